@@ -1,0 +1,51 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tilewright dialect: the C++ face of Tilewright{Base,Attrs,Ops}.td.
+
+#ifndef TILEWRIGHT_DIALECT_TILEWRIGHT_H
+#define TILEWRIGHT_DIALECT_TILEWRIGHT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "tilewright/Dialect/TilewrightEnums.h.inc"
+#include "tilewright/Dialect/TilewrightDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/Dialect/TilewrightAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "tilewright/Dialect/TilewrightOps.h.inc"
+
+namespace tilewright {
+/// Names of the discardable attributes that the dialect documents.
+inline constexpr llvm::StringLiteral kTargetAttr = "tilewright.target";
+inline constexpr llvm::StringLiteral kFpAttr = "tilewright.fp";
+inline constexpr llvm::StringLiteral kKernelAttr = "tilewright.kernel";
+inline constexpr llvm::StringLiteral kConfigAttr = "tilewright.lowering_config";
+inline constexpr llvm::StringLiteral kLaunchAttr = "tilewright.launch";
+inline constexpr llvm::StringLiteral kAccessAttr = "tilewright.access";
+inline constexpr llvm::StringLiteral kScalarsAttr = "tilewright.scalars";
+inline constexpr llvm::StringLiteral kIndexBitsAttr = "tilewright.index_bits";
+inline constexpr llvm::StringLiteral kLayoutsAttr = "tilewright.layouts";
+
+/// True for functions that are device code.
+inline bool isKernel(mlir::FunctionOpInterface func) {
+  return func->hasAttr(kKernelAttr);
+}
+
+/// The target of the program that encloses `op`, or null.
+TargetAttr getTarget(mlir::Operation *op);
+} // namespace tilewright
+
+#endif

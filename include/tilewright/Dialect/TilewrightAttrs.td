@@ -1,0 +1,145 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_ATTRS_TD
+#define TILEWRIGHT_ATTRS_TD
+
+include "tilewright/Dialect/TilewrightBase.td"
+
+class Tilewright_Attr<string name, string attrMnemonic>
+    : AttrDef<Tilewright_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tilewright_Strategy : I32EnumAttr<"Strategy", "how a kernel is scheduled", [
+    I32EnumAttrCase<"MatrixUnit", 0, "matrix_unit">,
+    I32EnumAttrCase<"SimtContraction", 1, "simt_contraction">,
+    I32EnumAttrCase<"SkinnyContraction", 2, "skinny_contraction">,
+    I32EnumAttrCase<"Reduction", 3, "reduction">,
+    I32EnumAttrCase<"Streaming", 4, "streaming">,
+    I32EnumAttrCase<"Irregular", 5, "irregular">]> {
+  let cppNamespace = "::tilewright";
+}
+
+def Tilewright_TargetAttr : Tilewright_Attr<"Target", "target"> {
+  let summary = "what stages may ask about the machine they compile for";
+  let description = [{
+    `name` is the normalised target text (`cuda:sm_80`), `backend` the room
+    under Target/ that lowers for it (`nvvm`, `spirv`, `cpu`, `reference`), and
+    `facts` a dictionary of limits. Keys every backend gives: `subgroup`
+    (lanes), `max_threads`, `shared_memory` (bytes per block), `registers` (per
+    thread), `access_bytes` (widest memory access), `index_bits`.
+
+    ```mlir
+    #tilewright.target<"cuda:sm_80", "nvvm", {chip = "sm_80", subgroup = 32}>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$name,
+                        StringRefParameter<>:$backend,
+                        "::mlir::DictionaryAttr":$facts);
+  let assemblyFormat = "`<` $name `,` $backend `,` $facts `>`";
+  let extraClassDeclaration = [{
+    /// The integer fact `key`, or `otherwise` where the target has none.
+    int64_t getFact(::llvm::StringRef key, int64_t otherwise = 0) const;
+    /// The text fact `key`, or empty.
+    ::llvm::StringRef getText(::llvm::StringRef key) const;
+    /// True if the unit fact `key` is present.
+    bool has(::llvm::StringRef key) const;
+  }];
+}
+
+def Tilewright_LoweringConfigAttr
+    : Tilewright_Attr<"LoweringConfig", "lowering_config"> {
+  let summary = "the complete schedule of one kernel, on its root op";
+  let description = [{
+    Written by `configure` or pinned by the user. Arrays follow the loops of
+    the root op (its iteration space, in order).
+
+      * `block`: tile of one thread block per loop; for reduction loops the
+        step of the sequential loop. 0 means the whole dim in one tile.
+      * `warps`: how the block's warps are spread over the loops.
+      * `thread`: register tile of a thread per loop (elements that one thread
+        owns contiguously; repeats follow from block, warps and lanes). On CPUs
+        the register tile.
+      * `stages`: slots of shared memory per operand (1 = no double buffering).
+      * `promote`: operand numbers that go through shared memory.
+      * `mma`: name of the matrix instruction (strategy matrix_unit).
+
+    ```mlir
+    #tilewright.lowering_config<strategy = simt_contraction,
+        block = [128, 128, 16], warps = [2, 2, 1], thread = [8, 8, 1],
+        stages = 2, promote = [0, 1]>
+    ```
+  }];
+  let parameters = (ins
+    "::tilewright::Strategy":$strategy,
+    OptionalArrayRefParameter<"int64_t">:$block,
+    OptionalArrayRefParameter<"int64_t">:$warps,
+    OptionalArrayRefParameter<"int64_t">:$thread,
+    DefaultValuedParameter<"int64_t", "1">:$stages,
+    OptionalArrayRefParameter<"int64_t">:$promote,
+    OptionalParameter<"::mlir::StringAttr">:$mma);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tilewright_SharedAttr : Tilewright_Attr<"Shared", "shared"> {
+  let summary = "memory space of a thread block's shared memory";
+  let description = [{
+    `#tilewright.shared` is plain; `#tilewright.shared<swizzle = [bits, base,
+    shift]>` XORs bits [base+shift, base+shift+bits) of the element offset into
+    bits [base, base+bits). Row padding is in the memref's strides.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$swizzle);
+  let assemblyFormat = "(`<` `swizzle` `=` `[` $swizzle^ `]` `>`)?";
+  let genVerifyDecl = 1;
+}
+
+def Tilewright_LayoutAttr : Tilewright_Attr<"Layout", "layout"> {
+  let summary = "which warp, lane and register holds which vector element";
+  let description = [{
+    The text form of `tilewright::layout::DistributedLayout`, see
+    include/tilewright/Layout.
+  }];
+  let parameters = (ins StringRefParameter<>:$text);
+  let assemblyFormat = "`<` $text `>`";
+}
+
+def Tilewright_LaunchAttr : Tilewright_Attr<"Launch", "launch"> {
+  let summary = "grid and block of a kernel";
+  let description = [{
+    `tiles` maps the dims named by `dims` (pairs of operand number and dim
+    number, as symbols in order) to the number of tiles along each tiled loop;
+    the grid is their product. `threads` per block, in subgroups of `subgroup`.
+    `blocks` (optional) is the size of a persistent grid.
+
+    ```mlir
+    #tilewright.launch<threads = 128, subgroup = 32,
+        tiles = affine_map<()[s0, s1] -> (s0 ceildiv 128, s1 ceildiv 128)>,
+        dims = [0, 0, 1, 1]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$subgroup,
+                        "::mlir::AffineMapAttr":$tiles,
+                        OptionalArrayRefParameter<"int64_t">:$dims);
+  let assemblyFormat = [{
+    `<` `threads` `=` $threads `,` `subgroup` `=` $subgroup `,`
+        `tiles` `=` $tiles (`,` `dims` `=` `[` $dims^ `]`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Tilewright_DimAttr : Tilewright_Attr<"Dim", "dim"> {
+  let summary = "a kernel scalar: dim `dim` of operand `operand`";
+  let parameters = (ins "int64_t":$operand, "int64_t":$dim);
+  let assemblyFormat = "`<` $operand `,` $dim `>`";
+}
+
+def Tilewright_HostScalarAttr
+    : Tilewright_Attr<"HostScalar", "host_scalar"> {
+  let summary = "a kernel scalar: scalar number `number` of the dispatch";
+  let parameters = (ins "int64_t":$number);
+  let assemblyFormat = "`<` $number `>`";
+}
+
+#endif

@@ -1,0 +1,47 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_BASE_TD
+#define TILEWRIGHT_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tilewright_Dialect : Dialect {
+  let name = "tilewright";
+  let cppNamespace = "::tilewright";
+  let summary = "programs, kernels and the decisions made about them";
+  let description = [{
+    A *program* is a `builtin.module` with a `tilewright.target` attribute: the
+    input cloned for one target. It holds host functions and *kernels*:
+    functions with the unit attribute `tilewright.kernel`, one fused
+    computation each. Both are ordinary upstream ops so that every upstream
+    pass works on them; the dialect adds what upstream has no word for: the
+    dispatch from host to kernel, which tile a block computes, block-level
+    matrix products, layouts and conversions between them, warp
+    specialisation, and the attributes in which `configure` writes down its
+    decisions.
+
+    Discardable attributes:
+      * `tilewright.target` (program): `#tilewright.target`.
+      * `tilewright.fp` (program): array of strings out of `contract`, `ftz`,
+        `tf32`: what floating-point arithmetic may do beyond the text.
+      * `tilewright.kernel` (function): unit; the function is device code.
+      * `tilewright.lowering_config` (op): the root op's schedule.
+      * `tilewright.launch` (kernel, from `tile` on): `#tilewright.launch`.
+      * `tilewright.access` (kernel): array of "read" / "write" / "readwrite",
+        one per tensor or memref argument, in order.
+      * `tilewright.scalars` (kernel, after `distribute`): array of
+        `#tilewright.dim` and `#tilewright.host_scalar`, the meaning of the
+        scalar arguments that follow the buffers.
+      * `tilewright.index_bits` (kernel): 32 or 64.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+  }];
+}
+
+#endif

@@ -1,0 +1,144 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_OPS_TD
+#define TILEWRIGHT_OPS_TD
+
+include "tilewright/Dialect/TilewrightAttrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tilewright_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tilewright_Dialect, mnemonic, traits>;
+
+def Tilewright_DispatchOp : Tilewright_Op<"dispatch", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "launches a kernel from host code";
+  let description = [{
+    Runs kernel `callee` on `inputs` (tensors and scalars) and `outs` (tensors,
+    destination-passing: each is overwritten or updated and its new value is
+    the corresponding result).
+
+    ```mlir
+    %r = tilewright.dispatch @k0(%a, %b : tensor<?x8xf32>, tensor<8xf32>)
+           outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs,
+                       Variadic<AnyType>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $callee `(` ($inputs^ `:` type($inputs))? `)`
+    (`outs` `(` $outs^ `:` type($outs) `)`)? attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure]> {
+  let summary = "which tile this block computes";
+  let description = [{
+    Given the number of tiles along each tiled loop, yields the coordinates of
+    the tile that the executing block works on. Everything about block order
+    (raster, persistent loops, swizzling for the second-level cache) is in how
+    this op is lowered, and nowhere else. `order` lists the loops from the
+    fastest-varying to the slowest; by default the last loop is fastest.
+  }];
+  let arguments = (ins Variadic<Index>:$counts,
+                       OptionalAttr<DenseI64ArrayAttr>:$order);
+  let results = (outs Variadic<Index>:$ids);
+  let assemblyFormat = "`(` $counts `)` attr-dict `:` type($ids)";
+  let hasVerifier = 1;
+}
+
+def Tilewright_MmaOp : Tilewright_Op<"mma", [Pure,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "block-level matrix product with accumulation";
+  let description = [{
+    `result[b.., m.., n..] = acc + sum over k of a * b`, in the iteration space
+    given by `maps` (for a, b and acc; parallel dims are those of acc). The
+    accumulator is a vector held in registers; a and b are vectors or memrefs
+    in shared memory. Integer operands are extended as `signedness` says
+    ("signed" or "unsigned") per operand.
+
+    ```mlir
+    %r = tilewright.mma %a, %b, %acc
+        {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                 affine_map<(m, n, k) -> (m, n)>]}
+        : memref<128x16xf32, #tilewright.shared>,
+          memref<16x128xf32, #tilewright.shared>, vector<128x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyTypeOf<[AnyVectorOfAnyRank, AnyMemRef]>>:$a,
+    Arg<AnyTypeOf<[AnyVectorOfAnyRank, AnyMemRef]>>:$b,
+    AnyVectorOfAnyRank:$acc, AffineMapArrayAttr:$maps,
+    OptionalAttr<StrArrayAttr>:$signedness,
+    OptionalAttr<StrAttr>:$instruction);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_ConvertLayoutOp : Tilewright_Op<"convert_layout", [Pure,
+    AllTypesMatch<["source", "result"]>]> {
+  let summary = "the same vector under another layout";
+  let description = [{
+    The only op that moves data between lanes and warps. Whether that takes
+    nothing, a register permutation, shuffles or a trip through shared memory
+    is planned by the layout library.
+  }];
+  let arguments = (ins AnyVectorOfAnyRank:$source,
+                       Tilewright_LayoutAttr:$from, Tilewright_LayoutAttr:$to);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat =
+      "$source `from` $from `to` $to attr-dict `:` type($result)";
+}
+
+def Tilewright_WarpsOp : Tilewright_Op<"warps", [SingleBlock, NoTerminator,
+    RecursiveMemoryEffects]> {
+  let summary = "code that only some of the block's warps run";
+  let description = [{
+    The region is executed by warps [first, first + count). Layouts inside name
+    warps of that range. The producer and consumer parts of a warp-specialised
+    kernel are such regions side by side.
+  }];
+  let arguments = (ins I64Attr:$first, I64Attr:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`[` $first `,` $count `]` attr-dict-with-keyword $body";
+}
+
+def Tilewright_BarrierOp : Tilewright_Op<"barrier"> {
+  let summary = "named barrier of a block";
+  let description = [{
+    `sync` waits until `threads` threads have arrived at barrier `id` (sync and
+    arrive both count), `arrive` only counts. Shared-memory accesses before an
+    arrival are visible after the wait that it completes.
+  }];
+  let arguments = (ins I64Attr:$id, I64Attr:$threads, UnitAttr:$arrive);
+  let assemblyFormat =
+      "(`arrive` $arrive^)? $id `threads` `=` $threads attr-dict";
+}
+
+def Tilewright_MmaFragmentOp : Tilewright_Op<"mma_fragment", [Pure, AttrSizedOperandSegments]> {
+  let summary = "one matrix instruction of a warp, on registers";
+  let description = [{
+    What `mma` becomes in per-thread code: the registers of one instruction's
+    fragments in the order of the instruction's atom. A and B registers are
+    scalars of the element type in atom order (targets pack them).
+  }];
+  let arguments = (ins StrAttr:$instruction, Variadic<AnyType>:$a,
+                       Variadic<AnyType>:$b, Variadic<AnyType>:$acc);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $instruction `(` $a `:` type($a) `)` `,` `(` $b `:` type($b) `)` `,`
+    `(` $acc `:` type($acc) `)` attr-dict `->` type($results)
+  }];
+}
+
+#endif

@@ -1,0 +1,186 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Text form and verification of the dialect's attributes.
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/Dialect/TilewrightAttrs.cpp.inc"
+
+void TilewrightDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "tilewright/Dialect/TilewrightAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// TargetAttr
+//===----------------------------------------------------------------------===//
+
+int64_t TargetAttr::getFact(StringRef key, int64_t otherwise) const {
+  auto value = getFacts().getAs<IntegerAttr>(key);
+  return value ? value.getInt() : otherwise;
+}
+
+StringRef TargetAttr::getText(StringRef key) const {
+  auto value = getFacts().getAs<StringAttr>(key);
+  return value ? value.getValue() : StringRef();
+}
+
+bool TargetAttr::has(StringRef key) const { return getFacts().contains(key); }
+
+//===----------------------------------------------------------------------===//
+// LoweringConfigAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseArray(AsmParser &parser,
+                              SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square,
+      [&] { return parser.parseInteger(values.emplace_back()); });
+}
+
+// `<` `strategy` `=` keyword (`,` key `=` value)* `>`
+Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
+  std::optional<Strategy> strategy;
+  SmallVector<int64_t> block, warps, thread, promote;
+  int64_t stages = 1;
+  StringAttr mma;
+  SMLoc start = parser.getCurrentLocation();
+  SmallVector<std::string> seen;
+
+  auto parseEntry = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    std::string key;
+    if (parser.parseKeywordOrString(&key) || parser.parseEqual())
+      return failure();
+    if (llvm::is_contained(seen, key))
+      return parser.emitError(loc) << "'" << key << "' is given twice";
+    seen.push_back(key);
+    if (key == "strategy") {
+      std::string text;
+      if (parser.parseKeywordOrString(&text))
+        return failure();
+      strategy = symbolizeStrategy(text);
+      if (!strategy)
+        return parser.emitError(loc)
+               << "unknown strategy '" << text
+               << "'; known: matrix_unit, simt_contraction, "
+                  "skinny_contraction, reduction, streaming, irregular";
+      return success();
+    }
+    if (key == "block")
+      return parseArray(parser, block);
+    if (key == "warps")
+      return parseArray(parser, warps);
+    if (key == "thread")
+      return parseArray(parser, thread);
+    if (key == "promote")
+      return parseArray(parser, promote);
+    if (key == "stages")
+      return parser.parseInteger(stages);
+    if (key == "mma")
+      return parser.parseAttribute(mma);
+    return parser.emitError(loc)
+           << "unknown key '" << key
+           << "'; known: strategy, block, warps, thread, stages, promote, mma";
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseEntry))
+    return {};
+  if (!strategy) {
+    parser.emitError(start) << "a lowering config needs a strategy";
+    return {};
+  }
+  return parser.getChecked<LoweringConfigAttr>(
+      start, parser.getContext(), *strategy, block, warps, thread, stages,
+      promote, mma);
+}
+
+void LoweringConfigAttr::print(AsmPrinter &printer) const {
+  printer << "<strategy = " << stringifyStrategy(getStrategy());
+  auto array = [&](StringRef key, ArrayRef<int64_t> values) {
+    if (values.empty())
+      return;
+    printer << ", " << key << " = [";
+    llvm::interleaveComma(values, printer);
+    printer << "]";
+  };
+  array("block", getBlock());
+  array("warps", getWarps());
+  array("thread", getThread());
+  if (getStages() != 1)
+    printer << ", stages = " << getStages();
+  array("promote", getPromote());
+  if (getMma())
+    printer << ", mma = " << getMma();
+  printer << ">";
+}
+
+LogicalResult LoweringConfigAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, Strategy,
+    ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
+    int64_t stages, ArrayRef<int64_t> promote, StringAttr) {
+  // 2^20 is far above any tile that fits on chip and far below any overflow.
+  constexpr int64_t kLargest = int64_t(1) << 20;
+  auto check = [&](StringRef key, ArrayRef<int64_t> values,
+                   int64_t least) -> LogicalResult {
+    for (int64_t value : values)
+      if (value < least || value > kLargest)
+        return emitError() << "'" << key << "' has " << value
+                           << "; accepted are " << least << " to " << kLargest;
+    return success();
+  };
+  if (failed(check("block", block, 0)) || failed(check("warps", warps, 1)) ||
+      failed(check("thread", thread, 1)) || failed(check("promote", promote, 0)))
+    return failure();
+  if (!warps.empty() && !block.empty() && warps.size() != block.size())
+    return emitError() << "'warps' has " << warps.size()
+                       << " entries but 'block' has " << block.size();
+  if (!thread.empty() && !block.empty() && thread.size() != block.size())
+    return emitError() << "'thread' has " << thread.size()
+                       << " entries but 'block' has " << block.size();
+  if (stages < 1 || stages > 16)
+    return emitError() << "'stages' is " << stages << "; accepted are 1 to 16";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SharedAttr, LaunchAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> swizzle) {
+  if (swizzle.empty())
+    return success();
+  if (swizzle.size() != 3)
+    return emitError() << "a swizzle is [bits, base, shift]";
+  if (llvm::any_of(swizzle, [](int64_t v) { return v < 0 || v > 20; }))
+    return emitError() << "swizzle values must be 0 to 20";
+  if (swizzle[2] < swizzle[0])
+    return emitError() << "swizzle shift must be at least its number of bits";
+  return success();
+}
+
+LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t threads, int64_t subgroup,
+                                 AffineMapAttr tilesAttr, ArrayRef<int64_t> dims) {
+  AffineMap tiles = tilesAttr.getValue();
+  if (threads < 1 || subgroup < 1 || threads % subgroup)
+    return emitError() << "threads (" << threads
+                       << ") must be a positive multiple of the subgroup size ("
+                       << subgroup << ")";
+  if (tiles.getNumDims() != 0 || tiles.getNumSymbols() * 2 != dims.size())
+    return emitError() << "'tiles' needs one symbol per (operand, dim) pair of "
+                          "'dims' and no dims";
+  return success();
+}

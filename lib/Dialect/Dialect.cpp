@@ -1,0 +1,46 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registration of the dialect, and the checks on its discardable attributes.
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+#include "tilewright/Dialect/TilewrightDialect.cpp.inc"
+#include "tilewright/Dialect/TilewrightEnums.cpp.inc"
+
+void TilewrightDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/TilewrightOps.cpp.inc"
+      >();
+}
+
+LogicalResult TilewrightDialect::verifyOperationAttribute(Operation *op,
+                                                          NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == kTargetAttr && !isa<TargetAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be #tilewright.target";
+  if (name == kConfigAttr && !isa<LoweringConfigAttr>(attr.getValue()))
+    return op->emitOpError()
+           << "'" << name << "' must be #tilewright.lowering_config";
+  if (name == kLaunchAttr && !isa<LaunchAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be #tilewright.launch";
+  if (name == kKernelAttr && !isa<FunctionOpInterface>(op))
+    return op->emitOpError() << "'" << name << "' belongs on a function";
+  return success();
+}
+
+TargetAttr tilewright::getTarget(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>(kTargetAttr))
+      return target;
+  return {};
+}

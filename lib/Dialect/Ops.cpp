@@ -1,0 +1,92 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verification of the dialect's ops.
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+#define GET_OP_CLASSES
+#include "tilewright/Dialect/TilewrightOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// DispatchOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DispatchOp::verify() {
+  if (getOuts().getTypes() != getResultTypes())
+    return emitOpError("results must have the types of outs");
+  return success();
+}
+
+LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getCalleeAttr());
+  if (!kernel)
+    return emitOpError() << "kernel " << getCalleeAttr() << " does not exist";
+  if (!isKernel(kernel))
+    return emitOpError() << getCalleeAttr() << " lacks '" << kKernelAttr << "'";
+  size_t operands = getInputs().size() + getOuts().size();
+  if (kernel.getNumArguments() == operands)
+    return success();
+  return emitOpError() << "passes " << operands << " operands but "
+                       << getCalleeAttr() << " takes "
+                       << kernel.getNumArguments();
+}
+
+//===----------------------------------------------------------------------===//
+// TileIdOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileIdOp::verify() {
+  if (getCounts().size() != getIds().size())
+    return emitOpError() << "has " << getCounts().size() << " counts but "
+                         << getIds().size() << " results";
+  if (auto order = getOrder()) {
+    SmallVector<int64_t> sorted(*order);
+    llvm::sort(sorted);
+    for (auto [position, loop] : llvm::enumerate(sorted))
+      if (loop != int64_t(position) || sorted.size() != getCounts().size())
+        return emitOpError("order must be a permutation of the loops");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MmaOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  auto maps = getMaps().getAsValueRange<AffineMapAttr>();
+  SmallVector<AffineMap> all(maps.begin(), maps.end());
+  if (all.size() != 3)
+    return emitOpError("needs three maps: for a, b and the accumulator");
+  ShapedType types[] = {cast<ShapedType>(getA().getType()),
+                        cast<ShapedType>(getB().getType()),
+                        cast<ShapedType>(getAcc().getType())};
+  SmallVector<int64_t> extents(all[0].getNumDims(), ShapedType::kDynamic);
+  static constexpr StringLiteral names[] = {"a", "b", "acc"};
+  for (auto [map, type, name] : llvm::zip_equal(all, types, names)) {
+    if (!map.isProjectedPermutation() || map.getNumDims() != extents.size() ||
+        map.getNumResults() != unsigned(type.getRank()))
+      return emitOpError() << "map of " << name
+                           << " must be a projected permutation with one "
+                              "result per dim of "
+                           << type;
+    if (!type.hasStaticShape())
+      return emitOpError() << name << " must have a static shape";
+    for (auto [result, size] :
+         llvm::zip_equal(map.getResults(), type.getShape())) {
+      int64_t &extent = extents[cast<AffineDimExpr>(result).getPosition()];
+      if (extent != ShapedType::kDynamic && extent != size)
+        return emitOpError() << "extents differ: " << extent << " and " << size
+                             << " for the same loop";
+      extent = size;
+    }
+  }
+  return success();
+}

@@ -1,0 +1,24 @@
+// RUN: tilewright-opt %s | tilewright-opt | FileCheck %s
+
+// CHECK: module @program attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {chip = "sm_80", subgroup = 32 : i64}>}
+module @program attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {chip = "sm_80", subgroup = 32}>} {
+  // CHECK: func.func private @kernel
+  // CHECK-SAME: tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = #{{.*}}, dims = [0, 0, 1, 1]>
+  func.func private @kernel(%a: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32>
+      attributes {tilewright.kernel,
+                  tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32,
+                      tiles = affine_map<()[s0, s1] -> (s0 ceildiv 128, s1 ceildiv 128)>, dims = [0, 0, 1, 1]>} {
+    // CHECK: #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 16], stages = 2, promote = [0, 1]>
+    %r = linalg.copy {tilewright.lowering_config = #tilewright.lowering_config<
+             strategy = simt_contraction, block = [128, 128, 16], stages = 2, promote = [0, 1]>}
+           ins(%a : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }
+  func.func @main(%a: tensor<?x?xf32>, %e: tensor<?x?xf32>) -> tensor<?x?xf32> {
+    // CHECK: tilewright.dispatch @kernel(%{{.*}} : tensor<?x?xf32>) outs(%{{.*}} : tensor<?x?xf32>) -> tensor<?x?xf32>
+    %r = tilewright.dispatch @kernel(%a : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }
+  // CHECK: memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3]>>
+  func.func private @shared(memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3]>>)
+}

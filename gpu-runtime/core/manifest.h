@@ -1,0 +1,123 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The artifact's manifest as structs (docs/abi.md, "Manifest").
+//
+// parseManifest checks all that can be known without a device: types, ranks,
+// operand numbers in expressions, that every section exists, that parameters
+// come in the order of the kernel ABI, sizes of constants. Errors carry the path
+// of the offending value. Unknown members are ignored.
+#ifndef TILEWRIGHT_CORE_MANIFEST_H
+#define TILEWRIGHT_CORE_MANIFEST_H
+
+#include "core/artifact.h"
+#include "core/driver.h"
+#include "core/dtype.h"
+#include "core/expression.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilewright::runtime {
+
+/// The newest manifest format read.
+constexpr int64_t kManifestFormat = 1;
+
+enum class ValueKind {
+  Tensor, // read only
+  Buffer, // a memref argument: read and written in place
+  Scalar
+};
+
+/// The type of an argument or result of a function.
+struct ValueType {
+  ValueKind kind = ValueKind::Tensor;
+  tw_dtype dtype = TW_F32;
+  std::vector<int64_t> shape; // -1: dynamic; empty for scalars
+  /// Results only: number of terms summed into one element, over the inputs as
+  /// operands. Bounds the rounding error of random-float checks.
+  std::optional<Expression> reduction;
+};
+
+struct FunctionDesc {
+  std::string name;
+  std::vector<ValueType> inputs;
+  std::vector<ValueType> results;
+  /// Work of one call, over the inputs as operands: operations, and bytes that
+  /// must move.
+  std::optional<Expression> flops;
+  std::optional<Expression> bytes;
+};
+
+struct ConstantDesc {
+  tw_dtype dtype = TW_F32;
+  std::vector<int64_t> shape;
+  std::string section;
+};
+
+struct OperandDesc {
+  tw_dtype dtype = TW_F32;
+  std::vector<int64_t> shape;
+  bool read = false;
+  bool written = false;
+};
+
+struct CheckDesc {
+  Expression left, right; // must be equal
+  std::string message;
+};
+
+/// Where a kernel's parameter comes from: an operand, or an expression.
+struct ParamDesc {
+  bool isBuffer = false;
+  uint32_t operand = 0;
+  tw_dtype scalarType = TW_I64;
+  Expression value;
+};
+
+struct VariantDesc {
+  std::string name;    // entry point
+  std::string section; // empty for cpu
+  Expression guard;
+  Expression grid[3];
+  Extent3 block = {1, 1, 1};
+  Extent3 cluster = {1, 1, 1};
+  uint32_t shared = 0;
+  uint32_t subgroup = 0;
+  bool scalarsInUniform = false;
+  std::vector<ParamDesc> params;
+};
+
+struct DispatchDesc {
+  std::string name;
+  std::vector<OperandDesc> operands;
+  std::vector<tw_dtype> scalars;
+  std::vector<CheckDesc> checks;
+  std::vector<VariantDesc> variants;
+};
+
+struct ProgramDesc {
+  std::string target; // "cuda:sm_80"
+  std::string driver; // "cuda"
+  bool reference = false;
+  std::vector<std::pair<std::string, int64_t>> requirements;
+  std::string hostSection; // empty: kernels only
+  std::string hostTriple;
+  std::vector<FunctionDesc> functions;
+  std::vector<ConstantDesc> constants;
+  std::vector<DispatchDesc> dispatches;
+};
+
+struct Manifest {
+  std::string producer;
+  std::vector<ProgramDesc> programs;
+};
+
+Status parseManifest(const Artifact &artifact, Manifest &result);
+
+} // namespace tilewright::runtime
+
+#endif // TILEWRIGHT_CORE_MANIFEST_H

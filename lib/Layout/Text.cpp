@@ -12,6 +12,7 @@
 #include "tilewright/Layout/DistributedLayout.h"
 
 #include "Checked.h"
+#include "TextCursor.h"
 
 #include <algorithm>
 
@@ -19,13 +20,6 @@ using namespace tilewright::layout;
 
 using Shape = DistributedLayout::Shape;
 using Modes = DistributedLayout::Modes;
-
-static std::string printInts(const Shape &ints) {
-  std::string text = "[";
-  for (size_t i = 0; i < ints.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(ints[i]);
-  return text + "]";
-}
 
 static std::string printModes(const Modes &modes) {
   std::string text = "[";
@@ -54,104 +48,6 @@ std::string DistributedLayout::print(bool withShape) const {
 }
 
 namespace {
-/// A cursor over the text that remembers the first error.
-class Parser {
-public:
-  explicit Parser(std::string_view source) : text(source) {}
-
-  std::string error;
-
-  bool fail(const std::string &what) {
-    if (error.empty())
-      error = what + " at column " + std::to_string(pos + 1);
-    return false;
-  }
-  void skipSpace() {
-    while (pos < text.size() && (text[pos] == ' ' || text[pos] == '\t' ||
-                                 text[pos] == '\n' || text[pos] == '\r'))
-      ++pos;
-  }
-  bool atEnd() {
-    skipSpace();
-    return pos == text.size();
-  }
-  bool accept(char c) {
-    skipSpace();
-    if (pos == text.size() || text[pos] != c)
-      return false;
-    ++pos;
-    return true;
-  }
-  bool expect(char c) {
-    return accept(c) || fail(std::string("expected '") + c + "'");
-  }
-  bool integer(int64_t &value) {
-    skipSpace();
-    size_t start = pos;
-    value = 0;
-    for (; pos < text.size() && text[pos] >= '0' && text[pos] <= '9'; ++pos) {
-      std::optional<int64_t> next = checkedMul(value, 10);
-      if (next)
-        next = checkedAdd(*next, text[pos] - '0');
-      if (!next)
-        return fail("the integer is too large");
-      value = *next;
-    }
-    return pos != start || fail("expected an integer");
-  }
-  bool name(std::string &value) {
-    skipSpace();
-    size_t start = pos;
-    auto isNameChar = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             (c >= '0' && c <= '9') || c == '_' || c == '.';
-    };
-    while (pos < text.size() && isNameChar(text[pos]))
-      ++pos;
-    value = std::string(text.substr(start, pos - start));
-    return !value.empty() || fail("expected a name");
-  }
-  bool integers(Shape &list) {
-    if (!expect('['))
-      return false;
-    if (accept(']'))
-      return true;
-    do {
-      if (!integer(list.emplace_back()))
-        return false;
-    } while (accept(','));
-    return expect(']');
-  }
-  bool mode(Mode &m) {
-    if (!integer(m.count) || !expect(':'))
-      return false;
-    if (accept('*'))
-      return true;
-    int64_t dim;
-    if (!integer(m.stride) || !expect('@') || !integer(dim))
-      return false;
-    if (dim > 64)
-      return fail("the dimension is too large");
-    m.dim = static_cast<int>(dim);
-    return true;
-  }
-  bool modes(Modes &list) {
-    if (!expect('['))
-      return false;
-    if (accept(']'))
-      return true;
-    do {
-      if (!mode(list.emplace_back()))
-        return false;
-    } while (accept(','));
-    return expect(']');
-  }
-
-private:
-  std::string_view text;
-  size_t pos = 0;
-};
-
 /// What the text said, before verification.
 struct Fields {
   Shape shape, atom;
@@ -166,7 +62,33 @@ struct Fields {
 };
 } // namespace
 
-static bool parseField(Parser &p, Fields &f) {
+static bool parseMode(TextCursor &p, Mode &m) {
+  if (!p.integer(m.count) || !p.expect(':'))
+    return false;
+  if (p.accept('*'))
+    return true;
+  int64_t dim;
+  if (!p.integer(m.stride) || !p.expect('@') || !p.integer(dim))
+    return false;
+  if (dim > 64)
+    return p.fail("the dimension is too large");
+  m.dim = static_cast<int>(dim);
+  return true;
+}
+
+static bool parseModes(TextCursor &p, Modes &list) {
+  if (!p.expect('['))
+    return false;
+  if (p.accept(']'))
+    return true;
+  do {
+    if (!parseMode(p, list.emplace_back()))
+      return false;
+  } while (p.accept(','));
+  return p.expect(']');
+}
+
+static bool parseField(TextCursor &p, Fields &f) {
   std::string key;
   if (!p.name(key))
     return false;
@@ -180,11 +102,11 @@ static bool parseField(Parser &p, Fields &f) {
   if (key == "atom")
     return p.integers(f.atom);
   if (key == "regs")
-    return p.modes(f.levels[0]);
+    return parseModes(p, f.levels[0]);
   if (key == "lanes")
-    return p.modes(f.levels[1]);
+    return parseModes(p, f.levels[1]);
   if (key == "warps")
-    return p.modes(f.levels[2]);
+    return parseModes(p, f.levels[2]);
   if (key == "first_warp")
     return p.integer(f.firstWarp);
   if (key == "opaque")
@@ -208,7 +130,7 @@ static Shape inferShape(const Fields &f) {
 
 static Result<DistributedLayout> parseText(std::string_view text,
                                            const Shape *expected) {
-  Parser p(text);
+  TextCursor p(text);
   Fields f;
   while (!p.atEnd())
     if (!parseField(p, f))

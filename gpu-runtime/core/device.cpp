@@ -1,0 +1,273 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Devices, streams and buffers; see device.h.
+
+#include "core/device.h"
+
+#include "core/checked.h"
+
+#include <algorithm>
+
+namespace tilewright::runtime {
+
+//===----------------------------------------------------------------------===//
+// Device
+//===----------------------------------------------------------------------===//
+
+Device::Device(std::shared_ptr<void> owner, DeviceInfo info,
+               std::string driverName, std::unique_ptr<DriverDevice> driver)
+    : owner(std::move(owner)), deviceInfo(std::move(info)),
+      nameOfDriver(std::move(driverName)), driverDevice(std::move(driver)),
+      memory(*driverDevice) {}
+
+Status Device::allocate(uint64_t size, Stream *stream,
+                        std::shared_ptr<Buffer> &result) {
+  const StreamClock *clock = stream ? stream->clockIdentity() : nullptr;
+  std::unique_ptr<DriverBuffer> block;
+  Status status = memory.allocate(size, clock, block);
+  if (status.code() == StatusCode::OutOfMemory) {
+    std::vector<std::shared_ptr<Stream>> live;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      for (const std::weak_ptr<Stream> &weak : streams)
+        if (std::shared_ptr<Stream> strong = weak.lock())
+          live.push_back(std::move(strong));
+    }
+    // Two threads may be here at once, each inside a call on its own stream:
+    // only try for the others.
+    for (const std::shared_ptr<Stream> &other : live) {
+      std::unique_lock<std::recursive_mutex> lock(other->mutex,
+                                                  std::try_to_lock);
+      if (lock)
+        if (Status s = other->synchronize(other->timeoutNs))
+          return s;
+    }
+    memory.trim();
+    status = memory.allocate(size, clock, block);
+  }
+  if (status)
+    return std::move(status).in(deviceInfo.name);
+  result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
+                                    /*imported=*/false);
+  return Status::ok();
+}
+
+Status Device::importBuffer(uint64_t native, uint64_t size,
+                            std::shared_ptr<Buffer> &result) {
+  if (native == 0 || size == 0)
+    return invalidArgument("cannot adopt memory at null or of 0 bytes");
+  std::unique_ptr<DriverBuffer> block;
+  if (Status s = driverDevice->importBuffer(native, size, block))
+    return std::move(s).in(deviceInfo.name);
+  result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
+                                    /*imported=*/true);
+  return Status::ok();
+}
+
+Status Device::createStream(std::shared_ptr<Stream> &result) {
+  std::unique_ptr<DriverStream> queue;
+  if (Status s = driverDevice->createStream(queue))
+    return std::move(s).in(deviceInfo.name);
+  result = std::make_shared<Stream>(shared_from_this(), std::move(queue));
+  std::lock_guard<std::mutex> lock(mutex);
+  streams.erase(std::remove_if(streams.begin(), streams.end(),
+                               [](const auto &weak) { return weak.expired(); }),
+                streams.end());
+  streams.push_back(result);
+  return Status::ok();
+}
+
+Status Device::importStream(uint64_t native, std::shared_ptr<Stream> &result) {
+  std::unique_ptr<DriverStream> queue;
+  if (Status s = driverDevice->importStream(native, queue))
+    return std::move(s).in(deviceInfo.name);
+  result = std::make_shared<Stream>(shared_from_this(), std::move(queue));
+  std::lock_guard<std::mutex> lock(mutex);
+  streams.push_back(result);
+  return Status::ok();
+}
+
+Status Device::createEvent(bool timing, std::shared_ptr<Event> &result) {
+  std::unique_ptr<DriverEvent> event;
+  if (Status s = driverDevice->createEvent(timing, event))
+    return std::move(s).in(deviceInfo.name);
+  result =
+      std::make_shared<Event>(shared_from_this(), std::move(event), timing);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffer
+//===----------------------------------------------------------------------===//
+
+Buffer::~Buffer() {
+  owner->memory.give(std::move(memory), std::move(uses), !imported);
+}
+
+void Buffer::noteUse(const std::shared_ptr<StreamClock> &clock) {
+  std::lock_guard<std::mutex> lock(mutex);
+  uint64_t ticket = clock->submitted;
+  for (MemoryUse &use : uses)
+    if (use.clock == clock) {
+      use.ticket = ticket;
+      return;
+    }
+  // Forget streams that have finished, so that the list stays short.
+  uses.erase(std::remove_if(uses.begin(), uses.end(),
+                            [](const MemoryUse &use) {
+                              return use.clock->completed >= use.ticket;
+                            }),
+             uses.end());
+  uses.push_back({clock, ticket});
+}
+
+//===----------------------------------------------------------------------===//
+// Event
+//===----------------------------------------------------------------------===//
+
+Event::~Event() {
+  // A driver may not lose an event that a queue still has to reach. An error
+  // here means that the device is gone, and then nothing reaches it.
+  Status ignored = driver->wait(kDefaultTimeoutNs);
+  (void)ignored;
+}
+
+//===----------------------------------------------------------------------===//
+// Stream
+//===----------------------------------------------------------------------===//
+
+Stream::~Stream() {
+  // Nobody is left to hear of an error; a lost device frees nothing early.
+  if (synchronize(timeoutNs).isOk())
+    clock->completed = UINT64_MAX;
+}
+
+Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
+                          const char *what) const {
+  if (buffer.device() != owner)
+    return invalidArgument(std::string(what) + ": the buffer belongs to " +
+                           buffer.device()->info().name + ", the stream to " +
+                           owner->info().name);
+  if (!rangeFits(offset, size, buffer.size()))
+    return invalidArgument(std::string(what) + ": bytes " +
+                           std::to_string(offset) + " + " +
+                           std::to_string(size) +
+                           " lie outside a buffer of " +
+                           std::to_string(buffer.size()) + " bytes");
+  return Status::ok();
+}
+
+void Stream::submit(Buffer &buffer) {
+  ++clock->submitted;
+  buffer.noteUse(clock);
+}
+
+Status Stream::write(Buffer &target, uint64_t offset, const void *source,
+                     uint64_t size) {
+  if (Status s = checkRange(target, offset, size, "write"))
+    return s;
+  if (size == 0)
+    return Status::ok();
+  if (!source)
+    return invalidArgument("write: the source is null");
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  submit(target);
+  return queue->write(target.driver(), offset, source, size);
+}
+
+Status Stream::read(void *target, Buffer &source, uint64_t offset,
+                    uint64_t size) {
+  if (Status s = checkRange(source, offset, size, "read"))
+    return s;
+  if (size == 0)
+    return Status::ok();
+  if (!target)
+    return invalidArgument("read: the target is null");
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  submit(source);
+  return queue->read(target, source.driver(), offset, size);
+}
+
+Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
+                    uint32_t pattern, uint32_t patternSize) {
+  if (Status s = checkRange(target, offset, size, "fill"))
+    return s;
+  if (patternSize != 1 && patternSize != 2 && patternSize != 4)
+    return invalidArgument("fill: the pattern has " +
+                           std::to_string(patternSize) +
+                           " bytes; expected 1, 2 or 4");
+  if (offset % patternSize || size % patternSize)
+    return invalidArgument("fill: offset " + std::to_string(offset) +
+                           " or size " + std::to_string(size) +
+                           " is no multiple of the pattern's " +
+                           std::to_string(patternSize) + " bytes");
+  if (size == 0)
+    return Status::ok();
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  submit(target);
+  return queue->fill(target.driver(), offset, size, pattern, patternSize);
+}
+
+Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
+                    uint64_t sourceOffset, uint64_t size) {
+  if (Status s = checkRange(target, targetOffset, size, "copy, target"))
+    return s;
+  if (Status s = checkRange(source, sourceOffset, size, "copy, source"))
+    return s;
+  if (size == 0)
+    return Status::ok();
+  uint64_t distance = targetOffset > sourceOffset ? targetOffset - sourceOffset
+                                                  : sourceOffset - targetOffset;
+  if (&target == &source && distance < size)
+    return invalidArgument("copy: the ranges overlap");
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  submit(target);
+  source.noteUse(clock);
+  return queue->copy(target.driver(), targetOffset, source.driver(),
+                     sourceOffset, size);
+}
+
+Status Stream::launch(DriverModule &module, uint32_t kernel,
+                      const LaunchArgs &args, Buffer *const *touched,
+                      size_t numTouched) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  ++clock->submitted;
+  for (size_t i = 0; i < numTouched; ++i)
+    touched[i]->noteUse(clock);
+  return queue->launch(module, kernel, args);
+}
+
+Status Stream::record(Event &event) {
+  if (event.device() != owner)
+    return invalidArgument("record: the event belongs to " +
+                           event.device()->info().name + ", the stream to " +
+                           owner->info().name);
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  return queue->record(event.impl());
+}
+
+Status Stream::waitFor(Event &event) {
+  if (event.device() != owner)
+    return invalidArgument("wait: the event belongs to " +
+                           event.device()->info().name + ", the stream to " +
+                           owner->info().name);
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  return queue->waitFor(event.impl());
+}
+
+Status Stream::flush() {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  return queue->flush();
+}
+
+Status Stream::synchronize(uint64_t timeout) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  uint64_t reached = clock->submitted;
+  if (Status s = queue->synchronize(timeout))
+    return std::move(s).in(owner->info().name);
+  clock->completed = reached;
+  return Status::ok();
+}
+
+} // namespace tilewright::runtime

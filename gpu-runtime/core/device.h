@@ -1,0 +1,166 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Devices, streams, buffers and events as the rest of core sees them: a
+// driver's objects with shared ownership, bounds checks and cached memory.
+//
+//   Instance ◀── Device ◀── Stream, Buffer, Event     (arrows: keeps alive)
+#ifndef TILEWRIGHT_CORE_DEVICE_H
+#define TILEWRIGHT_CORE_DEVICE_H
+
+#include "core/allocator.h"
+#include "core/driver.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tilewright::runtime {
+
+class Buffer;
+class Device;
+class Event;
+class Stream;
+
+/// How long waits of the runtime itself take (reading a tensor back inside a
+/// program, releasing a stream) before the device is given up.
+constexpr uint64_t kDefaultTimeoutNs = 600ull * 1000 * 1000 * 1000;
+
+/// Thread-safe.
+class Device : public std::enable_shared_from_this<Device> {
+public:
+  /// `owner` is kept alive: it has the driver.
+  Device(std::shared_ptr<void> owner, DeviceInfo info, std::string driverName,
+         std::unique_ptr<DriverDevice> driver);
+
+  const DeviceInfo &info() const { return deviceInfo; }
+  const std::string &driverName() const { return nameOfDriver; }
+  DriverDevice &driver() { return *driverDevice; }
+  int64_t fact(std::string_view key) const { return driverDevice->fact(key); }
+
+  /// Memory for use on `stream` (null: any). When the driver has none left, the
+  /// streams that nobody uses at the moment are waited for and cached memory
+  /// goes back before the second try.
+  Status allocate(uint64_t size, Stream *stream,
+                  std::shared_ptr<Buffer> &result);
+  Status importBuffer(uint64_t native, uint64_t size,
+                      std::shared_ptr<Buffer> &result);
+  Status createStream(std::shared_ptr<Stream> &result);
+  Status importStream(uint64_t native, std::shared_ptr<Stream> &result);
+  Status createEvent(bool timing, std::shared_ptr<Event> &result);
+  void trim() { memory.trim(); }
+
+  /// While set, every tensor that a program allocates is filled with ones bits
+  /// (NaN in every float type), so that elements never written show.
+  std::atomic<bool> poison{false};
+
+private:
+  friend class Buffer;
+  friend class Stream;
+  std::shared_ptr<void> owner;
+  DeviceInfo deviceInfo;
+  std::string nameOfDriver;
+  std::unique_ptr<DriverDevice> driverDevice;
+  Allocator memory;
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Stream>> streams;
+};
+
+/// Device memory. Thread-safe.
+class Buffer {
+public:
+  Buffer(std::shared_ptr<Device> device, std::unique_ptr<DriverBuffer> memory,
+         uint64_t size, bool imported)
+      : owner(std::move(device)), memory(std::move(memory)), bytes(size),
+        imported(imported) {}
+  ~Buffer();
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  const std::shared_ptr<Device> &device() const { return owner; }
+  DriverBuffer &driver() { return *memory; }
+  /// As asked for.
+  uint64_t size() const { return bytes; }
+  /// What may be bound: `size` rounded up to what the driver gave.
+  uint64_t capacity() const { return memory->size(); }
+  uint64_t address() const { return memory->address(); }
+
+private:
+  friend class Stream;
+  void noteUse(const std::shared_ptr<StreamClock> &clock);
+
+  std::shared_ptr<Device> owner;
+  std::unique_ptr<DriverBuffer> memory;
+  uint64_t bytes;
+  bool imported;
+  std::mutex mutex;
+  std::vector<MemoryUse> uses;
+};
+
+/// An in-order queue. Thread-safe: calls from several threads take turns, and a
+/// call of a program has the stream for itself until it returns.
+class Stream : public std::enable_shared_from_this<Stream> {
+public:
+  Stream(std::shared_ptr<Device> device, std::unique_ptr<DriverStream> driver)
+      : owner(std::move(device)), queue(std::move(driver)),
+        clock(std::make_shared<StreamClock>()) {}
+  /// Waits for the work in flight, up to `timeoutNs`.
+  ~Stream();
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+
+  const std::shared_ptr<Device> &device() const { return owner; }
+  const StreamClock *clockIdentity() const { return clock.get(); }
+
+  // As in DriverStream, with bounds checked; nothing happens for size 0.
+  Status write(Buffer &target, uint64_t offset, const void *source,
+               uint64_t size);
+  Status read(void *target, Buffer &source, uint64_t offset, uint64_t size);
+  Status fill(Buffer &target, uint64_t offset, uint64_t size, uint32_t pattern,
+              uint32_t patternSize);
+  Status copy(Buffer &target, uint64_t targetOffset, Buffer &source,
+              uint64_t sourceOffset, uint64_t size);
+  /// `touched` are the buffers behind args.buffers.
+  Status launch(DriverModule &module, uint32_t kernel, const LaunchArgs &args,
+                Buffer *const *touched, size_t numTouched);
+  Status record(Event &event);
+  Status waitFor(Event &event);
+  Status flush();
+  Status synchronize(uint64_t timeout);
+
+  std::recursive_mutex mutex;
+  std::atomic<uint64_t> timeoutNs{kDefaultTimeoutNs};
+
+private:
+  Status checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
+                    const char *what) const;
+  void submit(Buffer &buffer);
+
+  std::shared_ptr<Device> owner;
+  std::unique_ptr<DriverStream> queue;
+  std::shared_ptr<StreamClock> clock;
+};
+
+/// A point in a stream.
+class Event {
+public:
+  Event(std::shared_ptr<Device> device, std::unique_ptr<DriverEvent> driver,
+        bool timing)
+      : timing(timing), owner(std::move(device)), driver(std::move(driver)) {}
+  ~Event();
+
+  const std::shared_ptr<Device> &device() const { return owner; }
+  DriverEvent &impl() { return *driver; }
+  const bool timing;
+
+private:
+  friend class Stream;
+  std::shared_ptr<Device> owner;
+  std::unique_ptr<DriverEvent> driver;
+};
+
+} // namespace tilewright::runtime
+
+#endif // TILEWRIGHT_CORE_DEVICE_H

@@ -1,0 +1,360 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The functions that host programs call; see host_api.h. Host code has no
+// unwind tables: nothing may be thrown through it, so each function runs in
+// `guarded`, which also makes it a no-op once an error is recorded.
+
+#include "core/host_api.h"
+
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+using namespace tilewright::runtime;
+
+tw_context::~tw_context() {
+  for (auto &[key, view] : views)
+    if (view->staged)
+      std::free(view->mapped);
+}
+
+void tw_context::record(Status status) {
+  if (error.isOk() && !status.isOk())
+    error = std::move(status);
+}
+
+tw_view *tw_context::own(View view) {
+  auto owned = std::make_unique<tw_view>();
+  owned->view = std::move(view);
+  tw_view *result = owned.get();
+  views.emplace(result, std::move(owned));
+  return result;
+}
+
+bool tw_context::isLive(const tw_view *view, const char *where) {
+  if (views.count(view))
+    return true;
+  record(internalError(std::string(where) + ": the host program passed " +
+                       (view ? "a tensor that it has released"
+                             : "no tensor")));
+  return false;
+}
+
+namespace {
+
+// Runs `body` unless an error is recorded; exceptions become errors.
+template <typename Body> void guarded(tw_context *context, Body body) noexcept {
+  if (!context || !context->ok())
+    return;
+  try {
+    body();
+  } catch (const std::bad_alloc &) {
+    context->record(outOfMemory("no host memory"));
+  } catch (const std::exception &e) {
+    context->record(internalError(e.what()));
+  }
+}
+
+bool readDims(tw_context *context, const char *where, int32_t rank,
+              const int64_t *dims, std::vector<int64_t> &result) {
+  if (rank < 0 || rank > kMaxRank || (rank && !dims)) {
+    context->record(internalError(std::string(where) + ": rank " +
+                                  std::to_string(rank) + " is out of range"));
+    return false;
+  }
+  result.assign(dims, dims + rank);
+  return true;
+}
+
+Status newTensor(tw_context *context, tw_dtype dtype,
+                 std::vector<int64_t> dims, View &view) {
+  Device &device = *context->program.device();
+  if (Status s = allocateView(device, &context->stream, dtype, std::move(dims),
+                              view))
+    return s;
+  if (device.poison)
+    return context->stream.fill(*view.buffer, 0, view.bytes, 0xff, 1);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+tw_view *apiAlloc(tw_context *context, int32_t dtype, int32_t rank,
+                  const int64_t *dims) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> shape;
+    if (!readDims(context, "alloc", rank, dims, shape))
+      return;
+    View view;
+    if (Status s = newTensor(context, static_cast<tw_dtype>(dtype),
+                             std::move(shape), view))
+      return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
+tw_view *apiConstant(tw_context *context, int32_t id) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    const std::vector<View> &constants = context->program.constants();
+    if (id < 0 || size_t(id) >= constants.size())
+      return context->record(internalError(
+          "the host program asks for constant " + std::to_string(id) +
+          " of " + std::to_string(constants.size())));
+    result = context->own(constants[id]);
+  });
+  return result;
+}
+
+void apiRetain(tw_context *context, tw_view *view) {
+  guarded(context, [&] {
+    if (view && context->isLive(view, "retain"))
+      ++view->references;
+  });
+}
+
+// Also runs after an error: it only ever lets go.
+void apiRelease(tw_context *context, tw_view *view) {
+  if (!context || !view)
+    return;
+  auto found = context->views.find(view);
+  if (found == context->views.end())
+    return context->record(
+        internalError("release: the host program released a tensor twice"));
+  if (--view->references > 0)
+    return;
+  if (view->staged)
+    std::free(view->mapped);
+  context->views.erase(found);
+}
+
+int64_t apiDim(tw_context *context, const tw_view *view, int32_t d) {
+  int64_t result = 0;
+  guarded(context, [&] {
+    if (!context->isLive(view, "dim"))
+      return;
+    if (d < 0 || size_t(d) >= view->view.dims.size())
+      return context->record(internalError(
+          "dim: the host program asks for dim " + std::to_string(d) + " of " +
+          view->view.text()));
+    result = view->view.dims[d];
+  });
+  return result;
+}
+
+void apiDispatch(tw_context *context, int32_t id, int32_t numViews,
+                 tw_view *const *views, int32_t numScalars,
+                 const uint64_t *scalars) {
+  guarded(context, [&] {
+    size_t count = context->program.desc().dispatches.size();
+    if (id < 0 || size_t(id) >= count || numViews < 0 || numScalars < 0)
+      return context->record(internalError(
+          "the host program launches dispatch " + std::to_string(id) +
+          " of " + std::to_string(count)));
+    std::vector<const View *> operands;
+    operands.reserve(numViews);
+    for (int32_t i = 0; i < numViews; ++i) {
+      if (!context->isLive(views[i], "dispatch"))
+        return;
+      operands.push_back(&views[i]->view);
+    }
+    context->record(context->program.launch(id, context->stream,
+                                            operands.data(), operands.size(),
+                                            scalars, numScalars));
+  });
+}
+
+tw_view *apiClone(tw_context *context, const tw_view *source) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    if (!context->isLive(source, "clone"))
+      return;
+    View view;
+    const View &from = source->view;
+    if (Status s = allocateView(*context->program.device(), &context->stream,
+                                from.dtype, from.dims, view))
+      return context->record(std::move(s));
+    if (Status s = context->stream.copy(*view.buffer, 0, *from.buffer,
+                                        from.offset, from.bytes))
+      return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
+void apiCopy(tw_context *context, tw_view *target, const tw_view *source) {
+  guarded(context, [&] {
+    if (!context->isLive(target, "copy") || !context->isLive(source, "copy"))
+      return;
+    const View &to = target->view, &from = source->view;
+    if (to.dtype != from.dtype || to.dims != from.dims)
+      return context->record(invalidArgument(
+          "copy: the source is " + from.text() + ", the target " + to.text()));
+    if (to.buffer == from.buffer && to.offset == from.offset)
+      return;
+    context->record(context->stream.copy(*to.buffer, to.offset, *from.buffer,
+                                         from.offset, from.bytes));
+  });
+}
+
+tw_view *apiReshape(tw_context *context, tw_view *source, int32_t rank,
+                    const int64_t *dims) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> shape;
+    if (!context->isLive(source, "reshape") ||
+        !readDims(context, "reshape", rank, dims, shape))
+      return;
+    const View &from = source->view;
+    int64_t elements, bytes;
+    if (Status s = denseSize(shape, from.dtype, elements, bytes))
+      return context->record(std::move(s).in("reshape"));
+    if (elements != from.elements)
+      return context->record(programError(
+          "reshape: " + from.text() + " has " + std::to_string(from.elements) +
+          " elements, " + shapeText(shape, from.dtype) + " has " +
+          std::to_string(elements)));
+    View view;
+    if (Status s = makeView(from.buffer, from.offset, from.dtype,
+                            std::move(shape), view))
+      return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Host access
+//===----------------------------------------------------------------------===//
+
+void *apiMap(tw_context *context, tw_view *view, int32_t write) {
+  void *result = nullptr;
+  guarded(context, [&] {
+    if (!context->isLive(view, "map"))
+      return;
+    if (view->mapped)
+      return context->record(
+          internalError("map: the tensor is already mapped"));
+    Stream &stream = context->stream;
+    const View &from = view->view;
+    void *memory = from.buffer->driver().hostPointer();
+    if (memory) {
+      memory = static_cast<char *>(memory) + from.offset;
+    } else {
+      memory = std::aligned_alloc(64, (size_t(from.bytes) + 64) / 64 * 64);
+      if (!memory)
+        return context->record(outOfMemory(
+            "map: no host memory for " + from.text()));
+      view->staged = true;
+    }
+    view->mapped = memory;
+    view->mappedForWriting = write != 0;
+    if (view->staged)
+      if (Status s =
+              stream.read(memory, *from.buffer, from.offset, from.bytes))
+        return context->record(std::move(s).in("map"));
+    if (Status s = stream.synchronize(stream.timeoutNs)) {
+      // A device that missed its deadline may still write here: let it.
+      view->mapped = nullptr;
+      view->staged = false;
+      return context->record(std::move(s).in("map"));
+    }
+    result = memory;
+  });
+  return result;
+}
+
+void apiUnmap(tw_context *context, tw_view *view) {
+  guarded(context, [&] {
+    if (!view || !context->isLive(view, "unmap"))
+      return;
+    if (!view->mapped)
+      return context->record(internalError("unmap: the tensor is not mapped"));
+    const View &to = view->view;
+    Status status;
+    if (view->staged && view->mappedForWriting)
+      status = context->stream.write(*to.buffer, to.offset, view->mapped,
+                                     to.bytes);
+    if (view->staged)
+      std::free(view->mapped);
+    view->mapped = nullptr;
+    view->staged = false;
+    context->record(std::move(status).in("unmap"));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Checks and printing
+//===----------------------------------------------------------------------===//
+
+void apiCheck(tw_context *context, int32_t condition, const char *message) {
+  guarded(context, [&] {
+    if (!condition)
+      context->record(programError(message ? message : "a check failed"));
+  });
+}
+
+void apiCheckEqual(tw_context *context, int64_t a, int64_t b,
+                   const char *message) {
+  guarded(context, [&] {
+    if (a != b)
+      context->record(programError(
+          std::string(message ? message : "two values differ") + " (" +
+          std::to_string(a) + " vs " + std::to_string(b) + ")"));
+  });
+}
+
+int32_t apiOk(tw_context *context) { return context && context->ok(); }
+
+void apiPrint(tw_context *context, const char *text, int64_t length) {
+  guarded(context, [&] {
+    if (text && length > 0)
+      context->program.print(std::string_view(text, size_t(length)));
+  });
+}
+
+void printFormatted(tw_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void printFormatted(tw_context *context, const char *format, ...) {
+  char buffer[64];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = std::vsnprintf(buffer, sizeof(buffer), format, arguments);
+  va_end(arguments);
+  apiPrint(context, buffer, length);
+}
+
+void apiPrintI64(tw_context *context, int64_t value) {
+  printFormatted(context, "%" PRId64, value);
+}
+void apiPrintU64(tw_context *context, uint64_t value) {
+  printFormatted(context, "%" PRIu64, value);
+}
+void apiPrintF64(tw_context *context, double value) {
+  printFormatted(context, "%g", value);
+}
+void apiPrintF32(tw_context *context, float value) {
+  printFormatted(context, "%g", static_cast<double>(value));
+}
+
+} // namespace
+
+const TilewrightHostApi &tilewright::runtime::hostApi() {
+  static const TilewrightHostApi table = {
+      TW_PROGRAM_ABI_VERSION, 0,
+      apiAlloc,    apiConstant, apiRetain,   apiRelease,    apiDim,
+      apiDispatch, apiClone,    apiCopy,     apiReshape,    apiMap,
+      apiUnmap,    apiCheck,    apiCheckEqual, apiOk,       apiPrint,
+      apiPrintI64, apiPrintU64, apiPrintF64, apiPrintF32,
+  };
+  return table;
+}

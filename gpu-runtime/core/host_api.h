@@ -1,0 +1,59 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One call of a host program: the context behind `tw_context`, the tensors
+// behind `tw_view`, and the table of functions that host code calls
+// (tilewright/program_abi.h).
+//
+// The context records the first error; from then on every function does
+// nothing. It also owns every view that host code has not released, so that a
+// call cut short by an error leaks nothing.
+#ifndef TILEWRIGHT_CORE_HOST_API_H
+#define TILEWRIGHT_CORE_HOST_API_H
+
+#include "core/program.h"
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+/// A tensor as host code holds it.
+struct tw_view {
+  tilewright::runtime::View view;
+  int64_t references = 1;
+  void *mapped = nullptr; // while mapped
+  bool mappedForWriting = false;
+  bool staged = false;    // `mapped` is host memory of the runtime's own
+};
+
+/// One call of one function, used by one thread.
+struct tw_context {
+  tw_context(tilewright::runtime::Program &program,
+             tilewright::runtime::Stream &stream)
+      : program(program), stream(stream) {}
+  ~tw_context();
+  tw_context(const tw_context &) = delete;
+  tw_context &operator=(const tw_context &) = delete;
+
+  /// Keeps the first error.
+  void record(tilewright::runtime::Status status);
+  bool ok() const { return error.isOk(); }
+  /// A new reference for host code.
+  tw_view *own(tilewright::runtime::View view);
+  /// Records an error, and is false, for a pointer that is not a live view.
+  bool isLive(const tw_view *view, const char *where);
+
+  tilewright::runtime::Program &program;
+  tilewright::runtime::Stream &stream;
+  tilewright::runtime::Status error;
+  std::unordered_map<const tw_view *, std::unique_ptr<tw_view>> views;
+};
+
+namespace tilewright::runtime {
+
+/// The table, the same for every program.
+const TilewrightHostApi &hostApi();
+
+} // namespace tilewright::runtime
+
+#endif // TILEWRIGHT_CORE_HOST_API_H

@@ -1,0 +1,267 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One dispatch from operands to the driver: everything the manifest promises to
+// the kernel is checked here, before anything is enqueued.
+//
+//   operands   count, element type, rank, static dims, alignment, overlap
+//   checks     pairs of expressions that must be equal
+//   guards     the first variant whose guard is non-zero
+//   grid       three expressions; zero anywhere launches nothing
+//   params     buffers, then scalars that must fit their type
+
+#include "core/program.h"
+
+#include "core/checked.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilewright::runtime {
+
+namespace {
+
+constexpr uint64_t kBufferAlignment = 16;
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+Status checkOperands(const DispatchDesc &dispatch, const View *const *views,
+                     size_t numViews, size_t numScalars) {
+  if (numViews != dispatch.operands.size())
+    return invalidArgument("takes " + number(dispatch.operands.size()) +
+                           " tensors; got " + number(numViews));
+  if (numScalars != dispatch.scalars.size())
+    return invalidArgument("takes " + number(dispatch.scalars.size()) +
+                           " scalars; got " + number(numScalars));
+  for (size_t i = 0; i < numViews; ++i) {
+    const OperandDesc &operand = dispatch.operands[i];
+    if (!views[i] || !views[i]->buffer)
+      return invalidArgument("operand " + number(i) + " is null");
+    const View &view = *views[i];
+    if (view.dtype != operand.dtype || view.dims != operand.shape)
+      if (Status s = checkViewType(view, operand.dtype, operand.shape,
+                                   "operand " + number(i)))
+        return s;
+    if (view.bytes && view.address() % kBufferAlignment)
+      return invalidArgument(
+          "operand " + number(i) + " starts " +
+          number(view.address() % kBufferAlignment) +
+          " bytes behind a multiple of 16; expected 16-byte alignment");
+    if (!operand.written)
+      continue;
+    for (size_t j = 0; j < numViews; ++j)
+      if (j != i && views[j] && views[j]->buffer && view.overlaps(*views[j]))
+        return invalidArgument("operand " + number(i) +
+                               ", which is written, overlaps operand " +
+                               number(j) +
+                               "; expected memory of its own");
+  }
+  return Status::ok();
+}
+
+// True if a parameter of this type can hold the value.
+bool scalarFits(tw_dtype dtype, int64_t value) {
+  if (isFloatDtype(dtype))
+    return true; // bits
+  if (dtype == TW_I1)
+    return value == 0 || value == 1;
+  uint32_t bits = dtype == TW_I4 ? 4 : dtypeBytes(dtype) * 8;
+  if (bits == 64)
+    return true;
+  int64_t bound = int64_t(1) << (bits - 1);
+  return value >= -bound && value < bound;
+}
+
+// Scalars as slots and packed at natural alignment.
+struct ScalarBlock {
+  std::vector<uint64_t> slots;
+  std::vector<uint8_t> packed;
+
+  void add(tw_dtype dtype, int64_t value) {
+    slots.push_back(static_cast<uint64_t>(value));
+    size_t size = dtypeBytes(dtype);
+    size_t at = (packed.size() + size - 1) / size * size;
+    packed.resize(at + size);
+    std::memcpy(packed.data() + at, &value, size); // little-endian
+  }
+};
+
+BufferBinding bind(const View &view, bool written) {
+  Buffer &buffer = *view.buffer;
+  BufferBinding binding;
+  binding.buffer = &buffer.driver();
+  binding.written = written;
+  // An empty tensor may stand at the very end of its buffer; no kernel touches
+  // it, but drivers want a range.
+  binding.offset = view.bytes ? view.offset : 0;
+  uint64_t rounded = (uint64_t(view.bytes) + 15) / 16 * 16;
+  binding.size = std::min<uint64_t>(std::max<uint64_t>(rounded, 16),
+                                    buffer.capacity() - binding.offset);
+  return binding;
+}
+
+} // namespace
+
+int64_t normaliseScalar(tw_dtype dtype, uint64_t bits) {
+  if (dtype == TW_I1)
+    return bits & 1;
+  uint32_t width = dtype == TW_I4 ? 4 : dtypeBytes(dtype) * 8;
+  if (width == 64)
+    return static_cast<int64_t>(bits);
+  uint64_t shifted = bits << (64 - width);
+  if (isFloatDtype(dtype))
+    return static_cast<int64_t>(shifted >> (64 - width));
+  return static_cast<int64_t>(shifted) >> (64 - width);
+}
+
+Status Program::chooseVariant(size_t dispatch, const ExpressionValues &values,
+                              size_t &variant) const {
+  const DispatchDesc &desc = program.dispatches[dispatch];
+  for (size_t i = 0; i < desc.variants.size(); ++i) {
+    if (places[dispatch][i].slot < 0)
+      continue;
+    int64_t guard;
+    if (Status s = desc.variants[i].guard.evaluate(values, guard))
+      return std::move(s).in("guard of variant '" + desc.variants[i].name +
+                             "'");
+    if (guard) {
+      variant = i;
+      return Status::ok();
+    }
+  }
+  std::string message = "no variant serves these operands:";
+  for (size_t i = 0; i < desc.operands.size(); ++i) {
+    const ExpressionOperand &operand = values.operands[i];
+    message += (i ? ", " : " ") +
+               shapeText(std::vector<int64_t>(operand.dims,
+                                              operand.dims + operand.rank),
+                         desc.operands[i].dtype);
+  }
+  for (size_t i = 0; i < desc.variants.size(); ++i)
+    message += "; '" + desc.variants[i].name + "' wants " +
+               desc.variants[i].guard.text();
+  return unsupported(message);
+}
+
+Status Program::launch(size_t dispatch, Stream &stream,
+                       const View *const *views, size_t numViews,
+                       const uint64_t *scalars, size_t numScalars) {
+  if (dispatch >= program.dispatches.size())
+    return notFound("dispatch " + number(dispatch) + " of " +
+                    number(program.dispatches.size()));
+  const DispatchDesc &desc = program.dispatches[dispatch];
+  auto failed = [&](Status s) {
+    return std::move(s).in("dispatch '" + desc.name + "'");
+  };
+  if (stream.device() != owner)
+    return failed(invalidArgument("the stream belongs to " +
+                                  stream.device()->info().name +
+                                  ", the program to " + owner->info().name));
+  if (Status s = checkOperands(desc, views, numViews, numScalars))
+    return failed(std::move(s));
+
+  std::vector<ExpressionOperand> operands(numViews);
+  for (size_t i = 0; i < numViews; ++i)
+    operands[i] = {views[i]->dims.data(),
+                   static_cast<int>(views[i]->dims.size()),
+                   views[i]->address()};
+  std::vector<int64_t> scalarValues(numScalars);
+  for (size_t i = 0; i < numScalars; ++i)
+    scalarValues[i] = normaliseScalar(desc.scalars[i], scalars[i]);
+  ExpressionValues values{operands.data(), scalarValues.data()};
+
+  for (const CheckDesc &check : desc.checks) {
+    int64_t left, right;
+    if (Status s = check.left.evaluate(values, left))
+      return failed(std::move(s).in(check.message));
+    if (Status s = check.right.evaluate(values, right))
+      return failed(std::move(s).in(check.message));
+    if (left != right)
+      return failed(programError(check.message + " (" + number(left) + " vs " +
+                                 number(right) + ")"));
+  }
+
+  size_t chosen;
+  if (Status s = chooseVariant(dispatch, values, chosen))
+    return failed(std::move(s));
+  const VariantDesc &variant = desc.variants[chosen];
+  VariantPlace place = places[dispatch][chosen];
+  auto failedVariant = [&](Status s) {
+    return failed(std::move(s).in("variant '" + variant.name + "'"));
+  };
+
+  LaunchArgs args;
+  bool empty = false;
+  int64_t blocks = 1;
+  for (int d = 0; d < 3; ++d) {
+    int64_t extent;
+    std::string where = std::string("grid ") + "xyz"[d];
+    if (Status s = variant.grid[d].evaluate(values, extent))
+      return failedVariant(std::move(s).in(where));
+    if (extent < 0 || extent > limits.grid[d])
+      return failedVariant(unsupported(
+          where + " is " + number(extent) + "; " + owner->info().name +
+          " launches 0 to " + number(limits.grid[d])));
+    empty |= extent == 0;
+    if (extent % variant.cluster[d])
+      return failedVariant(internalError(
+          where + " is " + number(extent) + ", no multiple of the cluster's " +
+          number(variant.cluster[d])));
+    args.grid[d] = static_cast<uint32_t>(extent);
+    if (!empty && !checkedMul(blocks, extent, blocks))
+      return failedVariant(unsupported("the grid has more than 2^63 blocks"));
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (traceSink)
+      traceSink(desc.name + " variant " + variant.name + " grid " +
+                number(args.grid[0]) + "x" + number(args.grid[1]) + "x" +
+                number(args.grid[2]));
+  }
+  if (empty)
+    return Status::ok();
+
+  std::vector<BufferBinding> bindings;
+  std::vector<Buffer *> touched;
+  ScalarBlock block;
+  for (size_t i = 0; i < variant.params.size(); ++i) {
+    const ParamDesc &param = variant.params[i];
+    if (param.isBuffer) {
+      const View &view = *views[param.operand];
+      bindings.push_back(bind(view, desc.operands[param.operand].written));
+      touched.push_back(view.buffer.get());
+      if (limits.binding && bindings.back().size > uint64_t(limits.binding))
+        return failedVariant(unsupported(
+            "operand " + number(param.operand) + " has " +
+            number(bindings.back().size) + " bytes; " + owner->info().name +
+            " binds up to " + number(limits.binding)));
+      continue;
+    }
+    int64_t value;
+    std::string where = "parameter " + number(i);
+    if (Status s = param.value.evaluate(values, value))
+      return failedVariant(std::move(s).in(where));
+    if (!scalarFits(param.scalarType, value))
+      return failedVariant(unsupported(where + " is " + number(value) +
+                                       ", which does not fit " +
+                                       dtypeName(param.scalarType)));
+    block.add(param.scalarType, value);
+  }
+  args.buffers = bindings.data();
+  args.numBuffers = bindings.size();
+  args.scalars = block.slots.data();
+  args.numScalars = block.slots.size();
+  args.packedScalars = block.packed.data();
+  args.packedSize = block.packed.size();
+
+  ModuleSlot &slot = *slots[place.slot];
+  if (Status s = requireModule(slot))
+    return failedVariant(std::move(s));
+  noteStream(stream);
+  if (Status s = stream.launch(*slot.module, place.kernel, args,
+                               touched.data(), touched.size()))
+    return failedVariant(std::move(s));
+  return Status::ok();
+}
+
+} // namespace tilewright::runtime

@@ -1,0 +1,178 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Drivers and device names; see registry.h.
+
+#include "core/registry.h"
+
+#include <climits>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace tilewright::runtime {
+
+namespace {
+
+std::string orEnvironment(const std::string &given, const char *variable) {
+  if (!given.empty())
+    return given;
+  const char *value = std::getenv(variable);
+  return value ? value : "";
+}
+
+// Where this code was loaded from: a program, or libtilewright.so.
+std::string ownFolder() {
+  std::string path;
+  char buffer[PATH_MAX];
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&ownFolder), &info) && info.dli_fname &&
+      realpath(info.dli_fname, buffer))
+    path = buffer;
+  else if (ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
+           n > 0)
+    path.assign(buffer, n);
+  return path.substr(0, path.rfind('/'));
+}
+
+// The simulator is installed beside the runtime, in a folder of its own so that
+// nobody takes it for the real libcuda.
+std::string findSimulator() {
+  std::string folder = ownFolder();
+  for (const char *place : {"/../lib/ptxsim/libcuda.so.1",
+                            "/ptxsim/libcuda.so.1"})
+    if (access((folder + place).c_str(), R_OK) == 0)
+      return folder + place;
+  return "";
+}
+
+} // namespace
+
+Instance::Instance(const InstanceOptions &options) {
+#ifdef TILEWRIGHT_WITH_CUDA
+  entries.push_back(
+      {"cuda", "cuda", true, createCudaDriver,
+       {"cuda", orEnvironment(options.cudaLibrary, "TILEWRIGHT_CUDA_LIBRARY")},
+       nullptr, {}});
+#endif
+#ifdef TILEWRIGHT_WITH_VULKAN
+  entries.push_back({"vulkan", "vulkan", true, createVulkanDriver,
+                     {"vulkan", orEnvironment(options.vulkanLibrary,
+                                              "TILEWRIGHT_VULKAN_LIBRARY")},
+                     nullptr, {}});
+#endif
+#ifdef TILEWRIGHT_WITH_CPU
+  entries.push_back(
+      {"cpu", "cpu", true, createCpuDriver, {"cpu", ""}, nullptr, {}});
+#endif
+#ifdef TILEWRIGHT_WITH_CUDA
+  std::string simulator =
+      orEnvironment(options.ptxsimLibrary, "TILEWRIGHT_PTXSIM_LIBRARY");
+  if (simulator.empty())
+    simulator = findSimulator();
+  entries.push_back({"ptxsim", "cuda", false, createCudaDriver,
+                     {"ptxsim", simulator}, nullptr, {}});
+#endif
+}
+
+void Instance::load(Entry &entry) {
+  if (entry.loaded || !entry.found.empty())
+    return;
+  // Without a library of its own the simulator would be the real driver.
+  if (entry.name == "ptxsim" && entry.options.libraryPath.empty()) {
+    entry.found.push_back(
+        {"ptxsim", "PTX simulator", false,
+         "its libcuda.so.1 is not in ../lib/ptxsim beside this program; "
+         "TILEWRIGHT_PTXSIM_LIBRARY can name it"});
+    return;
+  }
+  entry.loaded = entry.create(entry.options);
+  entry.found = entry.loaded->enumerate();
+  if (entry.found.empty())
+    entry.found.push_back(
+        {entry.name, entry.name, false, "the driver has no devices"});
+}
+
+std::vector<DeviceInfo> Instance::devices() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<DeviceInfo> result;
+  for (Entry &entry : entries) {
+    load(entry);
+    result.insert(result.end(), entry.found.begin(), entry.found.end());
+  }
+  return result;
+}
+
+std::vector<std::string> Instance::automatic() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<std::string> result;
+  for (Entry &entry : entries) {
+    if (!entry.automatic)
+      continue;
+    load(entry);
+    for (size_t i = 0; i < entry.found.size(); ++i)
+      if (entry.found[i].available)
+        result.push_back(entry.name + ":" + std::to_string(i));
+  }
+  return result;
+}
+
+Status Instance::openEntry(Entry &entry, uint32_t index,
+                           std::shared_ptr<Device> &result) {
+  load(entry);
+  if (index >= entry.found.size())
+    return notFound("device " + entry.name + ":" + std::to_string(index) +
+                    ": there are " + std::to_string(entry.found.size()) +
+                    " devices of " + entry.name);
+  const DeviceInfo &info = entry.found[index];
+  if (!info.available)
+    return unavailable("device " + info.name + ": " + info.reason);
+  std::unique_ptr<DriverDevice> device;
+  if (Status s = entry.loaded->open(index, device))
+    return std::move(s).in("device " + info.name);
+  result = std::make_shared<Device>(shared_from_this(), info, entry.driver,
+                                    std::move(device));
+  return Status::ok();
+}
+
+std::string Instance::names() const {
+  std::string text = "auto";
+  for (const Entry &entry : entries)
+    text += ", " + entry.name;
+  return text;
+}
+
+Status Instance::open(const std::string &name,
+                      std::shared_ptr<Device> &result) {
+  if (name == "auto") {
+    std::string reasons;
+    for (const std::string &candidate : automatic()) {
+      Status s = open(candidate, result);
+      if (s.isOk())
+        return s;
+      reasons += "; " + s.message();
+    }
+    return unavailable("no device can be opened" + reasons);
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  size_t colon = name.find(':');
+  std::string driver = name.substr(0, colon);
+  uint32_t index = 0;
+  if (colon != std::string::npos) {
+    std::string digits = name.substr(colon + 1);
+    if (digits.empty() || digits.size() > 4 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      return invalidArgument("device '" + name +
+                             "': expected a number behind the colon");
+    index = static_cast<uint32_t>(std::stoul(digits));
+  }
+  for (Entry &entry : entries) {
+    if (entry.name != driver)
+      continue;
+    return openEntry(entry, index, result);
+  }
+  return notFound("device '" + name + "': expected one of " + names() +
+                  ", and a number behind a colon where there are several");
+}
+
+} // namespace tilewright::runtime

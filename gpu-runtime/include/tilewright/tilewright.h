@@ -1,0 +1,367 @@
+/* Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The runtime's C API: load an artifact (.tw), call its functions, launch its
+ * kernels.
+ *
+ *   instance ── devices, by name
+ *     device ── streams, events, buffers, programs
+ *       buffer  device memory           view   a tensor in a buffer
+ *       stream  an in-order queue       event  a point in a stream
+ *       program code of an artifact for this device
+ *
+ * Status. Every function that can fail returns a tilewright_status *: null is
+ * success; otherwise the caller owns it, reads its code and message, and gives
+ * it back with tilewright_status_release. Out-parameters come last and are
+ * untouched on failure.
+ *
+ * Ownership. `_create`, `_open`, `_load` and `_allocate` give one reference to
+ * the caller; `_retain` adds one, `_release` drops one (null is ignored). An
+ * object keeps alive what it needs: a view its buffer, a buffer its device.
+ * Releasing an object that work in flight still uses is allowed: its memory is
+ * reused or freed when that work is done.
+ *
+ * Threads. Every function may be called from any thread at any time, on the
+ * same objects too. A stream serves one call at a time; others wait their turn.
+ *
+ * Time. Work is asynchronous: functions that take a stream enqueue and return.
+ * Order between streams is the caller's, with events. Timeouts are nanoseconds;
+ * TILEWRIGHT_FOREVER waits without end. A wait for a stream that passes its
+ * timeout leaves the device lost: every later use of it fails at once.
+ *
+ * Units: sizes and offsets in bytes, dims in elements. Tensors are dense and
+ * row-major; element 0 of a tensor given to a kernel is 16-byte aligned.
+ */
+#ifndef TILEWRIGHT_TILEWRIGHT_H
+#define TILEWRIGHT_TILEWRIGHT_H
+
+#include "tilewright/program_abi.h" /* tw_dtype */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TILEWRIGHT_API __attribute__((visibility("default")))
+#else
+#define TILEWRIGHT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TILEWRIGHT_FOREVER UINT64_MAX
+
+typedef struct tilewright_status tilewright_status;
+typedef struct tilewright_instance tilewright_instance;
+typedef struct tilewright_device tilewright_device;
+typedef struct tilewright_stream tilewright_stream;
+typedef struct tilewright_event tilewright_event;
+typedef struct tilewright_buffer tilewright_buffer;
+typedef struct tilewright_view tilewright_view;
+typedef struct tilewright_program tilewright_program;
+
+/* "0.1.0" */
+TILEWRIGHT_API const char *tilewright_version(void);
+
+/*===-- Status ------------------------------------------------------------===*/
+
+typedef enum tilewright_status_code_t {
+  TILEWRIGHT_OK = 0,
+  TILEWRIGHT_INVALID_ARGUMENT = 1,  /* the caller passed something unusable */
+  TILEWRIGHT_NOT_FOUND = 2,         /* no such device, function, file */
+  TILEWRIGHT_UNAVAILABLE = 3,       /* a driver or device this machine lacks */
+  TILEWRIGHT_UNSUPPORTED = 4,       /* this device or build cannot do it */
+  TILEWRIGHT_OUT_OF_MEMORY = 5,     /* host or device memory */
+  TILEWRIGHT_CORRUPT_ARTIFACT = 6,  /* bytes that are no valid artifact */
+  TILEWRIGHT_DEADLINE_EXCEEDED = 7, /* a wait passed its timeout */
+  TILEWRIGHT_DEVICE_LOST = 8,       /* the device failed */
+  TILEWRIGHT_PROGRAM_ERROR = 9,     /* a check of the program failed */
+  TILEWRIGHT_INTERNAL = 10          /* a driver answered the unexpected */
+} tilewright_status_code_t;
+
+/* TILEWRIGHT_OK for null. */
+TILEWRIGHT_API tilewright_status_code_t
+tilewright_status_code(const tilewright_status *status);
+/* What went wrong, where, and what would be accepted; lives as long as the
+ * status. "" for null. */
+TILEWRIGHT_API const char *
+tilewright_status_message(const tilewright_status *status);
+TILEWRIGHT_API void tilewright_status_release(tilewright_status *status);
+
+/*===-- Instance and devices ----------------------------------------------===*/
+
+/* Every member may be null. Paths of shared libraries to use instead of the
+ * usual ones; without one the environment variables TILEWRIGHT_CUDA_LIBRARY,
+ * TILEWRIGHT_VULKAN_LIBRARY and TILEWRIGHT_PTXSIM_LIBRARY count. */
+typedef struct tilewright_instance_options {
+  const char *cuda_library;
+  const char *vulkan_library;
+  const char *ptxsim_library;
+} tilewright_instance_options;
+
+/* `options` may be null. Drivers are opened when first asked for. */
+TILEWRIGHT_API tilewright_status *
+tilewright_instance_create(const tilewright_instance_options *options,
+                           tilewright_instance **instance);
+TILEWRIGHT_API void tilewright_instance_retain(tilewright_instance *instance);
+TILEWRIGHT_API void tilewright_instance_release(tilewright_instance *instance);
+
+/* One device, or one driver that has none; strings live as long as the
+ * instance. */
+typedef struct tilewright_device_info {
+  const char *name;        /* "cuda:0" */
+  const char *description; /* for people */
+  int32_t available;
+  const char *reason;      /* why not, when not available */
+} tilewright_device_info;
+
+/* Fills up to `capacity` entries, and `count` with how many there are.
+ * `infos` may be null when capacity is 0. */
+TILEWRIGHT_API tilewright_status *
+tilewright_instance_devices(tilewright_instance *instance, size_t capacity,
+                            tilewright_device_info *infos, size_t *count);
+
+/* name: "cpu", "cuda", "cuda:1", "vulkan:0", "ptxsim", or "auto" for the first
+ * of cuda, vulkan and cpu that opens. */
+TILEWRIGHT_API tilewright_status *
+tilewright_device_open(tilewright_instance *instance, const char *name,
+                       tilewright_device **device);
+TILEWRIGHT_API void tilewright_device_retain(tilewright_device *device);
+TILEWRIGHT_API void tilewright_device_release(tilewright_device *device);
+TILEWRIGHT_API const char *tilewright_device_name(tilewright_device *device);
+TILEWRIGHT_API const char *
+tilewright_device_description(tilewright_device *device);
+/* The value of ["device", key] in expressions; 0 for unknown keys. */
+TILEWRIGHT_API int64_t tilewright_device_fact(tilewright_device *device,
+                                              const char *key);
+/* Gives cached memory that nothing uses back to the driver. */
+TILEWRIGHT_API void tilewright_device_trim(tilewright_device *device);
+/* While on, tensors that programs allocate start as all one bits (NaN in every
+ * float type), so that elements never written show. */
+TILEWRIGHT_API void tilewright_device_set_poison(tilewright_device *device,
+                                                 int32_t on);
+
+/*===-- Streams and events ------------------------------------------------===*/
+
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_create(tilewright_device *device,
+                         tilewright_stream **stream);
+/* Adopts the caller's queue (cuda: a CUstream), which must outlive this. */
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_import(tilewright_device *device, uint64_t native,
+                         tilewright_stream **stream);
+TILEWRIGHT_API void tilewright_stream_retain(tilewright_stream *stream);
+/* The last release waits for the work in flight, up to the stream's timeout. */
+TILEWRIGHT_API void tilewright_stream_release(tilewright_stream *stream);
+/* How long the runtime itself waits for this stream (a program that reads a
+ * tensor on the host, release) before it gives the device up; 10 minutes
+ * unless set. */
+TILEWRIGHT_API void tilewright_stream_set_timeout(tilewright_stream *stream,
+                                                  uint64_t nanoseconds);
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_synchronize(tilewright_stream *stream,
+                              uint64_t timeout_nanoseconds);
+/* Later work of the stream waits for the event. */
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_wait_event(tilewright_stream *stream,
+                             tilewright_event *event);
+
+TILEWRIGHT_API tilewright_status *
+tilewright_event_create(tilewright_device *device, int32_t timing,
+                        tilewright_event **event);
+TILEWRIGHT_API void tilewright_event_retain(tilewright_event *event);
+TILEWRIGHT_API void tilewright_event_release(tilewright_event *event);
+TILEWRIGHT_API tilewright_status *
+tilewright_event_record(tilewright_event *event, tilewright_stream *stream);
+TILEWRIGHT_API tilewright_status *
+tilewright_event_query(tilewright_event *event, int32_t *done);
+TILEWRIGHT_API tilewright_status *
+tilewright_event_wait(tilewright_event *event, uint64_t timeout_nanoseconds);
+/* Device time between two events with timing that have been reached. */
+TILEWRIGHT_API tilewright_status *
+tilewright_event_elapsed(tilewright_event *start, tilewright_event *end,
+                         uint64_t *nanoseconds);
+
+/*===-- Buffers and views -------------------------------------------------===*/
+
+/* Uninitialised device memory, 256-byte aligned. */
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_allocate(tilewright_device *device, uint64_t size,
+                           tilewright_buffer **buffer);
+/* Adopts the caller's memory (cpu: an address; cuda: a CUdeviceptr; vulkan: a
+ * VkBuffer), which must outlive the buffer and all work on it. */
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_import(tilewright_device *device, uint64_t native,
+                         uint64_t size, tilewright_buffer **buffer);
+TILEWRIGHT_API void tilewright_buffer_retain(tilewright_buffer *buffer);
+TILEWRIGHT_API void tilewright_buffer_release(tilewright_buffer *buffer);
+TILEWRIGHT_API uint64_t tilewright_buffer_size(tilewright_buffer *buffer);
+/* Device address; 0 where the device has none. */
+TILEWRIGHT_API uint64_t tilewright_buffer_address(tilewright_buffer *buffer);
+
+/* `source` may be reused as soon as the call returns. */
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_write(tilewright_buffer *buffer, tilewright_stream *stream,
+                        uint64_t offset, const void *source, uint64_t size);
+/* `target` must live, and is complete, when the stream has been synchronised. */
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_read(tilewright_buffer *buffer, tilewright_stream *stream,
+                       uint64_t offset, uint64_t size, void *target);
+/* Repeats a pattern of 1, 2 or 4 bytes. */
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_fill(tilewright_buffer *buffer, tilewright_stream *stream,
+                       uint64_t offset, uint64_t size, uint32_t pattern,
+                       uint32_t pattern_size);
+TILEWRIGHT_API tilewright_status *
+tilewright_buffer_copy(tilewright_buffer *target, uint64_t target_offset,
+                       tilewright_buffer *source, uint64_t source_offset,
+                       uint64_t size, tilewright_stream *stream);
+
+/* "f32"; "invalid" for an unknown number. */
+TILEWRIGHT_API const char *tilewright_dtype_name(int32_t dtype);
+/* Bytes per element (i1 and i4: 1); 0 for an unknown number. */
+TILEWRIGHT_API uint32_t tilewright_dtype_size(int32_t dtype);
+
+/* A tensor in memory of a buffer. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_create(tilewright_buffer *buffer, uint64_t offset,
+                       int32_t dtype, int32_t rank, const int64_t *dims,
+                       tilewright_view **view);
+/* A tensor with uninitialised memory of its own. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_allocate(tilewright_device *device, int32_t dtype,
+                         int32_t rank, const int64_t *dims,
+                         tilewright_view **view);
+TILEWRIGHT_API void tilewright_view_retain(tilewright_view *view);
+TILEWRIGHT_API void tilewright_view_release(tilewright_view *view);
+TILEWRIGHT_API int32_t tilewright_view_dtype(const tilewright_view *view);
+TILEWRIGHT_API int32_t tilewright_view_rank(const tilewright_view *view);
+/* `rank` values, living as long as the view. */
+TILEWRIGHT_API const int64_t *tilewright_view_dims(const tilewright_view *view);
+TILEWRIGHT_API uint64_t tilewright_view_size(const tilewright_view *view);
+/* Device address of element 0; the offset where the device has no addresses. */
+TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);
+/* All elements; `size` must be tilewright_view_size. As buffer write / read. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_write(tilewright_view *view, tilewright_stream *stream,
+                      const void *source, uint64_t size);
+TILEWRIGHT_API tilewright_status *
+tilewright_view_read(tilewright_view *view, tilewright_stream *stream,
+                     uint64_t size, void *target);
+
+/*===-- Programs ----------------------------------------------------------===*/
+
+/* Every member may be zero. */
+typedef struct tilewright_program_options {
+  const char *target; /* exactly this target of the artifact; null: the first
+                         that the device runs */
+  int32_t reference;  /* the reference program (target cpu-reference) */
+  size_t num_external_libraries;
+  const char *const *external_libraries; /* paths; may define what the host
+                                            program imports */
+} tilewright_program_options;
+
+/* Verifies the artifact and loads its program for the device. The bytes are
+ * copied. An artifact is native code: load only what you trust. */
+TILEWRIGHT_API tilewright_status *
+tilewright_program_load(tilewright_device *device, const void *data,
+                        size_t size, const tilewright_program_options *options,
+                        tilewright_program **program);
+TILEWRIGHT_API void tilewright_program_retain(tilewright_program *program);
+TILEWRIGHT_API void tilewright_program_release(tilewright_program *program);
+/* "cuda:sm_80" */
+TILEWRIGHT_API const char *
+tilewright_program_target(tilewright_program *program);
+
+/* Where the program's own printing goes; null: stdout. The function may be
+ * called from any thread that calls the program, one at a time, and must not
+ * call the runtime. Text is not NUL-terminated. */
+typedef void (*tilewright_text_function)(void *user, const char *text,
+                                         size_t length);
+TILEWRIGHT_API void
+tilewright_program_set_print(tilewright_program *program,
+                             tilewright_text_function function, void *user);
+/* One line, without its end, per launch: dispatch, variant, grid. */
+TILEWRIGHT_API void
+tilewright_program_set_trace(tilewright_program *program,
+                             tilewright_text_function function, void *user);
+
+typedef enum tilewright_kind {
+  TILEWRIGHT_TENSOR = 0, /* only read */
+  TILEWRIGHT_BUFFER = 1, /* read and written in place */
+  TILEWRIGHT_SCALAR = 2
+} tilewright_kind;
+
+typedef struct tilewright_type {
+  tilewright_kind kind;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t *dims; /* -1: dynamic */
+} tilewright_type;
+
+/* Lives as long as the program. */
+typedef struct tilewright_signature {
+  const char *name;
+  size_t num_inputs;
+  const tilewright_type *inputs;
+  size_t num_results;
+  const tilewright_type *results;
+} tilewright_signature;
+
+TILEWRIGHT_API size_t
+tilewright_program_function_count(tilewright_program *program);
+TILEWRIGHT_API tilewright_status *
+tilewright_program_function_find(tilewright_program *program, const char *name,
+                                 size_t *function);
+TILEWRIGHT_API tilewright_status *
+tilewright_program_function_signature(tilewright_program *program,
+                                      size_t function,
+                                      tilewright_signature *signature);
+
+/* One argument or result: a view (tensors and buffers), or the bits of a
+ * scalar, integers sign-extended, floats zero-extended. */
+typedef struct tilewright_value {
+  tilewright_kind kind;
+  tilewright_view *view;
+  uint64_t bits;
+} tilewright_value;
+
+/* Calls a function. With a stream, results are complete when it has been
+ * synchronised; `stream` null waits for them. Arguments are borrowed; views in
+ * results belong to the caller. Host code of the program runs in the calling
+ * thread. */
+TILEWRIGHT_API tilewright_status *
+tilewright_program_call(tilewright_program *program, size_t function,
+                        tilewright_stream *stream, size_t num_args,
+                        const tilewright_value *args, size_t num_results,
+                        tilewright_value *results);
+
+/* Work of one call as the artifact states it; -1 where it does not. */
+typedef struct tilewright_work {
+  int64_t flops;
+  int64_t bytes;
+} tilewright_work;
+/* `reductions`, unless null, takes one number per result: how many terms are
+ * summed into one element. */
+TILEWRIGHT_API tilewright_status *
+tilewright_program_estimate(tilewright_program *program, size_t function,
+                            size_t num_args, const tilewright_value *args,
+                            int64_t *reductions, tilewright_work *work);
+
+TILEWRIGHT_API tilewright_status *
+tilewright_program_dispatch_find(tilewright_program *program, const char *name,
+                                 size_t *dispatch);
+/* Launches one kernel of the artifact by itself: operands and host scalars as
+ * its manifest entry lists them, with every check of a launch. */
+TILEWRIGHT_API tilewright_status *
+tilewright_program_launch(tilewright_program *program, size_t dispatch,
+                          tilewright_stream *stream, size_t num_views,
+                          tilewright_view *const *views, size_t num_scalars,
+                          const uint64_t *scalars);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TILEWRIGHT_TILEWRIGHT_H */

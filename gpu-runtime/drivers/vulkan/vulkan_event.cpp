@@ -1,0 +1,94 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Events: a value of a timeline, and a timestamp where timing was asked for.
+#include "vulkan_device.h"
+#include "vulkan_stream.h"
+
+namespace tilewright::runtime::vulkan {
+
+Status VulkanEvent::create(VulkanDevice &device, bool timing,
+                           std::unique_ptr<DriverEvent> &result) {
+  if (Status s = device.lost())
+    return s;
+  std::unique_ptr<VulkanEvent> event(new VulkanEvent(device));
+  if (timing && device.caps().timestamps) {
+    VkQueryPoolCreateInfo info = {VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = 1;
+    event->queries = std::make_shared<TimestampQuery>(device);
+    if (Status s = device.check(
+            device.vk.vkCreateQueryPool(device.handle(), &info, nullptr,
+                                        &event->queries->pool),
+            "vkCreateQueryPool"))
+      return s;
+  }
+  result = std::move(event);
+  return Status::ok();
+}
+
+VulkanEvent::Point VulkanEvent::point() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return recorded;
+}
+
+Status VulkanEvent::query(bool &done) {
+  Point p = point();
+  if (!p.timeline) {
+    done = true;
+    return device.lost();
+  }
+  return p.timeline->reached(p.value, done);
+}
+
+Status VulkanEvent::wait(uint64_t timeoutNs) {
+  if (Status s = device.lost())
+    return s;
+  Point p = point();
+  if (!p.timeline)
+    return Status::ok();
+  VkResult r =
+      device.waitTimeline(p.timeline->semaphore, p.value, timeoutNs);
+  if (r == VK_TIMEOUT)
+    return deadlineExceeded("the event was not reached within " +
+                            std::to_string(timeoutNs / 1000000) + " ms");
+  return device.check(r, "vkWaitSemaphores");
+}
+
+Status VulkanEvent::timestamp(uint64_t &ticks) {
+  Point p = point();
+  if (!queries)
+    return unsupported(device.caps().timestamps
+                           ? "the event was created without timing"
+                           : "this device's queue has no timestamps");
+  if (!p.timeline)
+    return invalidArgument("the event was never recorded");
+  bool done = false;
+  if (Status s = p.timeline->reached(p.timestampValue, done))
+    return s;
+  if (!done)
+    return invalidArgument("the event has not been reached; wait for it, or "
+                           "flush its stream");
+  return device.check(device.vk.vkGetQueryPoolResults(
+                          device.handle(), queries->pool, 0, 1, sizeof(ticks), &ticks,
+                          sizeof(ticks),
+                          VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                      "vkGetQueryPoolResults");
+}
+
+Status VulkanEvent::elapsedSince(DriverEvent &start, uint64_t &nanoseconds) {
+  uint64_t begin = 0, end = 0;
+  if (Status s = static_cast<VulkanEvent &>(start).timestamp(begin))
+    return std::move(s).in("start");
+  if (Status s = timestamp(end))
+    return std::move(s).in("end");
+  uint32_t bits = device.caps().timestampBits;
+  uint64_t mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
+  uint64_t ticks = (end - begin) & mask;
+  nanoseconds = static_cast<uint64_t>(
+      static_cast<double>(ticks) *
+      static_cast<double>(device.caps().limits().timestampPeriod));
+  return Status::ok();
+}
+
+} // namespace tilewright::runtime::vulkan

@@ -92,7 +92,7 @@ Status Program::load(std::shared_ptr<Device> device,
   Manifest manifest;
   if (Status s = parseManifest(*artifact, manifest))
     return s;
-  size_t index;
+  size_t index = 0;
   if (Status s = select(manifest, *device, options, index))
     return s;
   std::shared_ptr<Program> program(new Program);
@@ -130,8 +130,10 @@ Program::~Program() {
   // Kernels in flight still need their modules and host code.
   for (const std::weak_ptr<Stream> &weak : usedOn)
     if (std::shared_ptr<Stream> used = weak.lock()) {
-      Status ignored = used->synchronize(used->timeoutNs);
-      (void)ignored; // a lost device runs nothing any more
+      // A kernel that never ended may still be running in the host code's
+      // pages: they stay.
+      if (used->synchronize(used->timeoutNs) && owner->driverName() == "cpu")
+        (void)host.release();
     }
 }
 

@@ -21,6 +21,8 @@ std::string orEnvironment(const std::string &given, const char *variable) {
   return value ? value : "";
 }
 
+#ifdef TILEWRIGHT_WITH_CUDA
+
 // Where this code was loaded from: a program, or libtilewright.so.
 std::string ownFolder() {
   std::string path;
@@ -46,9 +48,12 @@ std::string findSimulator() {
   return "";
 }
 
+#endif // TILEWRIGHT_WITH_CUDA
+
 } // namespace
 
 Instance::Instance(const InstanceOptions &options) {
+  (void)options;
 #ifdef TILEWRIGHT_WITH_CUDA
   entries.push_back(
       {"cuda", "cuda", true, createCudaDriver,

@@ -1,0 +1,130 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams, events and memory of the cpu driver.
+//
+// A stream is a thread with a queue of tasks, so that the caller runs on, and a
+// wait can end by its deadline. A kernel that never returns cannot be stopped:
+// the device is then lost, its threads are left to themselves, and nothing that
+// they may touch is freed. That is why what they use is shared, not owned.
+#ifndef TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
+#define TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
+
+#include "core/driver.h"
+#include "thread_pool.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace tilewright::runtime {
+
+/// Shared by the device, its streams' threads, and buffers.
+struct CpuDeviceState {
+  ~CpuDeviceState();
+  std::unique_ptr<ThreadPool> pool;
+  unsigned threads = 1;
+  std::atomic<bool> lost{false};
+
+  /// The first reason stays.
+  void lose(const std::string &reason);
+  Status check();
+
+private:
+  std::mutex mutex;
+  std::string reason;
+};
+
+class CpuBuffer : public DriverBuffer {
+public:
+  /// `owned` memory comes from aligned_alloc.
+  CpuBuffer(std::shared_ptr<CpuDeviceState> device, void *memory,
+            uint64_t bytes, bool owned)
+      : device(std::move(device)), memory(memory), bytes(bytes), owned(owned) {}
+  ~CpuBuffer() override;
+  uint64_t size() const override { return bytes; }
+  uint64_t address() const override {
+    return reinterpret_cast<uintptr_t>(memory);
+  }
+  void *hostPointer() const override { return memory; }
+
+private:
+  std::shared_ptr<CpuDeviceState> device;
+  void *memory;
+  uint64_t bytes;
+  bool owned;
+};
+
+struct CpuModule : DriverModule {
+  std::vector<KernelDesc> descs;
+  std::vector<tw_cpu_kernel> kernels;
+};
+
+class CpuEvent : public DriverEvent {
+public:
+  explicit CpuEvent(std::shared_ptr<CpuDeviceState> device)
+      : device(std::move(device)), state(std::make_shared<State>()) {}
+  Status query(bool &done) override;
+  Status wait(uint64_t timeoutNs) override;
+  Status elapsedSince(DriverEvent &start, uint64_t &nanoseconds) override;
+
+private:
+  friend class CpuStream;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable reachedAgain;
+    uint64_t recorded = 0; // how often it was put into a stream
+    uint64_t reached = 0;  // which of those the stream has come to
+    std::chrono::steady_clock::time_point time;
+  };
+  std::shared_ptr<CpuDeviceState> device;
+  std::shared_ptr<State> state;
+};
+
+class CpuStream : public DriverStream {
+public:
+  static Status create(std::shared_ptr<CpuDeviceState> device,
+                       std::unique_ptr<DriverStream> &result);
+  ~CpuStream() override;
+
+  Status write(DriverBuffer &target, uint64_t offset, const void *source,
+               uint64_t size) override;
+  Status read(void *target, DriverBuffer &source, uint64_t offset,
+              uint64_t size) override;
+  Status fill(DriverBuffer &target, uint64_t offset, uint64_t size,
+              uint32_t pattern, uint32_t patternSize) override;
+  Status copy(DriverBuffer &target, uint64_t targetOffset,
+              DriverBuffer &source, uint64_t sourceOffset,
+              uint64_t size) override;
+  Status launch(DriverModule &module, uint32_t kernel,
+                const LaunchArgs &args) override;
+  Status record(DriverEvent &event) override;
+  Status waitFor(DriverEvent &event) override;
+  Status synchronize(uint64_t timeoutNs) override;
+
+private:
+  using Task = std::function<void()>;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable arrived, finishedOne;
+    std::deque<Task> tasks;
+    std::atomic<uint64_t> enqueued{0}, finished{0};
+    bool stop = false;
+  };
+  explicit CpuStream(std::shared_ptr<CpuDeviceState> device)
+      : device(std::move(device)), state(std::make_shared<State>()) {}
+  static void work(std::shared_ptr<State> state);
+  Status enqueue(Task task);
+
+  std::shared_ptr<CpuDeviceState> device;
+  std::shared_ptr<State> state;
+  std::thread thread;
+};
+
+} // namespace tilewright::runtime
+
+#endif // TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H

@@ -6,99 +6,12 @@
 #include "tilewright/Layout/Conversion.h"
 
 #include "Checked.h"
+#include "Refinement.h"
+#include "SharedTransfer.h"
 
 #include <algorithm>
 
 using namespace tilewright::layout;
-
-//===----------------------------------------------------------------------===//
-// Common refinement
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Where a digit lives in a hardware index.
-struct Home {
-  Level level;
-  int64_t weight;
-  bool operator==(const Home &o) const {
-    return level == o.level && weight == o.weight;
-  }
-};
-
-/// A digit of the element coordinates, whole in both layouts.
-struct Digit {
-  int dim;
-  int64_t stride, count;
-  Home from, to;
-};
-
-/// A boundary-to-boundary piece of one layout's digit.
-struct Piece {
-  int dim;
-  int64_t stride, count;
-  Home home;
-};
-} // namespace
-
-/// All strides at which a digit of one of the layouts begins or ends, per
-/// dimension; none where they are not a chain of divisors.
-static std::optional<std::vector<std::vector<int64_t>>>
-commonCuts(const DistributedLayout &a, const DistributedLayout &b) {
-  std::vector<std::vector<int64_t>> cuts(a.rank(), {1});
-  for (const DistributedLayout *l : {&a, &b})
-    for (Level level : allLevels)
-      for (const Mode &m : l->modes(level))
-        if (!m.isReplica() && m.count > 1)
-          cuts[m.dim].push_back(m.stride * m.count);
-  for (std::vector<int64_t> &list : cuts) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    for (size_t i = 1; i < list.size(); ++i)
-      if (list[i] % list[i - 1] != 0)
-        return std::nullopt;
-  }
-  return cuts;
-}
-
-static std::vector<Piece>
-cutDigits(const DistributedLayout &l,
-          const std::vector<std::vector<int64_t>> &cuts) {
-  std::vector<Piece> pieces;
-  for (Level level : allLevels) {
-    int64_t weight = 1;
-    for (const Mode &m : l.modes(level)) {
-      if (!m.isReplica() && m.count > 1) {
-        const std::vector<int64_t> &list = cuts[m.dim];
-        for (size_t i = 0; i + 1 < list.size(); ++i)
-          if (list[i] >= m.stride && list[i] < m.stride * m.count)
-            pieces.push_back({m.dim,
-                              list[i],
-                              list[i + 1] / list[i],
-                              {level, weight * (list[i] / m.stride)}});
-      }
-      weight *= m.count;
-    }
-  }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece &a, const Piece &b) {
-    return std::pair(a.dim, a.stride) < std::pair(b.dim, b.stride);
-  });
-  return pieces;
-}
-
-static std::optional<std::vector<Digit>> refine(const DistributedLayout &from,
-                                                const DistributedLayout &to) {
-  if (from.isOpaque() || to.isOpaque())
-    return std::nullopt;
-  auto cuts = commonCuts(from, to);
-  if (!cuts)
-    return std::nullopt;
-  // Both decompositions are complete, so the sorted pieces pair up.
-  std::vector<Piece> a = cutDigits(from, *cuts), b = cutDigits(to, *cuts);
-  std::vector<Digit> digits;
-  for (size_t i = 0; i < a.size() && i < b.size(); ++i)
-    digits.push_back({a[i].dim, a[i].stride, a[i].count, a[i].home, b[i].home});
-  return digits;
-}
 
 //===----------------------------------------------------------------------===//
 // From digits to a plan
@@ -136,42 +49,113 @@ static std::vector<ThreadTerm> mergeTerms(std::vector<ThreadTerm> terms) {
   return merged;
 }
 
+namespace {
+/// A digit that moves from registers to lanes.
+struct Outgoing {
+  int64_t laneWeight, count, registerWeight;
+};
+/// A digit that moves from lanes to registers.
+struct Incoming {
+  int64_t registerWeight, count, laneWeight;
+};
+} // namespace
+
+/// The largest divisor of n that is at most `limit`.
+static int64_t largestDivisor(int64_t n, int64_t limit) {
+  for (int64_t d = std::min(n, limit); d > 1; --d)
+    if (n % d == 0)
+      return d;
+  return 1;
+}
+
+/// Pairs (parts of) digits that cross; what stays in `out` has no partner.
+static std::vector<Exchange> pairDigits(std::vector<Outgoing> &out,
+                                        std::vector<Incoming> in,
+                                        int64_t maxRounds) {
+  std::vector<Exchange> exchanges;
+  for (Outgoing &x : out)
+    for (Incoming &y : in) {
+      int64_t p = largestDivisor(std::gcd(x.count, y.count), maxRounds);
+      if (p == 1)
+        continue;
+      exchanges.push_back(
+          {p, x.laneWeight, y.registerWeight, y.laneWeight, x.registerWeight});
+      maxRounds /= p;
+      x = {x.laneWeight * p, x.count / p, x.registerWeight * p};
+      y = {y.registerWeight * p, y.count / p, y.laneWeight * p};
+    }
+  return exchanges;
+}
+
+/// Adds a digit of the thread's index that chooses among registers.
+static void addChoice(RegisterChoice &choice, Level level, int64_t div,
+                      int64_t count, int64_t registerWeight) {
+  if (count == 1)
+    return;
+  int64_t size = choice.size();
+  choice.terms.push_back({level, div, count, size});
+  for (int64_t value = 1; value < count; ++value)
+    for (int64_t i = 0; i < size; ++i)
+      choice.offsets.push_back(choice.offsets[i] + value * registerWeight);
+}
+
+/// Whether the source lane always has the destination lane's digit at `weight`.
+static bool keepsLaneDigit(const std::vector<Digit> &digits,
+                           const std::vector<DigitTerm> &sourceReplicas,
+                           int64_t weight, int64_t count) {
+  // The source's digits in [weight, weight * count) must all be the lane's own.
+  int64_t kept = 1;
+  auto overlap = [&](int64_t w, int64_t c) {
+    int64_t low = std::max(w, weight), high = std::min(w * c, weight * count);
+    return high > low && high % low == 0 ? high / low : 1;
+  };
+  for (const DigitTerm &t : sourceReplicas)
+    kept *= overlap(t.div, t.mod);
+  for (const Digit &d : digits)
+    if (d.from.level == Level::Lane && d.from == d.to)
+      kept *= overlap(d.from.weight, d.count);
+  return kept == count;
+}
+
 /// Fills in where each destination register comes from; needs staysInWarp.
 static void locateSources(const DistributedLayout &from,
                           const DistributedLayout &to,
-                          const std::vector<Digit> &digits,
+                          const std::vector<Digit> &digits, int64_t maxRounds,
                           ConversionPlan &plan) {
   plan.registerBase.assign(to.numRegisters(), 0);
   plan.laneBase.assign(to.numRegisters(), 0);
   // Among replicas in lanes, read the own one.
-  for (const DigitTerm &t : from.replicaDigits(Level::Lane))
+  std::vector<DigitTerm> replicas = from.replicaDigits(Level::Lane);
+  for (const DigitTerm &t : replicas)
     plan.laneTerms.push_back({Level::Lane, t.div, t.mod, t.div});
 
-  std::vector<ThreadTerm> registerTerms;
+  std::vector<Outgoing> outgoing;
+  std::vector<Incoming> incoming;
   for (const Digit &d : digits) {
     if (d.from.level == Level::Warp)
       continue;
-    bool toLane = d.from.level == Level::Lane;
+    bool fromLane = d.from.level == Level::Lane;
     if (d.to.level == Level::Register) {
-      std::vector<int64_t> &base = toLane ? plan.laneBase : plan.registerBase;
+      std::vector<int64_t> &base = fromLane ? plan.laneBase : plan.registerBase;
       for (int64_t r = 0; r < int64_t(base.size()); ++r)
         base[r] += r / d.to.weight % d.count * d.from.weight;
-      continue;
+      if (fromLane)
+        incoming.push_back({d.to.weight, d.count, d.from.weight});
+    } else if (fromLane) {
+      plan.laneTerms.push_back(
+          {d.to.level, d.to.weight, d.count, d.from.weight});
+    } else if (d.to.level == Level::Warp ||
+               keepsLaneDigit(digits, replicas, d.to.weight, d.count)) {
+      addChoice(plan.local, d.to.level, d.to.weight, d.count, d.from.weight);
+    } else {
+      outgoing.push_back({d.to.weight, d.count, d.from.weight});
     }
-    (toLane ? plan.laneTerms : registerTerms)
-        .push_back({d.to.level, d.to.weight, d.count, d.from.weight});
   }
   plan.laneTerms = mergeTerms(plan.laneTerms);
-
-  // The register choices: one for each combination of the thread's digits.
-  for (const ThreadTerm &t : mergeTerms(registerTerms)) {
-    int64_t weight = plan.choiceOffsets.size();
-    plan.choiceTerms.push_back({t.level, t.div, t.mod, weight});
-    for (int64_t value = 1; value < t.mod; ++value)
-      for (int64_t i = 0; i < weight; ++i)
-        plan.choiceOffsets.push_back(plan.choiceOffsets[i] +
-                                     value * t.multiplier);
-  }
+  plan.exchanges = pairDigits(outgoing, incoming, maxRounds);
+  for (const Outgoing &x : outgoing)
+    addChoice(plan.remote, Level::Lane, x.laneWeight, x.count,
+              x.registerWeight);
 }
 
 static bool readsOwnLane(const ConversionPlan &plan) {
@@ -186,87 +170,8 @@ static bool readsOwnLane(const ConversionPlan &plan) {
 static ConversionKind classify(const ConversionPlan &plan) {
   if (!readsOwnLane(plan))
     return ConversionKind::LaneShuffle;
-  return plan.choiceTerms.empty() ? ConversionKind::RegisterPermute
-                                  : ConversionKind::RegisterSelect;
-}
-
-//===----------------------------------------------------------------------===//
-// Shared memory
-//===----------------------------------------------------------------------===//
-
-/// Chooses the transfer with rows along `dim` and runs of at most `maxBits`.
-static Result<SharedTransfer> planShared(const DistributedLayout &from,
-                                         const DistributedLayout &to, int dim,
-                                         int elementBits, int maxBits,
-                                         const ConversionOptions &options) {
-  std::vector<int> order;
-  if (from.rank() > 0)
-    order.push_back(dim);
-  for (int d = from.rank() - 1; d >= 0; --d)
-    if (d != dim)
-      order.push_back(d);
-
-  SharedTransfer transfer;
-  transfer.dim = dim;
-  std::vector<SharedAccess> accesses;
-  auto addAccess = [&](const DistributedLayout &layout) -> int64_t {
-    if (layout.isOpaque())
-      return 0;
-    accesses.push_back(widestAccess(layout, dim, elementBits, maxBits));
-    return accesses.back().vectorElems;
-  };
-  transfer.writeElems = addAccess(from);
-  transfer.readElems = addAccess(to);
-  // Instructions on opaque layouts take one row stride, so no swizzle.
-  bool opaque = from.isOpaque() || to.isOpaque();
-  Result<SharedChoice> choice = chooseShared(
-      from.shape(), elementBits, order, accesses,
-      opaque ? Avoidance::Padding : options.avoidance, opaque ? 16 : 1);
-  if (!choice)
-    return Error{choice.error()};
-  transfer.layout = choice->layout;
-  transfer.scratchBytes = choice->layout.sizeInBytes();
-  if (!from.isOpaque())
-    transfer.writeConflicts =
-        countConflicts(transfer.layout, accesses.front(), maxCountedAccesses);
-  if (!to.isOpaque())
-    transfer.readConflicts =
-        countConflicts(transfer.layout, accesses.back(), maxCountedAccesses);
-  return transfer;
-}
-
-/// Tries every dimension as the fastest, and wide runs against narrow ones:
-/// wide runs take fewer instructions, but leave fewer ways to spread over the
-/// banks. A wavefront counts as much as issuing two instructions.
-static Result<SharedTransfer> bestShared(const DistributedLayout &from,
-                                         const DistributedLayout &to,
-                                         int elementBits,
-                                         const ConversionOptions &options) {
-  auto cost = [](const SharedTransfer &t) {
-    return std::pair(
-        2 * (t.writeConflicts.wavefronts + t.readConflicts.wavefronts) +
-            t.writeConflicts.accesses + t.readConflicts.accesses,
-        t.scratchBytes);
-  };
-  int last = std::max(from.rank() - 1, 0);
-  Result<SharedTransfer> best =
-      planShared(from, to, last, elementBits, 128, options);
-  if (!best)
-    return best;
-  bool opaque = from.isOpaque() || to.isOpaque();
-  int64_t widest = 0;
-  for (int d = last; d >= (opaque ? last : 0); --d)
-    for (int maxBits : {128, 64, 32}) {
-      if (maxBits < 128 && maxBits >= widest)
-        continue;
-      auto other = planShared(from, to, d, elementBits, maxBits, options);
-      if (!other)
-        continue;
-      widest = std::max(other->writeElems, other->readElems) * elementBits;
-      if (cost(*other) < cost(*best))
-        best = other;
-    }
-  return best;
+  return plan.local.size() == 1 ? ConversionKind::RegisterPermute
+                                : ConversionKind::RegisterSelect;
 }
 
 //===----------------------------------------------------------------------===//
@@ -304,16 +209,15 @@ tilewright::layout::planConversion(const DistributedLayout &from,
     acrossWarps = !staysInWarp(from, to, *digits);
     if (!acrossWarps) {
       ConversionPlan candidate;
-      locateSources(from, to, *digits, candidate);
+      locateSources(from, to, *digits, options.maxRounds, candidate);
       candidate.kind = classify(candidate);
       if (candidate.staysInThread() ||
-          int64_t(candidate.choiceOffsets.size()) <=
-              options.maxShufflesPerRegister)
+          candidate.remote.size() <= options.maxShufflesPerRegister)
         return candidate;
     }
   }
 
-  auto shared = bestShared(from, to, elementBits, options);
+  auto shared = planSharedTransfer(from, to, elementBits, options);
   if (!shared)
     return Error{shared.error()};
   plan.kind = ConversionKind::SharedMemory;
@@ -342,16 +246,13 @@ const char *tilewright::layout::conversionKindName(ConversionKind kind) {
   return "";
 }
 
-int64_t ConversionPlan::choice(int64_t lane, int64_t warp) const {
-  int64_t index = 0;
-  for (const ThreadTerm &t : choiceTerms)
-    index += t(lane, warp);
-  return index;
-}
-
 int64_t ConversionPlan::sourceRegister(int64_t reg, int64_t lane,
                                        int64_t warp) const {
-  return registerBase[reg] + choiceOffsets[choice(lane, warp)];
+  int64_t source = registerBase[reg] + local.offsets[local.index(lane, warp)] +
+                   remote.offsets[remote.index(lane, warp)];
+  for (const Exchange &e : exchanges)
+    source += lane / e.receiverLaneWeight % e.count * e.senderRegisterWeight;
+  return source;
 }
 
 int64_t ConversionPlan::sourceLane(int64_t reg, int64_t lane,
@@ -362,18 +263,26 @@ int64_t ConversionPlan::sourceLane(int64_t reg, int64_t lane,
   return source;
 }
 
+int64_t ConversionPlan::numRounds() const {
+  int64_t rounds = 1;
+  for (const Exchange &e : exchanges)
+    rounds *= e.count;
+  return rounds;
+}
+
 int64_t ConversionPlan::numShuffles() const {
   if (kind != ConversionKind::LaneShuffle)
     return 0;
-  return int64_t(registerBase.size()) * int64_t(choiceOffsets.size());
+  return int64_t(registerBase.size()) * remote.size();
 }
 
 std::string ConversionPlan::print() const {
   std::string text = conversionKindName(kind);
   if (kind == ConversionKind::LaneShuffle)
-    text += ": " + std::to_string(numShuffles()) + " shuffles";
+    text += ": " + std::to_string(numShuffles()) + " shuffles in " +
+            std::to_string(numRounds()) + " rounds";
   if (kind == ConversionKind::RegisterSelect)
-    text += ": " + std::to_string(choiceOffsets.size()) + " choices";
+    text += ": " + std::to_string(local.size()) + " choices";
   if (kind == ConversionKind::SharedMemory)
     text += ": " + std::to_string(shared.scratchBytes) + " bytes, " +
             shared.layout.print() + ", write " +

@@ -60,6 +60,25 @@ Result<SharedLayout> SharedLayout::box(int64_t rows, int elementBits,
   return dense({rows, rowBits / elementBits}, elementBits, {1, 0}, 0, swizzle);
 }
 
+Result<SharedLayout> SharedLayout::boxes(int64_t rows, int64_t columns,
+                                         int elementBits, Swizzle swizzle) {
+  Result<SharedLayout> one = box(rows, elementBits, swizzle);
+  if (!one)
+    return one;
+  int64_t width = one->extents[1];
+  if (columns < width || columns % width != 0)
+    return Error{"boxes of " + std::to_string(width) + " columns do not fill " +
+                 std::to_string(columns)};
+  std::optional<int64_t> boxElements = checkedMul(rows, width);
+  if (columns > width && rows % 8 != 0)
+    return Error{"boxes of " + std::to_string(rows) +
+                 " rows, expected a multiple of the swizzle's 8"};
+  if (!boxElements)
+    return Error{"the size overflows"};
+  return get({rows, columns / width, width}, {width, *boxElements, 1},
+             elementBits, swizzle);
+}
+
 std::string SharedLayout::verify() const {
   if (elemBits < 1 || elemBits > 1024)
     return "the element has " + std::to_string(elemBits) +

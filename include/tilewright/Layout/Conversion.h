@@ -18,13 +18,31 @@
 // them at their source homes gives the place to read from. That is a table of
 // digit moves, made from two short lists of modes; no element is enumerated.
 //
-// WORKED TABLE. shape=[4, 4], 4 lanes. From rows in lanes to columns in lanes:
+// WORKED TABLE 1. shape=[4, 4], 4 lanes. From rows in lanes to columns in
+// lanes:
 //     from  regs=[4:1@1] lanes=[4:1@0]
 //     to    regs=[4:1@0] lanes=[4:1@1]
 //     digit 4:1@0   home from: lane, weight 1      home to: register, weight 1
 //     digit 4:1@1   home from: register, weight 1  home to: lane, weight 1
-// So destination (register r, lane l) reads lane r, register l. The register
-// depends on the lane: four choices, and one shuffle for each.
+// So destination (register r, lane l) reads lane r, register l.
+//
+// A shuffle delivers to each lane one value that its *sender* picked. Where the
+// register to pick depends on the receiver's lane (a digit that moves from
+// registers to lanes), there are three cases:
+//   local     the sender has that digit too: it selects, then sends
+//   exchange  another digit, of the same count p, moves from lanes to
+//   registers:
+//             in p rounds each sender serves a different receiver
+//   remote    otherwise: every candidate is sent, the receiver selects
+//
+// WORKED TABLE 2. Table 1 is an exchange with p = 4. In round k, receiver x
+// (its lane) takes register y = (x + k) % 4 from lane y, which sends register
+// (y - k) % 4 = x: four shuffles, where remote choices would take sixteen.
+//     lane          0         1         2         3        (register <- lane)
+//     round 0    r0 <- 0   r1 <- 1   r2 <- 2   r3 <- 3
+//     round 1    r1 <- 1   r2 <- 2   r3 <- 3   r0 <- 0
+//     round 2    r2 <- 2   r3 <- 3   r0 <- 0   r1 <- 1
+//     round 3    r3 <- 3   r0 <- 0   r1 <- 1   r2 <- 2
 //
 // Chained matrix products: the f32 accumulators of two adjacent 16x8 tiles of
 // mma.m16n8k16 have homes equal to those of one f16 A operand of 16x16. The
@@ -87,30 +105,62 @@ struct SharedTransfer {
   bool acrossWarps = true;
 };
 
+/// A register offset out of several, chosen by digits of the thread's lane and
+/// warp: offsets[sum of terms].
+struct RegisterChoice {
+  std::vector<int64_t> offsets = {0};
+  std::vector<ThreadTerm> terms;
+
+  int64_t size() const { return static_cast<int64_t>(offsets.size()); }
+  int64_t index(int64_t lane, int64_t warp) const {
+    int64_t i = 0;
+    for (const ThreadTerm &t : terms)
+      i += t(lane, warp);
+    return i;
+  }
+};
+
+/// A digit of `count` values that moves from registers to lanes, paired with
+/// one that moves from lanes to registers.
+///   x = lane / receiverLaneWeight % count, of the receiver
+///   y = lane / senderLaneWeight % count, of the sender
+struct Exchange {
+  int64_t count;
+  int64_t receiverLaneWeight, receiverRegisterWeight;
+  int64_t senderLaneWeight, senderRegisterWeight;
+};
+
 struct ConversionPlan {
   ConversionKind kind = ConversionKind::Identity;
 
-  /// All kinds but SharedMemory: the destination's register r in (lane, warp)
-  /// comes from source register
-  ///     registerBase[r] + choiceOffsets[choice(lane, warp)]
-  /// of the source lane
-  ///     laneBase[r] + sum of laneTerms
-  /// in the same warp. One choice and the own lane for Identity and
-  /// RegisterPermute, where registerBase is the whole table; the own lane for
-  /// RegisterSelect. A shuffle moves the value of one register name for all
-  /// lanes, so a LaneShuffle costs choiceOffsets.size() shuffles a register.
-  std::vector<int64_t> registerBase;
-  std::vector<int64_t> choiceOffsets = {0};
-  std::vector<ThreadTerm> choiceTerms;
-  std::vector<int64_t> laneBase;
+  /// All kinds but SharedMemory. Destination register r of (lane, warp) comes
+  /// from lane sourceLane(...), register sourceRegister(...) of the same warp.
+  ///
+  /// Identity, RegisterPermute: registerBase is the table.
+  /// RegisterSelect: registerBase[r] + local.
+  /// LaneShuffle: for each register r0 whose exchange digits (r0 /
+  /// receiverRegisterWeight % count) are zero, each remote choice c, and each
+  /// round k (one k_i below count_i for each exchange i):
+  ///   send     source register registerBase[r0] + local(own lane, warp) +
+  ///            remote.offsets[c] + sum of (y_i - k_i) mod count_i *
+  ///            senderRegisterWeight_i, with y_i of the own lane
+  ///   shuffle  from lane laneBase[r0] + laneTerms(own lane, warp) + sum of
+  ///            (x_i + k_i) mod count_i * senderLaneWeight_i, x_i of the own
+  ///            lane
+  ///   keep     if c is the own remote choice, as register r0 + sum of
+  ///            (x_i + k_i) mod count_i * receiverRegisterWeight_i
+  std::vector<int64_t> registerBase, laneBase;
   std::vector<ThreadTerm> laneTerms;
+  RegisterChoice local, remote;
+  std::vector<Exchange> exchanges;
 
   /// SharedMemory.
   SharedTransfer shared;
 
-  int64_t choice(int64_t lane, int64_t warp) const;
   int64_t sourceRegister(int64_t reg, int64_t lane, int64_t warp) const;
   int64_t sourceLane(int64_t reg, int64_t lane, int64_t warp) const;
+  /// The product of the exchanges' counts.
+  int64_t numRounds() const;
   bool staysInThread() const {
     return kind == ConversionKind::Identity ||
            kind == ConversionKind::RegisterPermute ||
@@ -126,6 +176,9 @@ struct ConversionOptions {
   /// Above this many shuffles for each destination register, go through shared
   /// memory; 0 forbids shuffles.
   int64_t maxShufflesPerRegister = 4;
+  /// The most rounds of exchanges; each costs a select among as many registers
+  /// on either side of its shuffle.
+  int64_t maxRounds = 8;
   Avoidance avoidance = Avoidance::Any;
 };
 

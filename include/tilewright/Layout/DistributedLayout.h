@@ -48,7 +48,7 @@
 // digits, sorted by stride, have strides 1, c0, c0*c1, ... and the product of
 // the counts is the extent. So each element has exactly one owner up to
 // replicas, and the owner is found by div, mod and multiply alone
-// (`extractions`), which is also what generated code does.
+// (`inverseTerms`), which is also what generated code does.
 //
 // WHY mixed radix, and not linear maps over bits. Instruction atoms are powers
 // of two, but tiles such as 96 or 3 x 64 are not, and here an atom and its grid

@@ -91,10 +91,14 @@ public:
                                     const std::vector<int> &order,
                                     int64_t padding = 0, Swizzle swizzle = {});
   /// A box as TMA writes it: `rows` rows of as many elements as the swizzle is
-  /// wide (128, 64 or 32 bytes for the three named ones). Wider tiles are
-  /// several boxes, one behind the other.
+  /// wide (128, 64 or 32 bytes for the three named ones).
   static Result<SharedLayout> box(int64_t rows, int elementBits,
                                   Swizzle swizzle);
+  /// A tile wider than one box: boxes of all rows, one behind the other. The
+  /// column is split, shape [rows, boxes, columns of a box], as a distributed
+  /// layout of [rows, columns] is by its `reshape`.
+  static Result<SharedLayout> boxes(int64_t rows, int64_t columns,
+                                    int elementBits, Swizzle swizzle);
 
   /// Empty if no two elements overlap and all sizes fit, else what is wrong.
   std::string verify() const;

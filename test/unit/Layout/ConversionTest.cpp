@@ -59,6 +59,56 @@ static Block moveInWarp(const ConversionPlan &plan,
   return result;
 }
 
+/// The rounds of a LaneShuffle, as the header tells the generated code to run
+/// them: all lanes send one value each, then all lanes pick a sender.
+static Block shuffle(const ConversionPlan &plan, const DistributedLayout &from,
+                     const DistributedLayout &to) {
+  Block source = Block::holding(from), result(to);
+  int64_t shuffles = 0;
+  for (int64_t warp = 0; warp < to.numWarps(); ++warp)
+    for (int64_t r0 = 0; r0 < to.numRegisters(); ++r0) {
+      bool starts = true;
+      for (const Exchange &e : plan.exchanges)
+        starts &= r0 / e.receiverRegisterWeight % e.count == 0;
+      if (!starts)
+        continue;
+      for (int64_t c = 0; c < plan.remote.size(); ++c)
+        for (int64_t k = 0; k < plan.numRounds(); ++k) {
+          ++shuffles;
+          std::vector<int64_t> sent(to.numLanes());
+          for (int64_t lane = 0; lane < to.numLanes(); ++lane) {
+            int64_t reg = plan.registerBase[r0] +
+                          plan.local.offsets[plan.local.index(lane, warp)] +
+                          plan.remote.offsets[c];
+            int64_t rest = k;
+            for (const Exchange &e : plan.exchanges) {
+              int64_t y = lane / e.senderLaneWeight % e.count;
+              reg += (y - rest % e.count + e.count) % e.count *
+                     e.senderRegisterWeight;
+              rest /= e.count;
+            }
+            sent[lane] = source.at({reg, lane, warp});
+          }
+          for (int64_t lane = 0; lane < to.numLanes(); ++lane) {
+            int64_t sender = plan.laneBase[r0], reg = r0, rest = k;
+            for (const ThreadTerm &t : plan.laneTerms)
+              sender += t(lane, warp);
+            for (const Exchange &e : plan.exchanges) {
+              int64_t y =
+                  (lane / e.receiverLaneWeight + rest % e.count) % e.count;
+              sender += y * e.senderLaneWeight;
+              reg += y * e.receiverRegisterWeight;
+              rest /= e.count;
+            }
+            if (plan.remote.index(lane, warp) == c)
+              result.at({reg, lane, warp}) = sent.at(sender);
+          }
+        }
+    }
+  EXPECT_EQ(shuffles, plan.numShuffles() * to.numWarps());
+  return result;
+}
+
 /// The address of a run, which must be adjacent and aligned.
 static int64_t runAddress(const SharedLayout &shared,
                           const DistributedLayout &l,
@@ -134,6 +184,9 @@ static void checkPlan(const ConversionPlan &plan, const DistributedLayout &from,
     ASSERT_TRUE(moveThroughMemory(plan, from, to) == expected);
   else
     ASSERT_TRUE(moveInWarp(plan, from, to) == expected);
+  if (plan.kind == ConversionKind::LaneShuffle) {
+    ASSERT_TRUE(shuffle(plan, from, to) == expected);
+  }
   ASSERT_EQ(plan.kind == ConversionKind::Identity, from == to);
 }
 
@@ -163,6 +216,7 @@ needsNothingFromOutside(const DistributedLayout &from,
 TEST(Conversion, RandomPairsMoveRealData) {
   std::mt19937 rng(5);
   std::array<int, 5> kinds = {};
+  int exchanges = 0, remotes = 0, locals = 0;
   ConversionOptions options;
   options.maxShufflesPerRegister = 1000;
   for (const Shape &shape : {Shape{8, 4}, Shape{16}, Shape{4, 4, 2}, Shape{},
@@ -170,11 +224,16 @@ TEST(Conversion, RandomPairsMoveRealData) {
     for (int64_t lanes : {4, 8})
       for (int64_t warps : {1, 2})
         for (int i = 0; i < 60; ++i) {
+          options.maxRounds = i % 3 == 0 ? 1 : 8;
           DistributedLayout from = randomLayout(rng, shape, lanes, warps);
           DistributedLayout to = randomLayout(rng, shape, lanes, warps);
           ConversionPlan plan = take(planConversion(from, to, 32, options));
           checkPlan(plan, from, to);
           ++kinds[int(plan.kind)];
+          exchanges += !plan.exchanges.empty();
+          remotes += plan.remote.size() > 1;
+          locals +=
+              plan.kind == ConversionKind::LaneShuffle && plan.local.size() > 1;
 
           // The cheapest kind that suffices, wherever digits refine (always,
           // for powers of two).
@@ -194,6 +253,9 @@ TEST(Conversion, RandomPairsMoveRealData) {
         }
   for (int n : kinds)
     EXPECT_GT(n, 10);
+  EXPECT_GT(exchanges, 100);
+  EXPECT_GT(remotes, 50);
+  EXPECT_GT(locals, 50);
 }
 
 TEST(Conversion, PartsAndSubgroupsDiffer) {
@@ -216,7 +278,8 @@ TEST(Conversion, TransposeOfTheHeader) {
   DistributedLayout to = parse("regs=[4:1@0] lanes=[4:1@1]");
   ConversionPlan plan = take(planConversion(from, to, 32));
   EXPECT_EQ(plan.kind, ConversionKind::LaneShuffle);
-  EXPECT_EQ(plan.numShuffles(), 16);
+  EXPECT_EQ(plan.numShuffles(), 4);
+  EXPECT_EQ(plan.numRounds(), 4);
   for (int64_t r = 0; r < 4; ++r)
     for (int64_t l = 0; l < 4; ++l) {
       EXPECT_EQ(plan.sourceLane(r, l, 0), r);
@@ -224,7 +287,11 @@ TEST(Conversion, TransposeOfTheHeader) {
     }
   checkPlan(plan, from, to);
   ConversionOptions few;
-  few.maxShufflesPerRegister = 3;
+  few.maxRounds = 2;
+  plan = take(planConversion(from, to, 32, few));
+  EXPECT_EQ(plan.print(), "lane-shuffle: 8 shuffles in 2 rounds");
+  checkPlan(plan, from, to);
+  few.maxShufflesPerRegister = 1;
   plan = take(planConversion(from, to, 32, few));
   EXPECT_EQ(plan.kind, ConversionKind::SharedMemory);
   EXPECT_FALSE(plan.shared.acrossWarps);

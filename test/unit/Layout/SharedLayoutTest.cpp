@@ -107,6 +107,28 @@ TEST(SharedLayout, HardwareSwizzles) {
   }
 }
 
+TEST(SharedLayout, BoxesLieOneBehindTheOther) {
+  for (const Swizzle &s : {swizzle128B, swizzle64B, swizzle32B})
+    for (int bits : {8, 16, 32}) {
+      SharedLayout one = take(SharedLayout::box(16, bits, s));
+      int64_t width = one.shape()[1];
+      SharedLayout l = take(SharedLayout::boxes(16, 3 * width, bits, s));
+      checkShared(l);
+      forEachCoord(l.shape(), [&](const Coords &c) {
+        ASSERT_EQ(l.offset(c),
+                  c[1] * one.sizeInElements() + one.offset({c[0], c[2]}));
+      });
+      // A distributed layout of the tile addresses it after a reshape.
+      DistributedLayout tile =
+          take(DistributedLayout::coalesced({16, 3 * width}, 4, 32, 1, {1, 0}));
+      EXPECT_EQ(take(tile.reshape(l.shape())).shape(), l.shape());
+    }
+  EXPECT_EQ(SharedLayout::boxes(16, 65, 16, swizzle128B).error(),
+            "boxes of 64 columns do not fill 65");
+  EXPECT_EQ(SharedLayout::boxes(12, 128, 16, swizzle128B).error(),
+            "boxes of 12 rows, expected a multiple of the swizzle's 8");
+}
+
 TEST(SharedLayout, WorkedPadding) {
   SharedLayout l = take(SharedLayout::dense({4, 4}, 32, {1, 0}, 1));
   EXPECT_EQ(l.strides(), (Shape{5, 1}));

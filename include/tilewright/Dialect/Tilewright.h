@@ -38,6 +38,7 @@ inline constexpr llvm::StringLiteral kAccessAttr = "tilewright.access";
 inline constexpr llvm::StringLiteral kScalarsAttr = "tilewright.scalars";
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "tilewright.index_bits";
 inline constexpr llvm::StringLiteral kLayoutsAttr = "tilewright.layouts";
+inline constexpr llvm::StringLiteral kDivisibleAttr = "tilewright.divisible";
 
 /// True for functions that are device code.
 inline bool isKernel(mlir::FunctionOpInterface func) {

@@ -36,6 +36,10 @@ def Tilewright_Dialect : Dialect {
         `#tilewright.dim` and `#tilewright.host_scalar`, the meaning of the
         scalar arguments that follow the buffers.
       * `tilewright.index_bits` (kernel): 32 or 64.
+      * `tilewright.divisible` (kernel): array of i64 in threes, operand, dim,
+        divisor: the variant's guard promises that the dynamic dim is a multiple
+        of the divisor, so that rows are aligned for wide accesses.
+      * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

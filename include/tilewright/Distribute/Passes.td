@@ -1,0 +1,39 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_DISTRIBUTE_PASSES_TD
+#define TILEWRIGHT_DISTRIBUTE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignLayoutsPass : Pass<"tilewright-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "give every block-level vector a layout";
+  let description = [{
+    Writes `tilewright.layouts` (one `#tilewright.layout` per vector result) on
+    every op of a kernel that yields vectors, and inserts
+    `tilewright.convert_layout` where a use needs another layout than its
+    definition has. Matrix products and wide reads anchor the layouts;
+    elementwise ops follow their strongest operand; what costs nothing to
+    compute again (constants, masks, broadcast reads) is computed in the layout
+    that each use asks for. Layouts already written on ops are kept. The number
+    of warps and lanes is read from `tilewright.launch`.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
+def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
+  let summary = "turn block-level vectors into per-thread code";
+  let description = [{
+    Rewrites a kernel in block form with layouts into thread form (docs/ir.md):
+    a vector becomes the scalars that one thread holds, memory becomes rank 1,
+    reductions become shuffles and trips through shared memory, conversions of
+    layouts become what the layout library plans. The kernel's arguments become
+    rank-1 memrefs followed by scalars, described by `tilewright.scalars`.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+      "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+#endif

@@ -1,0 +1,213 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// convert_layout, as the layout library plans it: nothing, a renaming of
+// registers, shuffles within the warp, or a round trip through shared memory
+// (every first owner writes, a barrier, every thread reads, a barrier so that
+// the scratch can be used again).
+
+#include "ThreadCode.h"
+#include "tilewright/Layout/Conversion.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::layout;
+
+/// The value of `terms` for this thread.
+static Value sumTerms(ThreadCode &code, Location loc,
+                      const std::vector<ThreadTerm> &terms, int64_t base) {
+  Index sum(base);
+  for (const ThreadTerm &term : terms) {
+    Value x = term.level == Level::Lane ? code.lane() : code.warp();
+    if (term.div != 1)
+      x = arith::DivUIOp::create(code.b, loc, x, code.constant(loc, term.div));
+    x = arith::RemUIOp::create(code.b, loc, x, code.constant(loc, term.mod));
+    sum = code.add(loc, sum,
+                   code.multiply(loc, Index(x), Index(term.multiplier)));
+  }
+  return code.materialize(loc, sum);
+}
+
+Value ThreadCode::shuffle(Location loc, Value value, Value offset,
+                          gpu::ShuffleMode mode) {
+  Type type = value.getType();
+  Type i32 = b.getI32Type();
+  Value width = arith::ConstantIntOp::create(b, loc, i32, threads.lanes);
+  auto word = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(b, loc, word, offset, width, mode)
+        .getShuffleResult();
+  };
+  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  auto asInteger = [&](unsigned width) { return b.getIntegerType(width); };
+  if (type.isF32() || type.isInteger(32))
+    return word(value);
+  if (type.isIndex()) {
+    Value wide = arith::IndexCastUIOp::create(b, loc, asInteger(64), value);
+    return arith::IndexCastUIOp::create(
+        b, loc, type, shuffle(loc, wide, offset, mode));
+  }
+  if (bits == 64) {
+    Value integer =
+        isa<FloatType>(type)
+            ? arith::BitcastOp::create(b, loc, asInteger(64), value).getResult()
+            : value;
+    Value low = arith::TruncIOp::create(b, loc, i32, integer);
+    Value half = arith::ConstantIntOp::create(b, loc, asInteger(64), 32);
+    Value high = arith::TruncIOp::create(
+        b, loc, i32, arith::ShRUIOp::create(b, loc, integer, half));
+    low = arith::ExtUIOp::create(b, loc, asInteger(64), word(low));
+    high = arith::ExtUIOp::create(b, loc, asInteger(64), word(high));
+    integer = arith::OrIOp::create(
+        b, loc, low, arith::ShLIOp::create(b, loc, high, half));
+    return isa<FloatType>(type)
+               ? arith::BitcastOp::create(b, loc, type, integer).getResult()
+               : integer;
+  }
+  // Narrow types travel in the low bits of a word.
+  Value integer =
+      isa<FloatType>(type)
+          ? arith::BitcastOp::create(b, loc, asInteger(bits), value).getResult()
+          : value;
+  integer = word(arith::ExtUIOp::create(b, loc, i32, integer));
+  integer = arith::TruncIOp::create(b, loc, asInteger(bits), integer);
+  return isa<FloatType>(type)
+             ? arith::BitcastOp::create(b, loc, type, integer).getResult()
+             : integer;
+}
+
+/// Scratch memory in the arrangement of a shared layout.
+static MemView scratchView(ThreadCode &code, Location loc, Type element,
+                           const SharedLayout &layout) {
+  MemView view;
+  int64_t elements = layout.sizeInElements();
+  std::optional<Swizzle> swizzle = layout.elementSwizzle();
+  SmallVector<int64_t> parameters;
+  if (swizzle && !swizzle->isNone())
+    parameters = {swizzle->bits, swizzle->base, swizzle->shift};
+  view.base = code.scratch(loc, element, elements);
+  view.shared = SharedAttr::get(code.b.getContext(), parameters);
+  view.element = element;
+  for (auto [size, stride] :
+       llvm::zip_equal(layout.shape(), layout.strides())) {
+    view.sizes.push_back(Index(size));
+    view.strides.push_back(Index(stride));
+  }
+  return view;
+}
+
+/// Element offset of register `reg` before the swizzle.
+static Index registerAddress(ThreadCode &code, Location loc,
+                             const MemView &view,
+                             const DistributedLayout &layout, Index base,
+                             int64_t reg) {
+  std::vector<int64_t> coordinates = layout.registerOffset(reg);
+  for (auto [coordinate, stride] : llvm::zip_equal(coordinates, view.strides))
+    base = code.add(loc, base,
+                    code.multiply(loc, Index(coordinate), stride));
+  return base;
+}
+
+static Index baseAddress(ThreadCode &code, Location loc, const MemView &view,
+                         const DistributedLayout &layout) {
+  Index base(0);
+  for (auto [coordinate, stride] :
+       llvm::zip_equal(code.baseCoordinates(layout), view.strides))
+    base = code.add(loc, base, code.multiply(loc, coordinate, stride));
+  return base;
+}
+
+void ThreadCode::storeBlock(Location loc, const MemView &view,
+                            const DistributedLayout &layout,
+                            ArrayRef<Value> values, int dim, int64_t width) {
+  OpBuilder::InsertionGuard guard(b);
+  if (Value owner = isFirstOwner(loc, layout)) {
+    auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  Index base = baseAddress(*this, loc, view, layout);
+  for (const std::vector<int64_t> &run : layout.registerRuns(dim, width).groups) {
+    SmallVector<Value> stored;
+    for (int64_t reg : run)
+      stored.push_back(values[reg]);
+    Index offset = registerAddress(*this, loc, view, layout, base, run[0]);
+    store(loc, view, elementOffset(loc, view, offset), stored);
+  }
+}
+
+Registers ThreadCode::loadBlock(Location loc, const MemView &view,
+                                const DistributedLayout &layout, int dim,
+                                int64_t width) {
+  Registers result(layout.numRegisters());
+  Index base = baseAddress(*this, loc, view, layout);
+  for (const std::vector<int64_t> &run : layout.registerRuns(dim, width).groups) {
+    Index offset = registerAddress(*this, loc, view, layout, base, run[0]);
+    SmallVector<Value> values =
+        load(loc, view, elementOffset(loc, view, offset), run.size());
+    for (auto [reg, value] : llvm::zip_equal(run, values))
+      result[reg] = value;
+  }
+  return result;
+}
+
+LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
+  Location loc = op.getLoc();
+  VectorType type = laidOutType(op.getResult().getType());
+  if (!type)
+    return op.emitOpError() << "converts a rank-0 vector";
+  std::vector<int64_t> shape(type.getShape().begin(), type.getShape().end());
+  auto from = DistributedLayout::parse(std::string(op.getFrom().getText()), shape);
+  auto to = DistributedLayout::parse(std::string(op.getTo().getText()), shape);
+  if (!from || !to)
+    return op.emitOpError() << (from ? to.error() : from.error());
+  FailureOr<Registers> source = registers(op.getSource());
+  if (failed(source))
+    return failure();
+  auto plan = planConversion(*from, *to,
+                             elementBytes(type.getElementType()) * 8);
+  if (!plan)
+    return op.emitOpError() << plan.error();
+
+  if (plan->kind == ConversionKind::SharedMemory) {
+    MemView view =
+        scratchView(*this, loc, type.getElementType(), plan->shared.layout);
+    storeBlock(loc, view, *from, *source, plan->shared.dim,
+               std::max<int64_t>(1, plan->shared.writeElems));
+    barrier(loc);
+    define(op.getResult(), loadBlock(loc, view, *to, plan->shared.dim,
+                                     std::max<int64_t>(1, plan->shared.readElems)));
+    barrier(loc);
+    return success();
+  }
+  // Which of the choices this thread takes.
+  int64_t choices = plan->choiceOffsets.size();
+  SmallVector<Value> isChoice(choices);
+  if (choices > 1) {
+    Value choice = sumTerms(*this, loc, plan->choiceTerms, 0);
+    for (int64_t c = 1; c < choices; ++c)
+      isChoice[c] = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                          choice, constant(loc, c));
+  }
+  Registers result;
+  for (int64_t reg = 0; reg < to->numRegisters(); ++reg) {
+    Value lane;
+    if (plan->kind == ConversionKind::LaneShuffle)
+      lane = arith::IndexCastOp::create(
+          b, loc, b.getI32Type(),
+          sumTerms(*this, loc, plan->laneTerms, plan->laneBase[reg]));
+    Value chosen;
+    for (int64_t c = 0; c < choices; ++c) {
+      Value value = (*source)[plan->registerBase[reg] + plan->choiceOffsets[c]];
+      if (lane)
+        value = shuffle(loc, value, lane, gpu::ShuffleMode::IDX);
+      chosen = chosen ? arith::SelectOp::create(b, loc, isChoice[c], value, chosen)
+                            .getResult()
+                      : value;
+    }
+    result.push_back(chosen);
+  }
+  define(op.getResult(), result);
+  return success();
+}

@@ -1,0 +1,556 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The walk over a kernel in block form that writes its thread form: a new
+// function with rank-1 memrefs and explicit dims, in which every block vector is
+// the scalars that one thread holds (ThreadCode.h).
+//
+//   func.func @k(%a: memref<?x64xf32>) {          func.func @k(%a: memref<?xf32>, %d: index) {
+//     %x = vector.transfer_read %a… : vector<…>     %0 = vector.load %a… : vector<4xf32>
+//     %y = arith.addf %x, %x : vector<…>     ->     %1 = vector.extract %0[0] …
+//     …                                             %5 = arith.addf %1, %1 : f32 …
+
+#include "ThreadCode.h"
+#include "tilewright/Distribute/Distribute.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright;
+using layout::Level;
+
+namespace {
+
+class Distributor {
+public:
+  Distributor(func::FuncOp source, func::FuncOp target, LaunchAttr launch)
+      : code(source, target, launch) {}
+  LogicalResult mapArguments();
+  LogicalResult block(Block &source);
+
+private:
+  LogicalResult op(Operation *op);
+  LogicalResult scalar(Operation *op);
+  LogicalResult splat(arith::ConstantOp op);
+  LogicalResult elementwise(Operation *op);
+  LogicalResult broadcast(vector::BroadcastOp op);
+  LogicalResult createMask(vector::CreateMaskOp op);
+  LogicalResult step(vector::StepOp op);
+  LogicalResult tileId(TileIdOp op);
+  LogicalResult loop(scf::ForOp op);
+  LogicalResult branch(scf::IfOp op);
+  LogicalResult warps(WarpsOp op);
+  LogicalResult dim(memref::DimOp op);
+  /// Scalars and registers of values, flattened.
+  FailureOr<SmallVector<Value>> flatten(ValueRange values);
+  /// The reverse: defines `values` from flat ones.
+  LogicalResult unflatten(ValueRange values, ValueRange flat);
+
+  ThreadCode code;
+  int64_t nextBarrier = 1;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+/// Arguments of the thread form: buffers, then dims, then host scalars.
+static SmallVector<Attribute> scalarArguments(func::FuncOp source,
+                                              SmallVectorImpl<Type> &types) {
+  MLIRContext *context = source.getContext();
+  SmallVector<Attribute> scalars;
+  int64_t operand = 0, hostScalar = 0;
+  SmallVector<Type> hostTypes;
+  SmallVector<Attribute> hostScalars;
+  for (Type type : source.getArgumentTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref) {
+      hostScalars.push_back(HostScalarAttr::get(context, hostScalar++));
+      hostTypes.push_back(type);
+      continue;
+    }
+    types.push_back(MemRefType::get({ShapedType::kDynamic},
+                                    memoryElement(memref.getElementType())));
+    for (auto [dim, size] : llvm::enumerate(memref.getShape()))
+      if (ShapedType::isDynamic(size))
+        scalars.push_back(DimAttr::get(context, operand, dim));
+    ++operand;
+  }
+  types.append(scalars.size(), IndexType::get(context));
+  llvm::append_range(types, hostTypes);
+  llvm::append_range(scalars, hostScalars);
+  return scalars;
+}
+
+/// What dim `dim` of buffer `operand` is promised to be a multiple of.
+static int64_t promisedDivisor(func::FuncOp source, int64_t operand,
+                               int64_t dim) {
+  auto promises = source->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);
+  if (promises)
+    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+      if (promises[i] == operand && promises[i + 1] == dim)
+        return std::max<int64_t>(1, promises[i + 2]);
+  return 1;
+}
+
+LogicalResult Distributor::mapArguments() {
+  func::FuncOp source = code.source;
+  ValueRange arguments = code.target.getArguments();
+  Location loc = source.getLoc();
+  int64_t buffers = llvm::count_if(source.getArgumentTypes(),
+                                   [](Type type) { return isa<MemRefType>(type); });
+  size_t nextBuffer = 0, nextScalar = buffers;
+  SmallVector<std::pair<BlockArgument, MemRefType>> memrefs;
+  for (BlockArgument argument : source.getArguments())
+    if (auto type = dyn_cast<MemRefType>(argument.getType()))
+      memrefs.push_back({argument, type});
+  for (auto [argument, type] : memrefs) {
+    if (!type.getLayout().isIdentity() || type.getMemorySpace())
+      return source.emitError() << "argument " << argument.getArgNumber() << " of "
+                                << type << " must be dense global memory";
+    MemView view;
+    int64_t operand = nextBuffer;
+    view.base = arguments[nextBuffer++];
+    view.offsetDivisor = int64_t(1) << 30;
+    view.element = type.getElementType();
+    int64_t rank = type.getRank();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      bool dynamic = type.isDynamicDim(dim);
+      view.sizes.push_back(dynamic ? Index(arguments[nextScalar++])
+                                   : Index(type.getDimSize(dim)));
+      view.sizeDivisors.push_back(
+          dynamic ? promisedDivisor(source, operand, dim)
+                  : std::max<int64_t>(1, type.getDimSize(dim)));
+    }
+    view.strides.assign(rank, Index(1));
+    view.strideDivisors.assign(rank, 1);
+    for (int64_t dim = rank - 2; dim >= 0; --dim) {
+      view.strides[dim] =
+          code.multiply(loc, view.strides[dim + 1], view.sizes[dim + 1]);
+      view.strideDivisors[dim] = std::min<int64_t>(
+          int64_t(1) << 30,
+          view.strideDivisors[dim + 1] * view.sizeDivisors[dim + 1]);
+    }
+    code.defineView(argument, view);
+  }
+  for (BlockArgument argument : source.getArguments())
+    if (!isa<MemRefType>(argument.getType()))
+      code.scalars.map(argument, arguments[nextScalar++]);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Distributor::block(Block &source) {
+  for (Operation &inner : source)
+    if (!inner.hasTrait<OpTrait::IsTerminator>() && failed(op(&inner)))
+      return failure();
+  return success();
+}
+
+LogicalResult Distributor::op(Operation *op) {
+  bool hasVectors = llvm::any_of(op->getResultTypes(), laidOutType) ||
+                    llvm::any_of(op->getOperandTypes(), laidOutType);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return hasVectors ? splat(constant) : scalar(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](vector::TransferReadOp op) { return code.read(op); })
+      .Case([&](vector::TransferWriteOp op) { return code.write(op); })
+      .Case([&](memref::LoadOp op) { return code.scalarLoad(op); })
+      .Case([&](memref::StoreOp op) { return code.scalarStore(op); })
+      .Case([&](memref::AllocOp op) { return code.allocate(op); })
+      .Case([&](memref::SubViewOp op) { return code.subview(op); })
+      .Case([&](memref::DimOp op) { return dim(op); })
+      .Case([&](memref::DeallocOp) { return success(); })
+      .Case([&](vector::MultiDimReductionOp op) { return code.reduce(op); })
+      .Case([&](ConvertLayoutOp op) { return code.convert(op); })
+      .Case([&](MmaOp op) { return code.mma(op); })
+      .Case([&](TileIdOp op) { return tileId(op); })
+      .Case([&](WarpsOp op) { return warps(op); })
+      .Case([&](vector::BroadcastOp op) { return broadcast(op); })
+      .Case([&](vector::CreateMaskOp op) { return createMask(op); })
+      .Case([&](vector::StepOp op) { return step(op); })
+      .Case([&](scf::ForOp op) { return loop(op); })
+      .Case([&](scf::IfOp op) { return branch(op); })
+      .Case([&](gpu::BarrierOp op) {
+        code.barrier(op.getLoc());
+        return success();
+      })
+      .Case<vector::TransposeOp, vector::ShapeCastOp>([&](Operation *op) {
+        // The layouts differ as the shapes do; the registers are the same.
+        FailureOr<Registers> values = code.registers(op->getOperand(0));
+        if (failed(values))
+          return failure();
+        code.define(op->getResult(0), *values);
+        return success();
+      })
+      .Default([&](Operation *op) {
+        if (!hasVectors)
+          return scalar(op);
+        if (OpTrait::hasElementwiseMappableTraits(op))
+          return elementwise(op);
+        return LogicalResult(op->emitOpError()
+                             << "has no per-thread form; docs/ir.md lists the "
+                                "vector ops that kernels may use");
+      });
+}
+
+LogicalResult Distributor::scalar(Operation *op) {
+  if (op->getNumRegions())
+    return op->emitOpError() << "has regions, which a kernel may not";
+  code.b.clone(*op, code.scalars);
+  return success();
+}
+
+LogicalResult Distributor::splat(arith::ConstantOp op) {
+  auto dense = dyn_cast<SplatElementsAttr>(op.getValue());
+  if (!dense)
+    return op.emitOpError() << "is a vector constant that is no splat";
+  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+  if (failed(layout))
+    return failure();
+  Value value = arith::ConstantOp::create(
+      code.b, op.getLoc(), cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+  code.define(op, Registers(layout->numRegisters(), value));
+  return success();
+}
+
+LogicalResult Distributor::elementwise(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions())
+    return op->emitOpError() << "is elementwise but has "
+                             << op->getNumResults() << " results";
+  FailureOr<DistributedLayout> layout = getLayout(op->getResult(0));
+  if (failed(layout))
+    return failure();
+  SmallVector<Registers> operands;
+  for (Value operand : op->getOperands()) {
+    if (!laidOutType(operand.getType())) {
+      operands.push_back(
+          Registers(layout->numRegisters(), code.scalars.lookup(operand)));
+      continue;
+    }
+    FailureOr<Registers> values = code.registers(operand);
+    if (failed(values))
+      return failure();
+    operands.push_back(*values);
+  }
+  Type element = cast<VectorType>(op->getResult(0).getType()).getElementType();
+  Registers results;
+  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
+    OperationState state(op->getLoc(), op->getName());
+    for (const Registers &operand : operands)
+      state.operands.push_back(operand[reg]);
+    state.addTypes(element);
+    state.addAttributes(op->getAttrDictionary().getValue());
+    state.attributes.erase(kLayoutsAttr);
+    results.push_back(code.b.create(state)->getResult(0));
+  }
+  code.define(op->getResult(0), results);
+  return success();
+}
+
+LogicalResult Distributor::broadcast(vector::BroadcastOp op) {
+  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+  if (failed(layout))
+    return failure();
+  VectorType from = laidOutType(op.getSourceType());
+  if (!from) {
+    Value value = code.scalars.lookup(op.getSource());
+    code.define(op, Registers(layout->numRegisters(), value));
+    return success();
+  }
+  FailureOr<Registers> source = code.registers(op.getSource());
+  if (failed(source))
+    return failure();
+  // Registers of the result -> registers of the source, dim by dim.
+  int64_t added = op.getResultVectorType().getRank() - from.getRank();
+  SmallVector<int64_t> number(layout->numRegisters());
+  std::iota(number.begin(), number.end(), 0);
+  DistributedLayout step = *layout;
+  for (int64_t i = 0; i < added; ++i) {
+    std::vector<int64_t> into = step.sliceRegisters(0);
+    for (int64_t &reg : number)
+      reg = into[reg];
+    step = step.slice(0);
+  }
+  for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+    if (from.getDimSize(dim) != 1 || step.shape()[dim] == 1)
+      continue;
+    // project keeps replicated registers, so the numbers stay.
+    step = step.project(dim);
+  }
+  Registers result;
+  for (int64_t reg : number)
+    result.push_back((*source)[reg]);
+  code.define(op, result);
+  return success();
+}
+
+LogicalResult Distributor::createMask(vector::CreateMaskOp op) {
+  Location loc = op.getLoc();
+  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+  if (failed(layout))
+    return failure();
+  SmallVector<Index> base = code.baseCoordinates(*layout);
+  std::map<std::pair<int64_t, int64_t>, Value> compared;
+  Registers result;
+  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
+    Value all;
+    for (auto [dim, offset] : llvm::enumerate(layout->registerOffset(reg))) {
+      Index bound = code.mapped(OpFoldResult(op.getOperand(dim)));
+      Value &inside = compared[{int64_t(dim), offset}];
+      if (!inside)
+        inside = arith::CmpIOp::create(
+            code.b, loc, arith::CmpIPredicate::slt,
+            code.materialize(loc, code.add(loc, base[dim], Index(offset))),
+            code.materialize(loc, bound));
+      all = all ? arith::AndIOp::create(code.b, loc, all, inside).getResult()
+                : inside;
+    }
+    result.push_back(all);
+  }
+  code.define(op, result);
+  return success();
+}
+
+LogicalResult Distributor::step(vector::StepOp op) {
+  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+  if (failed(layout))
+    return failure();
+  SmallVector<Index> base = code.baseCoordinates(*layout);
+  Registers result;
+  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg)
+    result.push_back(code.materialize(
+        op.getLoc(),
+        code.add(op.getLoc(), base[0], Index(layout->registerOffset(reg)[0]))));
+  code.define(op, result);
+  return success();
+}
+
+LogicalResult Distributor::dim(memref::DimOp op) {
+  FailureOr<MemView> view = code.view(op.getSource());
+  std::optional<int64_t> number = op.getConstantIndex();
+  if (failed(view))
+    return failure();
+  if (!number || *number < 0 || *number >= int64_t(view->sizes.size()))
+    return op.emitOpError() << "needs a constant dim in range";
+  code.scalars.map(op.getResult(),
+                   code.materialize(op.getLoc(), view->sizes[*number]));
+  return success();
+}
+
+/// The linear block number, cut into one digit per tiled loop.
+LogicalResult Distributor::tileId(TileIdOp op) {
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  Value linear = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  TargetAttr target = getTarget(code.source);
+  // Targets with narrow grids spill into y (docs/ir.md, thread form).
+  if (target && target.getFact("max_grid_x", INT32_MAX) < INT32_MAX) {
+    Value y = gpu::BlockIdOp::create(b, loc, gpu::Dimension::y);
+    Value width = gpu::GridDimOp::create(b, loc, gpu::Dimension::x);
+    linear = arith::AddIOp::create(b, loc, linear,
+                                   arith::MulIOp::create(b, loc, y, width));
+    // A grid in two dimensions may have more blocks than there are tiles.
+    if (op->getParentOp() == code.source) {
+      Value total = code.constant(loc, 1);
+      for (Value count : op.getCounts())
+        total = arith::MulIOp::create(b, loc, total, code.scalars.lookup(count));
+      Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           linear, total);
+      auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+  }
+  SmallVector<int64_t> order;
+  if (op.getOrder())
+    order.assign(op.getOrder()->begin(), op.getOrder()->end());
+  else
+    for (int64_t i = op.getCounts().size() - 1; i >= 0; --i)
+      order.push_back(i);
+  for (auto [position, loop] : llvm::enumerate(order)) {
+    Value count = code.scalars.lookup(op.getCounts()[loop]);
+    if (position + 1 == order.size()) {
+      code.scalars.map(op.getIds()[loop], linear);
+      break;
+    }
+    code.scalars.map(op.getIds()[loop],
+                     arith::RemUIOp::create(b, loc, linear, count));
+    linear = arith::DivUIOp::create(b, loc, linear, count);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> Distributor::flatten(ValueRange values) {
+  SmallVector<Value> flat;
+  for (Value value : values) {
+    if (!laidOutType(value.getType())) {
+      flat.push_back(code.scalars.lookup(value));
+      continue;
+    }
+    FailureOr<Registers> held = code.registers(value);
+    if (failed(held))
+      return failure();
+    llvm::append_range(flat, *held);
+  }
+  return flat;
+}
+
+LogicalResult Distributor::unflatten(ValueRange values, ValueRange flat) {
+  for (Value value : values) {
+    int64_t count = 1;
+    if (laidOutType(value.getType())) {
+      FailureOr<DistributedLayout> layout = getLayout(value);
+      if (failed(layout))
+        return failure();
+      count = layout->numRegisters();
+      code.define(value, Registers(flat.take_front(count)));
+    } else {
+      code.scalars.map(value, flat.front());
+    }
+    flat = flat.drop_front(count);
+  }
+  return success();
+}
+
+LogicalResult Distributor::loop(scf::ForOp op) {
+  FailureOr<SmallVector<Value>> inits = flatten(op.getInitArgs());
+  if (failed(inits))
+    return failure();
+  auto loop = scf::ForOp::create(
+      code.b, op.getLoc(), code.scalars.lookup(op.getLowerBound()),
+      code.scalars.lookup(op.getUpperBound()), code.scalars.lookup(op.getStep()),
+      *inits);
+  if (inits->empty())
+    loop.getBody()->getTerminator()->erase();
+  code.scalars.map(op.getInductionVar(), loop.getInductionVar());
+  {
+    OpBuilder::InsertionGuard guard(code.b);
+    code.b.setInsertionPointToStart(loop.getBody());
+    if (failed(unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs())) ||
+        failed(block(*op.getBody())))
+      return failure();
+    FailureOr<SmallVector<Value>> yields =
+        flatten(op.getBody()->getTerminator()->getOperands());
+    if (failed(yields))
+      return failure();
+    scf::YieldOp::create(code.b, op.getLoc(), *yields);
+  }
+  return unflatten(op.getResults(), loop.getResults());
+}
+
+LogicalResult Distributor::branch(scf::IfOp op) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults()) {
+    VectorType type = laidOutType(result.getType());
+    int64_t count = 1;
+    if (type) {
+      FailureOr<DistributedLayout> layout = getLayout(result);
+      if (failed(layout))
+        return failure();
+      count = layout->numRegisters();
+    }
+    types.append(count, type ? type.getElementType() : result.getType());
+  }
+  auto branch = scf::IfOp::create(code.b, op.getLoc(), types,
+                                  code.scalars.lookup(op.getCondition()),
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!op.getElseRegion().empty());
+  for (auto [from, to] : {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
+                          std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
+    if (from->empty())
+      continue;
+    OpBuilder::InsertionGuard guard(code.b);
+    to->front().clear();
+    code.b.setInsertionPointToStart(&to->front());
+    if (failed(block(from->front())))
+      return failure();
+    FailureOr<SmallVector<Value>> yields =
+        flatten(from->front().getTerminator()->getOperands());
+    if (failed(yields))
+      return failure();
+    scf::YieldOp::create(code.b, op.getLoc(), *yields);
+  }
+  return unflatten(op.getResults(), branch.getResults());
+}
+
+LogicalResult Distributor::warps(WarpsOp op) {
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  ThreadRange outer = code.threads;
+  int64_t outerBarrier = code.barrierId;
+  if (op.getFirst() < 0 || op.getCount() < 1 ||
+      op.getFirst() + op.getCount() > outer.firstWarp + outer.warps)
+    return op.emitOpError() << "names warps outside [" << outer.firstWarp << ", "
+                            << outer.firstWarp + outer.warps << ")";
+  Value warp = gpu::SubgroupIdOp::create(b, loc, /*upper_bound=*/IntegerAttr());
+  Value inside = arith::CmpIOp::create(
+      b, loc, arith::CmpIPredicate::ult,
+      arith::SubIOp::create(b, loc, warp, code.constant(loc, op.getFirst())),
+      code.constant(loc, op.getCount()));
+  auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  code.threads.firstWarp = op.getFirst();
+  code.threads.warps = op.getCount();
+  // Named barriers 8 to 15 are the distributor's; the kernel may use 1 to 7.
+  if (nextBarrier > 8)
+    return op.emitOpError() << "is the ninth warps region of the kernel; there "
+                               "are named barriers for eight";
+  code.barrierId = 7 + nextBarrier++;
+  LogicalResult result = block(op.getBody().front());
+  code.threads = outer;
+  code.barrierId = outerBarrier;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (!launch)
+    return kernel.emitError() << "kernel has no '" << kLaunchAttr << "'";
+  if (!kernel.getBody().hasOneBlock() || kernel.getNumResults())
+    return kernel.emitError() << "kernel must have one block and no results";
+  SmallVector<Type> types;
+  SmallVector<Attribute> scalars = scalarArguments(kernel, types);
+  // Detached: other kernels of the module are being rewritten at the same time.
+  Builder builder(kernel.getContext());
+  auto target = func::FuncOp::create(kernel.getLoc(), kernel.getName(),
+                                     builder.getFunctionType(types, {}));
+  target.addEntryBlock();
+
+  Distributor distributor(kernel, target, launch);
+  auto build = [&]() -> LogicalResult {
+    if (failed(distributor.mapArguments()) ||
+        failed(distributor.block(kernel.getBody().front())))
+      return failure();
+    return success();
+  };
+  if (failed(build())) {
+    target.erase();
+    return failure();
+  }
+  OpBuilder end = OpBuilder::atBlockEnd(&target.getBody().front());
+  func::ReturnOp::create(end, kernel.getLoc());
+  kernel.getBody().takeBody(target.getBody());
+  kernel.setFunctionType(target.getFunctionType());
+  kernel->setAttr(kScalarsAttr, builder.getArrayAttr(scalars));
+  kernel.removeArgAttrsAttr();
+  target.erase();
+  return success();
+}

@@ -1,0 +1,223 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules of LayoutRules.h: each answers "if the result looks like this, what
+// must the operand look like" or "which layout does this op want by itself".
+
+#include "LayoutRules.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright;
+using layout::Level;
+using layout::Mode;
+
+VectorType tilewright::laidOutType(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() > 0 ? vector : VectorType();
+}
+
+int64_t tilewright::elementBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return std::max<int64_t>(1, (type.getIntOrFloatBitWidth() + 7) / 8);
+}
+
+LayoutAttr tilewright::toAttr(MLIRContext *context,
+                              const DistributedLayout &layout) {
+  return LayoutAttr::get(context, layout.print(/*withShape=*/false));
+}
+
+static std::vector<int64_t> toVector(ArrayRef<int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+FailureOr<DistributedLayout> tilewright::getLayout(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getArgNumber() == 0)
+      return failure();
+    value = loop.getResult(argument.getArgNumber() - 1);
+  }
+  Operation *op = value.getDefiningOp();
+  auto layouts = op->getAttrOfType<ArrayAttr>(kLayoutsAttr);
+  if (!layouts)
+    return op->emitOpError() << "has no '" << kLayoutsAttr
+                             << "'; run tilewright-assign-layouts first";
+  size_t index = 0;
+  for (OpResult result : op->getResults()) {
+    VectorType type = laidOutType(result.getType());
+    if (result != value) {
+      index += bool(type);
+      continue;
+    }
+    auto attr = index < layouts.size() ? dyn_cast<LayoutAttr>(layouts[index])
+                                       : LayoutAttr();
+    if (!attr)
+      return op->emitOpError() << "needs one layout per vector result";
+    auto parsed = DistributedLayout::parse(std::string(attr.getText()),
+                                           toVector(type.getShape()));
+    if (!parsed)
+      return op->emitOpError() << "layout " << attr << ": " << parsed.error();
+    return *parsed;
+  }
+  return failure();
+}
+
+FailureOr<DistributedLayout>
+tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
+                         const ThreadRange &threads) {
+  // Vector dims from the fastest memory dim to the slowest; broadcast dims
+  // last. map: (memory dims) -> one result per vector dim.
+  SmallVector<std::pair<int64_t, int>> byMemory;
+  for (auto [dim, result] : llvm::enumerate(map.getResults())) {
+    auto memory = dyn_cast<AffineDimExpr>(result);
+    byMemory.push_back({memory ? -int64_t(memory.getPosition()) : 1, int(dim)});
+  }
+  llvm::stable_sort(byMemory, llvm::less_first());
+  std::vector<int> order;
+  for (auto [key, dim] : byMemory)
+    order.push_back(dim);
+  int64_t elements =
+      std::max<int64_t>(1, accessBytes / elementBytes(type.getElementType()));
+  // A tile smaller than one access per thread is better spread over all lanes.
+  int64_t numThreads = threads.lanes * threads.warps;
+  while (elements > 1 && elements * numThreads > type.getNumElements())
+    elements /= 2;
+  auto result = DistributedLayout::coalesced(
+      toVector(type.getShape()), elements, threads.lanes, threads.warps, order);
+  if (!result)
+    return failure();
+  return result->withFirstWarp(threads.firstWarp);
+}
+
+DistributedLayout
+tilewright::broadcastSource(const DistributedLayout &result,
+                            VectorType source) {
+  DistributedLayout layout = result;
+  while (layout.rank() > source.getRank())
+    layout = layout.slice(0);
+  for (int64_t dim = 0; dim < source.getRank(); ++dim)
+    if (source.getDimSize(dim) == 1 && layout.shape()[dim] != 1)
+      layout = layout.project(dim);
+  return layout;
+}
+
+FailureOr<DistributedLayout>
+tilewright::castUnitDims(const DistributedLayout &from, ArrayRef<int64_t> to) {
+  DistributedLayout layout = from;
+  int64_t dim = 0;
+  for (int64_t extent : to) {
+    while (dim < layout.rank() && layout.shape()[dim] == 1 && extent != 1)
+      layout = layout.slice(dim);
+    if (dim < layout.rank() && layout.shape()[dim] == extent) {
+      ++dim;
+    } else if (extent == 1) {
+      layout = layout.insertDim(dim++);
+    } else {
+      return failure();
+    }
+  }
+  while (dim < layout.rank()) {
+    if (layout.shape()[dim] != 1)
+      return failure();
+    layout = layout.slice(dim);
+  }
+  return layout;
+}
+
+DistributedLayout tilewright::reduceDims(const DistributedLayout &source,
+                                         ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> sorted(dims);
+  llvm::sort(sorted, std::greater<int64_t>());
+  DistributedLayout layout = source;
+  for (int64_t dim : sorted)
+    layout = layout.slice(dim);
+  return layout;
+}
+
+int64_t tilewright::contiguousBytes(const DistributedLayout &layout, int dim,
+                                    int64_t elementBytes) {
+  int64_t run = layout.contiguity(dim);
+  for (const Mode &mode : layout.canonicalize().modes(Level::Lane)) {
+    if (mode.dim != dim || mode.stride != run)
+      break;
+    run *= mode.count;
+  }
+  return run * elementBytes;
+}
+
+/// The entries of the config's per-loop array for the accumulator's dims, or
+/// an empty vector where the config has none.
+static SmallVector<int64_t> perAccumulatorDim(MmaOp op,
+                                              ArrayRef<int64_t> perLoop) {
+  auto map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  SmallVector<int64_t> values;
+  for (AffineExpr result : map.getResults()) {
+    unsigned loop = cast<AffineDimExpr>(result).getPosition();
+    if (loop >= perLoop.size())
+      return {};
+    values.push_back(perLoop[loop]);
+  }
+  return values;
+}
+
+static LoweringConfigAttr getConfig(Operation *op) {
+  auto func = op->getParentOfType<FunctionOpInterface>();
+  return func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
+              : LoweringConfigAttr();
+}
+
+/// Spreads `budget` threads over the dims, last dims first and turn by turn in
+/// factors of two, as far as `left` divides; returns the share of each dim.
+static SmallVector<int64_t> spread(int64_t budget, SmallVector<int64_t> left) {
+  SmallVector<int64_t> share(left.size(), 1);
+  for (bool progress = true; budget > 1 && progress;) {
+    progress = false;
+    for (int64_t dim = left.size() - 1; dim >= 0 && budget > 1; --dim) {
+      if (left[dim] % 2 || budget % 2)
+        continue;
+      left[dim] /= 2;
+      budget /= 2;
+      share[dim] *= 2;
+      progress = true;
+    }
+  }
+  return share;
+}
+
+FailureOr<DistributedLayout>
+tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
+  auto type = cast<VectorType>(op.getAcc().getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> left(type.getShape()), warps, elements(rank, 1);
+  LoweringConfigAttr config = getConfig(op);
+  if (config)
+    warps = perAccumulatorDim(op, config.getWarps());
+  if (warps.empty() || llvm::product_of(warps) != threads.warps)
+    warps = spread(threads.warps, left);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    left[dim] = std::max<int64_t>(1, left[dim] / warps[dim]);
+
+  // Up to four neighbours along the last two dims: 16-byte accesses to shared
+  // memory for B along n and for A along m.
+  int64_t perThread = llvm::product_of(left) / threads.lanes;
+  for (int64_t dim = rank - 1; dim >= std::max<int64_t>(0, rank - 2); --dim)
+    while (elements[dim] < 4 && left[dim] % 2 == 0 && perThread > 1) {
+      elements[dim] *= 2;
+      left[dim] /= 2;
+      perThread /= 2;
+    }
+  SmallVector<int64_t> lanes = spread(threads.lanes, left);
+  std::vector<int> order;
+  for (int64_t dim = rank - 1; dim >= 0; --dim)
+    order.push_back(dim);
+  auto layout = DistributedLayout::blocked(
+      toVector(type.getShape()), toVector(elements), toVector(lanes),
+      toVector(warps), order);
+  if (!layout)
+    return op.emitOpError() << "has no accumulator layout: " << layout.error();
+  return layout->withFirstWarp(threads.firstWarp);
+}

@@ -1,0 +1,76 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the layouts of an op's operands and results belong together. One place
+// for both passes of this room: assign-layouts chooses with these rules,
+// distribute relies on them.
+
+#ifndef TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTRULES_H
+#define TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTRULES_H
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Layout/DistributedLayout.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tilewright {
+
+using layout::DistributedLayout;
+
+/// The threads that hold vectors: the block, or the warps of a region.
+struct ThreadRange {
+  int64_t lanes = 32;
+  int64_t warps = 1;
+  int64_t firstWarp = 0;
+};
+
+/// The vector type of a value that has a layout (rank >= 1), or null.
+mlir::VectorType laidOutType(mlir::Type type);
+
+/// The layout of a vector result, from `tilewright.layouts`, or of an iteration
+/// argument of a loop (that of the loop's result).
+mlir::FailureOr<DistributedLayout> getLayout(mlir::Value value);
+LayoutAttr toAttr(mlir::MLIRContext *context, const DistributedLayout &layout);
+
+/// The layout in which an access of `type` to global memory is wide and
+/// coalesced. `map` is the transfer op's permutation map (memory dims to vector
+/// dims).
+mlir::FailureOr<DistributedLayout> accessLayout(mlir::VectorType type,
+                                                mlir::AffineMap map,
+                                                int64_t accessBytes,
+                                                const ThreadRange &threads);
+
+/// Layout of a vector.broadcast's source, given the result's.
+DistributedLayout broadcastSource(const DistributedLayout &result,
+                                  mlir::VectorType source);
+/// Layout of the result of a vector.shape_cast that only adds and drops unit
+/// dims. Fails where other dims change.
+mlir::FailureOr<DistributedLayout> castUnitDims(const DistributedLayout &from,
+                                                mlir::ArrayRef<int64_t> to);
+/// Layout of the result of a reduction along `dims`.
+DistributedLayout reduceDims(const DistributedLayout &source,
+                             mlir::ArrayRef<int64_t> dims);
+
+/// Accumulator layout of a matrix product by FMA: a register tile per thread,
+/// lanes and warps spread as the config says.
+mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
+                                                   const ThreadRange &threads);
+
+/// Layouts of a matrix instruction's operands and accumulator over the whole
+/// block tile.
+struct MmaLayouts {
+  DistributedLayout a, b, acc;
+};
+mlir::FailureOr<MmaLayouts> instructionLayouts(MmaOp op,
+                                               const ThreadRange &threads);
+
+/// Bytes that neighbouring registers and lanes cover without a gap along `dim`.
+int64_t contiguousBytes(const DistributedLayout &layout, int dim,
+                        int64_t elementBytes);
+
+/// Bytes of one element in memory (i1 takes one byte, index eight).
+int64_t elementBytes(mlir::Type type);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,403 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads and writes of block vectors. A thread accesses the runs of registers
+// that are neighbours in memory with one wide access each, where the address is
+// known to be aligned; bounds are compared per run. A masked read takes
+// element 0 of the memory instead of the one that is out of bounds and selects
+// the padding (no branch); a masked write is under an scf.if.
+//
+//   %v = vector.transfer_read %A[%i, %j], %pad : memref<?x512xf32>, vector<64x16xf32>
+// becomes, for each run of four registers,
+//   %in = arith.cmpi slt, %row, %dim
+//   %o  = arith.select %in, %offset, %c0
+//   %x  = vector.load %A[%o] {alignment = 16} : memref<?xf32>, vector<4xf32>
+//   %e0 = arith.select %in, %x[0], %pad …
+
+#include "Divisibility.h"
+#include "ThreadCode.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tilewright;
+using layout::RegisterRuns;
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+LogicalResult ThreadCode::allocate(memref::AllocOp op) {
+  MemRefType type = op.getType();
+  auto space = dyn_cast_or_null<SharedAttr>(type.getMemorySpace());
+  if (!space || !type.hasStaticShape())
+    return op.emitOpError() << "allocates " << type
+                            << " in a kernel; only static shared memory "
+                               "(#tilewright.shared) can be allocated";
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0 ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return op.emitOpError() << "needs a strided layout without offset";
+  int64_t elements = 1;
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+    elements += (size - 1) * stride;
+  if (ArrayRef<int64_t> swizzle = space.getSwizzle(); !swizzle.empty())
+    elements = llvm::alignTo(elements,
+                             int64_t(1) << (swizzle[0] + swizzle[1] + swizzle[2]));
+  MemView result;
+  result.base = sharedMemory(op.getLoc(), type.getElementType(), elements);
+  result.offsetDivisor = int64_t(1) << 30;
+  result.shared = space;
+  result.element = type.getElementType();
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
+    result.sizes.push_back(Index(size));
+    result.strides.push_back(Index(stride));
+    result.sizeDivisors.push_back(std::max<int64_t>(size, 1));
+    result.strideDivisors.push_back(std::max<int64_t>(stride, 1));
+  }
+  defineView(op, result);
+  return success();
+}
+
+LogicalResult ThreadCode::subview(memref::SubViewOp op) {
+  FailureOr<MemView> from = view(op.getSource());
+  if (failed(from))
+    return failure();
+  MemView result = *from;
+  result.sizes.clear();
+  result.strides.clear();
+  result.sizeDivisors.clear();
+  result.strideDivisors.clear();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Location loc = op.getLoc();
+  auto divisor = [](OpFoldResult value) -> int64_t {
+    if (std::optional<int64_t> known = getConstantIntValue(value))
+      return *known ? std::abs(*known) : int64_t(1) << 30;
+    return knownDivisor(cast<Value>(value));
+  };
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    result.offset = add(loc, result.offset,
+                        multiply(loc, mapped(offset), from->strides[dim]));
+    result.offsetDivisor = std::gcd(
+        result.offsetDivisor,
+        std::min<int64_t>(int64_t(1) << 30,
+                          divisor(offset) * from->strideDivisors[dim]));
+    if (dropped.test(dim))
+      continue;
+    result.sizes.push_back(mapped(size));
+    result.strides.push_back(multiply(loc, mapped(stride), from->strides[dim]));
+    result.sizeDivisors.push_back(divisor(size));
+    result.strideDivisors.push_back(divisor(stride) * from->strideDivisors[dim]);
+  }
+  defineView(op, result);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Single accesses
+//===----------------------------------------------------------------------===//
+
+Value ThreadCode::elementOffset(Location loc, const MemView &view,
+                                Index unswizzled) {
+  Value offset = materialize(loc, unswizzled);
+  if (!view.shared || view.shared.getSwizzle().empty())
+    return offset;
+  ArrayRef<int64_t> swizzle = view.shared.getSwizzle(); // bits, base, shift
+  int64_t mask = ((int64_t(1) << swizzle[0]) - 1) << swizzle[1];
+  Value bits = arith::ShRUIOp::create(b, loc, offset, constant(loc, swizzle[2]));
+  bits = arith::AndIOp::create(b, loc, bits, constant(loc, mask));
+  return arith::XOrIOp::create(b, loc, offset, bits);
+}
+
+SmallVector<Value> ThreadCode::load(Location loc, const MemView &view,
+                                    Value offset, int64_t count) {
+  Type element = memoryElement(view.element);
+  SmallVector<Value> values;
+  if (count == 1) {
+    values.push_back(memref::LoadOp::create(b, loc, view.base, offset));
+  } else {
+    auto type = VectorType::get({count}, element);
+    Value wide = vector::LoadOp::create(
+        b, loc, type, view.base, offset, /*nontemporal=*/false,
+        llvm::MaybeAlign(count * elementBytes(element)));
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(vector::ExtractOp::create(b, loc, wide, i));
+  }
+  if (element != view.element)
+    for (Value &value : values)
+      value = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::ne, value,
+          arith::ConstantIntOp::create(b, loc, element, 0));
+  return values;
+}
+
+void ThreadCode::store(Location loc, const MemView &view, Value offset,
+                       ArrayRef<Value> stored) {
+  Type element = memoryElement(view.element);
+  SmallVector<Value> values(stored);
+  if (element != view.element)
+    for (Value &value : values)
+      value = arith::ExtUIOp::create(b, loc, element, value);
+  if (values.size() == 1) {
+    memref::StoreOp::create(b, loc, values[0], view.base, offset);
+    return;
+  }
+  int64_t count = values.size();
+  Value wide = vector::FromElementsOp::create(
+      b, loc, VectorType::get({count}, element), values);
+  vector::StoreOp::create(b, loc, wide, view.base, offset,
+                          /*nontemporal=*/false,
+                          llvm::MaybeAlign(count * elementBytes(element)));
+}
+
+//===----------------------------------------------------------------------===//
+// Block accesses
+//===----------------------------------------------------------------------===//
+
+/// How one transfer op goes through memory.
+struct ThreadCode::Access {
+  MemView view;
+  AffineMap map; // memory dims -> vector dims
+  const DistributedLayout *layout;
+  Index base;                   // element offset of the thread's register 0
+  SmallVector<Index> start;     // per vector dim: memory coordinate, register 0
+  SmallVector<bool> checked;    // per vector dim: compare with the bound
+  RegisterRuns runs;            // registers accessed together
+  std::map<std::pair<int64_t, int64_t>, Value> compared; // (dim, offset) -> i1
+};
+
+static int64_t memoryDim(AffineMap map, int64_t vectorDim) {
+  auto dim = dyn_cast<AffineDimExpr>(map.getResult(vectorDim));
+  return dim ? int64_t(dim.getPosition()) : -1;
+}
+
+FailureOr<ThreadCode::Access>
+ThreadCode::access(Operation *op, Value memref, OperandRange indices,
+                   AffineMap map, ArrayAttr inBounds, VectorType type,
+                   const DistributedLayout &layout) {
+  Location loc = op->getLoc();
+  FailureOr<MemView> found = view(memref);
+  if (failed(found))
+    return failure();
+  Access result;
+  result.view = *found;
+  result.map = map;
+  result.layout = &layout;
+  const MemView &mem = result.view;
+  SmallVector<Index> bases = baseCoordinates(layout);
+
+  // Offset and alignment of the indices themselves.
+  Index offset = mem.offset;
+  int64_t aligned = mem.offsetDivisor;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    offset = add(loc, offset,
+                 multiply(loc, mapped(OpFoldResult(index)), mem.strides[dim]));
+    aligned = std::gcd(aligned, std::min<int64_t>(
+                                    int64_t(1) << 30,
+                                    knownDivisor(index) * mem.strideDivisors[dim]));
+  }
+  // Then the thread's coordinates. The dim along which runs are neighbours:
+  int64_t runDim = -1;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t m = memoryDim(map, dim);
+    bool unchecked = m < 0 || cast<BoolAttr>(inBounds[dim]).getValue();
+    result.checked.push_back(!unchecked);
+    result.start.push_back(Index(0));
+    if (m < 0)
+      continue;
+    if (mem.strides[m].isConstant() && mem.strides[m].constant == 1)
+      runDim = dim;
+    result.start[dim] = add(loc, mapped(OpFoldResult(indices[m])), bases[dim]);
+    offset = add(loc, offset, multiply(loc, bases[dim], mem.strides[m]));
+  }
+  result.base = offset;
+
+  // The widest run that stays aligned in every row, and entirely in or out of
+  // bounds.
+  int64_t width = 1;
+  if (runDim >= 0) {
+    int64_t m = memoryDim(map, runDim);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (int64_t other = memoryDim(map, dim); dim != runDim && other >= 0)
+        aligned = std::gcd(aligned, mem.strideDivisors[other]);
+    if (result.checked[runDim])
+      aligned = std::gcd(aligned, std::gcd(mem.sizeDivisors[m],
+                                           knownDivisor(indices[m])));
+    if (mem.shared && !mem.shared.getSwizzle().empty())
+      aligned = std::gcd(aligned, int64_t(1) << mem.shared.getSwizzle()[1]);
+    width = accessBytes / elementBytes(mem.element);
+    while (width > 1 && (aligned % width || layout.contiguity(runDim) % width))
+      width /= 2;
+  }
+  result.runs = layout.registerRuns(std::max<int64_t>(runDim, 0),
+                                    std::max<int64_t>(width, 1));
+  return result;
+}
+
+Index ThreadCode::groupOffset(Location loc, const Access &access, int64_t reg) {
+  Index offset = access.base;
+  std::vector<int64_t> coordinates = access.layout->registerOffset(reg);
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates))
+    if (int64_t m = memoryDim(access.map, dim); m >= 0 && coordinate)
+      offset = add(loc, offset,
+                   multiply(loc, Index(coordinate), access.view.strides[m]));
+  return offset;
+}
+
+Value ThreadCode::groupPredicate(Location loc, Access &access, int64_t reg) {
+  std::vector<int64_t> coordinates = access.layout->registerOffset(reg);
+  Value all;
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+    if (!access.checked[dim])
+      continue;
+    Value &compared = access.compared[{int64_t(dim), coordinate}];
+    if (!compared) {
+      int64_t m = memoryDim(access.map, dim);
+      Index position = add(loc, access.start[dim], Index(coordinate));
+      compared = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::slt, materialize(loc, position),
+          materialize(loc, access.view.sizes[m]));
+    }
+    all = all ? arith::AndIOp::create(b, loc, all, compared).getResult()
+              : compared;
+  }
+  return all;
+}
+
+LogicalResult ThreadCode::read(vector::TransferReadOp op) {
+  Location loc = op.getLoc();
+  FailureOr<DistributedLayout> layout = getLayout(op.getVector());
+  if (failed(layout))
+    return failure();
+  FailureOr<Access> found =
+      access(op, op.getBase(), op.getIndices(), op.getPermutationMap(),
+             op.getInBounds(), op.getVectorType(), *layout);
+  if (failed(found))
+    return failure();
+  Registers mask;
+  if (op.getMask()) {
+    FailureOr<Registers> held = registers(op.getMask());
+    if (failed(held))
+      return failure();
+    mask = *held;
+    found->runs = layout->registerRuns(0, 1);
+  }
+  Value padding = scalars.lookup(op.getPadding());
+  Registers result(layout->numRegisters());
+  for (const std::vector<int64_t> &run : found->runs.groups) {
+    Index offset = groupOffset(loc, *found, run[0]);
+    Value inside = groupPredicate(loc, *found, run[0]);
+    if (!mask.empty())
+      inside = inside
+                   ? arith::AndIOp::create(b, loc, inside, mask[run[0]]).getResult()
+                   : mask[run[0]];
+    Value at = elementOffset(loc, found->view, offset);
+    if (inside)
+      at = arith::SelectOp::create(b, loc, inside, at, constant(loc, 0));
+    SmallVector<Value> values = load(loc, found->view, at, run.size());
+    for (auto [reg, value] : llvm::zip_equal(run, values))
+      result[reg] = inside ? arith::SelectOp::create(b, loc, inside, value, padding)
+                                 .getResult()
+                           : value;
+  }
+  define(op.getVector(), result);
+  return success();
+}
+
+LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
+  Location loc = op.getLoc();
+  FailureOr<DistributedLayout> layout = getLayout(op.getVector());
+  FailureOr<Registers> values = registers(op.getVector());
+  if (failed(layout) || failed(values))
+    return failure();
+  FailureOr<Access> found =
+      access(op, op.getBase(), op.getIndices(), op.getPermutationMap(),
+             op.getInBounds(), op.getVectorType(), *layout);
+  if (failed(found))
+    return failure();
+  Registers mask;
+  if (op.getMask()) {
+    FailureOr<Registers> held = registers(op.getMask());
+    if (failed(held))
+      return failure();
+    mask = *held;
+    found->runs = layout->registerRuns(0, 1);
+  }
+  Value owner = isFirstOwner(loc, *layout);
+  llvm::DenseSet<int64_t> written;
+  for (const std::vector<int64_t> &run : found->runs.groups) {
+    // Registers that repeat an element of another register write once.
+    std::vector<int64_t> first = layout->registerOffset(run[0]);
+    if (layout->replication(layout::Level::Register) > 1) {
+      int64_t linear = 0;
+      for (auto [coordinate, extent] : llvm::zip_equal(first, layout->shape()))
+        linear = linear * extent + coordinate;
+      if (!written.insert(linear).second)
+        continue;
+    }
+    Value inside = groupPredicate(loc, *found, run[0]);
+    for (Value extra : {owner, mask.empty() ? Value() : mask[run[0]]})
+      if (extra)
+        inside = inside ? arith::AndIOp::create(b, loc, inside, extra).getResult()
+                        : extra;
+    SmallVector<Value> stored;
+    for (int64_t reg : run)
+      stored.push_back((*values)[reg]);
+    Index offset = groupOffset(loc, *found, run[0]);
+    if (!inside) {
+      store(loc, found->view, elementOffset(loc, found->view, offset), stored);
+      continue;
+    }
+    auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    store(loc, found->view, elementOffset(loc, found->view, offset), stored);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar accesses (uniform over the block)
+//===----------------------------------------------------------------------===//
+
+LogicalResult ThreadCode::scalarLoad(memref::LoadOp op) {
+  FailureOr<MemView> mem = view(op.getMemRef());
+  if (failed(mem))
+    return failure();
+  Location loc = op.getLoc();
+  Index offset = mem->offset;
+  for (auto [dim, index] : llvm::enumerate(op.getIndices()))
+    offset = add(loc, offset,
+                 multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
+  scalars.map(op.getResult(),
+              load(loc, *mem, elementOffset(loc, *mem, offset), 1).front());
+  return success();
+}
+
+LogicalResult ThreadCode::scalarStore(memref::StoreOp op) {
+  FailureOr<MemView> mem = view(op.getMemRef());
+  if (failed(mem))
+    return failure();
+  Location loc = op.getLoc();
+  Index offset = mem->offset;
+  for (auto [dim, index] : llvm::enumerate(op.getIndices()))
+    offset = add(loc, offset,
+                 multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
+  // One thread writes.
+  Value zero = constant(loc, 0);
+  Value first = arith::AndIOp::create(
+      b, loc,
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, laneId, zero),
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, warp(), zero));
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  store(loc, *mem, elementOffset(loc, *mem, offset),
+        {scalars.lookup(op.getValueToStore())});
+  return success();
+}

@@ -1,0 +1,50 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes of this room and their order.
+
+#include "tilewright/Distribute/Distribute.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#define GEN_PASS_DEF_DISTRIBUTEPASS
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Distribute/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+struct AssignLayoutsPass
+    : tilewright::impl::AssignLayoutsPassBase<AssignLayoutsPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(assignLayouts(getOperation())))
+      signalPassFailure();
+  }
+};
+
+struct DistributePass : tilewright::impl::DistributePassBase<DistributePass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(distributeKernel(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::registerDistributePasses() {
+  registerTilewrightDistributePasses();
+}
+
+void tilewright::populateDistributePipeline(OpPassManager &pm,
+                                            const DistributeOptions &) {
+  pm.addNestedPass<func::FuncOp>(createAssignLayoutsPass());
+  pm.addNestedPass<func::FuncOp>(createDistributePass());
+  pm.addPass(createLowerAffinePass());
+  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}

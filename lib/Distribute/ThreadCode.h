@@ -1,0 +1,165 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state of one kernel's distribution: who the thread is, what it holds of
+// each vector, and where memory lies. The members are implemented by subject:
+//   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
+//   Memory.cpp       views of memory; reads and writes of block vectors
+//   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
+//   Convert.cpp      convert_layout as planned by the layout library
+//   Mma.cpp          matrix products: FMA from shared memory, fragments
+//   Distribute.cpp   the walk over the kernel, and its new signature
+
+#ifndef TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
+#define TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
+
+#include "LayoutRules.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <map>
+
+namespace tilewright {
+
+/// value + constant, both of index type; a null value is zero.
+struct Index {
+  mlir::Value value;
+  int64_t constant = 0;
+  Index(int64_t constant = 0) : constant(constant) {}
+  Index(mlir::Value value) : value(value) {}
+  bool isConstant() const { return !value; }
+};
+
+/// A strided view of rank-1 memory.
+struct MemView {
+  mlir::Value base; // memref<?xT> or memref<NxT, #tilewright.shared>
+  Index offset;
+  mlir::SmallVector<Index> sizes, strides;
+  /// What the offset, sizes and strides are known to be multiples of.
+  int64_t offsetDivisor = 1;
+  mlir::SmallVector<int64_t> sizeDivisors, strideDivisors;
+  SharedAttr shared; // null: global memory
+  mlir::Type element;
+};
+
+/// What one thread holds of a vector: one scalar per register.
+using Registers = mlir::SmallVector<mlir::Value>;
+
+class ThreadCode {
+public:
+  ThreadCode(mlir::func::FuncOp source, mlir::func::FuncOp target,
+             LaunchAttr launch);
+
+  mlir::func::FuncOp source, target;
+  mlir::OpBuilder b;
+  ThreadRange threads;
+  int64_t accessBytes = 16;
+  /// Non-vector values of the source kernel in the new one.
+  mlir::IRMapping scalars;
+
+  //===--- Values ---------------------------------------------------------===//
+  mlir::FailureOr<Registers> registers(mlir::Value vector);
+  void define(mlir::Value vector, Registers values) {
+    held[vector] = std::move(values);
+  }
+  /// A view of the source kernel's memref.
+  mlir::FailureOr<MemView> view(mlir::Value memref);
+  void defineView(mlir::Value memref, MemView value) {
+    views[memref] = std::move(value);
+  }
+
+  //===--- Index arithmetic (folds constants) -----------------------------===//
+  mlir::Value constant(mlir::Location loc, int64_t value);
+  mlir::Value materialize(mlir::Location loc, Index index);
+  Index add(mlir::Location loc, Index left, Index right);
+  Index multiply(mlir::Location loc, Index left, Index right);
+  Index mapped(mlir::OpFoldResult value);
+
+  //===--- Who the thread is ----------------------------------------------===//
+  mlir::Value lane() { return laneId; }
+  /// Counted from the first warp of the current range.
+  mlir::Value warp();
+  /// The thread's part of the coordinates, one Index per dim (register 0).
+  mlir::SmallVector<Index> baseCoordinates(const DistributedLayout &layout);
+  /// i1: this thread is the first owner of what it holds; null if all are.
+  mlir::Value isFirstOwner(mlir::Location loc, const DistributedLayout &layout);
+  void barrier(mlir::Location loc);
+
+  //===--- Shared scratch -------------------------------------------------===//
+  /// Scratch of at least `elements` elements, shared by all users of a type:
+  /// every user ends with a barrier.
+  mlir::Value scratch(mlir::Location loc, mlir::Type element, int64_t elements);
+
+  //===--- Ops, by subject ------------------------------------------------===//
+  mlir::LogicalResult read(mlir::vector::TransferReadOp op);
+  mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
+  mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
+  mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);
+  mlir::LogicalResult allocate(mlir::memref::AllocOp op);
+  mlir::LogicalResult subview(mlir::memref::SubViewOp op);
+  mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
+  mlir::LogicalResult convert(ConvertLayoutOp op);
+  mlir::LogicalResult mma(MmaOp op);
+  mlir::LogicalResult multiplyByFma(MmaOp op);
+  mlir::LogicalResult multiplyByInstruction(MmaOp op);
+
+  /// Element offset of a view at coordinates, swizzle applied.
+  mlir::Value elementOffset(mlir::Location loc, const MemView &view,
+                            Index unswizzled);
+  /// Loads / stores `count` neighbouring elements (i1 as bytes).
+  mlir::SmallVector<mlir::Value> load(mlir::Location loc, const MemView &view,
+                                      mlir::Value offset, int64_t count);
+  void store(mlir::Location loc, const MemView &view, mlir::Value offset,
+             mlir::ArrayRef<mlir::Value> values);
+
+  /// All registers of a block vector to / from memory without bounds, in runs
+  /// of at most `width` along `dim`. Only first owners store.
+  void storeBlock(mlir::Location loc, const MemView &view,
+                  const DistributedLayout &layout,
+                  mlir::ArrayRef<mlir::Value> values, int dim, int64_t width);
+  Registers loadBlock(mlir::Location loc, const MemView &view,
+                      const DistributedLayout &layout, int dim, int64_t width);
+  /// A shuffle of any scalar type.
+  mlir::Value shuffle(mlir::Location loc, mlir::Value value, mlir::Value offset,
+                      mlir::gpu::ShuffleMode mode);
+
+  /// Rank-1 shared memory at the top of the kernel.
+  mlir::Value sharedMemory(mlir::Location loc, mlir::Type element,
+                           int64_t elements);
+  /// Barriers inside the current warps region use this id (0: whole block).
+  int64_t barrierId = 0;
+
+private:
+  struct Access;
+  mlir::FailureOr<Access> access(mlir::Operation *op, mlir::Value memref,
+                                 mlir::OperandRange indices,
+                                 mlir::AffineMap map, mlir::ArrayAttr inBounds,
+                                 mlir::VectorType type,
+                                 const DistributedLayout &layout);
+  Index groupOffset(mlir::Location loc, const Access &access, int64_t reg);
+  mlir::Value groupPredicate(mlir::Location loc, Access &access, int64_t reg);
+
+  mlir::Value laneId, warpId;
+  mlir::Operation *prologueEnd = nullptr;
+  llvm::DenseMap<mlir::Value, Registers> held;
+  llvm::DenseMap<mlir::Value, MemView> views;
+  std::map<std::string, mlir::SmallVector<Index>> bases;
+  /// By element type and first warp: ranges of warps run side by side.
+  llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> scratches;
+};
+
+/// The type that holds `element` in memory (i1 becomes i8).
+mlir::Type memoryElement(mlir::Type element);
+
+/// acc = combine(acc, value), as scalars.
+mlir::Value combine(mlir::OpBuilder &b, mlir::Location loc,
+                    mlir::vector::CombiningKind kind, mlir::Value acc,
+                    mlir::Value value);
+
+} // namespace tilewright
+
+#endif

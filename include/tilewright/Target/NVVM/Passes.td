@@ -1,0 +1,27 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TARGET_NVVM_PASSES
+#define TILEWRIGHT_TARGET_NVVM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToNVVMPass : Pass<"tilewright-convert-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "thread form without structured control flow to the NVVM dialect";
+  let description = [{
+    Converts every kernel (docs/ir.md, thread form, after scf-to-cf) to an
+    `llvm.func` with the kernel ABI of docs/abi.md:
+
+      * `memref<?xT>` arguments become `!llvm.ptr<1>`, `noalias`, 16-byte
+        aligned, and `readonly` where `tilewright.access` is "read";
+      * `index` is i32, or i64 with `tilewright.index_bits = 64`;
+      * other scalars smaller than 32 bits are passed as i32;
+      * shared memory becomes globals in address space 3; from more than
+        48 KiB on, one dynamic array whose size is recorded on the function as
+        `tilewright.dynamic_shared`.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect",
+                           "mlir::NVVM::NVVMDialect"];
+}
+
+#endif

@@ -1,0 +1,33 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes that several back ends share.
+
+#ifndef TILEWRIGHT_TARGET_PASSES_H
+#define TILEWRIGHT_TARGET_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace tilewright {
+
+#define GEN_PASS_DECL
+#include "tilewright/Target/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Target/Passes.h.inc"
+
+void registerTargetPasses();
+
+/// Patterns that expand math ops into arith (and the native math ops).
+void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
+
+/// Expands every math op nested in `root`; what cannot be expanded is reported
+/// and makes this fail.
+mlir::LogicalResult expandMath(mlir::Operation *root);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,26 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TARGET_PASSES
+#define TILEWRIGHT_TARGET_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandMathPass : Pass<"tilewright-expand-math"> {
+  let summary = "rewrites math functions into arithmetic that every target has";
+  let description = [{
+    Replaces transcendental functions of the math dialect by arithmetic, on
+    scalars and vectors alike, so that all targets compute the same values and
+    none needs a math library. f16 and bf16 are computed in f32. What is left
+    is exact or correctly rounded and native everywhere: absf, absi, ceil,
+    copysign, ctlz, ctpop, cttz, floor, fma, roundeven, sqrt, trunc. An op that
+    cannot be expanded is an error.
+
+    The functions and their errors are listed in lib/Target/ExpandMath.cpp.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::math::MathDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
+#endif

@@ -1,0 +1,37 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One kernel to code: copy, lower, emit.
+
+#include "tilewright/Target/Compile.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+FailureOr<KernelCode> tilewright::compileKernel(const TargetRegistry &registry,
+                                                FunctionOpInterface kernel,
+                                                const BackendOptions &options) {
+  TargetAttr target = getTarget(kernel);
+  if (!target)
+    return kernel->emitOpError()
+           << "is in no program: a module with '" << kTargetAttr << "'";
+  const TargetBackend *backend = registry.lookup(target);
+  if (!backend)
+    return kernel->emitOpError() << "this build has no back end '"
+                                 << target.getBackend() << "'";
+
+  OwningOpRef<ModuleOp> module(ModuleOp::create(kernel->getLoc()));
+  if (auto program = kernel->getParentOfType<ModuleOp>())
+    module.get()->setAttrs(program->getAttrs());
+  module.get()->removeAttr(SymbolTable::getSymbolAttrName());
+  module.get()->setAttr(kTargetAttr, target);
+  module->push_back(kernel->clone());
+
+  PassManager pm(kernel->getContext(), ModuleOp::getOperationName());
+  backend->buildLowering(pm, target, options);
+  if (failed(pm.run(*module)))
+    return failure();
+  return backend->emit(*module, options);
+}

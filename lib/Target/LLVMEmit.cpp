@@ -1,0 +1,132 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The LLVM dialect, through LLVM's passes, to code. Each call has an
+// LLVMContext and a TargetMachine of its own, so kernels compile in parallel.
+
+#include "tilewright/Target/LLVMEmit.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/Threading.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+void tilewright::readFloatOptions(ModuleOp module, LLVMTargetOptions &options) {
+  auto flags = module->getAttrOfType<ArrayAttr>(kFpAttr);
+  if (!flags)
+    return;
+  for (Attribute flag : flags) {
+    auto text = dyn_cast<StringAttr>(flag);
+    options.contract |= text && text.getValue() == "contract";
+    options.flushToZero |= text && text.getValue() == "ftz";
+  }
+}
+
+/// LLVM's own list of targets, filled once per process.
+static void initializeTargets() {
+  static llvm::once_flag once;
+  llvm::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine>
+tilewright::createTargetMachine(Location loc, const LLVMTargetOptions &options) {
+  initializeTargets();
+  std::string message;
+  llvm::Triple triple(options.triple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) {
+    emitError(loc) << "this LLVM cannot generate code for '" << options.triple
+                   << "': " << message;
+    return nullptr;
+  }
+  llvm::TargetOptions targetOptions;
+  targetOptions.AllowFPOpFusion = options.contract ? llvm::FPOpFusion::Fast
+                                                   : llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, options.cpu, options.features, targetOptions,
+      options.positionIndependent ? llvm::Reloc::PIC_ : llvm::Reloc::Static,
+      std::nullopt,
+      options.aggressive ? llvm::CodeGenOptLevel::Aggressive
+                         : llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    emitError(loc) << "this LLVM cannot generate code for '" << options.triple
+                   << "'";
+  return machine;
+}
+
+std::unique_ptr<llvm::Module>
+tilewright::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
+                            llvm::TargetMachine &machine,
+                            const LLVMTargetOptions &options) {
+  std::unique_ptr<llvm::Module> result =
+      translateModuleToLLVMIR(module, context, "tilewright");
+  if (!result)
+    return nullptr;
+  result->setTargetTriple(machine.getTargetTriple());
+  result->setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : *result)
+    if (!function.isDeclaration() && options.flushToZero)
+      function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(*result, &stream)) {
+    module.emitError() << "LLVM IR does not verify: " << problem;
+    return nullptr;
+  }
+  return result;
+}
+
+LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
+                                        llvm::TargetMachine &machine,
+                                        StringRef pipeline) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
+    return emitError(loc) << "bad LLVM pipeline: "
+                          << llvm::toString(std::move(error));
+  passes.run(module, modules);
+  return success();
+}
+
+FailureOr<std::string> tilewright::generateCode(Location loc,
+                                                llvm::Module &module,
+                                                llvm::TargetMachine &machine,
+                                                llvm::CodeGenFileType type) {
+  llvm::SmallString<0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return emitError(loc) << "this target cannot write such a file";
+  passes.run(module);
+  return std::string(code);
+}
+
+std::string tilewright::printLLVM(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}

@@ -1,0 +1,131 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The NVVM back end: which targets there are, what stages may know about them,
+// and the way from the thread form to the NVVM dialect.
+
+#include "Chips.h"
+#include "Emit.h"
+
+#include "tilewright/Target/NVVM/Passes.h"
+#include "tilewright/Target/Passes.h"
+#include "tilewright/Target/Target.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::nvvm;
+
+static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
+  Builder builder(context);
+  NamedAttrList facts;
+  auto number = [&](StringRef key, int64_t value) {
+    facts.set(key, builder.getI64IntegerAttr(value));
+  };
+  auto texts = [&](StringRef key, ArrayRef<StringRef> values) {
+    facts.set(key, builder.getStrArrayAttr(values));
+  };
+  int sm = chip.chip.sm;
+  facts.set("chip", builder.getStringAttr(chip.str()));
+  number("sm", sm);
+  number("ptx", chip.getPTX());
+  if (chip.suffix)
+    facts.set(chip.suffix == 'a' ? "arch_specific" : "family_specific",
+              builder.getUnitAttr());
+  number("subgroup", 32);
+  number("max_threads", 1024);
+  number("shared_memory", int64_t(chip.chip.sharedKiB) * 1024);
+  number("registers", 255);
+  number("access_bytes", 16);
+  number("index_bits", 32);
+  facts.set("shuffle", builder.getUnitAttr());
+  if (sm >= 80) {
+    facts.set("async_copy", builder.getUnitAttr());
+    texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.bf16.f32"});
+  } else {
+    texts("mma", {"mma.m16n8k8.f16.f32"});
+  }
+  texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
+  texts("storage", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"});
+  return TargetAttr::get(context, "cuda:" + chip.str(), "nvvm",
+                         facts.getDictionary(context));
+}
+
+namespace {
+class NVVMBackend final : public TargetBackend {
+public:
+  StringRef getName() const override { return "nvvm"; }
+  StringRef getTargetName() const override { return "cuda"; }
+  StringRef getSyntax() const override {
+    return "cuda:sm_NN[a|f] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, "
+           "110, 120, 121)";
+  }
+  KernelForm getKernelForm() const override { return KernelForm::Thread; }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  llvm::Expected<ParsedTarget> parse(MLIRContext *context,
+                                     const TargetSpec &spec) const override {
+    if (llvm::Error error = checkFeatures(spec, {}, getSyntax()))
+      return std::move(error);
+    std::optional<ChipName> chip = lookupChip(spec.version);
+    if (!chip)
+      return makeTargetError("target '" + spec.str() + "': " +
+                             (spec.version.empty()
+                                  ? std::string("a compute capability is missing")
+                                  : "no compute capability '" + spec.version + "'") +
+                             "; accepted is " + getSyntax());
+    ParsedTarget target;
+    target.name = spec.str();
+    target.backend = getName();
+    target.driver = "cuda";
+    // `a` code runs on exactly this capability, `f` code within its family,
+    // everything else on any newer one.
+    target.required["sm"] = chip->chip.sm;
+    if (chip->suffix == 'a')
+      target.required["sm_exact"] = chip->chip.sm;
+    if (chip->suffix == 'f')
+      target.required["sm_family"] = chip->chip.sm / 10;
+    target.required["ptx"] = chip->getPTX();
+    target.variants.push_back({makeTarget(context, *chip), true, ""});
+    return target;
+  }
+
+  void buildLowering(OpPassManager &pm, TargetAttr,
+                     const BackendOptions &options) const override {
+    pm.addPass(createExpandMathPass());
+    pm.addPass(createLowerAffinePass());
+    pm.addPass(arith::createArithExpandOpsPass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createSCFToControlFlowPass());
+    pm.addPass(createConvertToNVVMPass());
+    pm.addPass(createCSEPass());
+    if (options.debugInfo)
+      pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+  }
+
+  FailureOr<KernelCode> emit(ModuleOp module,
+                             const BackendOptions &options) const override {
+    return emitPTX(module, options);
+  }
+};
+} // namespace
+
+namespace tilewright {
+std::unique_ptr<TargetBackend> createNVVMBackend() {
+  return std::make_unique<NVVMBackend>();
+}
+} // namespace tilewright

@@ -1,0 +1,123 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrix instructions of a warp. The operands of tilewright.mma_fragment are
+// the thread's elements in atom order, which is PTX's order of registers and
+// of halves within a register, so packing is by consecutive elements:
+//
+//   %d:4 = tilewright.mma_fragment "mma.m16n8k16.f16.f32"
+//              (%a0 … %a7 : f16 …), (%b0 … %b3 : f16 …), (%c0 … %c3 : f32 …)
+//
+//   %r0 = <vector<2xf16>: %a0, %a1> …
+//   %d  = nvvm.mma.sync A[%r0 … %r3] B[%s0, %s1] C[%c0 … %c3] …
+
+#include "Convert.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// An instruction by its name in lowering configs.
+struct Instruction {
+  StringLiteral name;
+  int64_t m, n, k;
+  NVVM::MMATypes type;   // of A and B
+  bool packsIntoInteger; // registers are i32, not vector<2xf16>
+};
+} // namespace
+
+static constexpr Instruction kInstructions[] = {
+    {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16, false},
+    {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16, false},
+    {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16, true},
+    {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16, true},
+};
+
+/// Packs consecutive scalars into 32-bit registers.
+static SmallVector<Value> pack(OpBuilder &builder, Location loc,
+                               ValueRange elements, bool intoInteger) {
+  SmallVector<Value> registers;
+  Type elementType = elements.front().getType();
+  int64_t perRegister = 32 / elementType.getIntOrFloatBitWidth();
+  auto type = VectorType::get(perRegister, elementType);
+  for (size_t first = 0; first < elements.size(); first += perRegister) {
+    Value reg = LLVM::PoisonOp::create(builder, loc, type);
+    for (int64_t i = 0; i < perRegister; ++i) {
+      Value index = LLVM::ConstantOp::create(builder, loc,
+                                             builder.getI32IntegerAttr(i));
+      reg = LLVM::InsertElementOp::create(builder, loc, reg,
+                                          elements[first + i], index);
+    }
+    if (intoInteger)
+      reg = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), reg);
+    registers.push_back(reg);
+  }
+  return registers;
+}
+
+namespace {
+struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(MmaFragmentOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const Instruction *instruction =
+        llvm::find_if(kInstructions, [&](const Instruction &candidate) {
+          return candidate.name == op.getInstruction();
+        });
+    if (instruction == std::end(kInstructions))
+      return op.emitOpError() << "this back end has no matrix instruction '"
+                              << op.getInstruction() << "'";
+    Type elementType = instruction->type == NVVM::MMATypes::f16
+                           ? Type(rewriter.getF16Type())
+                           : Type(rewriter.getBF16Type());
+    auto matches = [](ValueRange values, size_t count, Type type) {
+      return values.size() == count &&
+             llvm::all_of(values.getTypes(), [&](Type t) { return t == type; });
+    };
+    // Elements per thread: the matrix over the 32 lanes of a warp.
+    if (!matches(adaptor.getA(), instruction->m * instruction->k / 32,
+                 elementType) ||
+        !matches(adaptor.getB(), instruction->n * instruction->k / 32,
+                 elementType) ||
+        !matches(adaptor.getAcc(), instruction->m * instruction->n / 32,
+                 rewriter.getF32Type()) ||
+        op.getNumResults() != op.getAcc().size())
+      return op.emitOpError() << "operands are not those of '"
+                              << op.getInstruction() << "'";
+
+    Location loc = op.getLoc();
+    SmallVector<Value> a =
+        pack(rewriter, loc, adaptor.getA(), instruction->packsIntoInteger);
+    SmallVector<Value> b =
+        pack(rewriter, loc, adaptor.getB(), instruction->packsIntoInteger);
+    auto resultType = LLVM::LLVMStructType::getLiteral(
+        getContext(), SmallVector<Type>(adaptor.getAcc().getTypes()));
+    Value result = NVVM::MmaOp::create(
+        rewriter, loc, resultType, a, b, adaptor.getAcc(),
+        ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
+        std::nullopt, std::nullopt,
+        std::array<NVVM::MMATypes, 2>{instruction->type, instruction->type},
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                       NVVM::MMALayout::col});
+    SmallVector<Value> elements;
+    for (int64_t i = 0, e = op.getNumResults(); i < e; ++i)
+      elements.push_back(
+          LLVM::ExtractValueOp::create(rewriter, loc, result, i));
+    rewriter.replaceOp(op, elements);
+    return success();
+  }
+};
+} // namespace
+
+void tilewright::nvvm::populateMatrixPatterns(const LLVMTypeConverter &converter,
+                                              RewritePatternSet &patterns) {
+  patterns.add<MmaFragmentLowering>(converter);
+}

@@ -1,0 +1,212 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memory of the thread form on bare pointers. All memrefs have rank 1, so a
+// memref is its pointer and an access is one getelementptr:
+//
+//   %v = vector.load %a[%i] {alignment = 16} : memref<?xf32>, vector<4xf32>
+//
+//   %p = llvm.getelementptr %a[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+//   %v = llvm.load %p {alignment = 16} : !llvm.ptr<1> -> vector<4xf32>
+//
+// The 32-bit index is sign-extended by getelementptr, so addresses are 64-bit
+// and everything before them is not. i1 elements are bytes that are 0 or 1.
+
+#include "Convert.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::nvvm;
+
+static constexpr StringLiteral kSymbolAttr = "tilewright.symbol";
+static constexpr StringLiteral kOffsetAttr = "tilewright.offset";
+
+/// Static shared memory of one kernel ends here; more must be dynamic.
+static constexpr int64_t kStaticSharedBytes = 48 * 1024;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> getBytes(MemRefType type) {
+  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+    return std::nullopt;
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  return bytes * type.getNumElements();
+}
+
+LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  SmallVector<memref::AllocOp> allocs;
+  int64_t total = 0;
+  SmallVector<int64_t> offsets;
+  WalkResult walk = kernel.walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    std::optional<int64_t> bytes = getBytes(type);
+    if (!isa_and_present<SharedAttr>(type.getMemorySpace()) ||
+        type.getRank() != 1 || !type.getLayout().isIdentity() || !bytes) {
+      alloc.emitOpError("in a kernel must be a rank-1 memref of static size in "
+                        "#tilewright.shared");
+      return WalkResult::interrupt();
+    }
+    allocs.push_back(alloc);
+    offsets.push_back(total);
+    total += llvm::alignTo(*bytes, 128);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+
+  TargetAttr target = getTarget(kernel);
+  if (target && total > target.getFact("shared_memory", total))
+    return kernel.emitOpError()
+           << "needs " << total << " bytes of shared memory but "
+           << target.getName() << " has "
+           << target.getFact("shared_memory")
+           << " for a block; choose smaller tiles or fewer stages";
+
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  Type i8 = builder.getI8Type();
+  bool dynamic = total > kStaticSharedBytes;
+  auto makeGlobal = [&](Location loc, StringRef name, int64_t bytes) {
+    auto type = LLVM::LLVMArrayType::get(i8, bytes);
+    LLVM::GlobalOp::create(
+        builder, loc, type, /*isConstant=*/false,
+        dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal, name,
+        /*value=*/Attribute(), /*alignment=*/128, kSharedSpace);
+  };
+  std::string base = (kernel.getName() + "_shared").str();
+  if (dynamic) {
+    makeGlobal(kernel.getLoc(), base, 0);
+    kernel->setAttr(kDynamicSharedAttr, builder.getI64IntegerAttr(total));
+  }
+  for (auto [number, alloc] : llvm::enumerate(allocs)) {
+    std::string name = dynamic ? base : base + "_" + std::to_string(number);
+    if (!dynamic)
+      makeGlobal(alloc.getLoc(), name, *getBytes(alloc.getType()));
+    alloc->setAttr(kSymbolAttr, FlatSymbolRefAttr::get(kernel.getContext(), name));
+    alloc->setAttr(kOffsetAttr,
+                   builder.getI64IntegerAttr(dynamic ? offsets[number] : 0));
+  }
+  return success();
+}
+
+namespace {
+struct AllocLowering : ConvertOpToLLVMPattern<memref::AllocOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::AllocOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto symbol = op->getAttrOfType<FlatSymbolRefAttr>(kSymbolAttr);
+    auto offset = op->getAttrOfType<IntegerAttr>(kOffsetAttr);
+    if (!symbol || !offset)
+      return rewriter.notifyMatchFailure(op, "has no place in shared memory");
+    auto type = LLVM::LLVMPointerType::get(getContext(), kSharedSpace);
+    Value address = LLVM::AddressOfOp::create(rewriter, op.getLoc(), type,
+                                              symbol.getValue());
+    if (offset.getInt())
+      address = LLVM::GEPOp::create(
+          rewriter, op.getLoc(), type, rewriter.getI8Type(), address,
+          ArrayRef<LLVM::GEPArg>{int32_t(offset.getInt())});
+    rewriter.replaceOp(op, address);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// The type under which elements of `type` lie in memory.
+static Type getMemoryType(Type type) {
+  auto i8 = IntegerType::get(type.getContext(), 8);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getElementType().isInteger(1)
+               ? VectorType::get(vector.getShape(), i8)
+               : type;
+  return type.isInteger(1) ? i8 : type;
+}
+
+/// Pattern over the four accesses; `Op` has getIndices and a memref operand.
+template <typename Op> struct AccessLowering : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  using OpAdaptor = typename Op::Adaptor;
+
+  static constexpr bool isVector =
+      std::is_same_v<Op, vector::LoadOp> || std::is_same_v<Op, vector::StoreOp>;
+  static constexpr bool isStore =
+      std::is_same_v<Op, memref::StoreOp> || std::is_same_v<Op, vector::StoreOp>;
+
+  LogicalResult
+  matchAndRewrite(Op op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value base;
+    Type valueType;
+    if constexpr (isVector) {
+      base = adaptor.getBase();
+      valueType = op.getVectorType();
+    } else {
+      base = adaptor.getMemref();
+      valueType = op.getMemRefType().getElementType();
+    }
+    auto pointerType = dyn_cast<LLVM::LLVMPointerType>(base.getType());
+    Type type = this->getTypeConverter()->convertType(valueType);
+    if (!pointerType || !type || op.getIndices().size() > 1)
+      return rewriter.notifyMatchFailure(op, "not an access of a rank-1 memref");
+
+    Type memoryType = getMemoryType(type);
+    Type elementType = memoryType;
+    if (auto vector = dyn_cast<VectorType>(memoryType))
+      elementType = vector.getElementType();
+    Value address = base;
+    if (!adaptor.getIndices().empty())
+      address = LLVM::GEPOp::create(rewriter, loc, pointerType, elementType,
+                                    base, adaptor.getIndices(),
+                                    LLVM::GEPNoWrapFlags::inbounds);
+    // The vector's own alignment is what the op says, not what LLVM assumes.
+    unsigned alignment =
+        llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+    if (std::optional<uint64_t> given = op.getAlignment())
+      alignment = *given;
+    bool nontemporal = op.getNontemporal();
+    if constexpr (isStore) {
+      Value value;
+      if constexpr (isVector)
+        value = adaptor.getValueToStore();
+      else
+        value = adaptor.getValue();
+      if (memoryType != type)
+        value = LLVM::ZExtOp::create(rewriter, loc, memoryType, value);
+      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, value, address, alignment,
+                                                 /*isVolatile=*/false,
+                                                 nontemporal);
+    } else {
+      Value value =
+          LLVM::LoadOp::create(rewriter, loc, memoryType, address, alignment,
+                               /*isVolatile=*/false, nontemporal);
+      if (memoryType != type)
+        value = LLVM::TruncOp::create(rewriter, loc, type, value);
+      rewriter.replaceOp(op, value);
+    }
+    return success();
+  }
+};
+} // namespace
+
+void tilewright::nvvm::populateMemoryPatterns(const LLVMTypeConverter &converter,
+                                              RewritePatternSet &patterns) {
+  // Above upstream's patterns, which expect descriptors.
+  PatternBenefit benefit = 10;
+  patterns.add<AllocLowering, AccessLowering<memref::LoadOp>,
+               AccessLowering<memref::StoreOp>, AccessLowering<vector::LoadOp>,
+               AccessLowering<vector::StoreOp>>(converter, benefit);
+}

@@ -1,0 +1,35 @@
+// RUN: tilewright-opt %s -tilewright-expand-math | FileCheck %s
+
+// CHECK-LABEL: @ExpandsTranscendentals
+// CHECK-NOT: math.{{exp|log|tanh|erf|sin|powf|rsqrt}}
+// CHECK: return
+func.func @ExpandsTranscendentals(%x: f32, %y: f32) -> (f32, f32, f32, f32, f32, f32, f32) {
+  %0 = math.exp %x : f32
+  %1 = math.log %x : f32
+  %2 = math.tanh %x : f32
+  %3 = math.erf %x : f32
+  %4 = math.sin %x : f32
+  %5 = math.powf %x, %y : f32
+  %6 = math.rsqrt %x : f32
+  return %0, %1, %2, %3, %4, %5, %6 : f32, f32, f32, f32, f32, f32, f32
+}
+
+// CHECK-LABEL: @ComputesHalfInSingle
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK-NOT: math.exp
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+func.func @ComputesHalfInSingle(%x: f16) -> f16 {
+  %0 = math.exp %x : f16
+  return %0 : f16
+}
+
+// CHECK-LABEL: @KeepsNativeOps
+// CHECK: math.sqrt
+// CHECK: math.fma
+// CHECK: math.floor
+func.func @KeepsNativeOps(%x: f32) -> f32 {
+  %0 = math.sqrt %x : f32
+  %1 = math.fma %0, %x, %x : f32
+  %2 = math.floor %1 : f32
+  return %2 : f32
+}

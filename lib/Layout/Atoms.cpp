@@ -22,7 +22,8 @@ static Error badFragment(const char *operand, int64_t rows, int64_t columns,
 
 /// Elements of one 32-bit register; 0 if there is no such element.
 static int64_t packed(int bits) {
-  bool known = bits == 4 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
+  bool known = bits == 1 || bits == 4 || bits == 8 || bits == 16 ||
+               bits == 32 || bits == 64;
   return known ? std::max(1, 32 / bits) : 0;
 }
 
@@ -88,7 +89,7 @@ Result<LdMatrix> tilewright::layout::ldmatrix(int64_t matrixRows,
                  std::to_string(matrixColumns) +
                  " matrices, expected 1, 2 or 4 in all"};
   int64_t v = packed(bits);
-  if (v < 1 || bits > 32)
+  if (v < 1 || bits > 32 || bits < 4)
     return Error{"ldmatrix of " + std::to_string(bits) + "-bit elements"};
   if (transposed && bits != 16)
     return Error{"transposing ldmatrix of " + std::to_string(bits) +

@@ -34,12 +34,14 @@ SharedAccess tilewright::layout::widestAccess(const DistributedLayout &layout,
 namespace {
 /// The coordinates that a warp's lanes touch first in each of its accesses.
 struct Footprint {
-  Footprint(const SharedAccess &access, int64_t maxAccesses) {
+  Footprint(const SharedAccess &access, int elementBits, int64_t maxAccesses) {
     const DistributedLayout &l = access.layout;
     lanes = l.numLanes();
     RegisterRuns runs;
     if (l.rank() > 0)
-      runs = l.registerRuns(access.dim, access.vectorElems);
+      runs = l.registerRuns(access.dim,
+                            std::min<int64_t>(access.vectorElems,
+                                              std::max(1, 128 / elementBits)));
     else
       for (int64_t r = 0; r < l.numRegisters(); ++r)
         runs.groups.push_back({r});
@@ -58,42 +60,72 @@ struct Footprint {
 };
 } // namespace
 
-/// Adds one phase: `words` are the words that its lanes touch.
-static void countPhase(std::vector<int64_t> &words, ConflictCount &count) {
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  int64_t perBank[numBanks] = {};
-  int64_t busiest = 0;
-  for (int64_t w : words)
-    busiest = std::max(busiest, ++perBank[w % numBanks]);
-  count.wavefronts += busiest;
-  count.minimum += ceilDiv(words.size(), numBanks);
-  words.clear();
-}
+namespace {
+/// The distinct words of a phase, by bank.
+class Phase {
+public:
+  void touch(int64_t word) {
+    int64_t *bank = words[word % numBanks];
+    int &used = counts[word % numBanks];
+    if (std::find(bank, bank + used, word) != bank + used)
+      return;
+    bank[used++] = word;
+    ++distinct;
+    busiest = std::max(busiest, used);
+  }
+  void finish(ConflictCount &count) {
+    count.wavefronts += busiest;
+    count.minimum += ceilDiv(distinct, numBanks);
+    std::fill(std::begin(counts), std::end(counts), 0);
+    distinct = busiest = 0;
+  }
 
-static ConflictCount count(const SharedLayout &shared, const Footprint &f) {
+private:
+  /// A phase is 32 lanes of at most 2 words (elements across a word boundary),
+  /// or fewer lanes in proportion.
+  int64_t words[numBanks][2 * 32];
+  int counts[numBanks] = {};
+  int distinct = 0, busiest = 0;
+};
+} // namespace
+
+/// Counts for the affine offsets `starts`, in elements.
+static ConflictCount count(const SharedLayout &shared, const Footprint &f,
+                           const std::vector<int64_t> &starts) {
   ConflictCount result;
   result.accesses = f.accesses;
+  std::optional<Swizzle> swizzle = shared.elementSwizzle();
   int64_t bits = f.vectorElems * shared.elementBits();
   int64_t lanesPerPhase = bits <= 32 ? 32 : bits <= 64 ? 16 : 8;
-  std::vector<int64_t> words;
+  Phase phase;
   for (int64_t a = 0; a < f.accesses; ++a)
     for (int64_t lane = 0; lane < f.lanes; ++lane) {
+      int64_t start = starts[a * f.lanes + lane];
       int64_t first =
-          shared.offset(f.starts[a * f.lanes + lane]) * shared.elementBits();
+          (swizzle ? (*swizzle)(start) : start) * shared.elementBits();
       for (int64_t w = first / wordBits; w <= (first + bits - 1) / wordBits;
            ++w)
-        words.push_back(w);
+        phase.touch(w);
       if ((lane + 1) % lanesPerPhase == 0 || lane + 1 == f.lanes)
-        countPhase(words, result);
+        phase.finish(result);
     }
+  return result;
+}
+
+static std::vector<int64_t> affineStarts(const SharedLayout &shared,
+                                         const Footprint &f) {
+  std::vector<int64_t> result;
+  result.reserve(f.starts.size());
+  for (const std::vector<int64_t> &coords : f.starts)
+    result.push_back(shared.affineOffset(coords));
   return result;
 }
 
 ConflictCount tilewright::layout::countConflicts(const SharedLayout &shared,
                                                  const SharedAccess &access,
                                                  int64_t maxAccesses) {
-  return count(shared, Footprint(access, maxAccesses));
+  Footprint f(access, shared.elementBits(), maxAccesses);
+  return count(shared, f, affineStarts(shared, f));
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,9 +139,10 @@ public:
   /// Accesses beyond the first few repeat the same pattern of banks, shifted.
   static constexpr int64_t sampledAccesses = 16;
 
-  explicit Search(const std::vector<SharedAccess> &list) : accesses(list) {
+  Search(const std::vector<SharedAccess> &list, int elementBits)
+      : accesses(list) {
     for (const SharedAccess &a : list)
-      footprints.emplace_back(a, sampledAccesses);
+      footprints.emplace_back(a, elementBits, sampledAccesses);
   }
 
   void consider(const Result<SharedLayout> &candidate) {
@@ -118,9 +151,16 @@ public:
         error = candidate.error();
       return;
     }
+    // Candidates that differ by their swizzle share the affine step.
+    if (starts.empty() || candidate->strides() != strides) {
+      strides = candidate->strides();
+      starts.clear();
+      for (const Footprint &f : footprints)
+        starts.push_back(affineStarts(*candidate, f));
+    }
     ConflictCount sum;
-    for (const Footprint &f : footprints)
-      sum += count(*candidate, f);
+    for (size_t i = 0; i < footprints.size(); ++i)
+      sum += count(*candidate, footprints[i], starts[i]);
     if (!found || std::pair(sum.wavefronts, candidate->sizeInBytes()) <
                       std::pair(bestSum.wavefronts, best.sizeInBytes())) {
       found = true;
@@ -142,6 +182,8 @@ public:
 private:
   const std::vector<SharedAccess> &accesses;
   std::vector<Footprint> footprints;
+  SharedLayout::Shape strides;
+  std::vector<std::vector<int64_t>> starts;
   bool found = false;
   SharedLayout best;
   ConflictCount bestSum;
@@ -187,7 +229,7 @@ tilewright::layout::chooseShared(const SharedLayout::Shape &shape,
           : shape[order[0]];
   int64_t align = hasRows && row > 0 ? (step - row % step) % step : 0;
 
-  Search search(accesses);
+  Search search(accesses, elementBits);
   auto dense = [&](int64_t padding, Swizzle swizzle) {
     search.consider(SharedLayout::dense(shape, elementBits, order,
                                         align + padding, swizzle));

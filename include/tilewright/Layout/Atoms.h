@@ -35,9 +35,8 @@
 
 namespace tilewright::layout {
 
-//===--- mma.sync: one warp
-//------------------------------------------------===//
-// m is 8 or 16, n is 8, bits is the operand's element size (4 .. 64).
+//===--- mma.sync: one warp -----------------------------------------------===//
+// m is 8 or 16, n is 8, bits is the operand's element size (1, 4 .. 64).
 // mma.m8n8k4 with .f16 operands (sm_70) has fragments of its own and is not
 // covered.
 
@@ -48,16 +47,14 @@ Result<DistributedLayout> mmaOperandB(int64_t k, int bits);
 /// f16, f32, f64 and s32 accumulators alike.
 Result<DistributedLayout> mmaAccumulator(int64_t m);
 
-//===--- wgmma: four warps, 64 rows
-//----------------------------------------===//
+//===--- wgmma: four warps, 64 rows ---------------------------------------===//
 
 /// n is a multiple of 8, up to 256.
 Result<DistributedLayout> wgmmaAccumulator(int64_t n);
 /// A from registers: 64 x (256 / bits).
 Result<DistributedLayout> wgmmaOperandA(int bits);
 
-//===--- ldmatrix
-//----------------------------------------------------------===//
+//===--- ldmatrix ---------------------------------------------------------===//
 
 /// An ldmatrix of 1, 2 or 4 matrices of 8 rows x 16 bytes, over a tile whose
 /// rows (dimension 0) are contiguous in shared memory.
@@ -80,8 +77,7 @@ Result<LdMatrix> ldmatrix(int64_t matrixRows, int64_t matrixColumns,
                           bool rowsFirst, int bits = 16,
                           bool transposed = false);
 
-//===--- Cooperative matrices
-//----------------------------------------------===//
+//===--- Cooperative matrices ---------------------------------------------===//
 
 /// One opaque matrix, held by a subgroup of `lanes`.
 Result<DistributedLayout>

@@ -64,7 +64,8 @@ struct ConflictCount {
 /// for what does not.
 inline constexpr int64_t maxCountedAccesses = 1024;
 
-/// Counts at most `maxAccesses` accesses (all registers if 0).
+/// Counts at most `maxAccesses` accesses (all registers if 0). Runs of more
+/// than 128 bits count as several accesses.
 ConflictCount countConflicts(const SharedLayout &shared,
                              const SharedAccess &access,
                              int64_t maxAccesses = 0);

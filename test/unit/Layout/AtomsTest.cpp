@@ -122,6 +122,17 @@ TEST(Atoms, MmaM16N8K64S4) {
       });
 }
 
+TEST(Atoms, MmaM16N8K128B1) {
+  expectFragment(mmaOperandA(16, 128, 1), {16, 128}, 64,
+                 [](int64_t i, int64_t g, int64_t t) {
+                   return Coords{i < 32 ? g : g + 8, t * 32 + (i & 0x1F)};
+                 });
+  expectFragment(mmaOperandB(128, 1), {128, 8}, 32,
+                 [](int64_t i, int64_t g, int64_t t) {
+                   return Coords{t * 32 + i, g};
+                 });
+}
+
 TEST(Atoms, MmaF64) {
   // m8n8k4
   expectFragment(mmaOperandA(8, 4, 64), {8, 4}, 1,

@@ -88,6 +88,20 @@ TEST(BankConflicts, WorkedTable) {
   EXPECT_EQ(countConflicts(plain, {same, 1, 1}, 1).wavefronts, 1);
 }
 
+// Elements that straddle words, elements wider than a bank line, and runs wider
+// than an instruction.
+TEST(BankConflicts, OddSizes) {
+  DistributedLayout rows = parse("regs=[64:1@1] lanes=[32:1@0]");
+  for (int bits : {24, 96, 128, 1024}) {
+    SharedLayout l = take(SharedLayout::dense({32, 64}, bits, {1, 0}));
+    ConflictCount a = countConflicts(l, {rows, 1, 1});
+    EXPECT_EQ(a.accesses, 64);
+    EXPECT_GE(a.wavefronts, a.minimum);
+  }
+  SharedLayout l = take(SharedLayout::dense({32, 64}, 32, {1, 0}));
+  EXPECT_EQ(countConflicts(l, {rows, 1, 64}).accesses, 16);
+}
+
 TEST(BankConflicts, WidestAccess) {
   DistributedLayout l = parse("regs=[16:1@1] lanes=[32:1@0]");
   EXPECT_EQ(widestAccess(l, 1, 8).vectorElems, 16);

@@ -165,8 +165,12 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
   FailureOr<Registers> source = registers(op.getSource());
   if (failed(source))
     return failure();
-  auto plan = planConversion(*from, *to,
-                             elementBytes(type.getElementType()) * 8);
+  // Shuffles pay where they move one register name for all lanes; exchanges of
+  // register and lane digits go through shared memory.
+  int bits = elementBytes(type.getElementType()) * 8;
+  auto plan = planConversion(*from, *to, bits);
+  if (plan && !plan->exchanges.empty())
+    plan = planConversion(*from, *to, bits, {/*maxShufflesPerRegister=*/0});
   if (!plan)
     return op.emitOpError() << plan.error();
 
@@ -181,32 +185,36 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
     barrier(loc);
     return success();
   }
-  // Which of the choices this thread takes.
-  int64_t choices = plan->choiceOffsets.size();
-  SmallVector<Value> isChoice(choices);
-  if (choices > 1) {
-    Value choice = sumTerms(*this, loc, plan->choiceTerms, 0);
-    for (int64_t c = 1; c < choices; ++c)
-      isChoice[c] = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                          choice, constant(loc, c));
-  }
+  // Which register name holds the element, where that depends on the thread:
+  // the value of each choice is selected by the choice's number.
+  bool shuffles = plan->kind == ConversionKind::LaneShuffle;
+  auto choose = [&](const RegisterChoice &choice, auto valueOf) {
+    Value chosen = valueOf(choice.offsets.front());
+    if (choice.offsets.size() == 1)
+      return chosen;
+    Value number = sumTerms(*this, loc, choice.terms, 0);
+    for (size_t c = 1; c < choice.offsets.size(); ++c) {
+      Value isChoice = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                             number, constant(loc, c));
+      chosen = arith::SelectOp::create(b, loc, isChoice,
+                                       valueOf(choice.offsets[c]), chosen);
+    }
+    return chosen;
+  };
   Registers result;
   for (int64_t reg = 0; reg < to->numRegisters(); ++reg) {
+    int64_t base = plan->registerBase[reg];
     Value lane;
-    if (plan->kind == ConversionKind::LaneShuffle)
+    if (shuffles)
       lane = arith::IndexCastOp::create(
           b, loc, b.getI32Type(),
           sumTerms(*this, loc, plan->laneTerms, plan->laneBase[reg]));
-    Value chosen;
-    for (int64_t c = 0; c < choices; ++c) {
-      Value value = (*source)[plan->registerBase[reg] + plan->choiceOffsets[c]];
-      if (lane)
-        value = shuffle(loc, value, lane, gpu::ShuffleMode::IDX);
-      chosen = chosen ? arith::SelectOp::create(b, loc, isChoice[c], value, chosen)
-                            .getResult()
-                      : value;
-    }
-    result.push_back(chosen);
+    result.push_back(choose(plan->remote, [&](int64_t remote) {
+      Value sent = choose(plan->local, [&](int64_t local) {
+        return (*source)[base + remote + local];
+      });
+      return shuffles ? shuffle(loc, sent, lane, gpu::ShuffleMode::IDX) : sent;
+    }));
   }
   define(op.getResult(), result);
   return success();

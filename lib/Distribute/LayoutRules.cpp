@@ -76,7 +76,7 @@ tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
     auto memory = dyn_cast<AffineDimExpr>(result);
     byMemory.push_back({memory ? -int64_t(memory.getPosition()) : 1, int(dim)});
   }
-  llvm::stable_sort(byMemory, llvm::less_first());
+  llvm::sort(byMemory);
   std::vector<int> order;
   for (auto [key, dim] : byMemory)
     order.push_back(dim);

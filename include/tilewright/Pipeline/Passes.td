@@ -1,0 +1,23 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_PIPELINE_PASSES_TD
+#define TILEWRIGHT_PIPELINE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
+  let summary = "overlap loads of the next tile with work on this one";
+  let description = [{
+    Rewrites loops that fill shared memory and then multiply from it, when the
+    kernel's lowering config asks for `stages` of 2 or more: shared tiles get
+    two slots; while a step multiplies from one slot, the next step's tile is
+    loaded into registers and then stored to the other. One barrier per step
+    remains.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+#endif

@@ -1,0 +1,28 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The room that overlaps memory with computation.
+
+#ifndef TILEWRIGHT_PIPELINE_PIPELINE_H
+#define TILEWRIGHT_PIPELINE_PIPELINE_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tilewright {
+
+/// Double-buffers the kernel's loops as its lowering config asks.
+mlir::LogicalResult pipelineLoops(mlir::func::FuncOp kernel);
+
+std::unique_ptr<mlir::Pass> createPipelinePass();
+void registerPipelinePasses();
+
+struct PipelineOptions {};
+void populatePipelinePipeline(mlir::OpPassManager &pm,
+                              const PipelineOptions &options);
+
+} // namespace tilewright
+
+#endif

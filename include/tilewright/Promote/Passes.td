@@ -1,0 +1,25 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_PROMOTE_PASSES_TD
+#define TILEWRIGHT_PROMOTE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PromotePass : Pass<"tilewright-promote", "::mlir::func::FuncOp"> {
+  let summary = "route operands of matrix products through shared memory";
+  let description = [{
+    For every `tilewright.mma` of a kernel and each operand number in `promote`
+    of the kernel's lowering config: allocates shared memory for the operand's
+    tile, writes the operand's vector to it, and lets the product read the
+    memory. The tile is stored with the accumulator's dims innermost, so that a
+    thread reads neighbouring rows of A (columns of B) with one access; rows of
+    a tile that is thereby transposed are padded by 16 bytes. One barrier stands
+    between writes and product, one behind the product.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
+#endif

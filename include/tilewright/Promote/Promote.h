@@ -1,0 +1,38 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The room that decides which vectors travel through shared memory.
+
+#ifndef TILEWRIGHT_PROMOTE_PROMOTE_H
+#define TILEWRIGHT_PROMOTE_PROMOTE_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tilewright {
+
+/// Promotes the operands of every matrix product of the kernel that its
+/// lowering config names.
+mlir::LogicalResult promoteOperands(mlir::func::FuncOp kernel);
+
+/// Type of the shared memory that holds operand `operand` (0: a, 1: b) of a
+/// matrix product; the map from its dims to the operand's dims, and the map
+/// from the product's loops to its dims.
+struct SharedTile {
+  mlir::MemRefType type;
+  mlir::AffineMap memoryToOperand, map;
+};
+SharedTile sharedTileOf(MmaOp op, unsigned operand);
+
+std::unique_ptr<mlir::Pass> createPromotePass();
+void registerPromotePasses();
+
+struct PromoteOptions {};
+void populatePromotePipeline(mlir::OpPassManager &pm,
+                             const PromoteOptions &options);
+
+} // namespace tilewright
+
+#endif

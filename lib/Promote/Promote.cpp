@@ -1,0 +1,141 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Promotion of matrix-product operands to shared memory.
+//
+//   %n = tilewright.mma %va, %vb, %c … : vector<64x16xf32>, vector<16x64xf32>, …
+// becomes, with promote = [0, 1],
+//   %sa = memref.alloc() : memref<16x64xf32, strided<[68, 1]>, #tilewright.shared>   (top of the kernel)
+//   %sb = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+//   vector.transfer_write %va, %sa … permutation_map = (d0, d1) -> (d1, d0)
+//   vector.transfer_write %vb, %sb …
+//   gpu.barrier
+//   %n = tilewright.mma %sa, %sb, %c …
+//   gpu.barrier
+
+#include "tilewright/Promote/Promote.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_PROMOTEPASS
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Promote/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
+  auto vector = cast<ShapedType>(op->getOperand(operand).getType());
+  AffineMap map = cast<AffineMapAttr>(op.getMaps()[operand]).getValue();
+  AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  MLIRContext *context = op.getContext();
+
+  // Reduction dims first, then the accumulator's in its order.
+  auto rank = [&](unsigned dim) -> int64_t {
+    AffineExpr loop = map.getResult(dim);
+    for (auto [position, expr] : llvm::enumerate(acc.getResults()))
+      if (expr == loop)
+        return position;
+    return -1;
+  };
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  });
+
+  bool transposed = !order.empty() && order.back() + 1 != order.size();
+  Type element = vector.getElementType();
+  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  SmallVector<int64_t> shape, strides(order.size(), 1);
+  for (unsigned dim : order)
+    shape.push_back(vector.getDimSize(dim));
+  for (int64_t dim = int64_t(order.size()) - 2; dim >= 0; --dim) {
+    strides[dim] = strides[dim + 1] * shape[dim + 1];
+    if (transposed && dim == int64_t(order.size()) - 2)
+      strides[dim] += 16 / bytes;
+  }
+  MemRefLayoutAttrInterface layout;
+  if (transposed)
+    layout = StridedLayoutAttr::get(context, 0, strides);
+  SharedTile tile;
+  tile.type = MemRefType::get(shape, element, layout, SharedAttr::get(context, {}));
+  // Memory dim i holds operand dim order[i]: vector dim d sits at memory dim
+  // position of d in order.
+  SmallVector<AffineExpr> results(order.size()), loops;
+  for (auto [position, dim] : llvm::enumerate(order)) {
+    results[dim] = getAffineDimExpr(position, context);
+    loops.push_back(map.getResult(dim));
+  }
+  tile.memoryToOperand = AffineMap::get(order.size(), 0, results, context);
+  tile.map = AffineMap::get(map.getNumDims(), 0, loops, context);
+  return tile;
+}
+
+static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
+                             Block &entry) {
+  Location loc = op.getLoc();
+  OpBuilder top = OpBuilder::atBlockBegin(&entry);
+  OpBuilder before(op);
+  bool changed = false;
+  for (int64_t operand : operands) {
+    if (operand > 1)
+      return op.emitOpError() << "operand " << operand
+                              << " in 'promote' is not a factor; 0 and 1 are";
+    Value value = op->getOperand(operand);
+    if (!isa<VectorType>(value.getType()))
+      continue;
+    SharedTile tile = sharedTileOf(op, operand);
+    Value memory = memref::AllocOp::create(top, loc, tile.type);
+    SmallVector<Value> zeros(tile.type.getRank());
+    for (Value &zero : zeros)
+      zero = arith::ConstantIndexOp::create(before, loc, 0);
+    SmallVector<bool> inBounds(tile.type.getRank(), true);
+    vector::TransferWriteOp::create(before, loc, value, memory, zeros,
+                                    tile.memoryToOperand, inBounds);
+    op->setOperand(operand, memory);
+    SmallVector<Attribute> maps(op.getMaps().getValue());
+    maps[operand] = AffineMapAttr::get(tile.map);
+    op.setMapsAttr(top.getArrayAttr(maps));
+    changed = true;
+  }
+  if (!changed)
+    return success();
+  gpu::BarrierOp::create(before, loc);
+  OpBuilder after(op);
+  after.setInsertionPointAfter(op);
+  gpu::BarrierOp::create(after, loc);
+  return success();
+}
+
+LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config || config.getPromote().empty() || kernel.isExternal())
+    return success();
+  SmallVector<MmaOp> products;
+  kernel.walk([&](MmaOp op) { products.push_back(op); });
+  for (MmaOp op : products)
+    if (failed(promote(op, config.getPromote(), kernel.getBody().front())))
+      return failure();
+  return success();
+}
+
+namespace {
+struct PromotePass : tilewright::impl::PromotePassBase<PromotePass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(promoteOperands(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::registerPromotePasses() { registerTilewrightPromotePasses(); }
+
+void tilewright::populatePromotePipeline(OpPassManager &pm,
+                                         const PromoteOptions &) {
+  pm.addNestedPass<func::FuncOp>(createPromotePass());
+}

@@ -1,0 +1,38 @@
+// RUN: tilewright-opt %s -tilewright-pipeline | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (k, m)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: @matmul
+// CHECK: memref.alloc() : memref<2x16x64xf32, strided<[1024, 64, 1]>, #tilewright.shared>
+// CHECK: scf.if
+// CHECK:   vector.transfer_read
+// CHECK:   vector.transfer_write
+// CHECK: gpu.barrier
+// CHECK: scf.for
+// CHECK:   vector.transfer_read
+// CHECK:   tilewright.mma
+// CHECK:   vector.transfer_write
+// CHECK:   gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK:   scf.yield
+func.func private @matmul(%a: memref<512x64xf32>, %b: memref<512x64xf32>, %init: vector<64x64xf32>, %k: index) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %pad = arith.constant 0.0 : f32
+  %sa = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+  %sb = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+  %r = scf.for %i = %c0 to %k step %c16 iter_args(%c = %init) -> vector<64x64xf32> {
+    %va = vector.transfer_read %a[%i, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf32>, vector<16x64xf32>
+    %vb = vector.transfer_read %b[%i, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf32>, vector<16x64xf32>
+    vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x64xf32, #tilewright.shared>
+    vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x64xf32, #tilewright.shared>
+    gpu.barrier
+    %n = tilewright.mma %sa, %sb, %c {maps = [#a, #b, #c]} : memref<16x64xf32, #tilewright.shared>, memref<16x64xf32, #tilewright.shared>, vector<64x64xf32>
+    gpu.barrier
+    scf.yield %n : vector<64x64xf32>
+  }
+  return %r : vector<64x64xf32>
+}

@@ -1,0 +1,16 @@
+// RUN: tilewright-opt %s -tilewright-promote | FileCheck %s
+
+// CHECK-LABEL: @matmul
+// CHECK-DAG: %[[SA:.*]] = memref.alloc() : memref<16x64xf32, strided<[68, 1]>, #tilewright.shared>
+// CHECK-DAG: %[[SB:.*]] = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+// CHECK: vector.transfer_write %{{.*}}, %[[SA]]{{.*}} permutation_map = #{{.*}} : vector<64x16xf32>
+// CHECK: vector.transfer_write %{{.*}}, %[[SB]]
+// CHECK: gpu.barrier
+// CHECK: tilewright.mma %[[SA]], %[[SB]]
+// CHECK: gpu.barrier
+func.func private @matmul(%a: vector<64x16xf32>, %b: vector<16x64xf32>, %c: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, promote = [0, 1]>} {
+  %n = tilewright.mma %a, %b, %c {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+     : vector<64x16xf32>, vector<16x64xf32>, vector<64x64xf32>
+  return %n : vector<64x64xf32>
+}

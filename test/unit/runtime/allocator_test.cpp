@@ -1,0 +1,110 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The caching allocator over a driver that counts, and fails when told.
+
+#include "core/allocator.h"
+
+#include <gtest/gtest.h>
+
+using namespace tilewright::runtime;
+
+namespace {
+
+int live = 0;
+
+struct CountedBuffer : DriverBuffer {
+  explicit CountedBuffer(uint64_t bytes) : bytes(bytes) { ++live; }
+  ~CountedBuffer() override { --live; }
+  uint64_t size() const override { return bytes; }
+  uint64_t bytes;
+};
+
+struct CountedDevice : DriverDevice {
+  int64_t fact(std::string_view) const override { return 0; }
+  Status allocate(uint64_t size,
+                  std::unique_ptr<DriverBuffer> &result) override {
+    if (++calls == failAt)
+      return outOfMemory("told to fail");
+    result = std::make_unique<CountedBuffer>(size);
+    return Status::ok();
+  }
+  Status loadModule(const ModuleDesc &,
+                    std::unique_ptr<DriverModule> &) override {
+    return unsupported("no modules");
+  }
+  Status createStream(std::unique_ptr<DriverStream> &) override {
+    return unsupported("no streams");
+  }
+  Status createEvent(bool, std::unique_ptr<DriverEvent> &) override {
+    return unsupported("no events");
+  }
+  int calls = 0;
+  int failAt = -1;
+};
+
+TEST(Allocator, ReusesMemoryInStreamOrder) {
+  CountedDevice device;
+  Allocator allocator(device);
+  auto mine = std::make_shared<StreamClock>();
+  auto other = std::make_shared<StreamClock>();
+  mine->submitted = 5;
+  std::unique_ptr<DriverBuffer> a, b;
+  ASSERT_TRUE(allocator.allocate(1000, mine.get(), a).isOk());
+  EXPECT_EQ(a->size(), 1024u);
+  DriverBuffer *first = a.get();
+  allocator.give(std::move(a), {{mine, 5}}, true);
+  EXPECT_EQ(allocator.cachedBytes(), 1024u);
+
+  // Another stream has to wait for ticket 5; the same one does not.
+  ASSERT_TRUE(allocator.allocate(1000, other.get(), b).isOk());
+  EXPECT_NE(b.get(), first);
+  ASSERT_TRUE(allocator.allocate(900, mine.get(), a).isOk());
+  EXPECT_EQ(a.get(), first);
+  allocator.give(std::move(a), {{mine, 5}}, true);
+  mine->completed = 5;
+  ASSERT_TRUE(allocator.allocate(1024, other.get(), a).isOk());
+  EXPECT_EQ(a.get(), first);
+}
+
+TEST(Allocator, TrimKeepsWhatIsInFlight) {
+  CountedDevice device;
+  {
+    Allocator allocator(device);
+    auto clock = std::make_shared<StreamClock>();
+    std::unique_ptr<DriverBuffer> a, b;
+    ASSERT_TRUE(allocator.allocate(1, nullptr, a).isOk());
+    ASSERT_TRUE(allocator.allocate(100000, nullptr, b).isOk());
+    EXPECT_LT(b->size(), 113000u);
+    EXPECT_EQ(live, 2);
+    allocator.give(std::move(a), {{clock, 1}}, true);
+    allocator.give(std::move(b), {}, true);
+    allocator.trim();
+    EXPECT_EQ(live, 1);
+    // Adopted memory is let go as soon as its users are done.
+    allocator.give(std::make_unique<CountedBuffer>(64), {{clock, 1}}, false);
+    EXPECT_EQ(live, 2);
+    clock->completed = 1;
+    allocator.trim();
+    EXPECT_EQ(live, 0);
+  }
+  EXPECT_EQ(live, 0);
+}
+
+TEST(Allocator, PassesFailuresOn) {
+  CountedDevice device;
+  Allocator allocator(device);
+  for (int k = 1; k <= 5; ++k) {
+    device.calls = 0;
+    device.failAt = k;
+    std::vector<std::unique_ptr<DriverBuffer>> held(5);
+    for (int i = 1; i <= 5; ++i)
+      EXPECT_EQ(allocator.allocate(4096, nullptr, held[i - 1]).isOk(), i != k);
+  }
+  EXPECT_EQ(live, 0);
+  std::unique_ptr<DriverBuffer> buffer;
+  EXPECT_EQ(allocator.allocate(UINT64_MAX, nullptr, buffer).code(),
+            StatusCode::OutOfMemory);
+}
+
+} // namespace

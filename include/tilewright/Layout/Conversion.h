@@ -18,8 +18,7 @@
 // them at their source homes gives the place to read from. That is a table of
 // digit moves, made from two short lists of modes; no element is enumerated.
 //
-// WORKED TABLE 1. shape=[4, 4], 4 lanes. From rows in lanes to columns in
-// lanes:
+// WORKED TABLE 1. shape=[4, 4], 4 lanes; rows in lanes to columns in lanes:
 //     from  regs=[4:1@1] lanes=[4:1@0]
 //     to    regs=[4:1@0] lanes=[4:1@1]
 //     digit 4:1@0   home from: lane, weight 1      home to: register, weight 1
@@ -30,9 +29,8 @@
 // register to pick depends on the receiver's lane (a digit that moves from
 // registers to lanes), there are three cases:
 //   local     the sender has that digit too: it selects, then sends
-//   exchange  another digit, of the same count p, moves from lanes to
-//   registers:
-//             in p rounds each sender serves a different receiver
+//   exchange  a second digit, of the same count p, moves the other way: in p
+//             rounds each sender serves a different receiver
 //   remote    otherwise: every candidate is sent, the receiver selects
 //
 // WORKED TABLE 2. Table 1 is an exchange with p = 4. In round k, receiver x
@@ -90,8 +88,11 @@ struct ThreadTerm {
   }
 };
 
-/// The round trip through shared memory: every first owner writes its registers
-/// in runs of writeElems, a barrier, every thread reads in runs of readElems.
+/// The round trip through shared memory: owners write their registers in runs
+/// of writeElems, a barrier, every thread reads in runs of readElems, and a
+/// second barrier before the scratch is used again. Who writes: the first owner
+/// among the lanes and, if elements change warps, among the warps; else each
+/// warp writes for itself (replicas in several warps then write equal values).
 struct SharedTransfer {
   SharedLayout layout;
   int64_t scratchBytes = 0;
@@ -173,11 +174,11 @@ struct ConversionPlan {
 };
 
 struct ConversionOptions {
-  /// Above this many shuffles for each destination register, go through shared
-  /// memory; 0 forbids shuffles.
+  /// Above this many shuffles for each destination register (the number of
+  /// remote choices), go through shared memory; 0 forbids shuffles.
   int64_t maxShufflesPerRegister = 4;
   /// The most rounds of exchanges; each costs a select among as many registers
-  /// on either side of its shuffle.
+  /// on either side of its shuffle. 1 turns exchanges into remote choices.
   int64_t maxRounds = 8;
   Avoidance avoidance = Avoidance::Any;
 };

@@ -1,0 +1,172 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Data races by happens-before.
+//
+// Every thread has a clock that ticks when it releases (a barrier, a fence, a release operation), and knows clock values
+// of other threads through what it acquired. An access (thread t, clock c) happens before another thread's access when
+// that thread knows clock c of t. Knowledge is a vector clock; vectors are immutable and shared, because after a barrier
+// all participants know the same.
+//
+// Memory has a cell per four bytes, or per byte where narrower accesses were seen. A cell remembers the last write and
+// the reads since then that nothing orders yet; at most `maxReaders` of those are kept, which can hide a race but never
+// invent one. Two strong accesses (atomic, volatile, relaxed) within each other's scope do not race, nor do two writes
+// of the value that is already there.
+
+#ifndef TILEWRIGHT_PTXSIM_CHECKS_RACES_H
+#define TILEWRIGHT_PTXSIM_CHECKS_RACES_H
+
+#include "isa/Types.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tilewright::ptxsim {
+
+using BlockClock = std::vector<uint32_t>;
+
+struct VectorClock {
+  /// Clocks of this thread's own block, by thread, and of other blocks, by linear block index.
+  BlockClock own;
+  std::map<uint64_t, std::shared_ptr<const BlockClock>> others;
+};
+using ClockRef = std::shared_ptr<const VectorClock>;
+
+/// A vector clock of no particular thread: what a barrier or a memory location has collected.
+struct JoinedClock {
+  std::map<uint64_t, std::shared_ptr<const BlockClock>> blocks;
+  bool empty() const { return blocks.empty(); }
+  void clear() { blocks.clear(); }
+  void join(const JoinedClock &other);
+};
+
+enum class AccessKind : uint8_t { Read, Write, Atomic };
+
+struct Access {
+  uint64_t block = 0;
+  uint32_t thread = 0;
+  AccessKind kind = AccessKind::Read;
+  Scope scope = Scope::None;
+  uint32_t line = 0;
+  /// A write of the bytes that are already there.
+  bool sameValue = false;
+};
+
+/// The other half of a race.
+struct RaceReport {
+  uint64_t block = 0;
+  uint32_t thread = 0;
+  uint32_t line = 0;
+  bool wasWrite = false;
+  /// Launch that made it; differs from the current one for a race between launches.
+  uint64_t launch = 0;
+};
+
+struct RaceCell {
+  uint32_t launch = 0;
+  uint32_t writeThread = 0, writeClock = 0, writeLine = 0;
+  uint32_t readThread = 0, readClock = 0, readLine = 0;
+  /// Index of a reader set plus one.
+  uint32_t readers = 0;
+  Scope writeScope = Scope::None;
+  Scope readScope = Scope::None;
+};
+
+/// Cells of one allocation, or of one block's shared memory, made on first use.
+class RaceShadow {
+public:
+  explicit RaceShadow(uint64_t bytes) : pages((bytes + pageBytes - 1) / pageBytes) {}
+  /// Calls `visit` on each cell that [offset, offset + bytes) touches; splits cells where needed.
+  template <typename Callable> void visit(uint64_t offset, uint64_t bytes, Callable callable) {
+    uint64_t end = offset + bytes;
+    while (offset < end) {
+      Page &page = at(offset, bytes);
+      unsigned step = page.fine ? 1 : 4;
+      callable(page.cells[(offset % pageBytes) / step]);
+      offset += step;
+    }
+  }
+
+private:
+  static constexpr uint64_t pageBytes = 1024;
+  struct Page {
+    std::vector<RaceCell> cells;
+    bool fine = false;
+  };
+  Page &at(uint64_t offset, uint64_t bytes);
+  std::vector<std::unique_ptr<Page>> pages;
+};
+
+/// Race state of one launch.
+class GridRaces {
+public:
+  GridRaces(uint32_t launch, uint32_t threadsPerBlock, std::function<bool(uint32_t)> launchOrdered)
+      : launch(launch), threadsPerBlock(threadsPerBlock), launchOrdered(std::move(launchOrdered)) {}
+
+  const uint32_t launch;
+  const uint32_t threadsPerBlock;
+  /// Whether an earlier launch happens before this one.
+  std::function<bool(uint32_t)> launchOrdered;
+
+  struct Reader {
+    uint32_t thread, clock, line;
+    Scope scope;
+  };
+  std::deque<std::vector<Reader>> readerSets;
+  /// What release operations stored with a memory location, and the narrowest scope they used.
+  struct Released {
+    JoinedClock clock;
+    Scope scope = Scope::None;
+    uint64_t block = 0;
+  };
+  std::unordered_map<uint64_t, Released> released;
+};
+
+/// Race state of one resident block.
+class BlockRaces {
+public:
+  BlockRaces(GridRaces &grid, uint64_t block);
+
+  /// Records the access and returns true when it races.
+  bool access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report);
+
+  /// Adds what the threads know to `into`, and starts a new period of theirs.
+  void release(const std::vector<uint32_t> &threads, JoinedClock &into);
+  void acquire(const std::vector<uint32_t> &threads, const JoinedClock &from);
+
+  void fence(uint32_t thread, Scope scope);
+  /// Ordering effects of an atomic or strong access at `key` (an address that identifies the location).
+  void strongRead(uint32_t thread, uint64_t key, Scope scope, bool acquires);
+  void strongWrite(uint32_t thread, uint64_t key, Scope scope, bool releases, bool isRmw);
+
+  RaceShadow shared;
+
+private:
+  struct Thread {
+    uint32_t clock = 1;
+    ClockRef known;
+    /// State at the last fence, published by strong writes that follow it.
+    std::shared_ptr<const JoinedClock> fenced;
+    Scope fencedScope = Scope::None;
+    /// What strong reads saw and the next fence will acquire.
+    JoinedClock seen;
+  };
+  bool happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const;
+  bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;
+  bool accessCell(RaceCell &cell, const Access &access, RaceReport &report);
+  void addReader(RaceCell &cell, const Access &access);
+  JoinedClock snapshot(uint32_t thread) const;
+
+  GridRaces &grid;
+  uint64_t block;
+  std::vector<Thread> threads;
+};
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_CHECKS_RACES_H

@@ -1,0 +1,86 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a parsed module to the Program of one of its kernels: lays out registers, shared, local and parameter memory,
+// decodes every instruction of the kernel and of the functions it can reach, and finds where diverged lanes meet again.
+
+#ifndef TILEWRIGHT_PTXSIM_DECODE_DECODER_H
+#define TILEWRIGHT_PTXSIM_DECODE_DECODER_H
+
+#include "decode/InstDecoder.h"
+#include "decode/Program.h"
+
+#include <map>
+#include <memory>
+
+namespace tilewright::ptxsim {
+
+struct DecodeOptions {
+  unsigned computeCapability = 80;
+};
+
+/// Null after an error. `addresses` gives each module variable its device address.
+std::unique_ptr<Program> decodeKernel(const Module &module, const Function &kernel, const VariableAddresses &addresses,
+                                      const DecodeOptions &options, Diagnostic &error);
+
+/// Checks that a module can run on the device at all: its .version and .target.
+bool checkModuleTarget(const Module &module, unsigned computeCapability, Diagnostic &error);
+
+/// The address a function's name stands for.
+uint64_t functionAddress(const Module &module, std::string_view name);
+
+class Decoder {
+public:
+  Decoder(const Module &module, const VariableAddresses &addresses, const DecodeOptions &options, Program &program,
+          Diagnostic &error)
+      : module(module), addresses(addresses), options(options), program(program), error(error) {}
+
+  bool decode(const Function &kernel);
+
+  bool fail(uint32_t line, std::string message);
+  Row constantRow(uint64_t value);
+  /// Byte offset of a function-level variable in its space.
+  bool variableOffset(const Function &function, uint32_t index, uint64_t &offset);
+  /// Value of a module-level name used as an operand: an address in its space, or a function's address.
+  bool symbolValue(std::string_view name, uint32_t line, uint64_t &value, Space &space);
+  /// Index in Program::functions; adds the function to the work list on first use.
+  uint32_t functionIndex(const Function &function);
+  /// Whether the name is an `.extern .shared` array, and a row with its address plus `addend`.
+  bool isDynamicShared(std::string_view name) const;
+  Row dynamicSharedRow(int64_t addend);
+  void needIndirectTargets() { indirectCalls = true; }
+
+  const Module &module;
+  const VariableAddresses &addresses;
+  const DecodeOptions &options;
+  Program &program;
+  Diagnostic &error;
+
+private:
+  struct Layout {
+    std::vector<uint64_t> offsets;
+  };
+  bool decodeFunction(uint32_t index);
+  bool decodeInstruction(const Function &function, FunctionCode &code, const Instruction &syntax, Inst &inst);
+  bool layOut(const Function &function, FunctionCode &code);
+  bool placeShared(const Variable &variable, uint64_t &offset);
+  void finishShared();
+  bool addIndirectTargets();
+
+  std::map<const Function *, uint32_t> indexOf;
+  std::map<const Function *, Layout> layouts;
+  std::map<std::string, uint64_t, std::less<>> moduleShared;
+  std::map<uint64_t, Row> constantRows;
+  uint64_t sharedEnd = 0;
+  uint64_t dynamicAlign = 16;
+  /// Rows that hold an address in dynamic shared memory, which is placed only when all static variables are.
+  std::vector<std::pair<Row, int64_t>> dynamicRows;
+  bool indirectCalls = false;
+};
+
+/// Fills Inst::reconverge of the function's branches.
+void findReconvergence(Program &program, const FunctionCode &code);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_DECODE_DECODER_H

@@ -1,0 +1,43 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs a whole grid. A bounded number of blocks is resident at a time; they take turns, so kernels whose blocks wait for
+// each other make progress exactly when enough of them fit the device.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
+#define TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
+
+#include "machine/State.h"
+
+#include <functional>
+
+namespace tilewright::ptxsim {
+
+struct LaunchRequest {
+  const Program *program = nullptr;
+  std::string name;
+  Dim3 grid, block;
+  uint32_t dynamicShared = 0;
+  std::vector<uint8_t> params;
+  uint64_t launchId = 1;
+  /// Whether an earlier launch happens before this one; all do when empty.
+  std::function<bool(uint32_t)> launchOrdered;
+};
+
+struct LaunchResult {
+  /// False when the launch was given up: the finding that decided it is in the log.
+  bool completed = true;
+  FindingKind reason = FindingKind::Trap;
+  uint64_t warpInstructions = 0;
+  uint64_t threadInstructions = 0;
+};
+
+LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,
+                     FindingLog &findings);
+
+/// Blocks of this shape that fit on the whole device at once.
+uint64_t residentBlocks(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H

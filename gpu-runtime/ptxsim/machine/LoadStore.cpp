@@ -1,0 +1,239 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// ld, st, and the hints that change nothing (prefetch, discard, applypriority).
+
+#include "arithmetic/Families.h"
+#include "machine/MemoryAccess.h"
+
+#include <cstring>
+
+namespace tilewright::ptxsim {
+namespace {
+
+uint64_t readBytes(const uint8_t *from, unsigned bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, from, bytes);
+  return value;
+}
+
+uint64_t extended(uint64_t value, ScalarType type, unsigned registerBits) {
+  unsigned bits = bitWidth(type);
+  if (isSigned(type) && bits < registerBits && (value >> (bits - 1) & 1))
+    value |= ~lowBits(bits);
+  return value & lowBits(registerBits);
+}
+
+uint64_t baseOf(const ExecContext &context, const Inst &inst) {
+  return static_cast<uint64_t>(inst.offset) + (inst.frameLocal ? context.frame->localBase : 0);
+}
+
+void load(ExecContext &context, const Inst &inst) {
+  const uint64_t *addresses = context.row(inst.src[0]);
+  uint64_t base = baseOf(context, inst);
+  unsigned size = byteWidth(inst.type);
+  unsigned total = size * inst.elements;
+  if (context.checks)
+    checkAddressDefined(context, inst, inst.src[0], context.mask);
+  uint64_t *results[4] = {};
+  for (unsigned i = 0; i < inst.numDst; ++i)
+    results[i] = context.row(inst.dst[i]);
+  forEachLane(context.mask, [&](unsigned lane) {
+    uint64_t address = addresses[lane] + base;
+    Place place;
+    if (!locate(context, inst, lane, address, total, false, place)) {
+      for (unsigned i = 0; i < inst.numDst; ++i)
+        results[i][lane] = 0;
+      return;
+    }
+    if (context.checks)
+      recordAccess(context, inst, lane, address, total, place, AccessKind::Read, false);
+    for (unsigned i = 0; i < inst.elements; ++i) {
+      results[i][lane] = extended(readBytes(place.bytes + i * size, size), inst.type, inst.dstBits);
+      if (!context.checks)
+        continue;
+      uint64_t undefined = 0;
+      if (place.defined)
+        undefined = extended(~readBytes(place.defined + i * size, size) & lowBits(bitWidth(inst.type)), inst.type,
+                             inst.dstBits);
+      context.setUndefinedBits(inst.dst[i], lane, undefined);
+    }
+  });
+}
+
+void store(ExecContext &context, const Inst &inst) {
+  const uint64_t *addresses = context.row(inst.src[0]);
+  uint64_t base = baseOf(context, inst);
+  unsigned size = byteWidth(inst.type);
+  unsigned total = size * inst.elements;
+  if (context.checks)
+    checkAddressDefined(context, inst, inst.src[0], context.mask);
+  const uint64_t *values[4] = {};
+  for (unsigned i = 0; i < inst.elements; ++i)
+    values[i] = context.row(inst.src[1 + i]);
+  forEachLane(context.mask, [&](unsigned lane) {
+    uint64_t address = addresses[lane] + base;
+    Place place;
+    if (!locate(context, inst, lane, address, total, true, place))
+      return;
+    uint8_t bytes[32];
+    for (unsigned i = 0; i < inst.elements; ++i)
+      std::memcpy(bytes + i * size, &values[i][lane], size);
+    if (context.checks) {
+      bool same = std::memcmp(bytes, place.bytes, total) == 0;
+      recordAccess(context, inst, lane, address, total, place, AccessKind::Write, same);
+      if (place.defined)
+        for (unsigned i = 0; i < inst.elements; ++i) {
+          uint64_t defined = ~context.undefinedBits(inst.src[1 + i], lane);
+          std::memcpy(place.defined + i * size, &defined, size);
+        }
+    }
+    std::memcpy(place.bytes, bytes, total);
+  });
+}
+
+void nothing(ExecContext &, const Inst &) {}
+
+bool takeOrder(InstDecoder &d, bool isLoad) {
+  Inst &inst = d.inst;
+  bool isVolatile = d.take("volatile");
+  if (d.take("relaxed"))
+    inst.order = Order::Relaxed;
+  else if (isLoad ? d.take("acquire") : d.take("release"))
+    inst.order = isLoad ? Order::Acquire : Order::Release;
+  else
+    d.take("weak");
+  takeScope(d);
+  if (isVolatile) {
+    inst.order = Order::Relaxed;
+    inst.scope = Scope::Sys;
+  }
+  if (inst.order != Order::Weak && inst.scope == Scope::None)
+    return d.fail("a strong access needs a scope");
+  return true;
+}
+
+void takeCacheHints(InstDecoder &d) {
+  for (std::string_view hint : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified"})
+    d.take(hint);
+  while (!d.takePrefix("L1").empty() || !d.takePrefix("L2").empty()) {
+  }
+}
+
+bool memoryOperand(InstDecoder &d, size_t index) {
+  Inst &inst = d.inst;
+  if (!d.address(index))
+    return false;
+  const Operand &where = d.operand(index);
+  if (where.elements.empty() || where.elements.front().kind != Operand::Variable)
+    return true;
+  // A name instead of a register: it must live in the space that the instruction names.
+  const Variable &variable = d.function.variables[where.elements.front().index];
+  if (variable.space != inst.space && inst.space != Space::Generic)
+    return d.fail("'" + variable.name + "' is in ." + std::string(spelling(variable.space)) + " memory");
+  if (inst.space == Space::Generic && variable.space == Space::Shared)
+    inst.space = Space::Shared;
+  bool isKernelParam = d.function.isEntry && where.elements.front().index <
+                                                 d.function.params.size() + d.function.returns.size();
+  inst.frameParam = variable.space == Space::Param && !isKernelParam;
+  return true;
+}
+
+} // namespace
+
+void takeScope(InstDecoder &d) {
+  static constexpr struct {
+    std::string_view name;
+    Scope scope;
+  } scopes[] = {{"cta", Scope::Cta}, {"cluster", Scope::Cluster}, {"gpu", Scope::Gpu}, {"sys", Scope::Sys}};
+  for (const auto &entry : scopes)
+    if (d.take(entry.name))
+      d.inst.scope = entry.scope;
+}
+
+bool takeMemorySpace(InstDecoder &d) {
+  static constexpr struct {
+    std::string_view name;
+    Space space;
+  } spaces[] = {{"global", Space::Global},       {"shared", Space::Shared}, {"shared::cta", Space::Shared},
+                {"local", Space::Local},         {"const", Space::Const},   {"param", Space::Param},
+                {"param::entry", Space::Param}, {"param::func", Space::Param}};
+  for (const auto &entry : spaces)
+    if (d.take(entry.name)) {
+      d.inst.space = entry.space;
+      return true;
+    }
+  return true;
+}
+
+bool decodeLd(InstDecoder &d) {
+  Inst &inst = d.inst;
+  if (!takeOrder(d, true) || !takeMemorySpace(d))
+    return false;
+  takeCacheHints(d);
+  inst.elements = static_cast<uint8_t>(d.takeVector());
+  inst.type = d.takeType();
+  inst.undef = UndefRule::Own;
+  inst.run = load;
+  if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
+    return d.unsupported("this vector");
+  // A third operand is a cache policy, which changes no result.
+  if (!d.expectOperands(2, 3))
+    return false;
+  const Operand &result = d.operand(0);
+  if (inst.elements > 1) {
+    if (result.kind != Operand::Vector || result.elements.size() != inst.elements)
+      return d.fail("the result must be a vector of " + std::to_string(inst.elements));
+    for (const Operand &element : result.elements)
+      if (!d.destination(element, inst.type))
+        return false;
+  } else if (!d.destination(result.kind == Operand::Vector && result.elements.size() == 1 ? result.elements[0] : result,
+                            inst.type)) {
+    return false;
+  }
+  if (inst.dstBits == 0)
+    inst.dstBits = static_cast<uint8_t>(bitWidth(inst.type));
+  return memoryOperand(d, 1);
+}
+
+bool decodeSt(InstDecoder &d) {
+  Inst &inst = d.inst;
+  if (!takeOrder(d, false) || !takeMemorySpace(d))
+    return false;
+  takeCacheHints(d);
+  inst.elements = static_cast<uint8_t>(d.takeVector());
+  inst.type = d.takeType();
+  inst.undef = UndefRule::Own;
+  inst.run = store;
+  if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
+    return d.unsupported("this vector");
+  if (!d.expectOperands(2, 3) || !memoryOperand(d, 0))
+    return false;
+  const Operand &value = d.operand(1);
+  if (inst.elements == 1)
+    return d.source(value.kind == Operand::Vector && value.elements.size() == 1 ? value.elements[0] : value, inst.type);
+  if (value.kind != Operand::Vector || value.elements.size() != inst.elements)
+    return d.fail("the value must be a vector of " + std::to_string(inst.elements));
+  for (const Operand &element : value.elements)
+    if (!d.source(element, inst.type))
+      return false;
+  return true;
+}
+
+bool decodeHint(InstDecoder &d) {
+  takeMemorySpace(d);
+  d.take("mask");
+  takeCacheHints(d);
+  d.inst.run = nothing;
+  d.inst.undef = UndefRule::Own;
+  return true;
+}
+
+bool decodeNanosleep(InstDecoder &d) {
+  d.inst.type = d.takeType();
+  d.inst.run = nothing;
+  d.inst.undef = UndefRule::Own;
+  return d.expectOperands(1) && d.source(0, ScalarType::U32);
+}
+
+} // namespace tilewright::ptxsim

@@ -1,0 +1,238 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Address spaces, bounds and alignment.
+
+#include "machine/MemoryAccess.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace tilewright::ptxsim {
+namespace {
+
+std::string hex(uint64_t value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "0x%llx", static_cast<unsigned long long>(value));
+  return buffer;
+}
+
+std::string described(const char *verb, unsigned bytes, Space space) {
+  return std::string(verb) + " of " + std::to_string(bytes) + " bytes of " + std::string(spelling(space)) + " memory";
+}
+
+void reportGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
+                  bool isWrite) {
+  std::string message = described(isWrite ? "write" : "read", bytes, Space::Global);
+  const Allocation *near = context.grid->memory->nearest(address);
+  if (near && near->freed && address - near->address < near->size) {
+    context.report(FindingKind::UseAfterFree, inst, lane, address,
+                   message + " in a freed allocation of " + std::to_string(near->size) + " bytes at " +
+                       hex(near->address));
+    return;
+  }
+  if (near && address >= near->address && address - near->address < near->size + (1u << 20)) {
+    uint64_t offset = address - near->address;
+    message += " at offset " + std::to_string(offset) + " of an allocation of " + std::to_string(near->size) + " bytes";
+    if (!near->label.empty())
+      message += " (" + near->label + ")";
+    for (const SubBuffer &buffer : near->subBuffers)
+      if (address + bytes > buffer.begin && address < buffer.end + 4096 && address >= buffer.begin)
+        message += ", near sub-buffer '" + buffer.label + "' of " + std::to_string(buffer.end - buffer.begin) +
+                   " bytes at offset " + std::to_string(buffer.begin - near->address);
+  } else {
+    message += ", where nothing is allocated";
+  }
+  context.report(FindingKind::OutOfBounds, inst, lane, address, message);
+}
+
+bool locateGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
+                  Place &place) {
+  DeviceMemory &memory = *context.grid->memory;
+  place.space = Space::Global;
+  if (!context.checks) {
+    if (!memory.pageMapped(address) || !memory.pageMapped(address + bytes - 1)) {
+      reportGlobal(context, inst, lane, address, bytes, isWrite);
+      return false;
+    }
+    place.bytes = memory.backing(address);
+    return true;
+  }
+  Allocation *&cached = context.allocationCache[&inst - context.grid->program->code.data()];
+  if (!cached || !cached->contains(address, bytes)) {
+    Allocation *found = memory.find(address);
+    if (!found || !found->contains(address, bytes)) {
+      reportGlobal(context, inst, lane, address, bytes, isWrite);
+      return false;
+    }
+    cached = found;
+  }
+  Allocation &allocation = *cached;
+  if (!allocation.subBuffers.empty() && !allocation.inSubBuffer(address, bytes)) {
+    reportGlobal(context, inst, lane, address, bytes, isWrite);
+    return false;
+  }
+  if (isWrite && allocation.readOnly) {
+    context.report(FindingKind::ReadOnly, inst, lane, address,
+                   described("write", bytes, Space::Const) + " (" + allocation.label + ")");
+    return false;
+  }
+  place.bytes = memory.backing(address);
+  place.defined = memory.shadow(address);
+  if (context.grid->races && !allocation.readOnly) {
+    if (!allocation.races)
+      allocation.races = std::make_unique<RaceShadow>(allocation.size);
+    place.races = allocation.races.get();
+    place.raceOffset = address - allocation.address;
+    place.key = address;
+  }
+  return true;
+}
+
+bool outside(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
+             Space space, uint64_t size) {
+  context.report(FindingKind::OutOfBounds, inst, lane, address,
+                 described(isWrite ? "write" : "read", bytes, space) + " at offset " + std::to_string(address) +
+                     ", of which there are " + std::to_string(size));
+  return false;
+}
+
+} // namespace
+
+bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
+            Place &place) {
+  Space space = inst.space;
+  if (address & (bytes - 1)) {
+    context.report(FindingKind::Misaligned, inst, lane, address,
+                   described(isWrite ? "write" : "read", bytes, space) + " at an address that is no multiple of " +
+                       std::to_string(bytes));
+    return false;
+  }
+  if (space == Space::Generic) {
+    uint64_t offset = address - context.grid->memory->windowBase();
+    space = Space::Global;
+    if (offset < 3 * DeviceMemory::smallWindowBytes) {
+      space = offset < DeviceMemory::localWindow   ? Space::Shared
+              : offset < DeviceMemory::paramWindow ? Space::Local
+                                                   : Space::Param;
+      address = offset % DeviceMemory::smallWindowBytes;
+    }
+  }
+  place.space = space;
+  switch (space) {
+  case Space::Shared: {
+    std::vector<uint8_t> &shared = context.block->shared;
+    if (address + bytes > shared.size() || address < context.grid->program->sharedBegin)
+      return outside(context, inst, lane, address, bytes, isWrite, space, shared.size());
+    place.bytes = shared.data() + address;
+    if (context.checks) {
+      place.defined = context.block->definedShared.data() + address;
+      if (context.block->races) {
+        place.races = &context.block->races->shared;
+        place.raceOffset = address;
+        place.key = 1ull << 63 | context.block->linear << 24 | address;
+      }
+    }
+    return true;
+  }
+  case Space::Local: {
+    Warp &warp = *context.warp;
+    if (address + bytes > warp.localStride || address + bytes < address)
+      return outside(context, inst, lane, address, bytes, isWrite, space, warp.localStride);
+    uint64_t at = uint64_t(lane) * warp.localStride + address;
+    place.bytes = warp.local.data() + at;
+    place.defined = context.checks ? warp.definedLocal.data() + at : nullptr;
+    return true;
+  }
+  case Space::Param: {
+    if (inst.frameParam) {
+      Frame &frame = *context.frame;
+      uint64_t size = frame.function->paramBytes;
+      if (address + bytes > size)
+        return outside(context, inst, lane, address, bytes, isWrite, space, size);
+      uint64_t at = lane * size + address;
+      place.bytes = frame.params.data() + at;
+      place.defined = context.checks ? frame.definedParams.data() + at : nullptr;
+      return true;
+    }
+    std::vector<uint8_t> &params = context.grid->params;
+    if (isWrite) {
+      context.report(FindingKind::ReadOnly, inst, lane, address, "write to a kernel parameter");
+      return false;
+    }
+    if (address + bytes > params.size() || address + bytes < address)
+      return outside(context, inst, lane, address, bytes, isWrite, space, params.size());
+    place.bytes = params.data() + address;
+    return true;
+  }
+  default:
+    return locateGlobal(context, inst, lane, address, bytes, isWrite, place);
+  }
+}
+
+void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
+                  const Place &place, AccessKind kind, bool sameValue) {
+  if (!place.races)
+    return;
+  BlockRaces &races = *context.block->races;
+  uint32_t thread = context.warp->index * warpSize + lane;
+  Access access;
+  access.block = context.block->linear;
+  access.thread = thread;
+  access.kind = kind;
+  access.scope = inst.order == Order::Weak ? Scope::None : inst.scope;
+  access.line = inst.line;
+  access.sameValue = sameValue;
+  bool strong = access.scope != Scope::None;
+  if (strong && kind != AccessKind::Write)
+    races.strongRead(thread, place.key, inst.scope,
+                     inst.order == Order::Acquire || inst.order == Order::AcqRel || inst.order == Order::SeqCst);
+  RaceReport other;
+  if (races.access(*place.races, place.raceOffset, bytes, access, other)) {
+    std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
+                          " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
+                          (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
+    if (other.launch != context.grid->races->launch)
+      message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
+    else if (other.block == context.block->linear)
+      message += "thread " + std::to_string(other.thread) + " (warp " + std::to_string(other.thread / warpSize) +
+                 " lane " + std::to_string(other.thread % warpSize) + ") of the same block";
+    else
+      message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
+    context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
+  }
+  if (strong && kind != AccessKind::Read)
+    races.strongWrite(thread, place.key, inst.scope,
+                      inst.order == Order::Release || inst.order == Order::AcqRel || inst.order == Order::SeqCst,
+                      kind == AccessKind::Atomic);
+}
+
+void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask) {
+  uint32_t bad = context.undefinedLanes(row) & mask;
+  if (bad == 0)
+    return;
+  unsigned lane = static_cast<unsigned>(__builtin_ctz(bad));
+  context.report(FindingKind::Undefined, inst, lane, context.row(row)[lane], "the address depends on an undefined value");
+}
+
+bool peekGeneric(ExecContext &context, unsigned lane, uint64_t address, unsigned bytes, void *out) {
+  DeviceMemory &memory = *context.grid->memory;
+  uint64_t offset = address - memory.windowBase();
+  const uint8_t *from = nullptr;
+  if (offset < DeviceMemory::localWindow) {
+    if (offset + bytes <= context.block->shared.size())
+      from = context.block->shared.data() + offset;
+  } else if (offset < DeviceMemory::paramWindow) {
+    offset -= DeviceMemory::localWindow;
+    if (offset + bytes <= context.warp->localStride)
+      from = context.warp->local.data() + uint64_t(lane) * context.warp->localStride + offset;
+  } else if (memory.pageMapped(address) && memory.pageMapped(address + bytes - 1)) {
+    from = memory.backing(address);
+  }
+  if (!from)
+    return false;
+  std::memcpy(out, from, bytes);
+  return true;
+}
+
+} // namespace tilewright::ptxsim

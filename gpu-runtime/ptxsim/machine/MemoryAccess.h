@@ -1,0 +1,42 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One lane's access to memory: which bytes an address means, whether it may touch them, what is defined there, and what
+// the access means for races.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_MEMORYACCESS_H
+#define TILEWRIGHT_PTXSIM_MACHINE_MEMORYACCESS_H
+
+#include "machine/State.h"
+
+namespace tilewright::ptxsim {
+
+struct Place {
+  uint8_t *bytes = nullptr;
+  /// Shadow of the bytes (set bits are defined), or null where definedness is not tracked.
+  uint8_t *defined = nullptr;
+  /// Null for memory that only one thread sees, or that nobody writes.
+  RaceShadow *races = nullptr;
+  uint64_t raceOffset = 0;
+  /// Identifies the location among all of the launch.
+  uint64_t key = 0;
+  Space space = Space::Global;
+};
+
+/// Finds the bytes; on an invalid access reports a finding and returns false.
+bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
+            Place &place);
+
+/// Checks for races, and applies the ordering of strong accesses.
+void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
+                  const Place &place, AccessKind kind, bool sameValue);
+
+/// Reports lanes of `mask` whose address register holds undefined bits.
+void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);
+
+/// Reads bytes at a generic address on behalf of the machine (printf arguments); false when they are not accessible.
+bool peekGeneric(ExecContext &context, unsigned lane, uint64_t address, unsigned bytes, void *out);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_MEMORYACCESS_H

@@ -1,0 +1,72 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Options from the environment. A malformed value keeps the default and says so on stderr.
+
+#include "machine/Options.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tilewright::ptxsim {
+namespace {
+
+template <typename T> void readNumber(const char *name, T &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return;
+  char *end = nullptr;
+  unsigned long long number = std::strtoull(text, &end, 0);
+  if (*end != 0 || *text == '-') {
+    std::fprintf(stderr, "ptxsim: %s: '%s' is no number\n", name, text);
+    return;
+  }
+  value = static_cast<T>(number);
+}
+
+void readChoice(const char *name, const char *whenTrue, const char *whenFalse, bool &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return;
+  if (std::strcmp(text, whenTrue) == 0)
+    value = true;
+  else if (std::strcmp(text, whenFalse) == 0)
+    value = false;
+  else
+    std::fprintf(stderr, "ptxsim: %s: expected %s or %s, found '%s'\n", name, whenTrue, whenFalse, text);
+}
+
+} // namespace
+
+MachineOptions MachineOptions::fromEnvironment() {
+  MachineOptions options;
+  unsigned capability = options.computeCapability;
+  if (const char *arch = std::getenv("PTXSIM_ARCH"); arch && *arch) {
+    const char *digits = std::strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch;
+    capability = static_cast<unsigned>(std::strtoul(digits, nullptr, 10));
+    if (capability != 80 && capability != 90)
+      std::fprintf(stderr, "ptxsim: PTXSIM_ARCH: expected sm_80 or sm_90, found '%s'\n", arch);
+    else
+      options.computeCapability = capability;
+  }
+  readNumber("PTXSIM_MULTIPROCESSORS", options.multiprocessors);
+  if (options.multiprocessors == 0 || options.multiprocessors > 1024)
+    options.multiprocessors = 8;
+  uint64_t mebibytes = options.memoryBytes >> 20;
+  readNumber("PTXSIM_MEMORY_MIB", mebibytes);
+  if (mebibytes != 0 && mebibytes <= 1u << 20)
+    options.memoryBytes = mebibytes << 20;
+  readChoice("PTXSIM_CHECKS", "on", "off", options.checks);
+  readChoice("PTXSIM_RACES", "on", "off", options.raceChecks);
+  readChoice("PTXSIM_FINDINGS", "fail", "report", options.failOnFinding);
+  readChoice("PTXSIM_QUEUE", "eager", "seeded", options.eager);
+  readNumber("PTXSIM_SEED", options.seed);
+  readNumber("PTXSIM_WORKERS", options.workers);
+  readNumber("PTXSIM_INSTRUCTION_LIMIT", options.instructionLimit);
+  if (const char *path = std::getenv("PTXSIM_REPORT"))
+    options.reportPath = path;
+  return options;
+}
+
+} // namespace tilewright::ptxsim

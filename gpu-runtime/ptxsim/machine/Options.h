@@ -1,0 +1,39 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What can be chosen about a simulated device and how it runs. Every option has an environment variable, read once when
+// the driver is initialised; README.md lists them.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_OPTIONS_H
+#define TILEWRIGHT_PTXSIM_MACHINE_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+namespace tilewright::ptxsim {
+
+struct MachineOptions {
+  /// Compute capability times ten: 80 or 90.
+  unsigned computeCapability = 80;
+  unsigned multiprocessors = 8;
+  /// Device memory in bytes.
+  uint64_t memoryBytes = 16ull << 30;
+  bool checks = true;
+  bool raceChecks = true;
+  /// The first finding fails the launch; otherwise findings are only reported.
+  bool failOnFinding = true;
+  uint64_t seed = 1;
+  /// Threads that run blocks when checks are off; 0 takes the number of cores.
+  unsigned workers = 0;
+  /// Warp instructions after which a launch counts as hung; 0 means never.
+  uint64_t instructionLimit = 0;
+  /// Operations on streams run when enqueued (false: in a seeded order, as late as the rules allow).
+  bool eager = true;
+  std::string reportPath;
+
+  static MachineOptions fromEnvironment();
+};
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_OPTIONS_H

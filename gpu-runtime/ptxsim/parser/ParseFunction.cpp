@@ -1,0 +1,471 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Function bodies. Each `{ }` opens a scope for registers, variables and labels, so inline assembly that declares the same
+// names twice works; a label is visible in its scope and in the scopes inside it.
+
+#include "parser/ParserImpl.h"
+
+namespace tilewright::ptxsim {
+namespace {
+
+constexpr unsigned maxScopeDepth = 256;
+constexpr unsigned maxOperandDepth = 8;
+constexpr size_t maxRegisters = 1u << 22;
+
+bool isSpecialRegister(std::string_view name) {
+  static constexpr std::string_view names[] = {
+      "%tid",           "%ntid",          "%laneid",         "%warpid",        "%nwarpid",
+      "%ctaid",         "%nctaid",        "%smid",           "%nsmid",         "%gridid",
+      "%lanemask_eq",   "%lanemask_le",   "%lanemask_lt",    "%lanemask_ge",   "%lanemask_gt",
+      "%clock",         "%clock_hi",      "%clock64",        "%globaltimer",   "%globaltimer_lo",
+      "%globaltimer_hi", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%clusterid",
+      "%nclusterid",    "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank",
+      "%is_explicit_cluster", "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
+      "%reserved_smem_offset_cap", "WARP_SZ"};
+  for (std::string_view known : names)
+    if (known == name)
+      return true;
+  return name.substr(0, 7) == "%envreg" || name.substr(0, 3) == "%pm";
+}
+
+} // namespace
+
+bool Parser::parseBody(Function &function) {
+  if (!expect('{'))
+    return false;
+  scopes.clear();
+  scopes.emplace_back();
+  location = {};
+  for (uint32_t i = 0; i < function.variables.size(); ++i)
+    scopes.back().variables[function.variables[i].name] = i;
+  while (!scopes.empty())
+    if (!parseBlockItem(function))
+      return false;
+  return true;
+}
+
+bool Parser::parseBlockItem(Function &function) {
+  const Token &token = peek();
+  if (token.kind == Token::End)
+    return failHere("function '" + function.name + "' has no end");
+  if (takeIf(';'))
+    return true;
+  if (takeIf('{')) {
+    if (scopes.size() >= maxScopeDepth)
+      return failHere("blocks are nested too deeply");
+    scopes.emplace_back();
+    return true;
+  }
+  if (takeIf('}'))
+    return closeScope(function);
+  if (token.kind == Token::Identifier && peek(1).is(':')) {
+    std::string_view name = take().text;
+    take();
+    if (peek().isDirective("branchtargets") || peek().isDirective("calltargets"))
+      return parseTargetList(function, name);
+    if (peek().isDirective("callprototype"))
+      return parseCallPrototype();
+    if (!scopes.back().labels.emplace(name, static_cast<uint32_t>(function.body.size())).second)
+      return fail(token.line, "label '" + std::string(name) + "' is defined twice");
+    return true;
+  }
+  if (token.kind != Token::Directive)
+    return parseInstruction(function);
+  if (token.text == "reg") {
+    take();
+    return parseRegisters(function);
+  }
+  if (token.text == "loc")
+    return parseLocation();
+  if (token.text == "pragma") {
+    while (!peek().is(';') && peek().kind != Token::End)
+      take();
+    return expect(';');
+  }
+  Space space;
+  if (token.text == "shared")
+    space = Space::Shared;
+  else if (token.text == "local")
+    space = Space::Local;
+  else if (token.text == "param")
+    space = Space::Param;
+  else if (token.text == "global")
+    space = Space::Global;
+  else if (token.text == "const")
+    space = Space::Const;
+  else
+    return failHere("directive ." + std::string(token.text) + " is not supported in a function");
+  take();
+  std::vector<Variable> variables;
+  if (!parseVariables(space, {}, variables))
+    return false;
+  for (Variable &variable : variables)
+    if (!defineVariable(function, std::move(variable)))
+      return false;
+  return true;
+}
+
+bool Parser::defineVariable(Function &function, Variable variable) {
+  uint32_t index = static_cast<uint32_t>(function.variables.size());
+  if (variable.space == Space::Global || variable.space == Space::Const) {
+    // Local in name, static in life: moved to the module under a name nobody else can write.
+    std::string scoped = function.name + "::" + variable.name + "#" + std::to_string(module.variables.size());
+    module.variableIndex[scoped] = static_cast<uint32_t>(module.variables.size());
+    Variable global = variable;
+    global.name = scoped;
+    module.variables.push_back(std::move(global));
+    variable.initial.clear();
+    variable.relocations = {{0, scoped, 0, false, 8}};
+  }
+  function.variables.push_back(std::move(variable));
+  const Variable &stored = function.variables.back();
+  if (!scopes.back().variables.emplace(stored.name, index).second)
+    return fail(stored.line, "variable '" + stored.name + "' is defined twice");
+  return true;
+}
+
+bool Parser::parseRegisters(Function &function) {
+  ScalarType type = ScalarType::None;
+  while (peek().kind == Token::Directive) {
+    const Token &token = take();
+    if (token.text == "v2" || token.text == "v4")
+      return fail(token.line, "vector registers are not supported");
+    type = parseType(token.text);
+    if (type == ScalarType::None)
+      return fail(token.line, "unknown register type ." + std::string(token.text));
+  }
+  do {
+    const Token &token = peek();
+    std::string_view name;
+    if (!expectIdentifier(name))
+      return false;
+    uint64_t count = 0;
+    bool isRange = takeIf('<');
+    if (isRange && (!expectInteger(count) || !expect('>')))
+      return false;
+    if (function.registers.size() + count > maxRegisters)
+      return fail(token.line, "too many registers");
+    if (!isRange) {
+      if (!scopes.back().registers.emplace(name, static_cast<uint32_t>(function.registers.size())).second)
+        return fail(token.line, "register '" + std::string(name) + "' is defined twice");
+      function.registers.push_back({std::string(name), type});
+      continue;
+    }
+    // `%r<10>` declares %r0 to %r9; the range is stored under its prefix and resolved by number.
+    std::string_view prefix = name;
+    if (!scopes.back().registers.emplace(prefix, static_cast<uint32_t>(function.registers.size()) | 0x80000000u).second)
+      return fail(token.line, "registers '" + std::string(name) + "' are defined twice");
+    for (uint64_t i = 0; i < count; ++i)
+      function.registers.push_back({std::string(prefix) + std::to_string(i), type});
+  } while (takeIf(','));
+  return expect(';');
+}
+
+bool Parser::parseLocation() {
+  take();
+  uint64_t file = 0, line = 0, column = 0;
+  if (!expectInteger(file) || !expectInteger(line) || !expectInteger(column))
+    return false;
+  location = {static_cast<uint32_t>(file), static_cast<uint32_t>(line)};
+  // , function_name sym [+ N], inlined_at file line column
+  while (takeIf(',')) {
+    while (peek().kind == Token::Identifier || peek().kind == Token::Integer || peek().is('+')) {
+      if (peek().kind == Token::Identifier && peek(1).is(':'))
+        break;
+      bool isKeyword = peek().text == "function_name" || peek().text == "inlined_at";
+      bool isSymbol = peek().kind == Token::Identifier && !isKeyword;
+      if (isSymbol && tokens[position - 1].text != "function_name")
+        break;
+      take();
+    }
+  }
+  return true;
+}
+
+bool Parser::parseTargetList(Function &function, std::string_view name) {
+  bool isBranch = take().text == "branchtargets";
+  TargetList list;
+  list.name = name;
+  do {
+    std::string_view target;
+    if (!expectIdentifier(target))
+      return false;
+    list.symbols.push_back(target);
+  } while (takeIf(','));
+  if (isBranch)
+    list.labels.assign(list.symbols.size(), noIndex);
+  scopes.back().targetLists[name] = static_cast<uint32_t>(function.targetLists.size());
+  function.targetLists.push_back(std::move(list));
+  return expect(';');
+}
+
+bool Parser::parseCallPrototype() {
+  // The callee's own header says the same; an indirect call is checked against that when it happens.
+  while (!peek().is(';') && peek().kind != Token::End)
+    take();
+  return expect(';');
+}
+
+bool Parser::resolveName(Function &function, std::string_view name, Operand &operand) {
+  operand.text = name;
+  std::string_view prefix = name;
+  while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9')
+    prefix.remove_suffix(1);
+  for (size_t depth = scopes.size(); depth-- > 0;) {
+    NameScope &scope = scopes[depth];
+    auto exact = scope.registers.find(name);
+    if (exact != scope.registers.end() && !(exact->second & 0x80000000u)) {
+      operand.kind = Operand::Register;
+      operand.index = exact->second;
+      return true;
+    }
+    std::string_view digits = name.substr(prefix.size());
+    // A range may itself end in a digit (`%f1_<3>` does not, `%rd2<9>` does): try every split.
+    for (size_t length = name.size() - 1; !digits.empty() && length >= prefix.size() && length > 0; --length) {
+      auto range = scope.registers.find(name.substr(0, length));
+      if (range == scope.registers.end() || !(range->second & 0x80000000u))
+        continue;
+      uint64_t number = 0;
+      std::string_view rest = name.substr(length);
+      if (rest.size() > 9 || (rest.size() > 1 && rest[0] == '0'))
+        continue;
+      for (char c : rest)
+        number = number * 10 + (c - '0');
+      uint64_t index = (range->second & 0x7fffffffu) + number;
+      if (index < function.registers.size() && function.registers[index].name == name) {
+        operand.kind = Operand::Register;
+        operand.index = static_cast<uint32_t>(index);
+        return true;
+      }
+    }
+    auto variable = scope.variables.find(name);
+    if (variable != scope.variables.end()) {
+      operand.kind = Operand::Variable;
+      operand.index = variable->second;
+      return true;
+    }
+    auto list = scope.targetLists.find(name);
+    if (list != scope.targetLists.end()) {
+      operand.kind = Operand::Symbol;
+      operand.index = list->second;
+      return true;
+    }
+  }
+  operand.kind = Operand::Symbol;
+  return true;
+}
+
+bool Parser::parsePrimary(Function &function, Operand &operand) {
+  const Token &token = peek();
+  bool negative = false;
+  bool complement = false;
+  if (takeIf('!')) {
+    operand.negated = true;
+  } else if (peek().is('-') || peek().is('+')) {
+    negative = take().is('-');
+  } else if (takeIf('~')) {
+    complement = true;
+  }
+  const Token &value = peek();
+  switch (value.kind) {
+  case Token::Integer:
+    take();
+    operand.kind = Operand::Integer;
+    operand.value = negative ? 0 - value.value : complement ? ~value.value : value.value;
+    return true;
+  case Token::Float32:
+  case Token::Float64:
+    take();
+    operand.kind = value.kind == Token::Float32 ? Operand::Float32 : Operand::Float64;
+    operand.value = value.value;
+    if (negative)
+      operand.value ^= value.kind == Token::Float32 ? 0x80000000ull : 0x8000000000000000ull;
+    return true;
+  case Token::Identifier:
+    break;
+  default:
+    return fail(token.line, "expected an operand before '" + std::string(value.text) + "'");
+  }
+  if (negative || complement)
+    return fail(token.line, "a register operand has no sign");
+  take();
+  if (value.text == "_") {
+    operand.kind = Operand::Sink;
+    return true;
+  }
+  if (isSpecialRegister(value.text)) {
+    operand.kind = Operand::Special;
+    operand.text = value.text;
+    if (peek().kind == Token::Directive && peek().glued) {
+      const Token &component = take();
+      operand.text = std::string_view(value.text.data(), component.text.data() + component.text.size() - value.text.data());
+    }
+    return true;
+  }
+  if (peek().kind == Token::Directive && peek().glued)
+    return fail(token.line, "operand selector ." + std::string(peek().text) + " is not supported");
+  if (!resolveName(function, value.text, operand))
+    return false;
+  // `symbol+8` as an operand of mov
+  if ((operand.kind == Operand::Symbol || operand.kind == Operand::Variable) && (peek().is('+') || peek().is('-'))) {
+    bool minus = take().is('-');
+    int64_t addend = 0;
+    if (!parseConstant(addend))
+      return false;
+    operand.offset = minus ? -addend : addend;
+  }
+  return true;
+}
+
+bool Parser::parseAddress(Function &function, Operand &operand) {
+  operand.kind = Operand::Address;
+  while (!peek().is(']')) {
+    if (peek().kind == Token::End)
+      return failHere("address without end");
+    if (takeIf('+') || takeIf(','))
+      continue;
+    if (takeIf('-')) {
+      uint64_t value = 0;
+      if (!expectInteger(value))
+        return false;
+      operand.offset -= static_cast<int64_t>(value);
+      continue;
+    }
+    Operand part;
+    if (peek().is('{')) {
+      take();
+      part.kind = Operand::Vector;
+      if (!parseElements(function, part, '}'))
+        return false;
+      operand.elements.push_back(std::move(part));
+      continue;
+    }
+    if (!parsePrimary(function, part))
+      return false;
+    if (part.kind == Operand::Integer) {
+      operand.offset += static_cast<int64_t>(part.value);
+    } else {
+      operand.offset += part.offset;
+      part.offset = 0;
+      operand.elements.push_back(std::move(part));
+    }
+  }
+  return expect(']');
+}
+
+bool Parser::parseElements(Function &function, Operand &operand, char close) {
+  if (takeIf(close))
+    return true;
+  do {
+    Operand element;
+    if (!parsePrimary(function, element))
+      return false;
+    operand.elements.push_back(std::move(element));
+  } while (takeIf(','));
+  return expect(close);
+}
+
+bool Parser::parseOperand(Function &function, Operand &operand, bool isCall) {
+  if (takeIf('['))
+    return parseAddress(function, operand);
+  if (takeIf('{')) {
+    operand.kind = Operand::Vector;
+    return parseElements(function, operand, '}');
+  }
+  if (isCall && takeIf('(')) {
+    operand.kind = Operand::List;
+    return parseElements(function, operand, ')');
+  }
+  if (!parsePrimary(function, operand))
+    return false;
+  if (!takeIf('|'))
+    return true;
+  Operand first = std::move(operand);
+  Operand second;
+  if (!parsePrimary(function, second))
+    return false;
+  operand = {};
+  operand.kind = Operand::Pair;
+  operand.elements.push_back(std::move(first));
+  operand.elements.push_back(std::move(second));
+  return true;
+}
+
+bool Parser::parseInstruction(Function &function) {
+  Instruction instruction;
+  instruction.line = peek().line;
+  instruction.source = location;
+  if (takeIf('@')) {
+    instruction.guardNegated = takeIf('!');
+    std::string_view name;
+    Operand guard;
+    if (!expectIdentifier(name) || !resolveName(function, name, guard))
+      return false;
+    if (guard.kind != Operand::Register || function.registers[guard.index].type != ScalarType::Pred)
+      return failHere("guard '" + std::string(name) + "' is not a predicate register");
+    instruction.guard = guard.index;
+  }
+  instruction.line = peek().line;
+  if (!expectIdentifier(instruction.root))
+    return false;
+  while (peek().kind == Token::Directive)
+    instruction.modifiers.push_back(take().text);
+  bool isCall = instruction.root == "call";
+  if (!peek().is(';')) {
+    do {
+      Operand operand;
+      if (!parseOperand(function, operand, isCall))
+        return false;
+      instruction.operands.push_back(std::move(operand));
+    } while (takeIf(','));
+  }
+  if (!expect(';'))
+    return false;
+  scopes.back().unresolved.push_back(static_cast<uint32_t>(function.body.size()));
+  function.body.push_back(std::move(instruction));
+  return true;
+}
+
+void Parser::resolveLabels(Function &function, Operand &operand, bool &pending) {
+  for (Operand &element : operand.elements)
+    resolveLabels(function, element, pending);
+  if (operand.kind != Operand::Symbol || operand.index != noIndex)
+    return;
+  auto label = scopes.back().labels.find(operand.text);
+  if (label == scopes.back().labels.end()) {
+    pending = true;
+    return;
+  }
+  operand.kind = Operand::Label;
+  operand.value = label->second;
+}
+
+bool Parser::closeScope(Function &function) {
+  NameScope &scope = scopes.back();
+  for (auto &[name, listIndex] : scope.targetLists) {
+    TargetList &list = function.targetLists[listIndex];
+    for (size_t i = 0; i < list.labels.size(); ++i) {
+      auto label = scope.labels.find(list.symbols[i]);
+      if (label == scope.labels.end())
+        return failHere("label '" + std::string(list.symbols[i]) + "' of a branch target list is not in its scope");
+      list.labels[i] = label->second;
+    }
+  }
+  std::vector<uint32_t> stillPending;
+  for (uint32_t index : scope.unresolved) {
+    bool pending = false;
+    for (Operand &operand : function.body[index].operands)
+      resolveLabels(function, operand, pending);
+    if (pending)
+      stillPending.push_back(index);
+  }
+  scopes.pop_back();
+  if (!scopes.empty()) {
+    std::vector<uint32_t> &outer = scopes.back().unresolved;
+    outer.insert(outer.end(), stillPending.begin(), stillPending.end());
+  }
+  return true;
+}
+
+} // namespace tilewright::ptxsim

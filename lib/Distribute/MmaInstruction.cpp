@@ -3,26 +3,192 @@
 //
 // Block-level matrix products by matrix instructions. The block tile is a grid
 // of instruction tiles; A, B and the accumulator are fragments in registers, in
-// layouts made of the instruction's atoms (instructionLayouts). Each
-// instruction tile becomes one tilewright.mma_fragment on the registers of its
-// atoms.
+// layouts made of the instruction's atoms. Each instruction tile becomes one
+// tilewright.mma_fragment on the registers of its atoms:
+//
+//   vector<32x16xf32> by one warp with "mma.m16n8k16.f16.f32": 2 x 2 atoms,
+//   accumulator registers [atom (0,0): 4][atom (1,0): 4][atom (0,1): 4] …
 
 #include "ThreadCode.h"
+#include "tilewright/Layout/Atoms.h"
 
 using namespace mlir;
 using namespace tilewright;
+
+namespace {
+
+/// "mma.m16n8k16.f16.f32" taken apart.
+struct Instruction {
+  int64_t m, n, k;
+  int bits; // of an element of A and B
+};
+
+/// The product's shape: which loop is which, and where it is in each operand.
+struct Shape {
+  // Positions of the rows and columns in A (m, k), B (k, n) and acc (m, n).
+  int am, ak, bk, bn, cm, cn;
+  int64_t m, n, k;
+};
+
+} // namespace
+
+static FailureOr<Instruction> parseInstruction(MmaOp op) {
+  StringRef name = *op.getInstruction(), rest = name;
+  Instruction result;
+  auto number = [&](StringRef prefix, int64_t &value) {
+    return rest.consume_front(prefix) && !rest.consumeInteger(10, value);
+  };
+  bool shaped = rest.consume_front("mma.") && number("m", result.m) &&
+                number("n", result.n) && number("k", result.k) &&
+                rest.consume_front(".");
+  StringRef type = rest.split('.').first;
+  result.bits = llvm::StringSwitch<int>(type)
+                    .Cases({"f16", "bf16"}, 16)
+                    .Case("tf32", 32)
+                    .Case("f64", 64)
+                    .Cases({"s8", "u8", "e4m3", "e5m2"}, 8)
+                    .Default(0);
+  if (!shaped || !result.bits)
+    return op.emitOpError() << "instruction '" << name
+                            << "' is not understood; an example is "
+                               "\"mma.m16n8k16.f16.f32\"";
+  return result;
+}
+
+static FailureOr<Shape> shapeOf(MmaOp op) {
+  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
+  Shape shape;
+  auto position = [&](int operand, unsigned loop) -> int {
+    for (auto [dim, expr] : llvm::enumerate(maps[operand].getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == loop)
+        return dim;
+    return -1;
+  };
+  int m = -1, n = -1, k = -1;
+  for (unsigned loop = 0; loop < maps[2].getNumDims(); ++loop) {
+    bool inA = position(0, loop) >= 0, inB = position(1, loop) >= 0,
+         inC = position(2, loop) >= 0;
+    int &which = inA && inC && !inB ? m : inB && inC && !inA ? n : k;
+    if (which >= 0 || (&which == &k && !(inA && inB && !inC)))
+      return op.emitOpError() << "by instruction needs exactly one m, one n and "
+                                 "one k loop";
+    which = loop;
+  }
+  if (m < 0 || n < 0 || k < 0)
+    return op.emitOpError() << "by instruction needs an m, an n and a k loop";
+  shape = {position(0, m), position(0, k), position(1, k),
+           position(1, n), position(2, m), position(2, n), 0, 0, 0};
+  auto acc = cast<ShapedType>(op.getAcc().getType());
+  shape.m = acc.getDimSize(shape.cm);
+  shape.n = acc.getDimSize(shape.cn);
+  shape.k = cast<ShapedType>(op.getA().getType()).getDimSize(shape.ak);
+  return shape;
+}
+
+/// Warps along m and n: the config's, or as square as they fit.
+static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
+                                            const Instruction &instruction,
+                                            int64_t warps) {
+  auto func = op->getParentOfType<FunctionOpInterface>();
+  auto config = func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
+                     : LoweringConfigAttr();
+  AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  auto perLoop = [&](int dim) -> int64_t {
+    unsigned loop = cast<AffineDimExpr>(acc.getResult(dim)).getPosition();
+    return config && loop < config.getWarps().size() ? config.getWarps()[loop] : 0;
+  };
+  int64_t m = perLoop(shape.cm), n = perLoop(shape.cn);
+  if (m * n == warps)
+    return {m, n};
+  m = 1;
+  while (warps % (m * 2) == 0 && shape.m % (m * 2 * instruction.m) == 0 &&
+         m * 2 * m * 2 <= warps * 2)
+    m *= 2;
+  return {m, warps / m};
+}
+
+FailureOr<MmaLayouts>
+tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
+  FailureOr<Instruction> instruction = parseInstruction(op);
+  FailureOr<Shape> shape = shapeOf(op);
+  if (failed(instruction) || failed(shape))
+    return failure();
+  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
+  if (shape->m % (instruction->m * warpsM) ||
+      shape->n % (instruction->n * warpsN) || shape->k % instruction->k)
+    return op.emitOpError() << "tile " << shape->m << "x" << shape->n << "x"
+                            << shape->k << " is no multiple of instruction '"
+                            << *op.getInstruction() << "' on " << warpsM << "x"
+                            << warpsN << " warps";
+  int64_t repeatM = shape->m / (instruction->m * warpsM),
+          repeatN = shape->n / (instruction->n * warpsN),
+          repeatK = shape->k / instruction->k;
+
+  // Atoms are [m, k], [k, n], [m, n]; k (n for the accumulator) repeats slowest.
+  auto grid = [&](layout::Result<DistributedLayout> atom, int64_t rows,
+                  int64_t columns, int dimM, int dimN, std::vector<int> order,
+                  bool swapped) -> FailureOr<DistributedLayout> {
+    if (!atom)
+      return op.emitOpError() << atom.error();
+    auto result = DistributedLayout::repeat(
+        *atom, {rows, columns}, {{warpsM, dimM}, {warpsN, dimN}}, order);
+    if (!result)
+      return op.emitOpError() << result.error();
+    if (swapped)
+      *result = result->transpose({1, 0});
+    return result->withFirstWarp(threads.firstWarp);
+  };
+  auto a = grid(layout::mmaOperandA(instruction->m, instruction->k,
+                                    instruction->bits),
+                repeatM, repeatK, 0, -1, {0, 1}, shape->am != 0);
+  auto b = grid(layout::mmaOperandB(instruction->k, instruction->bits), repeatK,
+                repeatN, -1, 1, {1, 0}, shape->bk != 0);
+  auto c = grid(layout::mmaAccumulator(instruction->m), repeatM, repeatN, 0, 1,
+                {0, 1}, shape->cm != 0);
+  if (failed(a) || failed(b) || failed(c))
+    return failure();
+  return MmaLayouts{*a, *b, *c};
+}
 
 LogicalResult ThreadCode::mma(MmaOp op) {
   return op.getInstruction() ? multiplyByInstruction(op) : multiplyByFma(op);
 }
 
-FailureOr<MmaLayouts>
-tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
-  return op.emitOpError() << "instruction '" << *op.getInstruction()
-                          << "' is not known";
-}
-
 LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
-  return op.emitOpError() << "instruction '" << *op.getInstruction()
-                          << "' is not known";
+  if (!laidOutType(op.getA().getType()) || !laidOutType(op.getB().getType()))
+    return op.emitOpError()
+           << "by instruction takes its operands from registers";
+  FailureOr<Instruction> instruction = parseInstruction(op);
+  FailureOr<Shape> shape = shapeOf(op);
+  FailureOr<MmaLayouts> layouts = instructionLayouts(op, threads);
+  FailureOr<Registers> a = registers(op.getA()), bRegisters = registers(op.getB()),
+                       acc = registers(op.getAcc());
+  if (failed(instruction) || failed(shape) || failed(layouts) || failed(a) ||
+      failed(bRegisters) || failed(acc))
+    return failure();
+  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
+  int64_t repeatM = shape->m / (instruction->m * warpsM),
+          repeatN = shape->n / (instruction->n * warpsN),
+          repeatK = shape->k / instruction->k;
+  int64_t sizeA = a->size() / (repeatM * repeatK),
+          sizeB = bRegisters->size() / (repeatN * repeatK),
+          sizeC = acc->size() / (repeatM * repeatN);
+  Registers result = *acc;
+  for (int64_t k = 0; k < repeatK; ++k)
+    for (int64_t n = 0; n < repeatN; ++n)
+      for (int64_t m = 0; m < repeatM; ++m) {
+        auto at = [](Registers &registers, int64_t tile, int64_t size) {
+          return ArrayRef<Value>(registers).slice(tile * size, size);
+        };
+        ArrayRef<Value> c = at(result, m + repeatM * n, sizeC);
+        SmallVector<Type> types(sizeC, c.front().getType());
+        auto fragment = MmaFragmentOp::create(
+            b, op.getLoc(), types, *op.getInstruction(),
+            at(*a, m + repeatM * k, sizeA), at(*bRegisters, n + repeatN * k, sizeB),
+            c);
+        llvm::copy(fragment.getResults(),
+                   result.begin() + (m + repeatM * n) * sizeC);
+      }
+  define(op.getResult(), result);
+  return success();
 }

@@ -141,7 +141,8 @@ DistributedLayout tilewright::reduceDims(const DistributedLayout &source,
 int64_t tilewright::contiguousBytes(const DistributedLayout &layout, int dim,
                                     int64_t elementBytes) {
   int64_t run = layout.contiguity(dim);
-  for (const Mode &mode : layout.canonicalize().modes(Level::Lane)) {
+  DistributedLayout canonical = layout.canonicalize();
+  for (const Mode &mode : canonical.modes(Level::Lane)) {
     if (mode.dim != dim || mode.stride != run)
       break;
     run *= mode.count;

@@ -16,6 +16,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: return
   func.func private @chained(%q: memref<64x32xf16>, %k: memref<32x32xf16>, %v: memref<32x16xf16>, %out: memref<64x16xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, warps = [4, 1, 1], block = [64, 32, 32]>,
         tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>} {
     %c0 = arith.constant 0 : index
     %pad = arith.constant 0.0 : f16

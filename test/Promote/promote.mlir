@@ -1,10 +1,10 @@
 // RUN: tilewright-opt %s -tilewright-promote | FileCheck %s
 
 // CHECK-LABEL: @matmul
-// CHECK-DAG: %[[SA:.*]] = memref.alloc() : memref<16x64xf32, strided<[68, 1]>, #tilewright.shared>
-// CHECK-DAG: %[[SB:.*]] = memref.alloc() : memref<16x64xf32, #tilewright.shared>
-// CHECK: vector.transfer_write %{{.*}}, %[[SA]][{{.*}}permutation_map = #{{.*}} : vector<64x16xf32>
-// CHECK: vector.transfer_write %{{.*}}, %[[SB]]
+// CHECK: %[[SA:.*]] = memref.alloc() : memref<16x64xf32, strided<[68, 1]>, #tilewright.shared>
+// CHECK: vector.transfer_write {{.*}}permutation_map = #{{.*}} : vector<64x16xf32>, memref<16x64xf32, strided<{{.*}}>, #tilewright.shared>
+// CHECK: %[[SB:.*]] = memref.alloc() : memref<16x64xf32, #tilewright.shared>
+// CHECK: vector.transfer_write {{.*}}, %[[SB]]
 // CHECK: gpu.barrier
 // CHECK: tilewright.mma %[[SA]], %[[SB]]
 // CHECK: gpu.barrier

@@ -1,0 +1,93 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What `configure` and `tile` know about a kernel in program form.
+//
+// The ops of a kernel are fused into one iteration space. A *loop class* is one
+// loop of that space: all loops of all ops that run together because a value
+// that flows from one op to the next ties them. Row softmax, for example, has
+// five ops and two classes:
+//
+//   max   (d0, d1) -> (d0)    reduces d1
+//   exp   (d0, d1) -> (d0, d1)
+//   sum   (d0, d1) -> (d0)    reduces d1
+//   div   (d0, d1) -> (d0, d1)
+//                             class 0 = every d0: parallel, tiled over blocks
+//                             class 1 = every d1: sequential inside a block
+//
+// `max` shares no tensor with the others along d1 except the kernel's argument;
+// such classes are joined too, as long as no op would have two loops in one
+// class (in x * x^T both loops that run over rows of x stay apart).
+//
+// A class is *parallel* when it is a parallel loop of the root and no op
+// reduces over it. All others are *sequential*: a block runs through the whole
+// extent, either as one tile or in a loop.
+
+#ifndef TILEWRIGHT_CONFIGURE_KERNELINFO_H
+#define TILEWRIGHT_CONFIGURE_KERNELINFO_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace tilewright {
+
+struct LoopClass {
+  /// Static extent or ShapedType::kDynamic.
+  int64_t extent = mlir::ShapedType::kDynamic;
+  /// Where the extent is read at run time: dim `dim` of the function's
+  /// argument `argument`.
+  unsigned argument = 0, dim = 0;
+  bool parallel = false;
+  /// It is a loop of a contraction and not a batch loop of all of them.
+  bool contracted = false;
+};
+
+/// A linalg op that is a sum of products over loops that both operands have.
+struct Contraction {
+  /// Operand numbers (among the inputs) of the factors, in the order of the
+  /// multiplication.
+  unsigned a = 0, b = 1;
+  /// "signed" / "unsigned" per factor where an integer is extended, or null.
+  llvm::StringRef signedness[2];
+  llvm::SmallVector<unsigned> batch, m, n, k;
+};
+
+/// Matches `acc + ext(a) * ext(b)` with at least one loop of its own for each
+/// operand (without, the op is an ordinary reduction).
+std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
+
+class KernelInfo {
+public:
+  /// Analyses a kernel in program form; emits an error that names the op and
+  /// the reason where it is none.
+  static mlir::FailureOr<KernelInfo> get(mlir::func::FuncOp kernel);
+
+  mlir::func::FuncOp kernel;
+  /// In program order.
+  llvm::SmallVector<mlir::linalg::LinalgOp> ops;
+  /// The op whose loops a lowering config speaks of: the one that carries a
+  /// config already, else the last contraction, else the reduction of highest
+  /// rank, else the result op of highest rank.
+  mlir::linalg::LinalgOp root;
+  mlir::linalg::LinalgOp getRoot() const { return root; }
+  Strategy strategy = Strategy::Streaming;
+  llvm::SmallVector<LoopClass> classes;
+  /// The class of every loop of every op.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> loopClasses;
+  /// Result number -> the linalg op's result that is returned.
+  llvm::SmallVector<mlir::OpResult> results;
+
+  llvm::ArrayRef<unsigned> getClasses(mlir::Operation *op) const {
+    return loopClasses.find(op)->second;
+  }
+  /// The destination argument that result `number` is tied to.
+  mlir::BlockArgument getDestination(unsigned number) const;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,66 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a lowering config means for a kernel: tile extents of every loop class,
+// and whether that fits the target. `configure` asks it of its candidates and
+// of pinned configs, `tile` carries it out: nobody else interprets a config.
+
+#ifndef TILEWRIGHT_CONFIGURE_TILEPLAN_H
+#define TILEWRIGHT_CONFIGURE_TILEPLAN_H
+
+#include "tilewright/Configure/KernelInfo.h"
+
+#include <string>
+
+namespace tilewright {
+
+/// The tiles of one loop class, in elements.
+struct ClassTile {
+  /// What a block computes along a parallel class; what one iteration of the
+  /// block's loop covers along a sequential class.
+  int64_t step = 1;
+  /// On CPUs the register tile of a parallel class; otherwise equal to step.
+  int64_t inner = 1;
+  /// Extent of the vectors' dim: 0 means that the class is no dim of them
+  /// because it has one element at a time.
+  int64_t vector = 0;
+  /// Parallel: there are several tiles (or none). Sequential: the block loops.
+  bool loop = false;
+  /// The block's tile is walked in register tiles.
+  bool innerLoop = false;
+};
+
+struct TilePlan {
+  llvm::SmallVector<ClassTile> classes;
+  int64_t threads = 1;
+  int64_t subgroup = 1;
+
+  /// The vector extents of `op`'s loops, in order.
+  llvm::SmallVector<int64_t> getVectorSizes(const KernelInfo &info,
+                                            mlir::Operation *op) const;
+};
+
+/// Works out what `config` means for `info`'s kernel; on failure `reason` says
+/// in numbers why it is not possible at all.
+mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
+                                    LoweringConfigAttr config,
+                                    TargetAttr target, std::string &reason);
+
+/// What a planned kernel uses of the target's limited resources (estimates).
+struct Footprint {
+  int64_t sharedBytes = 0;
+  /// 32-bit registers per thread (vector registers on CPUs).
+  int64_t registers = 0;
+};
+Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
+                   const TilePlan &plan, TargetAttr target);
+
+/// The one query about limits: plans `config` and compares threads, shared
+/// memory and registers with the target's. On failure `reason` has the numbers.
+mlir::FailureOr<TilePlan> fits(const KernelInfo &info,
+                               LoweringConfigAttr config, TargetAttr target,
+                               std::string &reason);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,26 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TILE_PASSES_TD
+#define TILEWRIGHT_TILE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TilePass : Pass<"tilewright-tile", "::mlir::ModuleOp"> {
+  let summary = "Rewrite kernels as what one thread block computes";
+  let description = [{
+    Reads `#tilewright.lowering_config` on the root op of each kernel and
+    replaces the kernel's body by the code of one block: `tilewright.tile_id`
+    names the tile, every result's tile is computed with its producers fused,
+    loops that a block runs through become `scf.for`. The kernel gets
+    `tilewright.launch` and the config; each tiled op gets
+    `tilewright.tile_sizes`, the static extents of its vectors.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::tilewright::TilewrightDialect"
+  ];
+}
+
+#endif

@@ -1,0 +1,37 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `tile`: configured form -> the code of one block, still on tensors.
+
+#ifndef TILEWRIGHT_TILE_TILE_H
+#define TILEWRIGHT_TILE_TILE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace tilewright {
+
+#define GEN_PASS_DECL
+#include "tilewright/Tile/Passes.h.inc"
+
+/// On a tiled linalg op: per loop, the extent of its vectors' dim; 0 where the
+/// loop has one element at a time and is no dim of the vectors.
+inline constexpr llvm::StringLiteral kTileSizesAttr = "tilewright.tile_sizes";
+
+struct TileOptions {};
+
+/// Tiles one configured kernel; emits an error and fails where it cannot.
+mlir::LogicalResult tileKernel(mlir::func::FuncOp kernel);
+
+void populateTilePipeline(mlir::OpPassManager &pm,
+                          const TileOptions &options = {});
+
+void registerTilePasses();
+
+} // namespace tilewright
+
+#endif

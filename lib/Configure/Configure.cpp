@@ -1,0 +1,153 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-configure: the decision, written down. Candidates come from
+// Candidates.cpp, what a config means and whether it fits from TilePlan.cpp.
+//
+//   %m = linalg.matmul …
+//   -> %m = linalg.matmul {tilewright.lowering_config =
+//             #tilewright.lowering_config<strategy = simt_contraction,
+//               block = [64, 64, 16], …>} …
+//      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
+
+#include "tilewright/Configure/Configure.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONFIGUREPASS
+#include "tilewright/Configure/Passes.h.inc"
+} // namespace tilewright
+
+static std::string toString(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
+/// What `explain` says about the strategy of the kernel.
+static std::string explainStrategy(const KernelInfo &info) {
+  std::string text = "strategy " + stringifyStrategy(info.strategy).str() +
+                     ": root " + info.getRoot()->getName().getStringRef().str();
+  switch (info.strategy) {
+  case Strategy::SimtContraction:
+    return text + " multiplies and adds";
+  case Strategy::Reduction:
+    return text + " reduces " +
+           std::to_string(info.getRoot().getNumReductionLoops()) + " of " +
+           std::to_string(info.getRoot().getNumLoops()) + " loops";
+  default:
+    return text + " has only parallel loops";
+  }
+}
+
+/// Honours or refuses the config that the user put on the root.
+static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
+                                 SmallVectorImpl<std::string> &explain) {
+  auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (config.getStrategy() != info.strategy)
+    return info.getRoot()->emitOpError()
+           << "the pinned strategy "
+           << stringifyStrategy(config.getStrategy())
+           << " does not serve this kernel here; "
+           << stringifyStrategy(info.strategy) << " does";
+  std::string reason;
+  if (failed(fits(info, config, target, reason)))
+    return info.getRoot()->emitOpError()
+           << "the pinned lowering config does not fit: " << reason;
+  explain.push_back("config (pinned): " + toString(config));
+  return success();
+}
+
+LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
+  TargetAttr target = getTarget(kernel);
+  if (!target)
+    return kernel.emitOpError("is in no module with 'tilewright.target'");
+  FailureOr<KernelInfo> info = KernelInfo::get(kernel);
+  if (failed(info))
+    return failure();
+  unsigned pinned = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
+    return op->hasAttr(kConfigAttr);
+  });
+  if (pinned > 1)
+    return info->getRoot()->emitOpError()
+           << "is one of " << pinned << " ops with a lowering config in "
+           << "kernel @" << kernel.getSymName()
+           << "; a kernel has one, on its root op";
+
+  Builder b(kernel.getContext());
+  SmallVector<std::string> explain{explainStrategy(*info)};
+  std::vector<Candidate> candidates;
+  if (!pinned || listAll)
+    candidates = listConfigs(*info, target);
+  if (pinned) {
+    if (failed(checkPinned(*info, target, explain)))
+      return failure();
+  } else {
+    if (candidates.empty() || !candidates.front().refused.empty())
+      return info->getRoot()->emitOpError()
+             << "no schedule fits " << target.getName() << ": "
+             << (candidates.empty() ? "no candidates"
+                                    : StringRef(candidates.front().refused));
+    info->getRoot()->setAttr(kConfigAttr, candidates.front().config);
+    explain.push_back("config: " + toString(candidates.front().config));
+  }
+
+  // Refusals, counted per reason: the first of each is the example.
+  llvm::StringMap<unsigned> count;
+  for (const Candidate &candidate : candidates)
+    if (!candidate.refused.empty())
+      ++count[candidate.refused];
+  for (const Candidate &candidate : candidates) {
+    unsigned &times = count[candidate.refused];
+    if (candidate.refused.empty() || times == 0)
+      continue;
+    explain.push_back("refused " + toString(candidate.config) +
+                      (times > 1 ? " and " + std::to_string(times - 1) + " more"
+                                 : std::string()) +
+                      ": " + candidate.refused);
+    times = 0;
+  }
+
+  SmallVector<Attribute> lines;
+  for (const std::string &line : explain)
+    lines.push_back(b.getStringAttr(line));
+  kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
+  if (listAll) {
+    SmallVector<Attribute> fitting;
+    for (const Candidate &candidate : candidates)
+      if (candidate.refused.empty())
+        fitting.push_back(candidate.config);
+    kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
+  }
+  return success();
+}
+
+namespace {
+struct ConfigurePass
+    : public tilewright::impl::ConfigurePassBase<ConfigurePass> {
+  using ConfigurePassBase::ConfigurePassBase;
+
+  void runOnOperation() override {
+    for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
+      if (isKernel(func) && !func.isExternal() &&
+          failed(configureKernel(func, listConfigs)))
+        signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::populateConfigurePipeline(OpPassManager &pm,
+                                           const ConfigureOptions &options) {
+  pm.addPass(createConfigurePass({options.listConfigs}));
+}
+
+void tilewright::registerConfigurePasses() {
+  registerPass([] { return createConfigurePass(); });
+}

@@ -1,0 +1,398 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds a kernel's ops, its root and its loop classes. Classes are computed by
+// union-find over all (op, loop) pairs: first along values that flow between
+// ops, which is what fusion needs, then through shared arguments and
+// destinations, which is what makes independent ops run side by side.
+
+#include "tilewright/Configure/KernelInfo.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// Looks through one extension of a block argument; "" where there is none.
+static BlockArgument stripExtension(Value value, StringRef &signedness) {
+  if (auto ext = value.getDefiningOp<arith::ExtSIOp>()) {
+    signedness = "signed";
+    value = ext.getIn();
+  } else if (auto ext = value.getDefiningOp<arith::ExtUIOp>()) {
+    signedness = "unsigned";
+    value = ext.getIn();
+  } else if (auto ext = value.getDefiningOp<arith::ExtFOp>()) {
+    value = ext.getIn();
+  }
+  return dyn_cast<BlockArgument>(value);
+}
+
+std::optional<Contraction>
+tilewright::matchContraction(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
+      op.getNumDpsInits() != 1)
+    return std::nullopt;
+  Block *body = op.getBlock();
+  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+    return std::nullopt;
+  BlockArgument acc = body->getArgument(2);
+  unsigned accSide = add->getOperand(0) == acc ? 0 : 1;
+  if (add->getOperand(accSide) != acc || !acc.hasOneUse())
+    return std::nullopt;
+  Operation *mul = add->getOperand(1 - accSide).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
+    return std::nullopt;
+
+  Contraction result;
+  BlockArgument factors[2];
+  for (unsigned side : {0, 1}) {
+    factors[side] =
+        stripExtension(mul->getOperand(side), result.signedness[side]);
+    if (!factors[side] || factors[side].getOwner() != body ||
+        factors[side].getArgNumber() > 1)
+      return std::nullopt;
+  }
+  if (factors[0] == factors[1])
+    return std::nullopt;
+  result.a = factors[0].getArgNumber();
+  result.b = factors[1].getArgNumber();
+
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineMap map : maps)
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+  for (unsigned loop = 0, e = op.getNumLoops(); loop < e; ++loop) {
+    AffineExpr dim = getAffineDimExpr(loop, op.getContext());
+    bool inA = maps[result.a].getResultPosition(dim).has_value();
+    bool inB = maps[result.b].getResultPosition(dim).has_value();
+    bool inC = maps[2].getResultPosition(dim).has_value();
+    if (!inC) {
+      if (!inA || !inB)
+        return std::nullopt;
+      result.k.push_back(loop);
+    } else if (inA && inB) {
+      result.batch.push_back(loop);
+    } else if (inA) {
+      result.m.push_back(loop);
+    } else if (inB) {
+      result.n.push_back(loop);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (result.m.empty() || result.n.empty())
+    return std::nullopt;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The ops of a kernel
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyOp(Operation &op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (!linalgOp.hasPureTensorSemantics())
+      return op.emitOpError("in a kernel must work on tensors");
+    for (OpOperand &operand : op.getOpOperands())
+      if (!linalgOp.getMatchingIndexingMap(&operand).isProjectedPermutation())
+        return op.emitOpError()
+               << "operand " << operand.getOperandNumber()
+               << " is read through "
+               << AffineMapAttr::get(linalgOp.getMatchingIndexingMap(&operand))
+               << ", which is not a projected permutation; normalize it first";
+    return success();
+  }
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+      op.hasTrait<OpTrait::IsTerminator>())
+    return success();
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  if (llvm::any_of(op.getOperandTypes(), isTensor) ||
+      llvm::any_of(op.getResultTypes(), isTensor) || op.getNumRegions()) {
+    DenseElementsAttr splat;
+    if (matchPattern(&op, m_Constant(&splat)) && splat.isSplat())
+      return success();
+    return op.emitOpError("is not part of program form: kernels hold linalg "
+                          "ops on tensors and scalar arithmetic; keep it on "
+                          "the host or normalize it");
+  }
+  return success();
+}
+
+BlockArgument KernelInfo::getDestination(unsigned number) const {
+  Block &body = const_cast<func::FuncOp &>(kernel).getBody().front();
+  return body.getArgument(body.getNumArguments() - results.size() + number);
+}
+
+static LogicalResult collectOps(KernelInfo &info) {
+  func::FuncOp kernel = info.kernel;
+  if (!llvm::hasSingleElement(kernel.getBody()))
+    return kernel.emitOpError("a kernel has one block");
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body) {
+    if (failed(verifyOp(op)))
+      return failure();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      info.ops.push_back(linalgOp);
+  }
+  Operation *terminator = body.getTerminator();
+  if (terminator->getNumOperands() == 0)
+    return kernel.emitOpError("a kernel in program form returns its results");
+  if (terminator->getNumOperands() > body.getNumArguments())
+    return kernel.emitOpError("a kernel has a destination argument per result");
+  for (Value value : terminator->getOperands()) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || !isa<linalg::LinalgOp>(result.getOwner()))
+      return terminator->emitOpError()
+             << "returns a value that no linalg op of the kernel computes";
+    info.results.push_back(result);
+  }
+  for (unsigned i = 0, e = info.results.size(); i < e; ++i)
+    if (info.getDestination(i).getType() != info.results[i].getType())
+      return terminator->emitOpError()
+             << "result " << i << " has type " << info.results[i].getType()
+             << " but its destination argument has "
+             << info.getDestination(i).getType();
+  return success();
+}
+
+static void chooseRoot(KernelInfo &info) {
+  auto better = [](linalg::LinalgOp op, linalg::LinalgOp than) {
+    return !than || op.getNumLoops() >= than.getNumLoops();
+  };
+  linalg::LinalgOp pinned, contraction, reduction, result;
+  for (linalg::LinalgOp op : info.ops) {
+    if (op->hasAttr(kConfigAttr))
+      pinned = op;
+    if (matchContraction(op))
+      contraction = op;
+    else if (op.getNumReductionLoops() && better(op, reduction))
+      reduction = op;
+  }
+  for (OpResult value : info.results)
+    if (auto op = cast<linalg::LinalgOp>(value.getOwner()); better(op, result))
+      result = op;
+  info.root = pinned        ? pinned
+              : contraction ? contraction
+              : reduction   ? reduction
+                            : result;
+  info.strategy = contraction ? Strategy::SimtContraction
+                  : reduction ? Strategy::Reduction
+                              : Strategy::Streaming;
+}
+
+//===----------------------------------------------------------------------===//
+// Loop classes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Numbers all loops of all ops and joins them.
+struct Joiner {
+  explicit Joiner(KernelInfo &info) : info(info) {
+    for (linalg::LinalgOp op : info.ops) {
+      firstLoop[op] = owner.size();
+      owner.append(op.getNumLoops(), op.getOperation());
+    }
+    parent.resize(owner.size());
+    for (unsigned i = 0; i < parent.size(); ++i)
+      parent[i] = i;
+  }
+
+  unsigned find(unsigned loop) const {
+    while (parent[loop] != loop)
+      loop = parent[loop];
+    return loop;
+  }
+  void join(unsigned a, unsigned b) {
+    a = find(a), b = find(b);
+    parent[std::max(a, b)] = std::min(a, b);
+  }
+  /// True if some op would have two loops in one class.
+  bool clash(unsigned a, unsigned b) const {
+    a = find(a), b = find(b);
+    llvm::SmallPtrSet<Operation *, 8> owners;
+    for (unsigned i = 0; i < parent.size(); ++i)
+      if (find(i) == a)
+        owners.insert(owner[i]);
+    for (unsigned i = 0; i < parent.size(); ++i)
+      if (find(i) == b && owners.contains(owner[i]))
+        return true;
+    return false;
+  }
+  /// The loop that runs over dim `dim` of `operand`.
+  unsigned loopOf(OpOperand &operand, unsigned dim) const {
+    auto op = cast<linalg::LinalgOp>(operand.getOwner());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    return firstLoop.lookup(op) + map.getDimPosition(dim);
+  }
+  unsigned loopOf(OpResult result, unsigned dim) const {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    return loopOf(*op.getDpsInitOperand(result.getResultNumber()), dim);
+  }
+
+  KernelInfo &info;
+  DenseMap<Operation *, unsigned> firstLoop;
+  SmallVector<Operation *> owner;
+  SmallVector<unsigned> parent;
+};
+} // namespace
+
+static Value lookThroughCasts(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+static LogicalResult joinAlongValues(Joiner &joiner) {
+  for (linalg::LinalgOp op : joiner.info.ops)
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      auto result = dyn_cast<OpResult>(lookThroughCasts(operand.get()));
+      if (!type || !result || !isa<linalg::LinalgOp>(result.getOwner()))
+        continue;
+      for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim) {
+        unsigned from = joiner.loopOf(result, dim);
+        unsigned to = joiner.loopOf(operand, dim);
+        if (joiner.find(from) == joiner.find(to))
+          continue;
+        if (joiner.clash(from, to))
+          return op.emitOpError()
+                 << "reads a fused value along two different loops (operand "
+                 << operand.getOperandNumber() << ", dim " << dim
+                 << "); dispatch it as a kernel of its own";
+        joiner.join(from, to);
+      }
+    }
+  return success();
+}
+
+/// Joins loops that run over the same dim of the same argument (or of the same
+/// destination) unless that would put two loops of an op in one class.
+static void joinThroughArguments(Joiner &joiner) {
+  KernelInfo &info = joiner.info;
+  Block &body = info.kernel.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim) {
+      std::optional<unsigned> first;
+      for (linalg::LinalgOp op : info.ops)
+        for (OpOperand *operand : op.getDpsInputOperands()) {
+          if (operand->get() != argument)
+            continue;
+          unsigned loop = joiner.loopOf(*operand, dim);
+          if (!first)
+            first = loop;
+          else if (joiner.find(*first) != joiner.find(loop) &&
+                   !joiner.clash(*first, loop))
+            joiner.join(*first, loop);
+        }
+    }
+  }
+}
+
+static void findExtents(Joiner &joiner) {
+  KernelInfo &info = joiner.info;
+  SmallVector<bool> found(info.classes.size(), false);
+  auto note = [&](unsigned loop, RankedTensorType type, unsigned dim,
+                  BlockArgument argument) {
+    unsigned number = info.getClasses(joiner.owner[loop])
+        [loop - joiner.firstLoop.lookup(joiner.owner[loop])];
+    LoopClass &loopClass = info.classes[number];
+    if (!type.isDynamicDim(dim))
+      loopClass.extent = type.getDimSize(dim);
+    if (argument && !found[number]) {
+      found[number] = true;
+      loopClass.argument = argument.getArgNumber();
+      loopClass.dim = dim;
+    }
+  };
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+        for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim)
+          note(joiner.loopOf(operand, dim), type, dim,
+               dyn_cast<BlockArgument>(lookThroughCasts(operand.get())));
+  for (auto [number, result] : llvm::enumerate(info.results)) {
+    auto type = cast<RankedTensorType>(result.getType());
+    for (unsigned dim = 0, e = type.getRank(); dim < e; ++dim)
+      note(joiner.loopOf(result, dim), type, dim, info.getDestination(number));
+  }
+  // What is left must be static: the error is the caller's.
+  for (auto [number, loopClass] : llvm::enumerate(info.classes))
+    if (!found[number] && loopClass.extent == ShapedType::kDynamic)
+      loopClass.argument = ~0u;
+}
+
+static LogicalResult buildClasses(KernelInfo &info) {
+  Joiner joiner(info);
+  if (failed(joinAlongValues(joiner)))
+    return failure();
+  joinThroughArguments(joiner);
+
+  DenseMap<unsigned, unsigned> numbers;
+  for (linalg::LinalgOp op : info.ops) {
+    SmallVector<unsigned> &loops = info.loopClasses[op];
+    for (unsigned loop = 0, e = op.getNumLoops(); loop < e; ++loop) {
+      unsigned leader = joiner.find(joiner.firstLoop[op] + loop);
+      loops.push_back(
+          numbers.try_emplace(leader, numbers.size()).first->second);
+    }
+  }
+  info.classes.resize(numbers.size());
+  findExtents(joiner);
+  for (linalg::LinalgOp op : info.ops)
+    for (unsigned number : info.getClasses(op))
+      if (info.classes[number].argument == ~0u)
+        return op.emitOpError("runs over a loop whose extent is the dim of no "
+                              "argument; dispatch it as a kernel of its own");
+
+  for (auto [loop, iterator] :
+       llvm::enumerate(info.root.getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::parallel)
+      info.classes[info.getClasses(info.root)[loop]].parallel = true;
+  for (linalg::LinalgOp op : info.ops) {
+    for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (iterator != utils::IteratorType::parallel)
+        info.classes[info.getClasses(op)[loop]].parallel = false;
+    if (auto contraction = matchContraction(op))
+      for (ArrayRef<unsigned> loops :
+           {ArrayRef(contraction->m), ArrayRef(contraction->n),
+            ArrayRef(contraction->k)})
+        for (unsigned loop : loops)
+          info.classes[info.getClasses(op)[loop]].contracted = true;
+  }
+
+  for (OpResult result : info.results) {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    ArrayRef<unsigned> own = info.getClasses(op);
+    for (auto [number, loopClass] : llvm::enumerate(info.classes))
+      if (loopClass.parallel && loopClass.extent != 1 &&
+          !llvm::is_contained(own, unsigned(number)))
+        return op.emitOpError("is a result of the kernel but does not run over "
+                              "all loops that are spread over blocks; dispatch "
+                              "it as a kernel of its own");
+  }
+  return success();
+}
+
+FailureOr<KernelInfo> KernelInfo::get(func::FuncOp kernel) {
+  KernelInfo info;
+  info.kernel = kernel;
+  if (kernel.isExternal())
+    return kernel.emitOpError("a kernel has a body");
+  if (failed(collectOps(info)))
+    return failure();
+  chooseRoot(info);
+  if (failed(buildClasses(info)))
+    return failure();
+  return info;
+}

@@ -1,0 +1,216 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a lowering config to tiles per loop class, and the limits.
+//
+//   block = [64, 64, 16] on (m, n, k) of a 100 x 10 x ? matmul, 32 lanes:
+//     m: step 64, two tiles;  n: step 16 (10 rounded up), one tile;
+//     k: step 16, in a loop
+//
+// Extents of GPU tiles that come from a whole dim are rounded up to a power of
+// two, which is what layouts spread best; the surplus is masked.
+
+#include "tilewright/Configure/TilePlan.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// 2^20 elements: the most that a tile may have in all.
+static constexpr int64_t kLargestTile = int64_t(1) << 20;
+
+SmallVector<int64_t> TilePlan::getVectorSizes(const KernelInfo &info,
+                                              Operation *op) const {
+  SmallVector<int64_t> sizes;
+  for (unsigned number : info.getClasses(op))
+    sizes.push_back(classes[number].vector);
+  return sizes;
+}
+
+/// `array[index]`, or `otherwise` where the config is silent.
+static int64_t entry(ArrayRef<int64_t> array, unsigned index,
+                     int64_t otherwise) {
+  return index < array.size() ? array[index] : otherwise;
+}
+
+static std::string describe(const KernelInfo &info, unsigned loop) {
+  return "loop " + std::to_string(loop) + " of " +
+         info.getRoot()->getName().getStringRef().str();
+}
+
+FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
+                                          LoweringConfigAttr config,
+                                          TargetAttr target,
+                                          std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  TilePlan plan;
+  plan.classes.resize(info.classes.size());
+  plan.subgroup = std::max<int64_t>(1, target.getFact("subgroup", 1));
+  bool lanes = plan.subgroup > 1;
+
+  unsigned numLoops = info.getRoot().getNumLoops();
+  for (auto [key, values] :
+       {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
+        {"warps", config.getWarps()},
+        {"thread", config.getThread()}})
+    if (!values.empty() && values.size() != numLoops)
+      return fail("'" + key + "' has " + Twine(values.size()) +
+                  " entries but " + info.getRoot()->getName().getStringRef() +
+                  " has " + Twine(numLoops) + " loops");
+  plan.threads = plan.subgroup;
+  for (int64_t warps : config.getWarps()) {
+    plan.threads *= warps;
+    if (plan.threads > kLargestTile)
+      return fail("'warps' asks for more than " + Twine(kLargestTile) +
+                  " threads");
+  }
+
+  // The root's loops as configured, then the other classes: a loop that the
+  // config does not speak of steps like the root's widest sequential loop.
+  SmallVector<int64_t> steps(info.classes.size(), 0);
+  SmallVector<int64_t> inner(info.classes.size(), 0);
+  SmallVector<bool> known(info.classes.size(), false);
+  int64_t sequentialStep = 0;
+  ArrayRef<unsigned> rootClasses = info.getClasses(info.getRoot());
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    unsigned number = rootClasses[loop];
+    const LoopClass &loopClass = info.classes[number];
+    steps[number] = entry(config.getBlock(), loop, 0);
+    inner[number] = entry(config.getThread(), loop, 0);
+    known[number] = true;
+    if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
+      return fail("'block' asks for all of " + describe(info, loop) +
+                  " in one tile, but its extent is dynamic");
+    if (!loopClass.parallel)
+      sequentialStep = std::max(sequentialStep, steps[number]
+                                                    ? steps[number]
+                                                    : loopClass.extent);
+  }
+  if (sequentialStep == 0)
+    sequentialStep = lanes ? 4 * plan.threads : 64;
+
+  int64_t elements = 1;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
+    ClassTile &tile = plan.classes[number];
+    int64_t extent = loopClass.extent;
+    bool isStatic = !ShapedType::isDynamic(extent);
+    tile.step = known[number] ? steps[number] : sequentialStep;
+    if (isStatic) {
+      int64_t whole = std::max<int64_t>(extent, 1);
+      if (tile.step == 0 || tile.step > whole) {
+        tile.step = whole;
+        if (lanes && whole <= kLargestTile)
+          tile.step = llvm::PowerOf2Ceil(whole);
+      }
+    }
+    // A zero extent is a loop of no iterations, or a grid of no tiles.
+    tile.loop = !isStatic || extent == 0 || extent > tile.step;
+    tile.inner = tile.step;
+    if (!lanes && loopClass.parallel && inner[number] > 0 &&
+        inner[number] < tile.step) {
+      tile.inner = inner[number];
+      if (tile.step % tile.inner)
+        return fail("the register tile " + Twine(tile.inner) +
+                    " does not divide the block tile " + Twine(tile.step));
+      tile.innerLoop = true;
+    }
+    tile.vector = tile.inner;
+    if (tile.vector == 1 && !loopClass.contracted)
+      tile.vector = 0;
+    elements *= tile.inner;
+    if (elements > kLargestTile)
+      return fail("a tile of the fused loops has more than " +
+                  Twine(kLargestTile) + " elements");
+  }
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Limits
+//===----------------------------------------------------------------------===//
+
+/// Bytes of an element as kernels hold it; index is 4.
+static int64_t elementBytes(Type type) {
+  type = getElementTypeOrSelf(type);
+  if (type.isIntOrFloat())
+    return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
+  return 4;
+}
+
+/// Elements of the tile that `operand`'s map selects.
+static int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
+                            OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  int64_t elements = 1;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+    elements *= plan.classes[info.getClasses(op)[map.getDimPosition(i)]].inner;
+  return elements;
+}
+
+Footprint tilewright::estimate(const KernelInfo &info,
+                               LoweringConfigAttr config, const TilePlan &plan,
+                               TargetAttr target) {
+  Footprint footprint;
+  for (int64_t number : config.getPromote())
+    if (number < info.getRoot()->getNumOperands()) {
+      OpOperand &operand = info.getRoot()->getOpOperand(number);
+      // Rows are padded by 16 bytes against bank conflicts: at most 1/8 more.
+      int64_t bytes = tileElements(info, plan, operand) *
+                      elementBytes(operand.get().getType());
+      footprint.sharedBytes += config.getStages() * (bytes + bytes / 8);
+    }
+
+  // Values that live at once: the result tiles of the root and, where operands
+  // come from registers, one slice of them along each sequential loop.
+  // Addresses and indices take a few more.
+  int64_t bytes = 0;
+  for (OpOperand &init : info.getRoot().getDpsInitsMutable())
+    bytes += tileElements(info, plan, init) * elementBytes(init.get().getType());
+  for (OpOperand *input : info.getRoot().getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType())) {
+      int64_t own = tileElements(info, plan, *input) *
+                    elementBytes(input->get().getType());
+      if (llvm::is_contained(config.getPromote(),
+                             int64_t(input->getOperandNumber())))
+        own = own / 8;
+      bytes += own;
+    }
+  if (plan.subgroup > 1)
+    footprint.registers = 24 + llvm::divideCeil(bytes, 4 * plan.threads);
+  else
+    footprint.registers =
+        1 + llvm::divideCeil(bytes, target.getFact("vector_bytes", 32));
+  return footprint;
+}
+
+FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
+                                     LoweringConfigAttr config,
+                                     TargetAttr target, std::string &reason) {
+  FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
+  if (failed(plan))
+    return failure();
+  auto over = [&](StringRef what, int64_t need, StringRef fact,
+                  int64_t otherwise) {
+    int64_t limit = target.getFact(fact, otherwise);
+    if (need <= limit)
+      return false;
+    reason = (Twine("needs ") + Twine(need) + " " + what + " but " +
+              target.getName() + " has " + Twine(limit))
+                 .str();
+    return true;
+  };
+  Footprint footprint = estimate(info, config, *plan, target);
+  if (over("threads per block", plan->threads, "max_threads", 1) ||
+      over("bytes of shared memory", footprint.sharedBytes, "shared_memory",
+           0) ||
+      (plan->subgroup > 1 && over("registers per thread", footprint.registers,
+                                  "registers", 255)))
+    return failure();
+  return plan;
+}

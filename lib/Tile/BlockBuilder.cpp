@@ -1,0 +1,387 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The code of one block, see BlockBuilder.h for the idea.
+
+#include "BlockBuilder.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+BlockBuilder::BlockBuilder(OpBuilder &builder, const KernelInfo &info,
+                           const TilePlan &plan)
+    : b(builder), info(info), plan(plan), kernel(info.kernel) {
+  extents.resize(info.classes.size());
+  scopes.emplace_back();
+}
+
+//===----------------------------------------------------------------------===//
+// Extents, offsets, sizes
+//===----------------------------------------------------------------------===//
+
+OpFoldResult BlockBuilder::getExtent(unsigned number) {
+  OpFoldResult &extent = extents[number];
+  const LoopClass &loopClass = info.classes[number];
+  if (!extent && ShapedType::isStatic(loopClass.extent))
+    extent = b.getIndexAttr(loopClass.extent);
+  if (!extent)
+    extent = tensor::DimOp::create(b, kernel.getLoc(),
+                                   kernel.getArgument(loopClass.argument),
+                                   loopClass.dim)
+                 .getResult();
+  return extent;
+}
+
+/// min(step, extent - offset), or step where it divides the extent.
+OpFoldResult BlockBuilder::tileSize(unsigned number, int64_t step,
+                                    OpFoldResult offset) {
+  int64_t extent = info.classes[number].extent;
+  if (ShapedType::isStatic(extent) && extent % step == 0 && extent > 0)
+    return b.getIndexAttr(step);
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  AffineMap map = AffineMap::get(
+      2, 0, {b.getAffineConstantExpr(step), d1 - d0}, b.getContext());
+  return affine::makeComposedFoldedAffineMin(b, kernel.getLoc(), map,
+                                             {offset, getExtent(number)});
+}
+
+Environment BlockBuilder::placeBlock() {
+  Environment env;
+  Location loc = kernel.getLoc();
+  for (unsigned number = 0; number < info.classes.size(); ++number) {
+    env.offsets.push_back(b.getIndexAttr(0));
+    env.sizes.push_back(getExtent(number));
+    env.tiled.push_back(false);
+  }
+
+  // The root's order of loops is the order of the tile ids.
+  SmallVector<unsigned> spread;
+  for (unsigned number : info.getClasses(info.getRoot()))
+    if (info.classes[number].parallel && plan.classes[number].loop)
+      spread.push_back(number);
+  SmallVector<Value> counts;
+  for (unsigned number : spread) {
+    const LoopClass &loopClass = info.classes[number];
+    int64_t step = plan.classes[number].step;
+    AffineExpr extent;
+    if (ShapedType::isStatic(loopClass.extent)) {
+      extent = b.getAffineConstantExpr(loopClass.extent);
+    } else {
+      extent = b.getAffineSymbolExpr(countDims.size());
+      countDims.push_back({loopClass.argument, loopClass.dim});
+    }
+    tileCounts.push_back(extent.ceilDiv(step));
+    AffineExpr count = b.getAffineSymbolExpr(0).ceilDiv(step);
+    counts.push_back(getValueOrCreateConstantIndexOp(
+        b, loc,
+        affine::makeComposedFoldedAffineApply(b, loc, count,
+                                              {getExtent(number)})));
+  }
+  ValueRange ids;
+  if (!spread.empty())
+    ids = TileIdOp::create(b, loc,
+                           SmallVector<Type>(spread.size(), b.getIndexType()),
+                           counts, DenseI64ArrayAttr())
+              .getIds();
+  for (auto [number, id] : llvm::zip_equal(spread, ids)) {
+    int64_t step = plan.classes[number].step;
+    env.offsets[number] = affine::makeComposedFoldedAffineApply(
+        b, loc, b.getAffineDimExpr(0) * step, {id});
+    env.sizes[number] = tileSize(number, step, env.offsets[number]);
+  }
+  for (auto [number, loopClass] : llvm::enumerate(info.classes))
+    env.tiled[number] =
+        loopClass.parallel ? !plan.classes[number].innerLoop
+                           : !plan.classes[number].loop;
+  return env;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>>
+BlockBuilder::writeLoops(Location loc, ArrayRef<Loop> loops,
+                         const Environment &env, ValueRange inits, Body body) {
+  if (loops.empty())
+    return body(env, inits);
+  const Loop &loop = loops.front();
+  Value lower = getValueOrCreateConstantIndexOp(b, loc, loop.lower);
+  Value upper = getValueOrCreateConstantIndexOp(b, loc, loop.upper);
+  Value step = arith::ConstantIndexOp::create(b, loc, loop.step);
+  auto forOp = scf::ForOp::create(b, loc, lower, upper, step, inits);
+
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forOp.getBody());
+  scopes.emplace_back();
+  Environment inside = env;
+  inside.offsets[loop.number] = forOp.getInductionVar();
+  inside.sizes[loop.number] =
+      tileSize(loop.number, loop.step, forOp.getInductionVar());
+  inside.tiled[loop.number] = true;
+  FailureOr<SmallVector<Value>> values = writeLoops(
+      loc, loops.drop_front(), inside, forOp.getRegionIterArgs(), body);
+  scopes.pop_back();
+  if (failed(values))
+    return failure();
+  scf::YieldOp::create(b, loc, *values);
+  return SmallVector<Value>(forOp.getResults());
+}
+
+SmallVector<BlockBuilder::Loop>
+BlockBuilder::sequentialLoops(linalg::LinalgOp op, const Environment &env,
+                              bool reductions) {
+  SmallVector<Loop> loops;
+  for (auto [iterator, number] :
+       llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
+    if ((iterator != utils::IteratorType::parallel) == reductions &&
+        !info.classes[number].parallel && !env.tiled[number])
+      loops.push_back({number, b.getIndexAttr(0), getExtent(number),
+                       plan.classes[number].step});
+  return loops;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+static Value lookThroughCasts(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+static linalg::LinalgOp getProducer(Value value) {
+  return lookThroughCasts(value).getDefiningOp<linalg::LinalgOp>();
+}
+
+/// Loops of `op` that index its results.
+static SmallVector<unsigned> resultLoops(linalg::LinalgOp op) {
+  SmallVector<unsigned> loops;
+  for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::parallel)
+      loops.push_back(loop);
+  return loops;
+}
+
+BlockBuilder::Key BlockBuilder::makeKey(linalg::LinalgOp op,
+                                        const Environment &env) {
+  Key key{op, {}};
+  for (unsigned loop : resultLoops(op)) {
+    unsigned number = info.getClasses(op)[loop];
+    key.second.push_back(env.offsets[number].getOpaqueValue());
+    key.second.push_back(env.sizes[number].getOpaqueValue());
+  }
+  return key;
+}
+
+/// True if the tile that `op` starts from is read.
+static bool readsInit(linalg::LinalgOp op, OpOperand &operand) {
+  return op.payloadUsesValueFromOperand(&operand);
+}
+
+LogicalResult BlockBuilder::hoistProducers(linalg::LinalgOp op,
+                                           const Environment &env,
+                                           ArrayRef<Loop> loops) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    linalg::LinalgOp producer = getProducer(operand.get());
+    if (!producer || (op.isDpsInit(&operand) && !readsInit(op, operand)))
+      continue;
+    bool touched = llvm::any_of(resultLoops(producer), [&](unsigned loop) {
+      unsigned number = info.getClasses(producer)[loop];
+      return llvm::any_of(loops, [&](const Loop &loop) {
+        return loop.number == number;
+      });
+    });
+    if (failed(touched ? hoistProducers(producer, env, loops)
+                       : LogicalResult(writeOp(producer, env))))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<Value> BlockBuilder::writeOperand(OpOperand &operand,
+                                            const Environment &env) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  if (linalg::LinalgOp producer = getProducer(operand.get())) {
+    FailureOr<SmallVector<Value>> values = writeOp(producer, env);
+    if (failed(values))
+      return failure();
+    unsigned number =
+        cast<OpResult>(lookThroughCasts(operand.get())).getResultNumber();
+    return (*values)[number];
+  }
+  Value source = lookThroughCasts(operand.get());
+  if (auto updated = current.find(source); updated != current.end())
+    source = updated->second;
+  if (!isa<RankedTensorType>(source.getType()))
+    return source;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<OpFoldResult> offsets, sizes;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
+    unsigned number = info.getClasses(op)[map.getDimPosition(i)];
+    offsets.push_back(env.offsets[number]);
+    sizes.push_back(env.sizes[number]);
+  }
+  if (source.getDefiningOp<tensor::EmptyOp>())
+    return tensor::EmptyOp::create(
+               b, op.getLoc(), sizes,
+               cast<RankedTensorType>(source.getType()).getElementType())
+        .getResult();
+  SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(b, op.getLoc(), source, offsets, sizes,
+                                        strides)
+      .getResult();
+}
+
+FailureOr<SmallVector<Value>>
+BlockBuilder::writeTile(linalg::LinalgOp op, const Environment &env,
+                        ValueRange inits) {
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  for (OpOperand &operand : op->getOpOperands()) {
+    FailureOr<Value> value;
+    if (!op.isDpsInit(&operand)) {
+      value = writeOperand(operand, env);
+    } else if (!inits.empty()) {
+      value = inits[operand.getOperandNumber() - op.getNumDpsInputs()];
+    } else if (readsInit(op, operand)) {
+      value = writeOperand(operand, env);
+    } else {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      SmallVector<OpFoldResult> sizes;
+      for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+        sizes.push_back(
+            env.sizes[info.getClasses(op)[map.getDimPosition(i)]]);
+      value = tensor::EmptyOp::create(b, op.getLoc(), sizes,
+                                      getElementTypeOrSelf(operand.get()))
+                  .getResult();
+    }
+    if (failed(value))
+      return failure();
+    operands.push_back(*value);
+    if (op.isDpsInit(&operand))
+      types.push_back(value->getType());
+  }
+  auto tiled = cast<linalg::LinalgOp>(clone(b, op, types, operands));
+  tiled->removeAttr(kConfigAttr);
+  SmallVector<OpFoldResult> offsets;
+  for (unsigned number : info.getClasses(op))
+    offsets.push_back(env.offsets[number]);
+  linalg::offsetIndices(b, tiled, offsets);
+  return SmallVector<Value>(tiled->getResults());
+}
+
+FailureOr<SmallVector<Value>> BlockBuilder::writeOp(linalg::LinalgOp op,
+                                                    const Environment &env) {
+  Key key = makeKey(op, env);
+  for (Scope &scope : llvm::reverse(scopes))
+    if (auto found = scope.find(key); found != scope.end())
+      return found->second;
+
+  SmallVector<Loop> loops = sequentialLoops(op, env, /*reductions=*/true);
+  FailureOr<SmallVector<Value>> values;
+  if (loops.empty()) {
+    values = writeTile(op, env, {});
+  } else {
+    if (failed(hoistProducers(op, env, loops)))
+      return failure();
+    SmallVector<Value> inits;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      FailureOr<Value> value = writeOperand(init, env);
+      if (failed(value))
+        return failure();
+      inits.push_back(*value);
+    }
+    values = writeLoops(op.getLoc(), loops, env, inits,
+                        [&](const Environment &inside, ValueRange carried) {
+                          return writeTile(op, inside, carried);
+                        });
+  }
+  if (succeeded(values))
+    scopes.back()[key] = *values;
+  return values;
+}
+
+FailureOr<Value> BlockBuilder::writeResult(unsigned number,
+                                           const Environment &env,
+                                           Value destination) {
+  OpResult result = info.results[number];
+  auto op = cast<linalg::LinalgOp>(result.getOwner());
+  BlockArgument argument = info.getDestination(number);
+  SmallVector<Loop> loops = sequentialLoops(op, env, /*reductions=*/false);
+  if (!loops.empty() && failed(hoistProducers(op, env, loops)))
+    return failure();
+  FailureOr<SmallVector<Value>> values = writeLoops(
+      op.getLoc(), loops, env, destination,
+      [&](const Environment &inside,
+          ValueRange carried) -> FailureOr<SmallVector<Value>> {
+        current[argument] = carried.front();
+        FailureOr<SmallVector<Value>> tile = writeOp(op, inside);
+        if (failed(tile))
+          return failure();
+        AffineMap map = op.getIndexingMapMatchingResult(result);
+        SmallVector<OpFoldResult> offsets, sizes;
+        for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
+          unsigned position = info.getClasses(op)[map.getDimPosition(i)];
+          offsets.push_back(inside.offsets[position]);
+          sizes.push_back(inside.sizes[position]);
+        }
+        SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
+        Value inserted = tensor::InsertSliceOp::create(
+            b, op.getLoc(), (*tile)[result.getResultNumber()], carried.front(),
+            offsets, sizes, strides);
+        return SmallVector<Value>{inserted};
+      });
+  if (failed(values))
+    return failure();
+  current[argument] = values->front();
+  return values->front();
+}
+
+FailureOr<SmallVector<Value>> BlockBuilder::build() {
+  Environment env = placeBlock();
+
+  // Register tiles: loops around everything. The last loop is outermost for
+  // contractions, so that one panel of the right-hand side stays in cache
+  // while the rows go by.
+  SmallVector<Loop> registerLoops;
+  for (unsigned number : info.getClasses(info.getRoot())) {
+    const ClassTile &tile = plan.classes[number];
+    if (!info.classes[number].parallel || !tile.innerLoop)
+      continue;
+    OpFoldResult end = affine::makeComposedFoldedAffineApply(
+        b, kernel.getLoc(), b.getAffineDimExpr(0) + b.getAffineDimExpr(1),
+        {env.offsets[number], env.sizes[number]});
+    registerLoops.push_back({number, env.offsets[number], end, tile.inner});
+  }
+  if (matchContraction(info.getRoot()))
+    std::reverse(registerLoops.begin(), registerLoops.end());
+
+  SmallVector<Value> destinations;
+  for (unsigned number = 0; number < info.results.size(); ++number)
+    destinations.push_back(info.getDestination(number));
+  return writeLoops(
+      info.getRoot().getLoc(), registerLoops, env, destinations,
+      [&](const Environment &inside,
+          ValueRange carried) -> FailureOr<SmallVector<Value>> {
+        SmallVector<Value> values;
+        for (auto [number, value] : llvm::enumerate(carried))
+          current[info.getDestination(number)] = value;
+        for (auto [number, value] : llvm::enumerate(carried)) {
+          FailureOr<Value> updated = writeResult(number, inside, value);
+          if (failed(updated))
+            return failure();
+          values.push_back(*updated);
+        }
+        return values;
+      });
+}

@@ -1,0 +1,121 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the code of one block, on demand: to compute a tile of a value is to
+// compute the tiles of what it reads, at the offsets and sizes that the loop
+// classes have at that point.
+//
+// The state of the loop classes is an *environment*: offset and size per class.
+// It starts as "all of it"; a block's tile fixes the parallel classes, every
+// loop around the point of writing narrows one more. Because all ops name their
+// loops by class, one environment says where every op of the kernel is, and
+// fusing a producer is nothing but computing it in the consumer's environment.
+//
+//   softmax, 4 rows a block, columns 1024 at a time:
+//     env {rows: (4 * id, 4), columns: all}     max = loop over columns
+//       env {rows: .., columns: (j, 1024)}        max of that part of x
+//     env {rows: .., columns: all}              sum = loop over columns
+//       env {rows: .., columns: (j, 1024)}        exp(x - max), summed
+//     result: loop over columns
+//       env {rows: .., columns: (j, 1024)}        exp(x - max) / sum, stored
+//
+// exp is elementwise, so it is written again wherever a tile of it is needed;
+// max and sum are written once, before the loops that use them.
+
+#ifndef TILEWRIGHT_LIB_TILE_BLOCKBUILDER_H
+#define TILEWRIGHT_LIB_TILE_BLOCKBUILDER_H
+
+#include "tilewright/Configure/TilePlan.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+#include <map>
+
+namespace tilewright {
+
+/// Offset and size of every loop class at one point of the code.
+struct Environment {
+  llvm::SmallVector<mlir::OpFoldResult> offsets, sizes;
+  /// The class is narrowed to one tile.
+  llvm::SmallVector<bool> tiled;
+};
+
+class BlockBuilder {
+public:
+  BlockBuilder(mlir::OpBuilder &builder, const KernelInfo &info,
+               const TilePlan &plan);
+
+  /// Writes the whole body at the builder's insertion point. Returns the new
+  /// values of the kernel's results and sets `tileCounts` to the expressions
+  /// over `countDims` (argument number, dim) of the number of tiles.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> build();
+
+  /// Tiles along each loop that is spread over blocks, as expressions over
+  /// symbols, and what the symbols are: (argument number, dim) pairs.
+  llvm::SmallVector<mlir::AffineExpr> tileCounts;
+  llvm::SmallVector<std::pair<unsigned, unsigned>> countDims;
+
+private:
+  using Key = std::pair<mlir::Operation *, std::vector<const void *>>;
+  using Scope = std::map<Key, llvm::SmallVector<mlir::Value>>;
+  /// One loop of a nest being written: the class and its tile.
+  struct Loop {
+    unsigned number;
+    mlir::OpFoldResult lower, upper;
+    int64_t step;
+  };
+  using Body =
+      llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
+          const Environment &, mlir::ValueRange)>;
+
+  mlir::Value getExtentDim(unsigned number);
+  mlir::OpFoldResult getExtent(unsigned number);
+  mlir::OpFoldResult tileSize(unsigned number, int64_t step,
+                              mlir::OpFoldResult offset);
+  /// Fixes the parallel classes by tile ids; fills the tile counts.
+  Environment placeBlock();
+
+  /// Writes a nest of scf.for over `loops` that carries `inits`; `body` is
+  /// called inside with the narrowed environment.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  writeLoops(mlir::Location loc, llvm::ArrayRef<Loop> loops,
+             const Environment &env, mlir::ValueRange inits, Body body);
+
+  /// Sequential classes among `op`'s loops that still need a loop.
+  llvm::SmallVector<Loop> sequentialLoops(mlir::linalg::LinalgOp op,
+                                          const Environment &env,
+                                          bool reductions);
+  /// Writes producers of `op` that none of `loops` touches.
+  mlir::LogicalResult hoistProducers(mlir::linalg::LinalgOp op,
+                                     const Environment &env,
+                                     llvm::ArrayRef<Loop> loops);
+  /// The tile of each result of `op`.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  writeOp(mlir::linalg::LinalgOp op, const Environment &env);
+  /// One tiled copy of `op`; `inits` replaces its destinations where given.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  writeTile(mlir::linalg::LinalgOp op, const Environment &env,
+            mlir::ValueRange inits);
+  /// The tile of `operand` in `env`.
+  mlir::FailureOr<mlir::Value> writeOperand(mlir::OpOperand &operand,
+                                            const Environment &env);
+  /// Computes result `number` and inserts it into `destination`.
+  mlir::FailureOr<mlir::Value> writeResult(unsigned number,
+                                           const Environment &env,
+                                           mlir::Value destination);
+  Key makeKey(mlir::linalg::LinalgOp op, const Environment &env);
+
+  mlir::OpBuilder &b;
+  const KernelInfo &info;
+  const TilePlan &plan;
+  mlir::func::FuncOp kernel;
+  llvm::SmallVector<mlir::OpFoldResult> extents;
+  /// Values written so far and visible here, innermost scope last.
+  std::vector<Scope> scopes;
+  /// Destination argument -> its current value.
+  llvm::DenseMap<mlir::Value, mlir::Value> current;
+};
+
+} // namespace tilewright
+
+#endif

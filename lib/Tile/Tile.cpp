@@ -1,0 +1,126 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-tile: a configured kernel becomes the code of one block.
+//
+//   func.func private @k(%x: tensor<?xf32>, %o: tensor<?xf32>) … {
+//     %r = linalg.generic {tilewright.lowering_config = <…, block = [128]>}
+//            ins(%x) outs(%o) …
+//     return %r
+//   }
+// becomes
+//   func.func private @k(…) attributes {tilewright.launch = #tilewright.launch<
+//       threads = 32, subgroup = 32,
+//       tiles = affine_map<()[s0] -> (s0 ceildiv 128)>, dims = [0, 0]>, …} {
+//     %n = tensor.dim %x, 0
+//     %id = tilewright.tile_id(%n ceildiv 128) : index
+//     %s = min(128, %n - %id * 128)
+//     %xs = tensor.extract_slice %x[%id * 128] [%s] [1]
+//     %r = linalg.generic {tilewright.tile_sizes = array<i64: 128>} ins(%xs) …
+//     %u = tensor.insert_slice %r into %o[%id * 128] [%s] [1]
+//     return %u
+//   }
+//
+// Upstream's tile-and-fuse tiles one consumer and pulls producers in one by
+// one; a kernel with several results, or with several reductions over one loop
+// (softmax), needs all ops placed at once, which is what BlockBuilder does. The
+// ops themselves stay linalg ops on slices, as upstream would leave them.
+
+#include "tilewright/Tile/Tile.h"
+#include "BlockBuilder.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_TILEPASS
+#include "tilewright/Tile/Passes.h.inc"
+} // namespace tilewright
+
+/// The number of argument `number` among the kernel's tensor arguments, which
+/// is how launch attributes and the manifest count operands.
+static int64_t operandNumber(func::FuncOp kernel, unsigned number) {
+  int64_t count = 0;
+  for (unsigned i = 0; i < number; ++i)
+    count += isa<ShapedType>(kernel.getArgument(i).getType());
+  return count;
+}
+
+LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
+  TargetAttr target = getTarget(kernel);
+  if (!target)
+    return kernel.emitOpError("is in no module with 'tilewright.target'");
+  FailureOr<KernelInfo> info = KernelInfo::get(kernel);
+  if (failed(info))
+    return failure();
+  auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config)
+    return info->getRoot()->emitOpError("has no 'tilewright.lowering_config'; run "
+                                   "tilewright-configure or pin one");
+  std::string reason;
+  FailureOr<TilePlan> plan = fits(*info, config, target, reason);
+  if (failed(plan))
+    return info->getRoot()->emitOpError()
+           << "the lowering config does not fit: " << reason;
+
+  OpBuilder b(kernel.getContext());
+  for (linalg::LinalgOp op : info->ops)
+    op->setAttr(kTileSizesAttr,
+                b.getDenseI64ArrayAttr(plan->getVectorSizes(*info, op)));
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  b.setInsertionPoint(terminator);
+  BlockBuilder block(b, *info, *plan);
+  FailureOr<SmallVector<Value>> results = block.build();
+  if (failed(results))
+    return failure();
+  terminator->setOperands(*results);
+
+  SmallVector<int64_t> dims;
+  for (auto [argument, dim] : block.countDims)
+    dims.append({operandNumber(kernel, argument), int64_t(dim)});
+  AffineMap tiles = AffineMap::get(0, block.countDims.size(), block.tileCounts,
+                                   kernel.getContext());
+  kernel->setAttr(kConfigAttr, config);
+  kernel->setAttr(kLaunchAttr,
+                  LaunchAttr::get(kernel.getContext(), plan->threads,
+                                  plan->subgroup, AffineMapAttr::get(tiles),
+                                  dims));
+  // The untiled ops, and whatever only they used.
+  IRRewriter rewriter(kernel.getContext());
+  for (linalg::LinalgOp op : llvm::reverse(info->ops))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(kernel.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+  return success();
+}
+
+namespace {
+struct TilePass : public tilewright::impl::TilePassBase<TilePass> {
+  void runOnOperation() override {
+    for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
+      if (isKernel(func) && !func.isExternal() && failed(tileKernel(func)))
+        signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::populateTilePipeline(OpPassManager &pm, const TileOptions &) {
+  pm.addPass(createTilePass());
+  pm.addPass(createCSEPass());
+}
+
+void tilewright::registerTilePasses() {
+  registerPass([] { return createTilePass(); });
+}

@@ -1,0 +1,33 @@
+// RUN: tilewright-opt %s -tilewright-delay-reductions | FileCheck %s
+
+// CHECK-LABEL: func.func @WidenAccumulator(
+// CHECK-SAME: %[[INIT:.+]]: vector<4xf32>
+func.func @WidenAccumulator(%init: vector<4xf32>, %v: vector<4x128xf32>, %n: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  // CHECK: %[[LEAST:.+]] = arith.constant dense<0xFF800000> : vector<4x128xf32>
+  // CHECK: %[[W:.+]] = scf.for {{.+}} iter_args(%[[A:.+]] = %[[LEAST]]) -> (vector<4x128xf32>)
+  // CHECK:   %[[N:.+]] = arith.maximumf %{{.+}}, %[[A]] : vector<4x128xf32>
+  // CHECK:   scf.yield %[[N]]
+  // CHECK: vector.multi_reduction <maximumf>, %[[W]], %[[INIT]] [1]
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %init) -> (vector<4xf32>) {
+    %s = vector.multi_reduction <maximumf>, %v, %acc [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// The accumulator is used in the loop by something else.
+// CHECK-LABEL: func.func @KeepAccumulatorInUse(
+func.func @KeepAccumulatorInUse(%init: vector<4xf32>, %v: vector<4x128xf32>, %n: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  // CHECK: scf.for {{.+}} -> (vector<4xf32>)
+  // CHECK:   vector.multi_reduction
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %init) -> (vector<4xf32>) {
+    %twice = arith.addf %acc, %acc : vector<4xf32>
+    %s = vector.multi_reduction <add>, %v, %twice [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}

@@ -113,9 +113,7 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   FailureOr<Shape> shape = shapeOf(op);
   if (failed(instruction) || failed(shape))
     return failure();
-  int64_t warpsM, warpsN;
-  std::tie(warpsM, warpsN) =
-      warpGrid(op, *shape, *instruction, threads.warps);
+  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
   if (shape->m % (instruction->m * warpsM) ||
       shape->n % (instruction->n * warpsN) || shape->k % instruction->k)
     return op.emitOpError() << "tile " << shape->m << "x" << shape->n << "x"
@@ -168,9 +166,7 @@ LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
   if (failed(instruction) || failed(shape) || failed(layouts) || failed(a) ||
       failed(bRegisters) || failed(acc))
     return failure();
-  int64_t warpsM, warpsN;
-  std::tie(warpsM, warpsN) =
-      warpGrid(op, *shape, *instruction, threads.warps);
+  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
   int64_t repeatM = shape->m / (instruction->m * warpsM),
           repeatN = shape->n / (instruction->n * warpsN),
           repeatK = shape->k / instruction->k;

@@ -39,9 +39,6 @@ def Tilewright_Dialect : Dialect {
       * `tilewright.divisible` (kernel): array of i64 in threes, operand, dim,
         divisor: the variant's guard promises that the dynamic dim is a multiple
         of the divisor, so that rows are aligned for wide accesses.
-      * `tilewright.variant_of` (kernel): name of the kernel that dispatches
-        call; this one runs instead where its promises (`tilewright.divisible`)
-        hold. Variants stand in front of that kernel, best first.
       * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
   }];
   let useDefaultAttributePrinterParser = 1;

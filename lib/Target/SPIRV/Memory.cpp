@@ -1,0 +1,256 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loads and stores.
+//
+// Vulkan has no pointer casts, so how wide an access is must be in the type of
+// the variable. Buffers get one variable per type (all of one binding):
+//
+//   elements        bytes   variable holds
+//   1               1..8    T
+//   2, 4            2..16   vec2<T>, vec4<T>         (at most 16 bytes)
+//   8, 16           8..16   vec2<u32>, vec4<u32>     (T of 8 or 16 bits)
+//
+// and an access at element %i is one of chunk %i / elements. Shared memory has
+// one variable per array, with the widest chunk (up to 4 elements) that it is
+// accessed in; other accesses name a component:
+//
+//   %x = memref.load %s[%i] : memref<64xf32, #tilewright.shared>
+// becomes, where %s is also accessed 16 bytes at a time,
+//   %p = spirv.AccessChain %shared0[%i / 4, %i % 4]
+//   %x = spirv.Load "Workgroup" %p : f32
+//
+// A vector whose `alignment` is less than its size (or absent: then that of its
+// element) is accessed in pieces of that size. i1 is one byte per element, index
+// 64 bits (docs/abi.md).
+
+#include "KernelEmitter.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::spirv_target;
+
+namespace {
+/// What the four access ops have in common.
+struct Access {
+  Value memref;
+  ValueRange indices;
+  Type type;         // of the value moved
+  int64_t alignment; // 0: none given
+  Value stored;      // null for loads
+};
+} // namespace
+
+static std::optional<Access> getAccess(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return Access{load.getMemRef(), load.getIndices(), load.getType(), 0, {}};
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return Access{store.getMemRef(), store.getIndices(),
+                  store.getValueToStore().getType(), 0,
+                  store.getValueToStore()};
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    return Access{load.getBase(), load.getIndices(), load.getType(),
+                  static_cast<int64_t>(load.getAlignment().value_or(0)), {}};
+  if (auto store = dyn_cast<vector::StoreOp>(op))
+    return Access{store.getBase(), store.getIndices(),
+                  store.getValueToStore().getType(),
+                  static_cast<int64_t>(store.getAlignment().value_or(0)),
+                  store.getValueToStore()};
+  return std::nullopt;
+}
+
+Type KernelEmitter::storageType(Type element) const {
+  if (element.isInteger(1))
+    return IntegerType::get(target.getContext(), 8);
+  if (element.isIndex())
+    return IntegerType::get(target.getContext(), 64);
+  return registerType(element);
+}
+
+FailureOr<AccessShape> KernelEmitter::accessShape(Operation *op,
+                                                  const Memory &memory,
+                                                  int64_t count,
+                                                  int64_t alignment) {
+  AccessShape shape;
+  shape.storage = storageType(memory.element);
+  if (!shape.storage)
+    return op->emitOpError("accesses elements of type ")
+           << memory.element << ", which SPIR-V kernels cannot hold";
+  shape.pointee = shape.storage;
+  int64_t bytes = shape.storage.getIntOrFloatBitWidth() / 8;
+  int64_t widest = memory.shared ? std::min<int64_t>(4 * bytes, 16) : 16;
+  int64_t fit = std::min(alignment, widest) / bytes;
+  shape.elements = 1;
+  while (shape.elements * 2 <= fit && count % (shape.elements * 2) == 0)
+    shape.elements *= 2;
+  // A chunked shared array is accessed in its chunks or one by one.
+  if (memory.shared && memory.chunk > 1 && shape.elements != memory.chunk)
+    shape.elements = 1;
+  if (shape.elements > 4)
+    shape.pointee =
+        VectorType::get(shape.elements * bytes / 4, b.getI32Type());
+  else if (shape.elements > 1)
+    shape.pointee = VectorType::get(shape.elements, shape.storage);
+  return shape;
+}
+
+/// Finds the shared arrays, and for every memref the types it is accessed in.
+LogicalResult KernelEmitter::collectAccesses() {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      MemRefType type = alloc.getType();
+      auto space = dyn_cast_if_present<SharedAttr>(type.getMemorySpace());
+      if (!space || !space.getSwizzle().empty() || type.getRank() != 1 ||
+          !type.hasStaticShape() || !type.getLayout().isIdentity() ||
+          op->getParentOp() != kernel) {
+        op->emitOpError("is not thread form: shared memory is one "
+                        "memref<Nxf32, #tilewright.shared> at the top of the "
+                        "kernel");
+        return WalkResult::interrupt();
+      }
+      Memory &memory = memories[alloc.getResult()];
+      memory.element = type.getElementType();
+      memory.shared = true;
+      memory.size = type.getNumElements();
+      if (!storageType(memory.element)) {
+        op->emitOpError("has elements of type ")
+            << memory.element << ", which SPIR-V kernels cannot hold";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    }
+    std::optional<Access> access = getAccess(op);
+    if (!access)
+      return WalkResult::advance();
+    auto *found = memories.find(access->memref);
+    if (found == memories.end() || access->indices.size() != 1) {
+      op->emitOpError("is not thread form: it accesses a memref that is neither "
+                      "an argument of rank 1 nor shared memory");
+      return WalkResult::interrupt();
+    }
+    Memory &memory = found->second;
+    // The widest chunk of a shared array is not known before the end.
+    int64_t chunk = std::exchange(memory.chunk, 1);
+    FailureOr<AccessShape> shape = accessShape(
+        op, memory, numElements(access->type), access->alignment);
+    memory.chunk = chunk;
+    if (failed(shape))
+      return WalkResult::interrupt();
+    (access->stored ? memory.written : memory.read) = true;
+    if (memory.shared) {
+      memory.chunk = std::max(memory.chunk, shape->elements);
+      memory.variables.clear();
+      memory.variables.insert(
+          {memory.chunk > 1
+               ? Type(VectorType::get(memory.chunk, shape->storage))
+               : shape->storage,
+           Value()});
+    } else {
+      memory.variables.insert({shape->pointee, Value()});
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Points at the element `index + offset`, or the chunk that begins there.
+Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
+                             Value index, int64_t offset) {
+  Type type = indexType();
+  auto plus = [&](Value value, int64_t addend) {
+    return addend ? make<spirv::IAddOp>(value, constant(type, addend)) : value;
+  };
+  auto chunkNumber = [&](Value value, int64_t elements) {
+    return elements == 1 ? value
+                         : make<spirv::ShiftRightLogicalOp>(
+                               value, constant(type, llvm::Log2_64(elements)));
+  };
+  if (!memory.shared) {
+    Value chunk = plus(chunkNumber(index, shape.elements),
+                       offset / shape.elements);
+    Value address = memory.variables.lookup(shape.pointee);
+    return make<spirv::AccessChainOp>(
+        address, ValueRange{constant(b.getI32Type(), 0), chunk});
+  }
+  Value address = memory.variables.front().second;
+  if (memory.chunk == 1 || shape.elements == memory.chunk)
+    return make<spirv::AccessChainOp>(
+        address, ValueRange(plus(chunkNumber(index, shape.elements),
+                                 offset / shape.elements)));
+  Value element = plus(index, offset);
+  Value component = make<spirv::BitwiseAndOp>(
+      element, constant(type, memory.chunk - 1));
+  return make<spirv::AccessChainOp>(
+      address, ValueRange{chunkNumber(element, memory.chunk), component});
+}
+
+Parts KernelEmitter::fromStorage(Value loaded, const AccessShape &shape,
+                                 Type element) {
+  Parts list;
+  if (auto vector = dyn_cast<VectorType>(loaded.getType()))
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      list.push_back(extract(loaded, i));
+  else
+    list.push_back(loaded);
+  if (list.front().getType() != shape.storage)
+    list = fromWords(list, shape.storage);
+  for (Value &value : list) {
+    if (element.isInteger(1))
+      value = make<spirv::INotEqualOp>(value, constant(shape.storage, 0));
+    else if (element.isIndex())
+      value = convertInteger(value, indexType(), /*isSigned=*/true);
+  }
+  return list;
+}
+
+Value KernelEmitter::toStorage(ArrayRef<Value> elements,
+                               const AccessShape &shape, Type element) {
+  Parts list(elements);
+  for (Value &value : list) {
+    if (element.isInteger(1))
+      value = select(value, constant(shape.storage, 1),
+                     constant(shape.storage, 0));
+    else if (element.isIndex())
+      value = convertInteger(value, shape.storage, /*isSigned=*/true);
+  }
+  auto vector = dyn_cast<VectorType>(shape.pointee);
+  if (!vector)
+    return list.front();
+  if (vector.getElementType() != shape.storage)
+    list = toWords(list);
+  return construct(vector, list);
+}
+
+Outcome KernelEmitter::emitMemory(Operation *op) {
+  if (isa<memref::AllocOp>(op))
+    return Outcome::Done; // seen by collectAccesses
+  std::optional<Access> access = getAccess(op);
+  if (!access)
+    return Outcome::Unknown;
+  Memory &memory = memories.find(access->memref)->second;
+  int64_t count = numElements(access->type);
+  FailureOr<AccessShape> shape =
+      accessShape(op, memory, count, access->alignment);
+  SmallVector<Type> types;
+  if (failed(shape) || failed(appendPartTypes(op, access->type, types)))
+    return Outcome::Failed;
+  Value index = part(access->indices.front());
+  Parts moved = access->stored ? parts(access->stored) : Parts();
+  for (int64_t offset = 0; offset < count; offset += shape->elements) {
+    Value place = pointer(memory, *shape, index, offset);
+    if (access->stored) {
+      Value value =
+          toStorage(ArrayRef(moved).slice(offset, shape->elements), *shape,
+                    memory.element);
+      spirv::StoreOp::create(b, loc, place, value);
+    } else {
+      moved.append(
+          fromStorage(make<spirv::LoadOp>(place), *shape, memory.element));
+    }
+  }
+  if (!access->stored)
+    setParts(op->getResult(0), moved);
+  return Outcome::Done;
+}

@@ -1,0 +1,56 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A spirv.module to words, validated by SPIRV-Tools in process: a module that
+// the validator refuses is never written.
+
+#include "tilewright/Target/SPIRV/SPIRV.h"
+
+#include "mlir/Target/SPIRV/Serialization.h"
+#include "spirv-tools/libspirv.hpp"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// The newest Vulkan whose SPIR-V this version is, and the word for it.
+static spv_target_env environment(spirv::Version version) {
+  if (version <= spirv::Version::V_1_3)
+    return SPV_ENV_VULKAN_1_1;
+  return version <= spirv::Version::V_1_5 ? SPV_ENV_VULKAN_1_2
+                                          : SPV_ENV_VULKAN_1_3;
+}
+
+FailureOr<SmallVector<uint32_t>>
+tilewright::serializeSPIRV(spirv::ModuleOp module, bool debugInfo) {
+  std::optional<spirv::VerCapExtAttr> vce = module.getVceTriple();
+  if (!vce)
+    return module.emitOpError("has no version and capabilities");
+  SmallVector<uint32_t> words;
+  spirv::SerializationOptions options;
+  options.emitDebugInfo = debugInfo;
+  if (failed(spirv::serialize(module, words, options)))
+    return failure();
+
+  spvtools::SpirvTools tools(environment(vce->getVersion()));
+  std::string message;
+  tools.SetMessageConsumer([&](spv_message_level_t, const char *,
+                               const spv_position_t &position,
+                               const char *text) {
+    if (message.empty())
+      message = text;
+  });
+  if (!tools.Validate(words.data(), words.size()))
+    return module.emitOpError("is not valid SPIR-V for Vulkan: ") << message;
+  return words;
+}
+
+std::string tilewright::disassembleSPIRV(ArrayRef<uint32_t> words) {
+  spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_6);
+  std::string text;
+  if (!tools.Disassemble(words.data(), words.size(), &text,
+                         SPV_BINARY_TO_TEXT_OPTION_INDENT |
+                             SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES |
+                             SPV_BINARY_TO_TEXT_OPTION_NO_HEADER))
+    return {};
+  return text;
+}

@@ -189,6 +189,8 @@ static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
   }
   library.vkGetPhysicalDeviceProperties2(caps.physical, &properties);
 
+  if (hasDriver && driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
+    caps.facts["max_loop_iterations"] = 65535;
   if (hasDriver)
     caps.driver = std::string(driver.driverName) + " " + driver.driverInfo;
   caps.maxAllocation = maintenance3.maxMemoryAllocationSize;

@@ -19,6 +19,9 @@
 //   max_buffers           storage buffers of one kernel
 //   memory                device-local heap
 //   multiprocessors       where the driver tells (else 0)
+//   max_loop_iterations   what one invocation may run through, all its loops
+//                         together, before the driver silently ends them (Mesa's
+//                         lavapipe: 65535; 0: no limit)
 //   timestamps            events can be timed
 //   feature:<name>        a feature of vulkan_features.def, or shaderFloat64,
 //                         shaderInt64, shaderInt16

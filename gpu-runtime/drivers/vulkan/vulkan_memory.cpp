@@ -179,22 +179,27 @@ Status Memory::allocatePiece(uint32_t sizeClass, uint64_t size,
                              std::unique_ptr<DriverBuffer> &result) {
   if (Status s = device.lost())
     return s;
-  uint64_t pieceSize = uint64_t(1) << sizeClass;
-  std::lock_guard<std::mutex> lock(mutex);
-  std::vector<Piece> &pieces = freePieces[sizeClass];
-  if (pieces.empty()) {
-    Block slab;
-    uint64_t slabSize = std::max(minSlab, pieceSize * piecesPerSlab);
-    if (Status s = createBlock(slabSize, MemoryUse::Device, slab))
-      return std::move(s).in("allocating " + std::to_string(size) + " bytes");
-    slabs.push_back(slab);
-    for (uint64_t at = slabSize; at >= pieceSize; at -= pieceSize)
-      pieces.push_back({slab, at - pieceSize});
+  Piece piece;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<Piece> &pieces = freePieces[sizeClass];
+    if (pieces.empty()) {
+      uint64_t pieceSize = uint64_t(1) << sizeClass;
+      uint64_t slabSize = std::max(minSlab, pieceSize * piecesPerSlab);
+      Block slab;
+      if (Status s = createBlock(slabSize, MemoryUse::Device, slab))
+        return std::move(s).in("allocating " + std::to_string(size) +
+                               " bytes");
+      slabs.push_back(slab);
+      for (uint64_t at = slabSize; at >= pieceSize; at -= pieceSize)
+        pieces.push_back({slab, at - pieceSize});
+    }
+    piece = pieces.back();
+    pieces.pop_back();
   }
-  Piece piece = pieces.back();
+  // Outside the lock: this may destroy the buffer that `result` held.
   result = std::make_unique<VulkanBuffer>(
       this, piece.block, piece.offset, (size + 15) / 16 * 16, sizeClass);
-  pieces.pop_back();
   return Status::ok();
 }
 

@@ -1,0 +1,252 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What must be refused with a reason, and leave the device usable; and the
+// kernel that never ends, which costs the device but not the program.
+#include "kernels.h"
+
+#include <chrono>
+
+namespace tilewright::cts {
+
+/// One launch of increment, with its result checked.
+static void stillWorks(Context &context) {
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  std::unique_ptr<DriverModule> module;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().allocate(256, buffer));
+  TW_OK(testModule(context, "increment").load(context, module));
+  uint32_t out[64] = {};
+  TW_OK(stream->fill(*buffer, 0, 256, 4, 4));
+  TW_OK(Arguments().write(*buffer).i32(1).launch(*stream, *module, {1, 1, 1}));
+  TW_OK(stream->read(out, *buffer, 0, 256));
+  TW_OK(stream->synchronize(kForever));
+  TW_CHECK(out[0] == 13 && out[63] == 13, std::to_string(out[0]));
+}
+
+static void badEntry(Context &context) {
+  if (context.driver() == "cpu")
+    return context.skip("native kernels are functions, not names");
+  TestModule code = testModule(context, "increment");
+  code.desc.kernels[0].entry = "no_such_kernel";
+  std::unique_ptr<DriverModule> module;
+  Status status = code.load(context, module);
+  TW_CHECK(status.code() == StatusCode::NotFound, status.message());
+  TW_CHECK(status.message().find("no_such_kernel") != std::string::npos,
+           "the message names the kernel: " + status.message());
+  TW_CHECK(!module, "no module");
+  stillWorks(context);
+}
+
+static void badCode(Context &context) {
+  if (context.driver() == "cpu")
+    return context.skip("native kernels are functions, not bytes");
+  TestModule good = testModule(context, "increment");
+  std::vector<uint8_t> bytes(good.desc.bytes, good.desc.bytes + good.desc.size);
+  auto refused = [&](std::vector<uint8_t> code, const char *what) {
+    TestModule bad = good;
+    bad.desc.bytes = code.data();
+    bad.desc.size = code.size();
+    std::unique_ptr<DriverModule> module;
+    Status status = bad.load(context, module);
+    TW_CHECK(!status.isOk() && !status.message().empty(), what);
+    TW_CHECK(status.message().find("cts/increment") != std::string::npos,
+             "the message names the section: " + status.message());
+  };
+  refused({}, "no bytes");
+  refused({1, 2, 3}, "three bytes");
+  refused(std::vector<uint8_t>(400, 0xa5), "bytes that are no code");
+  std::vector<uint8_t> truncated = bytes;
+  truncated.resize(bytes.size() / 2 / 4 * 4);
+  refused(truncated, "half of the module");
+  std::vector<uint8_t> broken = bytes;
+  for (size_t i = bytes.size() / 3; i < bytes.size() / 3 + 40; ++i)
+    broken[i] = 0xff;
+  refused(broken, "40 bytes overwritten");
+  stillWorks(context);
+}
+
+static void wrongKind(Context &context) {
+  TestModule code = testModule(context, "increment");
+  std::string text = "neither text nor words";
+  code.desc.kind =
+      context.driver() == "cuda" ? ModuleKind::Spirv : ModuleKind::Ptx;
+  code.desc.bytes = reinterpret_cast<const uint8_t *>(text.data());
+  code.desc.size = text.size();
+  std::unique_ptr<DriverModule> module;
+  Status status = code.load(context, module);
+  TW_CHECK(!status.isOk() && !status.message().empty(), "wrong kind");
+}
+
+static void gridTooLarge(Context &context) {
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  std::unique_ptr<DriverModule> module;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().allocate(256, buffer));
+  TW_OK(testModule(context, "increment").load(context, module));
+  const char *const facts[] = {"max_grid_x", "max_grid_y", "max_grid_z"};
+  int tried = 0;
+  for (int i = 0; i < 3; ++i) {
+    int64_t limit = context.fact(facts[i]);
+    TW_CHECK(limit > 0, std::string(facts[i]) + " is a fact");
+    if (limit >= UINT32_MAX || context.driver() == "cpu")
+      continue;
+    Extent3 grid = {1, 1, 1};
+    grid[i] = static_cast<uint32_t>(limit) + 1;
+    Status status =
+        Arguments().write(*buffer).i32(1).launch(*stream, *module, grid);
+    TW_CHECK(!status.isOk(), std::string(facts[i]) + " + 1");
+    TW_CHECK(status.message().find("increment") != std::string::npos,
+             "the message names the kernel: " + status.message());
+    ++tried;
+  }
+  TW_OK(stream->synchronize(kForever));
+  stillWorks(context);
+  if (tried == 0)
+    context.skip("this device takes every grid");
+}
+
+static void wrongBlock(Context &context) {
+  if (context.driver() == "cpu")
+    return context.skip("a cpu kernel loops over its threads itself");
+  TestModule code = testModule(context, "increment");
+  code.desc.kernels[0].block = {65536, 1, 1};
+  std::unique_ptr<DriverModule> module;
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().allocate(256, buffer));
+  Status status = code.load(context, module);
+  if (status.isOk())
+    status =
+        Arguments().write(*buffer).i32(1).launch(*stream, *module, {1, 1, 1});
+  TW_CHECK(!status.isOk() && !status.message().empty(),
+           "65536 threads in a block");
+  stillWorks(context);
+}
+
+static void tooMuchShared(Context &context) {
+  if (context.driver() == "cpu")
+    return context.skip("cpu kernels have no shared memory");
+  TestModule code = testModule(context, "increment");
+  code.desc.kernels[0].shared = 64u << 20;
+  std::unique_ptr<DriverModule> module;
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().allocate(256, buffer));
+  Status status = code.load(context, module);
+  if (status.isOk())
+    status =
+        Arguments().write(*buffer).i32(1).launch(*stream, *module, {1, 1, 1});
+  TW_CHECK(!status.isOk() && !status.message().empty(),
+           "64 MiB of shared memory");
+  stillWorks(context);
+}
+
+static void wrongSubgroup(Context &context) {
+  if (context.driver() == "cpu")
+    return context.skip("a cpu kernel has no subgroups");
+  TestModule code = testModule(context, "subgroup_sum");
+  code.desc.kernels[0].subgroup = 1024;
+  std::unique_ptr<DriverModule> module;
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().allocate(1024, buffer));
+  Status status = code.load(context, module);
+  if (status.isOk())
+    status = Arguments().read(*buffer).write(*buffer).launch(*stream, *module,
+                                                             {1, 1, 1});
+  TW_CHECK(status.code() == StatusCode::Unsupported, status.message());
+  TW_CHECK(status.message().find("1024") != std::string::npos,
+           status.message());
+  stillWorks(context);
+}
+
+/// What only Vulkan limits: where a binding begins and how far it reaches.
+static void bindingLimits(Context &context) {
+  if (context.driver() != "vulkan")
+    return context.skip("only Vulkan limits bindings");
+  std::unique_ptr<DriverStream> stream;
+  std::unique_ptr<DriverBuffer> buffer;
+  std::unique_ptr<DriverModule> module;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(testModule(context, "increment").load(context, module));
+  TW_OK(context.device().allocate(4096, buffer));
+  TW_FAILS(Arguments()
+               .bind({buffer.get(), 2, 256, true})
+               .i32(1)
+               .launch(*stream, *module, {1, 1, 1}),
+           StatusCode::Unsupported);
+  int64_t limit = context.fact("max_binding");
+  TW_CHECK(limit >= 128 << 20, std::to_string(limit));
+  if (context.device().allocate(static_cast<uint64_t>(limit) + 16, buffer))
+    return context.skip("no memory for more than one binding's range");
+  TW_FAILS(Arguments().write(*buffer).i32(1).launch(*stream, *module, {1, 1, 1}),
+           StatusCode::Unsupported);
+  TW_OK(Arguments()
+            .bind({buffer.get(), 0, static_cast<uint64_t>(limit), true})
+            .i32(1)
+            .launch(*stream, *module, {1, 1, 1}));
+  TW_OK(stream->synchronize(kForever));
+}
+
+static void neverEnds(Context &context) {
+  std::unique_ptr<DriverStream> stream, other;
+  std::unique_ptr<DriverBuffer> buffer;
+  std::unique_ptr<DriverModule> module;
+  std::unique_ptr<DriverEvent> event;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().createStream(other));
+  TW_OK(context.device().createEvent(false, event));
+  TW_OK(context.device().allocate(256, buffer));
+  TW_OK(testModule(context, "spin").load(context, module));
+  TW_OK(stream->fill(*buffer, 0, 256, 0, 4));
+  // lavapipe ends every loop after 65535 iterations, but not this many blocks.
+  TW_OK(Arguments().write(*buffer).launch(*stream, *module, {65535, 65535, 1}));
+  TW_OK(stream->record(*event));
+  TW_OK(stream->flush());
+  bool done = true;
+  TW_OK(event->query(done));
+  TW_CHECK(!done, "the kernel cannot have ended");
+  Status status = event->wait(100'000'000);
+  TW_CHECK(status.code() == StatusCode::DeadlineExceeded, status.message());
+  auto begin = std::chrono::steady_clock::now();
+  status = stream->synchronize(200'000'000);
+  double seconds = std::chrono::duration<double>(
+                       std::chrono::steady_clock::now() - begin)
+                       .count();
+  TW_CHECK(status.code() == StatusCode::DeadlineExceeded, status.message());
+  TW_CHECK(seconds < 5, "the deadline is kept: " + std::to_string(seconds));
+  // From now on everything says so, at once.
+  TW_FAILS(stream->synchronize(kForever), StatusCode::DeviceLost);
+  TW_FAILS(other->fill(*buffer, 0, 256, 0, 4), StatusCode::DeviceLost);
+  TW_FAILS(Arguments().write(*buffer).launch(*other, *module, {1, 1, 1}),
+           StatusCode::DeviceLost);
+  TW_FAILS(event->wait(kForever), StatusCode::DeviceLost);
+  std::unique_ptr<DriverBuffer> more;
+  TW_FAILS(context.device().allocate(256, more), StatusCode::DeviceLost);
+  // Destruction neither blocks nor frees what the kernel still reads.
+  event.reset();
+  stream.reset();
+  other.reset();
+  module.reset();
+  buffer.reset();
+}
+
+std::vector<Case> errorCases() {
+  return {{"error.bad_kernel_name", badEntry},
+          {"error.bad_code", badCode},
+          {"error.wrong_kind_of_module", wrongKind},
+          {"error.grid_too_large", gridTooLarge},
+          {"error.block_too_large", wrongBlock},
+          {"error.too_much_shared_memory", tooMuchShared},
+          {"error.wrong_subgroup_size", wrongSubgroup},
+          {"error.binding_limits", bindingLimits},
+          {"error.kernel_never_ends", neverEnds, true}};
+}
+
+} // namespace tilewright::cts

@@ -9,6 +9,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -90,6 +91,13 @@ tilewright::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
   return result;
 }
 
+/// Names mean nothing: a user's function `labs` is not the C library's.
+static llvm::TargetLibraryInfoImpl getLibraryInfo(llvm::TargetMachine &machine) {
+  llvm::TargetLibraryInfoImpl info(machine.getTargetTriple());
+  info.disableAllFunctions();
+  return info;
+}
+
 LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
                                         llvm::TargetMachine &machine,
                                         StringRef pipeline) {
@@ -98,6 +106,8 @@ LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
+  functions.registerPass(
+      [&] { return llvm::TargetLibraryAnalysis(getLibraryInfo(machine)); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -118,6 +128,7 @@ FailureOr<std::string> tilewright::generateCode(Location loc,
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(getLibraryInfo(machine)));
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return emitError(loc) << "this target cannot write such a file";
   passes.run(module);

@@ -1,0 +1,108 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Host programs: the part of a program that allocates, branches and dispatches,
+// compiled to an ELF shared object that imports nothing (docs/abi.md).
+//
+//   // module: a program after `place` (docs/ir.md, section 1)
+//   FailureOr<HostProgram> host = compileHost(module, options);
+//
+// What the manifest needs comes with it: functions, constants and dispatches,
+// each in the order of the numbers that the code uses.
+
+#ifndef TILEWRIGHT_TARGET_HOST_HOST_H
+#define TILEWRIGHT_TARGET_HOST_HOST_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/LLVM.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+class DialectRegistry;
+} // namespace mlir
+
+namespace tilewright {
+
+/// A dispatch's number, if the kernel function has it as an integer attribute;
+/// otherwise kernels are numbered in the order in which the module holds them.
+inline constexpr llvm::StringLiteral kDispatchIdAttr = "tilewright.dispatch_id";
+
+/// An object file with CPU kernels, to be linked into the host program.
+struct KernelObject {
+  /// Variant names as in the manifest; each is a symbol of the object.
+  std::vector<std::string> kernels;
+  std::string bytes;
+};
+
+struct HostOptions {
+  std::string triple = "x86_64-unknown-linux-gnu";
+  /// LLVM's processor and features for host code.
+  std::string cpu = "x86-64";
+  std::string features;
+  bool debugInfo = false;
+  /// Also fill HostProgram::llvm and assembly.
+  bool keepText = false;
+  std::vector<KernelObject> objects;
+};
+
+/// A public function, for the manifest: tensors, scalars and memrefs
+/// ("buffer") in the order of the source.
+struct HostFunction {
+  std::string name;
+  mlir::FunctionType type;
+};
+
+struct HostProgram {
+  /// The ELF shared object.
+  std::string bytes;
+  std::string triple;
+  std::vector<HostFunction> functions;
+  /// Index is the constant's number. getConstantBytes gives the section.
+  std::vector<mlir::ElementsAttr> constants;
+  /// Index is the dispatch's number: names of the kernel functions.
+  std::vector<std::string> dispatches;
+  /// Symbols that the user declared external and the code uses.
+  std::vector<std::string> imports;
+  std::string llvm;
+  std::string assembly;
+};
+
+/// Compiles the host functions of a program. The module is not changed.
+mlir::FailureOr<HostProgram> compileHost(mlir::ModuleOp program,
+                                         const HostOptions &options);
+
+/// Loads what compileHost uses into `registry`.
+void registerHostDialects(mlir::DialectRegistry &registry);
+
+/// Passes from the program form to the LLVM dialect (host functions only; the
+/// kernels must have been removed or be declarations).
+void buildHostLowering(mlir::OpPassManager &pm, bool debugInfo);
+
+/// Dense little-endian elements of a constant as the runtime keeps them (i1:
+/// one byte each), or failure where the type has no such form.
+mlir::FailureOr<std::string> getConstantBytes(mlir::ElementsAttr constant);
+
+/// The runtime's number of an element type (program_abi.h), or 0.
+int32_t getDTypeNumber(mlir::Type type);
+/// The manifest's name of an element type, or "".
+llvm::StringRef getDTypeName(mlir::Type type);
+
+/// Links objects into a shared object that exports tilewright_program_query
+/// and imports no more than `allowedImports`; those used are returned in
+/// `imports`.
+mlir::FailureOr<std::string>
+linkHost(mlir::Location loc, llvm::ArrayRef<llvm::StringRef> objects,
+         llvm::ArrayRef<std::string> allowedImports,
+         std::vector<std::string> &imports, bool debugInfo);
+
+/// host_support.o, builtins.o.
+llvm::ArrayRef<llvm::StringRef> getHostSupportObjects();
+
+} // namespace tilewright
+
+#endif

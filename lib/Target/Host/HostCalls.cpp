@@ -1,0 +1,122 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "HostCalls.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+Value host::createI32(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc,
+                                  builder.getI32IntegerAttr(value));
+}
+
+Value host::createI64(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc,
+                                  builder.getI64IntegerAttr(value));
+}
+
+Value host::callSupport(OpBuilder &builder, Location loc, StringRef name,
+                        Type result, ValueRange operands) {
+  MLIRContext *context = builder.getContext();
+  Type type = result ? result : LLVM::LLVMVoidType::get(context);
+  auto module = builder.getInsertionBlock()
+                    ->getParentOp()
+                    ->getParentWithTrait<OpTrait::SymbolTable>();
+  auto functionType = LLVM::LLVMFunctionType::get(
+      type, SmallVector<Type>(operands.getTypes()));
+  if (!SymbolTable::lookupSymbolIn(module, name)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&module->getRegion(0).front());
+    LLVM::LLVMFuncOp::create(builder, builder.getUnknownLoc(), name,
+                             functionType);
+  }
+  auto call = LLVM::CallOp::create(builder, loc, functionType, name, operands);
+  return result ? call.getResult() : Value();
+}
+
+Value host::getCallContext(Operation *op) {
+  return op->getParentOfType<func::FuncOp>().getArgument(0);
+}
+
+Value host::createArray(OpBuilder &builder, Location loc, Type element,
+                        ValueRange values) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  if (values.empty())
+    return LLVM::ZeroOp::create(builder, loc, pointer);
+  Value array;
+  {
+    // Stack space is taken once per call, however often the code runs.
+    OpBuilder::InsertionGuard guard(builder);
+    auto func = builder.getInsertionBlock()->getParentOp();
+    auto host = dyn_cast<func::FuncOp>(func);
+    if (!host)
+      host = func->getParentOfType<func::FuncOp>();
+    builder.setInsertionPointToStart(&host.getBody().front());
+    array = LLVM::AllocaOp::create(builder, loc, pointer, element,
+                                   createI64(builder, loc, values.size()));
+  }
+  for (auto [number, value] : llvm::enumerate(values)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, element, array,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(number)});
+    LLVM::StoreOp::create(builder, loc, value, address);
+  }
+  return array;
+}
+
+Value host::createString(OpBuilder &builder, Location loc, StringRef text) {
+  Operation *module = builder.getInsertionBlock()
+                          ->getParentOp()
+                          ->getParentWithTrait<OpTrait::SymbolTable>();
+  std::string name;
+  for (unsigned number = 0;; ++number) {
+    name = "twh_string_" + std::to_string(number);
+    if (!SymbolTable::lookupSymbolIn(module, name))
+      break;
+  }
+  std::string bytes = text.str() + '\0';
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&module->getRegion(0).front());
+    LLVM::GlobalOp::create(
+        builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        builder.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), name);
+}
+
+Value host::toSlot(OpBuilder &builder, Location loc, Value scalar) {
+  Type type = scalar.getType();
+  Type i64 = builder.getI64Type();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, i64, scalar);
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type)) {
+    scalar = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits),
+                                      scalar);
+    return bits == 64 ? scalar
+                      : arith::ExtUIOp::create(builder, loc, i64, scalar);
+  }
+  if (bits == 64)
+    return scalar;
+  if (bits == 1)
+    return arith::ExtUIOp::create(builder, loc, i64, scalar);
+  return arith::ExtSIOp::create(builder, loc, i64, scalar);
+}
+
+Value host::fromSlot(OpBuilder &builder, Location loc, Value slot, Type type) {
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, slot);
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Value value = slot;
+  if (bits < 64)
+    value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(bits),
+                                    value);
+  if (isa<FloatType>(type))
+    value = arith::BitcastOp::create(builder, loc, type, value);
+  return value;
+}

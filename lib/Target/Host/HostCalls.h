@@ -1,0 +1,45 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Calls of the support functions (support/host_support.c) from host code.
+
+#ifndef TILEWRIGHT_TARGET_HOST_HOSTCALLS_H
+#define TILEWRIGHT_TARGET_HOST_HOSTCALLS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tilewright::host {
+
+/// Calls `name`, which is declared in the module when it is not yet, with the
+/// types of these operands. `result` may be null: void. Returns the result.
+mlir::Value callSupport(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::StringRef name, mlir::Type result,
+                        mlir::ValueRange operands);
+
+/// The call context of the host function around `op`.
+mlir::Value getCallContext(mlir::Operation *op);
+
+/// An array of `values` (all of type `element`) on the stack of the function.
+mlir::Value createArray(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Type element, mlir::ValueRange values);
+
+/// A NUL-terminated string constant.
+mlir::Value createString(mlir::OpBuilder &builder, mlir::Location loc,
+                         llvm::StringRef text);
+
+mlir::Value createI32(mlir::OpBuilder &builder, mlir::Location loc,
+                      int64_t value);
+mlir::Value createI64(mlir::OpBuilder &builder, mlir::Location loc,
+                      int64_t value);
+
+/// A scalar's bits in a 64-bit slot (integers sign-extended, i1
+/// zero-extended), and back.
+mlir::Value toSlot(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value scalar);
+mlir::Value fromSlot(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value slot, mlir::Type type);
+
+} // namespace tilewright::host
+
+#endif

@@ -1,0 +1,220 @@
+/* Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What LLVM calls without being asked: memory functions, conversions of small
+ * floats, remainders. Ours, so that an artifact imports nothing. Compiled
+ * freestanding and without builtins, or memcpy would call itself.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#define WORD 8
+
+void *memcpy(void *restrict dst, const void *restrict src, size_t n) {
+  unsigned char *d = dst;
+  const unsigned char *s = src;
+#if defined(__x86_64__)
+  if (n >= 256) {
+    __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
+    return dst;
+  }
+#endif
+  for (; n >= WORD; n -= WORD, d += WORD, s += WORD) {
+    uint64_t word;
+    __builtin_memcpy_inline(&word, s, WORD);
+    __builtin_memcpy_inline(d, &word, WORD);
+  }
+  for (; n; --n)
+    *d++ = *s++;
+  return dst;
+}
+
+void *memmove(void *dst, const void *src, size_t n) {
+  unsigned char *d = dst;
+  const unsigned char *s = src;
+  if (d == s || !n)
+    return dst;
+  if (d < s || d >= s + n) {
+    for (; n >= WORD; n -= WORD, d += WORD, s += WORD) {
+      uint64_t word;
+      __builtin_memcpy_inline(&word, s, WORD);
+      __builtin_memcpy_inline(d, &word, WORD);
+    }
+    for (; n; --n)
+      *d++ = *s++;
+    return dst;
+  }
+  for (; n >= WORD; n -= WORD) {
+    uint64_t word;
+    __builtin_memcpy_inline(&word, s + n - WORD, WORD);
+    __builtin_memcpy_inline(d + n - WORD, &word, WORD);
+  }
+  for (; n; --n)
+    d[n - 1] = s[n - 1];
+  return dst;
+}
+
+void *memset(void *dst, int value, size_t n) {
+  unsigned char *d = dst;
+#if defined(__x86_64__)
+  if (n >= 256) {
+    __asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(value) : "memory");
+    return dst;
+  }
+#endif
+  uint64_t word = (unsigned char)value * UINT64_C(0x0101010101010101);
+  for (; n >= WORD; n -= WORD, d += WORD)
+    __builtin_memcpy_inline(d, &word, WORD);
+  for (; n; --n)
+    *d++ = (unsigned char)value;
+  return dst;
+}
+
+int memcmp(const void *a, const void *b, size_t n) {
+  const unsigned char *x = a, *y = b;
+  for (; n; --n, ++x, ++y)
+    if (*x != *y)
+      return *x < *y ? -1 : 1;
+  return 0;
+}
+
+int bcmp(const void *a, const void *b, size_t n) { return memcmp(a, b, n); }
+
+/* Small floats. Bits of T as U and back. */
+#define BITS(name, T, U)                                                       \
+  static inline U name##_bits(T value) {                                       \
+    union {                                                                    \
+      T t;                                                                     \
+      U u;                                                                     \
+    } c = {.t = value};                                                        \
+    return c.u;                                                                \
+  }                                                                            \
+  static inline T name##_from(U bits) {                                        \
+    union {                                                                    \
+      U u;                                                                     \
+      T t;                                                                     \
+    } c = {.u = bits};                                                         \
+    return c.t;                                                                \
+  }
+BITS(f64, double, uint64_t)
+BITS(f32, float, uint32_t)
+BITS(f16, _Float16, uint16_t)
+
+static inline __bf16 bf16_from(uint16_t bits) {
+  union {
+    uint16_t u;
+    __bf16 t;
+  } c = {.u = bits};
+  return c.t;
+}
+
+static float extend_half(uint16_t h) {
+  uint32_t sign = (uint32_t)(h & 0x8000) << 16;
+  uint32_t exponent = (h >> 10) & 31, mantissa = h & 0x3ff;
+  if (exponent == 31)
+    return f32_from(sign | 0x7f800000 | (mantissa ? 0x400000 : 0) |
+                    mantissa << 13);
+  if (exponent)
+    return f32_from(sign | (exponent + 112) << 23 | mantissa << 13);
+  /* Subnormal: mantissa * 2^-24, exact. */
+  float magnitude = (float)mantissa * 0x1p-24f;
+  return f32_from(sign | f32_bits(magnitude));
+}
+
+/* Rounds a double to a format of `precision` bits whose smallest normal is
+ * 2^least and largest exponent `most`, to nearest even; returns its bits with
+ * `mantissa` stored bits. Everything narrower than a double goes through here,
+ * so nothing is rounded twice. */
+static uint16_t narrow(uint64_t bits, int mantissa, int least, int most) {
+  uint16_t sign = (uint16_t)(bits >> 48) & 0x8000;
+  int exponent = (int)((bits >> 52) & 2047);
+  uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+  uint16_t infinity = (uint16_t)((most - least + 2) << mantissa);
+  if (exponent == 2047) {
+    if (!fraction)
+      return sign | infinity;
+    uint16_t payload = (uint16_t)(fraction >> (52 - mantissa));
+    return sign | infinity | (uint16_t)(1 << (mantissa - 1)) | payload;
+  }
+  if (exponent == 0)
+    return sign; /* far below every subnormal here */
+  int e = exponent - 1023;
+  uint64_t significand = fraction | (UINT64_C(1) << 52);
+  if (e > most)
+    return sign | infinity;
+  int drop = 52 - mantissa;
+  uint64_t base = 0;
+  if (e < least)
+    drop += least - e;
+  else
+    base = (uint64_t)(e - least) << mantissa;
+  if (drop > 54)
+    return sign;
+  uint64_t kept = significand >> drop;
+  uint64_t rest = significand & ((UINT64_C(1) << drop) - 1);
+  uint64_t half = UINT64_C(1) << (drop - 1);
+  if (rest > half || (rest == half && (kept & 1)))
+    ++kept;
+  /* The implicit bit of a normal number adds one to the exponent field. */
+  return sign | (uint16_t)(base + kept);
+}
+
+float __extendhfsf2(_Float16 value) { return extend_half(f16_bits(value)); }
+double __extendhfdf2(_Float16 value) { return extend_half(f16_bits(value)); }
+_Float16 __truncdfhf2(double value) {
+  return f16_from(narrow(f64_bits(value), 10, -14, 15));
+}
+_Float16 __truncsfhf2(float value) { return __truncdfhf2(value); }
+__bf16 __truncdfbf2(double value) {
+  return bf16_from(narrow(f64_bits(value), 7, -126, 127));
+}
+__bf16 __truncsfbf2(float value) {
+  uint32_t bits = f32_bits(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return bf16_from((uint16_t)(bits >> 16 | 0x40));
+  return bf16_from((uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+}
+float __gnu_h2f_ieee(uint16_t value) { return extend_half(value); }
+uint16_t __gnu_f2h_ieee(float value) {
+  return narrow(f64_bits(value), 10, -14, 15);
+}
+
+/* Exact remainder with the sign of the dividend, bit by bit. */
+double fmod(double x, double y) {
+  uint64_t a = f64_bits(x), b = f64_bits(y) & ~(UINT64_C(1) << 63);
+  uint64_t sign = a & (UINT64_C(1) << 63);
+  const uint64_t infinity = UINT64_C(2047) << 52;
+  a ^= sign;
+  if (a >= infinity || b > infinity || b == 0)
+    return (x * y) / (x * y);
+  if (a < b)
+    return x;
+  int ea = (int)(a >> 52), eb = (int)(b >> 52);
+  uint64_t ma = a & ((UINT64_C(1) << 52) - 1), mb = b & ((UINT64_C(1) << 52) - 1);
+  if (ea)
+    ma |= UINT64_C(1) << 52;
+  else
+    ea = 1;
+  if (eb)
+    mb |= UINT64_C(1) << 52;
+  else
+    eb = 1;
+  for (; ea > eb; --ea) {
+    if (ma >= mb)
+      ma -= mb;
+    ma <<= 1;
+  }
+  if (ma >= mb)
+    ma -= mb;
+  if (!ma)
+    return f64_from(sign);
+  while (ma < (UINT64_C(1) << 52) && ea > 1) {
+    ma <<= 1;
+    --ea;
+  }
+  uint64_t result = ma;
+  if (ma >= (UINT64_C(1) << 52))
+    result = (ma ^ (UINT64_C(1) << 52)) | (uint64_t)ea << 52;
+  return f64_from(sign | result);
+}
+float fmodf(float x, float y) { return (float)fmod(x, y); }

@@ -77,7 +77,7 @@ tilewright_status *tilewright_instance_devices(tilewright_instance *instance,
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(instance);
     TILEWRIGHT_REQUIRE(count);
-    TILEWRIGHT_REQUIRE(infos || capacity == 0);
+    TILEWRIGHT_REQUIRE_ARRAY(infos, capacity);
     std::lock_guard<std::mutex> lock(instance->mutex);
     // Listed once, so that the strings stay where they are.
     if (instance->devices.empty())
@@ -204,9 +204,7 @@ tilewright_status *tilewright_event_create(tilewright_device *device,
   });
 }
 void tilewright_event_retain(tilewright_event *event) { retainHandle(event); }
-void tilewright_event_release(tilewright_event *event) {
-  releaseHandle(event);
-}
+void tilewright_event_release(tilewright_event *event) { releaseHandle(event); }
 tilewright_status *tilewright_event_record(tilewright_event *event,
                                            tilewright_stream *stream) {
   return apiCall([&]() -> Status {

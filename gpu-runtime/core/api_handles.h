@@ -62,8 +62,7 @@ template <typename T> void retainHandle(T *handle) {
     handle->references.fetch_add(1, std::memory_order_relaxed);
 }
 template <typename T> void releaseHandle(T *handle) {
-  if (handle &&
-      handle->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  if (handle && handle->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete handle;
 }
 
@@ -89,6 +88,12 @@ inline Status nullArgument(const char *name) {
 #define TILEWRIGHT_REQUIRE(argument)                                           \
   do {                                                                         \
     if (!(argument))                                                           \
+      return nullArgument(#argument);                                          \
+  } while (false)
+// The same for an array of `count` elements.
+#define TILEWRIGHT_REQUIRE_ARRAY(argument, count)                              \
+  do {                                                                         \
+    if (!(argument) && (count))                                                \
       return nullArgument(#argument);                                          \
   } while (false)
 

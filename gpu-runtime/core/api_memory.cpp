@@ -91,8 +91,8 @@ tilewright_status *tilewright_buffer_copy(tilewright_buffer *target,
     TILEWRIGHT_REQUIRE(target);
     TILEWRIGHT_REQUIRE(source);
     TILEWRIGHT_REQUIRE(stream);
-    return stream->object->copy(*target->object, target_offset,
-                                *source->object, source_offset, size);
+    return stream->object->copy(*target->object, target_offset, *source->object,
+                                source_offset, size);
   });
 }
 
@@ -139,9 +139,9 @@ tilewright_status *tilewright_view_create(tilewright_buffer *buffer,
     if (Status s = readDims(dtype, rank, dims, shape))
       return s;
     View made;
-    if (Status s = makeView(buffer->object, offset,
-                            static_cast<tw_dtype>(dtype), std::move(shape),
-                            made))
+    if (Status s =
+            makeView(buffer->object, offset, static_cast<tw_dtype>(dtype),
+                     std::move(shape), made))
       return s;
     *view = newView(std::move(made));
     return Status::ok();
@@ -158,9 +158,9 @@ tilewright_status *tilewright_view_allocate(tilewright_device *device,
     if (Status s = readDims(dtype, rank, dims, shape))
       return s;
     View made;
-    if (Status s = allocateView(*device->object, nullptr,
-                                static_cast<tw_dtype>(dtype), std::move(shape),
-                                made))
+    if (Status s =
+            allocateView(*device->object, nullptr, static_cast<tw_dtype>(dtype),
+                         std::move(shape), made))
       return s;
     *view = newView(std::move(made));
     return Status::ok();

@@ -32,10 +32,10 @@ Status toCallValues(size_t count, const tilewright_value *args,
     CallValue value;
     value.kind = static_cast<ValueKind>(args[i].kind);
     value.bits = args[i].bits;
-    if (args[i].kind == TILEWRIGHT_TENSOR || args[i].kind == TILEWRIGHT_BUFFER) {
+    if (args[i].kind == TILEWRIGHT_TENSOR ||
+        args[i].kind == TILEWRIGHT_BUFFER) {
       if (!args[i].view)
-        return nullArgument(
-            ("args[" + std::to_string(i) + "].view").c_str());
+        return nullArgument(("args[" + std::to_string(i) + "].view").c_str());
       value.view = *args[i].view->object;
     } else if (args[i].kind != TILEWRIGHT_SCALAR) {
       return invalidArgument("args[" + std::to_string(i) + "].kind is " +
@@ -95,8 +95,8 @@ tilewright_program_load(tilewright_device *device, const void *data,
     if (options) {
       chosen.target = options->target ? options->target : "";
       chosen.reference = options->reference != 0;
-      TILEWRIGHT_REQUIRE(options->external_libraries ||
-                         options->num_external_libraries == 0);
+      TILEWRIGHT_REQUIRE_ARRAY(options->external_libraries,
+                               options->num_external_libraries);
       for (size_t i = 0; i < options->num_external_libraries; ++i) {
         TILEWRIGHT_REQUIRE(options->external_libraries[i]);
         chosen.externalLibraries.push_back(options->external_libraries[i]);
@@ -106,8 +106,8 @@ tilewright_program_load(tilewright_device *device, const void *data,
     if (Status s = Artifact::parse(data, size, artifact))
       return s;
     std::shared_ptr<Program> loaded;
-    if (Status s = Program::load(device->object, std::move(artifact), chosen,
-                                 loaded))
+    if (Status s =
+            Program::load(device->object, std::move(artifact), chosen, loaded))
       return s;
     *program = new tilewright_program(std::move(loaded));
     return Status::ok();
@@ -138,9 +138,9 @@ void tilewright_program_set_trace(tilewright_program *program,
 size_t tilewright_program_function_count(tilewright_program *program) {
   return program ? program->object->desc().functions.size() : 0;
 }
-tilewright_status *
-tilewright_program_function_find(tilewright_program *program, const char *name,
-                                 size_t *function) {
+tilewright_status *tilewright_program_function_find(tilewright_program *program,
+                                                    const char *name,
+                                                    size_t *function) {
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(program);
     TILEWRIGHT_REQUIRE(name);
@@ -174,7 +174,7 @@ tilewright_program_call(tilewright_program *program, size_t function,
                         tilewright_value *results) {
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(program);
-    TILEWRIGHT_REQUIRE(results || num_results == 0);
+    TILEWRIGHT_REQUIRE_ARRAY(results, num_results);
     std::vector<CallValue> in, out(num_results);
     if (Status s = toCallValues(num_args, args, in))
       return s;
@@ -202,10 +202,11 @@ tilewright_program_call(tilewright_program *program, size_t function,
   });
 }
 
-tilewright_status *
-tilewright_program_estimate(tilewright_program *program, size_t function,
-                            size_t num_args, const tilewright_value *args,
-                            int64_t *reductions, tilewright_work *work) {
+tilewright_status *tilewright_program_estimate(tilewright_program *program,
+                                               size_t function, size_t num_args,
+                                               const tilewright_value *args,
+                                               int64_t *reductions,
+                                               tilewright_work *work) {
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(program);
     TILEWRIGHT_REQUIRE(work);
@@ -213,8 +214,8 @@ tilewright_program_estimate(tilewright_program *program, size_t function,
     if (Status s = toCallValues(num_args, args, in))
       return s;
     WorkEstimate estimate;
-    if (Status s = program->object->estimate(function, in.data(), in.size(),
-                                             estimate))
+    if (Status s =
+            program->object->estimate(function, in.data(), in.size(), estimate))
       return s;
     if (reductions)
       std::copy(estimate.reductions.begin(), estimate.reductions.end(),
@@ -224,9 +225,9 @@ tilewright_program_estimate(tilewright_program *program, size_t function,
   });
 }
 
-tilewright_status *
-tilewright_program_dispatch_find(tilewright_program *program, const char *name,
-                                 size_t *dispatch) {
+tilewright_status *tilewright_program_dispatch_find(tilewright_program *program,
+                                                    const char *name,
+                                                    size_t *dispatch) {
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(program);
     TILEWRIGHT_REQUIRE(name);
@@ -244,14 +245,14 @@ tilewright_program_launch(tilewright_program *program, size_t dispatch,
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(program);
     TILEWRIGHT_REQUIRE(stream);
-    TILEWRIGHT_REQUIRE(views || num_views == 0);
-    TILEWRIGHT_REQUIRE(scalars || num_scalars == 0);
+    TILEWRIGHT_REQUIRE_ARRAY(views, num_views);
+    TILEWRIGHT_REQUIRE_ARRAY(scalars, num_scalars);
     std::vector<const View *> operands;
     for (size_t i = 0; i < num_views; ++i)
       operands.push_back(views[i] ? views[i]->object.get() : nullptr);
-    if (Status s = program->object->launch(dispatch, *stream->object,
-                                           operands.data(), num_views, scalars,
-                                           num_scalars))
+    if (Status s =
+            program->object->launch(dispatch, *stream->object, operands.data(),
+                                    num_views, scalars, num_scalars))
       return s;
     return stream->object->flush();
   });

@@ -70,10 +70,9 @@ Status Artifact::verify(size_t size) {
                        "; this runtime reads version " + number(kVersion));
   uint64_t stated = load<uint64_t>(base + 16);
   if (stated != size)
-    return corruptArtifact("artifact is " + number(size) +
-                           " bytes long, but its header says " +
-                           number(stated) +
-                           (size < stated ? " (truncated)" : ""));
+    return corruptArtifact(
+        "artifact is " + number(size) + " bytes long, but its header says " +
+        number(stated) + (size < stated ? " (truncated)" : ""));
   Sha256Digest digest = sha256(base + kHashed, size - kHashed);
   if (std::memcmp(digest.data(), base + 24, digest.size()) != 0)
     return corruptArtifact("artifact is damaged: its SHA-256 differs from the "
@@ -99,9 +98,10 @@ Status Artifact::verify(size_t size) {
       return corruptArtifact(where + ": the name is used twice");
     if (offset < dataBegin || !rangeFits(offset, length, size))
       return corruptArtifact(where + ": bytes " + number(offset) + " + " +
-                             number(length) + " lie outside the data, which is "
-                             "at " + number(dataBegin) + " to " +
-                             number(size));
+                             number(length) +
+                             " lie outside the data, which is "
+                             "at " +
+                             number(dataBegin) + " to " + number(size));
     if (offset % kAlignment)
       return corruptArtifact(where + ": offset " + number(offset) +
                              " is not a multiple of " + number(kAlignment));
@@ -114,8 +114,9 @@ Status Artifact::verify(size_t size) {
   for (const Section &section : table)
     if (section.size)
       order.push_back(&section);
-  std::sort(order.begin(), order.end(),
-            [](const Section *a, const Section *b) { return a->data < b->data; });
+  std::sort(order.begin(), order.end(), [](const Section *a, const Section *b) {
+    return a->data < b->data;
+  });
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i - 1]->data + order[i - 1]->size > order[i]->data)
       return corruptArtifact("sections '" + order[i - 1]->name + "' and '" +

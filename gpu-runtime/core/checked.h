@@ -57,7 +57,7 @@ inline bool checkedFloorMod(int64_t a, int64_t b, int64_t &result) {
   }
   int64_t remainder = a % b;
   result = remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b
-                                                         : remainder;
+                                                          : remainder;
   return true;
 }
 

@@ -152,8 +152,7 @@ Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
   if (!rangeFits(offset, size, buffer.size()))
     return invalidArgument(std::string(what) + ": bytes " +
                            std::to_string(offset) + " + " +
-                           std::to_string(size) +
-                           " lie outside a buffer of " +
+                           std::to_string(size) + " lie outside a buffer of " +
                            std::to_string(buffer.size()) + " bytes");
   return Status::ok();
 }

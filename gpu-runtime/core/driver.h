@@ -8,7 +8,8 @@
 //                   ├─ DriverBuffer             one device allocation
 //                   ├─ DriverModule             loaded code with its kernels
 //                   ├─ DriverStream             an in-order queue
-//                   └─ DriverEvent              a point in a stream, with a time
+//                   └─ DriverEvent              a point in a stream, with a
+//                   time
 //
 // Division of labour. Core checks everything that the manifest can tell (rank,
 // types, sizes, alignment, overlap, grid and shared-memory limits through
@@ -55,8 +56,8 @@ constexpr uint64_t kForever = UINT64_MAX;
 /// One parameter of a kernel: a buffer, or a scalar of the given type.
 struct KernelParam {
   bool isBuffer = false;
-  tw_dtype scalarType = TW_I64;    // TW_I32, TW_I64, TW_F32, TW_F64 (and 8, 16
-                                   // bit ones where the target passes them)
+  tw_dtype scalarType = TW_I64; // TW_I32, TW_I64, TW_F32, TW_F64 (and 8, 16
+                                // bit ones where the target passes them)
 };
 
 /// A kernel as the manifest describes it; constant for the module's life.
@@ -88,7 +89,7 @@ enum class ModuleKind {
 /// Code to load. All pointers are borrowed for the duration of the call.
 struct ModuleDesc {
   ModuleKind kind = ModuleKind::Native;
-  std::string name;                // section of the artifact, for messages
+  std::string name; // section of the artifact, for messages
   const uint8_t *bytes = nullptr;
   size_t size = 0;
   std::vector<KernelDesc> kernels;
@@ -122,7 +123,7 @@ public:
 struct BufferBinding {
   DriverBuffer *buffer = nullptr;
   uint64_t offset = 0;
-  uint64_t size = 0;       // bytes; rounded up to 16 where the buffer has them
+  uint64_t size = 0; // bytes; rounded up to 16 where the buffer has them
   bool written = false;
 };
 
@@ -249,7 +250,7 @@ struct DeviceInfo {
   std::string name;        // "cpu", "cuda:0", "vulkan:1"
   std::string description; // "NVIDIA H200, driver 570.86, 132 SMs, 139 GiB"
   bool available = true;
-  std::string reason;      // why not, when not
+  std::string reason; // why not, when not
 };
 
 /// How a driver is found; every field may be left empty.

@@ -19,10 +19,10 @@ struct DtypeRow {
 
 // Indexed by tw_dtype.
 constexpr DtypeRow kTable[] = {
-    {"invalid", 0, false}, {"f64", 8, true},     {"f32", 4, true},
-    {"f16", 2, true},      {"bf16", 2, true},    {"f8E4M3FN", 1, true},
-    {"f8E5M2", 1, true},   {"i64", 8, false},    {"i32", 4, false},
-    {"i16", 2, false},     {"i8", 1, false},     {"i4", 1, false},
+    {"invalid", 0, false}, {"f64", 8, true},    {"f32", 4, true},
+    {"f16", 2, true},      {"bf16", 2, true},   {"f8E4M3FN", 1, true},
+    {"f8E5M2", 1, true},   {"i64", 8, false},   {"i32", 4, false},
+    {"i16", 2, false},     {"i8", 1, false},    {"i4", 1, false},
     {"i1", 1, false},      {"index", 8, false},
 };
 constexpr int kCount = sizeof(kTable) / sizeof(kTable[0]);
@@ -81,8 +81,7 @@ Status denseSize(const std::vector<int64_t> &shape, tw_dtype dtype,
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 0)
       return invalidArgument("dim " + std::to_string(i) + " of a tensor is " +
-                             std::to_string(shape[i]) +
-                             "; expected 0 or more");
+                             std::to_string(shape[i]) + "; expected 0 or more");
     if (!checkedMul(padded, shape[i] ? shape[i] : 1, padded) ||
         padded > (int64_t(1) << 62) / dtypeBytes(dtype))
       return invalidArgument("tensor " + shapeText(shape, dtype) +

@@ -49,9 +49,8 @@ Status verifyHostElf(const uint8_t *data, size_t size) {
                    "; expected a shared object (3)");
   if (header.e_machine != kMachine)
     return unsupported("the host program is for ELF machine " +
-                       std::to_string(header.e_machine) +
-                       "; this machine is " + kMachineName + " (" +
-                       std::to_string(kMachine) + ")");
+                       std::to_string(header.e_machine) + "; this machine is " +
+                       kMachineName + " (" + std::to_string(kMachine) + ")");
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
       !rangeFits(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), size))
     return corrupt("the program headers lie outside the file");

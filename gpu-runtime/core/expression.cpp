@@ -28,14 +28,12 @@ constexpr int kMany = 64;
 
 const Expression::OpInfo *Expression::infos() {
   static const OpInfo table[] = {
-      {"", 0, 0},         {"dim", 2, 2},         {"stride", 2, 2},
-      {"numel", 1, 1},    {"align", 1, 1},       {"scalar", 1, 1},
-      {"device", 1, 1},   {"add", 2, kMany},     {"sub", 2, 2},
-      {"mul", 2, kMany},  {"floordiv", 2, 2},    {"ceildiv", 2, 2},
-      {"mod", 2, 2},      {"min", 2, kMany},     {"max", 2, kMany},
-      {"eq", 2, 2},       {"ne", 2, 2},          {"lt", 2, 2},
-      {"le", 2, 2},       {"gt", 2, 2},          {"ge", 2, 2},
-      {"and", 1, kMany},  {"or", 1, kMany},      {"not", 1, 1},
+      {"", 0, 0},      {"dim", 2, 2},     {"stride", 2, 2},   {"numel", 1, 1},
+      {"align", 1, 1}, {"scalar", 1, 1},  {"device", 1, 1},   {"add", 2, kMany},
+      {"sub", 2, 2},   {"mul", 2, kMany}, {"floordiv", 2, 2}, {"ceildiv", 2, 2},
+      {"mod", 2, 2},   {"min", 2, kMany}, {"max", 2, kMany},  {"eq", 2, 2},
+      {"ne", 2, 2},    {"lt", 2, 2},      {"le", 2, 2},       {"gt", 2, 2},
+      {"ge", 2, 2},    {"and", 1, kMany}, {"or", 1, kMany},   {"not", 1, 1},
   };
   static_assert(sizeof(table) / sizeof(table[0]) == size_t(Op::Not) + 1,
                 "one row per operation");
@@ -106,8 +104,8 @@ Status Expression::parseNode(const JsonCursor &json,
       std::string wanted = std::to_string(table[op].minArgs);
       if (table[op].maxArgs != table[op].minArgs)
         wanted += " to " + std::to_string(table[op].maxArgs);
-      return json.error("'" + name + "' takes " + wanted + " arguments; found " +
-                        std::to_string(count));
+      return json.error("'" + name + "' takes " + wanted +
+                        " arguments; found " + std::to_string(count));
     }
     if (node.op == Op::Device) {
       std::string fact;
@@ -118,8 +116,8 @@ Status Expression::parseNode(const JsonCursor &json,
     } else if (node.op == Op::Scalar) {
       if (scope.numScalars == 0)
         return json.error("there are no scalars to refer to");
-      if (Status s = json[size_t(1)].integer(0, int64_t(scope.numScalars) - 1,
-                                             node.a))
+      if (Status s =
+              json[size_t(1)].integer(0, int64_t(scope.numScalars) - 1, node.a))
         return s;
     } else if (isLeaf(node.op)) {
       if (scope.operandRanks.empty())
@@ -138,8 +136,8 @@ Status Expression::parseNode(const JsonCursor &json,
     } else {
       std::vector<int64_t> arguments(count);
       for (int i = 0; i < count; ++i)
-        if (Status s = parseNode(json[size_t(i + 1)], scope, depth + 1,
-                                 arguments[i]))
+        if (Status s =
+                parseNode(json[size_t(i + 1)], scope, depth + 1, arguments[i]))
           return s;
       node.a = static_cast<int64_t>(children.size());
       node.b = count;
@@ -158,29 +156,58 @@ Status Expression::parseNode(const JsonCursor &json,
 Status Expression::apply(Op op, int64_t a, int64_t b, int64_t &result) {
   bool good = true;
   switch (op) {
-  case Op::Add: good = checkedAdd(a, b, result); break;
-  case Op::Sub: good = checkedSub(a, b, result); break;
-  case Op::Mul: good = checkedMul(a, b, result); break;
-  case Op::FloorDiv: good = checkedFloorDiv(a, b, result); break;
-  case Op::CeilDiv: good = checkedCeilDiv(a, b, result); break;
-  case Op::Mod: good = checkedFloorMod(a, b, result); break;
-  case Op::Min: result = std::min(a, b); break;
-  case Op::Max: result = std::max(a, b); break;
-  case Op::Eq: result = a == b; break;
-  case Op::Ne: result = a != b; break;
-  case Op::Lt: result = a < b; break;
-  case Op::Le: result = a <= b; break;
-  case Op::Gt: result = a > b; break;
-  case Op::Ge: result = a >= b; break;
-  default: return internalError("not a binary operation");
+  case Op::Add:
+    good = checkedAdd(a, b, result);
+    break;
+  case Op::Sub:
+    good = checkedSub(a, b, result);
+    break;
+  case Op::Mul:
+    good = checkedMul(a, b, result);
+    break;
+  case Op::FloorDiv:
+    good = checkedFloorDiv(a, b, result);
+    break;
+  case Op::CeilDiv:
+    good = checkedCeilDiv(a, b, result);
+    break;
+  case Op::Mod:
+    good = checkedFloorMod(a, b, result);
+    break;
+  case Op::Min:
+    result = std::min(a, b);
+    break;
+  case Op::Max:
+    result = std::max(a, b);
+    break;
+  case Op::Eq:
+    result = a == b;
+    break;
+  case Op::Ne:
+    result = a != b;
+    break;
+  case Op::Lt:
+    result = a < b;
+    break;
+  case Op::Le:
+    result = a <= b;
+    break;
+  case Op::Gt:
+    result = a > b;
+    break;
+  case Op::Ge:
+    result = a >= b;
+    break;
+  default:
+    return internalError("not a binary operation");
   }
   if (good)
     return Status::ok();
   bool division = op == Op::FloorDiv || op == Op::CeilDiv || op == Op::Mod;
-  return programError(std::string(infos()[size_t(op)].name) + "(" +
-                      std::to_string(a) + ", " + std::to_string(b) + ") " +
-                      (division && b == 0 ? "divides by zero"
-                                          : "overflows 64 bits"));
+  return programError(
+      std::string(infos()[size_t(op)].name) + "(" + std::to_string(a) + ", " +
+      std::to_string(b) + ") " +
+      (division && b == 0 ? "divides by zero" : "overflows 64 bits"));
 }
 
 Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
@@ -264,8 +291,7 @@ Status Expression::evaluate(const ExpressionValues &values,
 // Binding
 //===----------------------------------------------------------------------===//
 
-void Expression::bind(
-    const std::function<int64_t(const std::string &)> &fact) {
+void Expression::bind(const std::function<int64_t(const std::string &)> &fact) {
   for (Node &node : nodes)
     if (node.op == Op::Device)
       node = {Op::Constant, fact(facts[node.a]), 0};
@@ -295,9 +321,7 @@ bool Expression::foldNode(int64_t index) {
   return true;
 }
 
-bool Expression::isConstant() const {
-  return nodes[root].op == Op::Constant;
-}
+bool Expression::isConstant() const { return nodes[root].op == Op::Constant; }
 
 int64_t Expression::constantValue() const { return nodes[root].a; }
 

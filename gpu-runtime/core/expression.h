@@ -3,7 +3,8 @@
 //
 // The manifest's integer expressions: grids, guards, checks, scalars.
 //
-//   ["ceildiv", ["dim", 0, 1], 128]   ──parse──▶   nodes     ──evaluate──▶ 64-bit
+//   ["ceildiv", ["dim", 0, 1], 128]   ──parse──▶   nodes     ──evaluate──▶
+//   64-bit
 //
 // An expression is a tree in one array, children before parents. parse() checks
 // arity, operand numbers and depth once, so that evaluate() can only fail by
@@ -80,9 +81,30 @@ public:
 
 private:
   enum class Op : uint8_t {
-    Constant, Dim, Stride, Numel, Align, Scalar, Device,
-    Add, Sub, Mul, FloorDiv, CeilDiv, Mod, Min, Max,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or, Not
+    Constant,
+    Dim,
+    Stride,
+    Numel,
+    Align,
+    Scalar,
+    Device,
+    Add,
+    Sub,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+    Min,
+    Max,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Not
   };
   // A leaf keeps its operands in a and b; the children of an operation are
   // children[a] … children[a + b - 1].

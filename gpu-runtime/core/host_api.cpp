@@ -39,8 +39,7 @@ bool tw_context::isLive(const tw_view *view, const char *where) {
   if (views.count(view))
     return true;
   record(internalError(std::string(where) + ": the host program passed " +
-                       (view ? "a tensor that it has released"
-                             : "no tensor")));
+                       (view ? "a tensor that it has released" : "no tensor")));
   return false;
 }
 
@@ -70,11 +69,11 @@ bool readDims(tw_context *context, const char *where, int32_t rank,
   return true;
 }
 
-Status newTensor(tw_context *context, tw_dtype dtype,
-                 std::vector<int64_t> dims, View &view) {
+Status newTensor(tw_context *context, tw_dtype dtype, std::vector<int64_t> dims,
+                 View &view) {
   Device &device = *context->program.device();
-  if (Status s = allocateView(device, &context->stream, dtype, std::move(dims),
-                              view))
+  if (Status s =
+          allocateView(device, &context->stream, dtype, std::move(dims), view))
     return s;
   if (device.poison)
     return context->stream.fill(*view.buffer, 0, view.bytes, 0xff, 1);
@@ -107,8 +106,8 @@ tw_view *apiConstant(tw_context *context, int32_t id) {
     const std::vector<View> &constants = context->program.constants();
     if (id < 0 || size_t(id) >= constants.size())
       return context->record(internalError(
-          "the host program asks for constant " + std::to_string(id) +
-          " of " + std::to_string(constants.size())));
+          "the host program asks for constant " + std::to_string(id) + " of " +
+          std::to_string(constants.size())));
     result = context->own(constants[id]);
   });
   return result;
@@ -142,9 +141,9 @@ int64_t apiDim(tw_context *context, const tw_view *view, int32_t d) {
     if (!context->isLive(view, "dim"))
       return;
     if (d < 0 || size_t(d) >= view->view.dims.size())
-      return context->record(internalError(
-          "dim: the host program asks for dim " + std::to_string(d) + " of " +
-          view->view.text()));
+      return context->record(
+          internalError("dim: the host program asks for dim " +
+                        std::to_string(d) + " of " + view->view.text()));
     result = view->view.dims[d];
   });
   return result;
@@ -156,9 +155,9 @@ void apiDispatch(tw_context *context, int32_t id, int32_t numViews,
   guarded(context, [&] {
     size_t count = context->program.desc().dispatches.size();
     if (id < 0 || size_t(id) >= count || numViews < 0 || numScalars < 0)
-      return context->record(internalError(
-          "the host program launches dispatch " + std::to_string(id) +
-          " of " + std::to_string(count)));
+      return context->record(
+          internalError("the host program launches dispatch " +
+                        std::to_string(id) + " of " + std::to_string(count)));
     std::vector<const View *> operands;
     operands.reserve(numViews);
     for (int32_t i = 0; i < numViews; ++i) {
@@ -251,15 +250,14 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
     } else {
       memory = std::aligned_alloc(64, (size_t(from.bytes) + 64) / 64 * 64);
       if (!memory)
-        return context->record(outOfMemory(
-            "map: no host memory for " + from.text()));
+        return context->record(
+            outOfMemory("map: no host memory for " + from.text()));
       view->staged = true;
     }
     view->mapped = memory;
     view->mappedForWriting = write != 0;
     if (view->staged)
-      if (Status s =
-              stream.read(memory, *from.buffer, from.offset, from.bytes))
+      if (Status s = stream.read(memory, *from.buffer, from.offset, from.bytes))
         return context->record(std::move(s).in("map"));
     if (Status s = stream.synchronize(stream.timeoutNs)) {
       // A device that missed its deadline may still write here: let it.
@@ -281,8 +279,8 @@ void apiUnmap(tw_context *context, tw_view *view) {
     const View &to = view->view;
     Status status;
     if (view->staged && view->mappedForWriting)
-      status = context->stream.write(*to.buffer, to.offset, view->mapped,
-                                     to.bytes);
+      status =
+          context->stream.write(*to.buffer, to.offset, view->mapped, to.bytes);
     if (view->staged)
       std::free(view->mapped);
     view->mapped = nullptr;
@@ -350,11 +348,27 @@ void apiPrintF32(tw_context *context, float value) {
 
 const TilewrightHostApi &tilewright::runtime::hostApi() {
   static const TilewrightHostApi table = {
-      TW_PROGRAM_ABI_VERSION, 0,
-      apiAlloc,    apiConstant, apiRetain,   apiRelease,    apiDim,
-      apiDispatch, apiClone,    apiCopy,     apiReshape,    apiMap,
-      apiUnmap,    apiCheck,    apiCheckEqual, apiOk,       apiPrint,
-      apiPrintI64, apiPrintU64, apiPrintF64, apiPrintF32,
+      TW_PROGRAM_ABI_VERSION,
+      0,
+      apiAlloc,
+      apiConstant,
+      apiRetain,
+      apiRelease,
+      apiDim,
+      apiDispatch,
+      apiClone,
+      apiCopy,
+      apiReshape,
+      apiMap,
+      apiUnmap,
+      apiCheck,
+      apiCheckEqual,
+      apiOk,
+      apiPrint,
+      apiPrintI64,
+      apiPrintU64,
+      apiPrintF64,
+      apiPrintF32,
   };
   return table;
 }

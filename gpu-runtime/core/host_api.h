@@ -23,7 +23,7 @@ struct tw_view {
   int64_t references = 1;
   void *mapped = nullptr; // while mapped
   bool mappedForWriting = false;
-  bool staged = false;    // `mapped` is host memory of the runtime's own
+  bool staged = false; // `mapped` is host memory of the runtime's own
 };
 
 /// One call of one function, used by one thread.

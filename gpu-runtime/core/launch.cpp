@@ -53,8 +53,7 @@ Status checkOperands(const DispatchDesc &dispatch, const View *const *views,
       if (j != i && views[j] && views[j]->buffer && view.overlaps(*views[j]))
         return invalidArgument("operand " + number(i) +
                                ", which is written, overlaps operand " +
-                               number(j) +
-                               "; expected memory of its own");
+                               number(j) + "; expected memory of its own");
   }
   return Status::ok();
 }
@@ -199,14 +198,14 @@ Status Program::launch(size_t dispatch, Stream &stream,
     if (Status s = variant.grid[d].evaluate(values, extent))
       return failedVariant(std::move(s).in(where));
     if (extent < 0 || extent > limits.grid[d])
-      return failedVariant(unsupported(
-          where + " is " + number(extent) + "; " + owner->info().name +
-          " launches 0 to " + number(limits.grid[d])));
+      return failedVariant(unsupported(where + " is " + number(extent) + "; " +
+                                       owner->info().name + " launches 0 to " +
+                                       number(limits.grid[d])));
     empty |= extent == 0;
     if (extent % variant.cluster[d])
-      return failedVariant(internalError(
-          where + " is " + number(extent) + ", no multiple of the cluster's " +
-          number(variant.cluster[d])));
+      return failedVariant(internalError(where + " is " + number(extent) +
+                                         ", no multiple of the cluster's " +
+                                         number(variant.cluster[d])));
     args.grid[d] = static_cast<uint32_t>(extent);
     if (!empty && !checkedMul(blocks, extent, blocks))
       return failedVariant(unsupported("the grid has more than 2^63 blocks"));
@@ -258,8 +257,8 @@ Status Program::launch(size_t dispatch, Stream &stream,
   if (Status s = requireModule(slot))
     return failedVariant(std::move(s));
   noteStream(stream);
-  if (Status s = stream.launch(*slot.module, place.kernel, args,
-                               touched.data(), touched.size()))
+  if (Status s = stream.launch(*slot.module, place.kernel, args, touched.data(),
+                               touched.size()))
     return failedVariant(std::move(s));
   return Status::ok();
 }

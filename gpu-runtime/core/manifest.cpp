@@ -14,8 +14,8 @@ namespace {
 
 // Larger counts are taken for damage.
 constexpr size_t kMaxPrograms = 1024;
-constexpr size_t kMaxItems = 1 << 20;   // functions, dispatches, constants
-constexpr size_t kMaxArguments = 4096;  // of a function or dispatch
+constexpr size_t kMaxItems = 1 << 20;  // functions, dispatches, constants
+constexpr size_t kMaxArguments = 4096; // of a function or dispatch
 constexpr size_t kMaxVariants = 4096;
 
 Status readDtype(const JsonCursor &json, tw_dtype &result) {
@@ -141,8 +141,7 @@ Status readFunction(const JsonCursor &json, FunctionDesc &result) {
       return s;
     if (type.kind == ValueKind::Buffer)
       return results[i]["kind"].expected("tensor or scalar in a result");
-    if (Status s =
-            readOptional(results[i], "reduction", scope, type.reduction))
+    if (Status s = readOptional(results[i], "reduction", scope, type.reduction))
       return s;
   }
   if (Status s = readOptional(json, "flops", scope, result.flops))
@@ -161,10 +160,10 @@ Status readConstant(const JsonCursor &json, const Artifact &artifact,
     return json["shape"].error(s.message());
   size_t have = artifact.find(result.section)->size;
   if (have != static_cast<uint64_t>(bytes))
-    return json["section"].error(
-        "section '" + result.section + "' has " + std::to_string(have) +
-        " bytes; a constant " + shapeText(result.shape, result.dtype) +
-        " takes " + std::to_string(bytes));
+    return json["section"].error("section '" + result.section + "' has " +
+                                 std::to_string(have) + " bytes; a constant " +
+                                 shapeText(result.shape, result.dtype) +
+                                 " takes " + std::to_string(bytes));
   return Status::ok();
 }
 
@@ -261,8 +260,7 @@ Status readVariant(const JsonCursor &json, const Artifact &artifact,
   if (Status s = params.array(kMaxArguments))
     return s;
   for (size_t i = 0; i < params.size(); ++i) {
-    if (Status s =
-            readParam(params[i], scope, result.params.emplace_back()))
+    if (Status s = readParam(params[i], scope, result.params.emplace_back()))
       return s;
     if (i && result.params[i].isBuffer && !result.params[i - 1].isBuffer)
       return params[i].error("a buffer behind a scalar; buffers come first");
@@ -367,8 +365,7 @@ Status readProgram(const JsonCursor &json, const Artifact &artifact,
     JsonCursor host = json["host"];
     if (Status s = host.object())
       return s;
-    if (Status s =
-            readSection(host["section"], artifact, result.hostSection))
+    if (Status s = readSection(host["section"], artifact, result.hostSection))
       return s;
     if (host.has("triple"))
       if (Status s = host["triple"].string(result.hostTriple))

@@ -5,8 +5,8 @@
 //
 // parseManifest checks all that can be known without a device: types, ranks,
 // operand numbers in expressions, that every section exists, that parameters
-// come in the order of the kernel ABI, sizes of constants. Errors carry the path
-// of the offending value. Unknown members are ignored.
+// come in the order of the kernel ABI, sizes of constants. Errors carry the
+// path of the offending value. Unknown members are ignored.
 #ifndef TILEWRIGHT_CORE_MANIFEST_H
 #define TILEWRIGHT_CORE_MANIFEST_H
 

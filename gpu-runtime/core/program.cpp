@@ -39,9 +39,9 @@ Status select(const Manifest &manifest, Device &device,
     if (!options.target.empty() && options.target != program.target)
       status = unsupported("target " + options.target + " was asked for");
     else if (program.reference != options.reference)
-      status = unsupported(program.reference
-                               ? "it is the reference program"
-                               : "it is not the reference program");
+      status =
+          unsupported(program.reference ? "it is the reference program"
+                                        : "it is not the reference program");
     else
       status = suits(program, device, device.driver());
     if (status.isOk()) {
@@ -54,9 +54,8 @@ Status select(const Manifest &manifest, Device &device,
                          ? "the artifact has no reference program for "
                          : "the artifact has no program for ";
   std::string advice =
-      options.reference
-          ? " (compile with the additional target cpu-reference)"
-          : "";
+      options.reference ? " (compile with the additional target cpu-reference)"
+                        : "";
   return unsupported(what + device.info().name + advice + reasons);
 }
 
@@ -114,9 +113,9 @@ Status Program::load(std::shared_ptr<Device> device,
 
   const ProgramDesc &desc = program->program;
   if (!desc.hostSection.empty())
-    if (Status s = HostModule::load(
-            *program->artifact->find(desc.hostSection), desc, hostApi(),
-            options.externalLibraries, program->host))
+    if (Status s = HostModule::load(*program->artifact->find(desc.hostSection),
+                                    desc, hostApi(), options.externalLibraries,
+                                    program->host))
       return where(std::move(s));
   if (Status s = program->bindVariants())
     return where(std::move(s));
@@ -199,9 +198,8 @@ Status Program::bindVariants() {
         slots.push_back(std::make_unique<ModuleSlot>());
         slots[slot]->section = variant.section;
       }
-      places.back()[i] = {
-          static_cast<int>(slot),
-          static_cast<uint32_t>(slots[slot]->kernels.size())};
+      places.back()[i] = {static_cast<int>(slot),
+                          static_cast<uint32_t>(slots[slot]->kernels.size())};
       slots[slot]->kernels.push_back(kernelDesc(variant));
     }
   }
@@ -244,8 +242,7 @@ Status Program::uploadConstants() {
                                 constant.shape, view))
       return std::move(s).in("constant");
     const Artifact::Section *section = artifact->find(constant.section);
-    if (Status s = upload->write(*view.buffer, 0, section->data,
-                                 section->size))
+    if (Status s = upload->write(*view.buffer, 0, section->data, section->size))
       return std::move(s).in("constant");
     uploaded.push_back(std::move(view));
   }
@@ -348,8 +345,8 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
   return Status::ok();
 }
 
-Status Program::estimate(size_t function, const CallValue *args,
-                         size_t numArgs, WorkEstimate &result) const {
+Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,
+                         WorkEstimate &result) const {
   if (function >= program.functions.size())
     return notFound("function " + std::to_string(function) + " of " +
                     std::to_string(program.functions.size()));

@@ -7,7 +7,8 @@
 //   load     select the program (driver, target, requirements), bind device
 //            facts, check static limits, load the host code, upload constants
 //   call     check arguments ─▶ host code ─▶ dispatch … ─▶ check results
-//   launch   check operands ─▶ checks ─▶ guard picks the variant ─▶ grid ─▶ driver
+//   launch   check operands ─▶ checks ─▶ guard picks the variant ─▶ grid ─▶
+//   driver
 //
 // Device code is loaded when its first variant is chosen.
 #ifndef TILEWRIGHT_CORE_PROGRAM_H

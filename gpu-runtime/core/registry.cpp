@@ -41,8 +41,8 @@ std::string ownFolder() {
 // nobody takes it for the real libcuda.
 std::string findSimulator() {
   std::string folder = ownFolder();
-  for (const char *place : {"/../lib/ptxsim/libcuda.so.1",
-                            "/ptxsim/libcuda.so.1"})
+  for (const char *place :
+       {"/../lib/ptxsim/libcuda.so.1", "/ptxsim/libcuda.so.1"})
     if (access((folder + place).c_str(), R_OK) == 0)
       return folder + place;
   return "";
@@ -56,15 +56,23 @@ Instance::Instance(const InstanceOptions &options) {
   (void)options;
 #ifdef TILEWRIGHT_WITH_CUDA
   entries.push_back(
-      {"cuda", "cuda", true, createCudaDriver,
+      {"cuda",
+       "cuda",
+       true,
+       createCudaDriver,
        {"cuda", orEnvironment(options.cudaLibrary, "TILEWRIGHT_CUDA_LIBRARY")},
-       nullptr, {}});
+       nullptr,
+       {}});
 #endif
 #ifdef TILEWRIGHT_WITH_VULKAN
-  entries.push_back({"vulkan", "vulkan", true, createVulkanDriver,
+  entries.push_back({"vulkan",
+                     "vulkan",
+                     true,
+                     createVulkanDriver,
                      {"vulkan", orEnvironment(options.vulkanLibrary,
                                               "TILEWRIGHT_VULKAN_LIBRARY")},
-                     nullptr, {}});
+                     nullptr,
+                     {}});
 #endif
 #ifdef TILEWRIGHT_WITH_CPU
   entries.push_back(
@@ -75,8 +83,13 @@ Instance::Instance(const InstanceOptions &options) {
       orEnvironment(options.ptxsimLibrary, "TILEWRIGHT_PTXSIM_LIBRARY");
   if (simulator.empty())
     simulator = findSimulator();
-  entries.push_back({"ptxsim", "cuda", false, createCudaDriver,
-                     {"ptxsim", simulator}, nullptr, {}});
+  entries.push_back({"ptxsim",
+                     "cuda",
+                     false,
+                     createCudaDriver,
+                     {"ptxsim", simulator},
+                     nullptr,
+                     {}});
 #endif
 }
 

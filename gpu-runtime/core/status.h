@@ -19,16 +19,16 @@ namespace tilewright::runtime {
 /// The numbers are part of the C API (tilewright_status_code).
 enum class StatusCode : int {
   Ok = 0,
-  InvalidArgument = 1,    // the caller passed something unusable
-  NotFound = 2,           // no such device, function, section, file
-  Unavailable = 3,        // a driver or device that this machine lacks
-  Unsupported = 4,        // this device or build cannot do it
-  OutOfMemory = 5,        // host or device memory
-  CorruptArtifact = 6,    // bytes that are not a valid artifact
-  DeadlineExceeded = 7,   // a wait ended by its deadline
-  DeviceLost = 8,         // the device failed; every later call says so
-  ProgramError = 9,       // a check of the program failed at run time
-  Internal = 10,          // a driver answered something unexpected
+  InvalidArgument = 1,  // the caller passed something unusable
+  NotFound = 2,         // no such device, function, section, file
+  Unavailable = 3,      // a driver or device that this machine lacks
+  Unsupported = 4,      // this device or build cannot do it
+  OutOfMemory = 5,      // host or device memory
+  CorruptArtifact = 6,  // bytes that are not a valid artifact
+  DeadlineExceeded = 7, // a wait ended by its deadline
+  DeviceLost = 8,       // the device failed; every later call says so
+  ProgramError = 9,     // a check of the program failed at run time
+  Internal = 10,        // a driver answered something unexpected
 };
 
 class [[nodiscard]] Status {

@@ -23,17 +23,16 @@ bool View::overlaps(const View &other) const {
   return a < b + uint64_t(other.bytes) && b < a + uint64_t(bytes);
 }
 
-Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset,
-                tw_dtype dtype, std::vector<int64_t> dims, View &result) {
+Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset, tw_dtype dtype,
+                std::vector<int64_t> dims, View &result) {
   View view;
   if (Status s = denseSize(dims, dtype, view.elements, view.bytes))
     return s;
   if (!rangeFits(offset, view.bytes, buffer->size()))
-    return invalidArgument("tensor " + shapeText(dims, dtype) + " at offset " +
-                           std::to_string(offset) + " takes " +
-                           std::to_string(view.bytes) +
-                           " bytes; its buffer has " +
-                           std::to_string(buffer->size()));
+    return invalidArgument(
+        "tensor " + shapeText(dims, dtype) + " at offset " +
+        std::to_string(offset) + " takes " + std::to_string(view.bytes) +
+        " bytes; its buffer has " + std::to_string(buffer->size()));
   if (offset % dtypeBytes(dtype))
     return invalidArgument("tensor " + shapeText(dims, dtype) + " at offset " +
                            std::to_string(offset) +

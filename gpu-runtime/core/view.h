@@ -32,8 +32,8 @@ struct View {
 };
 
 /// A view of existing memory; the range must lie in the buffer.
-Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset,
-                tw_dtype dtype, std::vector<int64_t> dims, View &result);
+Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset, tw_dtype dtype,
+                std::vector<int64_t> dims, View &result);
 
 /// A new tensor for use on `stream` (null: any).
 Status allocateView(Device &device, Stream *stream, tw_dtype dtype,

@@ -68,8 +68,8 @@ public:
       name = "a processor of level " + name;
     else
       name += " " + std::to_string(value);
-    return unsupported("the program requires " + name + ", which " +
-                       cpuName() + " lacks");
+    return unsupported("the program requires " + name + ", which " + cpuName() +
+                       " lacks");
   }
 
   Status allocate(uint64_t size,

@@ -171,8 +171,8 @@ void CpuStream::work(std::shared_ptr<State> state) {
     Task task;
     {
       std::unique_lock<std::mutex> lock(state->mutex);
-      state->arrived.wait(
-          lock, [&] { return state->stop || !state->tasks.empty(); });
+      state->arrived.wait(lock,
+                          [&] { return state->stop || !state->tasks.empty(); });
       if (state->tasks.empty())
         return;
       task = std::move(state->tasks.front());
@@ -304,8 +304,7 @@ Status CpuStream::launch(DriverModule &module, uint32_t kernel,
   launch.params.insert(launch.params.end(), args.scalars,
                        args.scalars + args.numScalars);
   return enqueue([launch = std::move(launch), device = device] {
-    uint64_t count =
-        uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    uint64_t count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
     if (count == 1 || device->threads == 1)
       return launch.run(0, count);
     // About eight pieces per thread: even when blocks differ in cost, few

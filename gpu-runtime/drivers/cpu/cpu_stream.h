@@ -97,9 +97,8 @@ public:
               uint64_t size) override;
   Status fill(DriverBuffer &target, uint64_t offset, uint64_t size,
               uint32_t pattern, uint32_t patternSize) override;
-  Status copy(DriverBuffer &target, uint64_t targetOffset,
-              DriverBuffer &source, uint64_t sourceOffset,
-              uint64_t size) override;
+  Status copy(DriverBuffer &target, uint64_t targetOffset, DriverBuffer &source,
+              uint64_t sourceOffset, uint64_t size) override;
   Status launch(DriverModule &module, uint32_t kernel,
                 const LaunchArgs &args) override;
   Status record(DriverEvent &event) override;

@@ -60,7 +60,8 @@ typedef struct TilewrightHostApi {
                       const int64_t *dims);
   /* Waits for the device and returns a host pointer to the elements, dense
    * row-major, valid until unmap. If `write` is non-zero the contents go back
-   * to the device at unmap. */
+   * to the device at unmap. Null after an error: host code tests it before it
+   * touches an element. */
   void *(*map)(tw_context *, tw_view *, int32_t write);
   void (*unmap)(tw_context *, tw_view *);
   /* Records an error with the message unless condition is non-zero. */

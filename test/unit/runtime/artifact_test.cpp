@@ -27,9 +27,8 @@ TEST(Sha256, KnownAnswers) {
                      "27ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hex("abc"), "ba7816bf8f01cfea414140de5dae2223"
                         "b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hex(std::string(1000000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67"
-            "f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67"
+                                            "f1809a48a497200e046d39ccc7112cd0");
   EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039"
             "a33ce45964ff2167f6ecedd419db06c1");
@@ -43,9 +42,9 @@ TEST(Artifact, ReadsBack) {
   EXPECT_EQ(artifact->sections().size(), 3u);
   const Artifact::Section *section = artifact->find("c");
   ASSERT_NE(section, nullptr);
-  EXPECT_EQ(std::string(reinterpret_cast<const char *>(section->data),
-                        section->size),
-            "xyz");
+  EXPECT_EQ(
+      std::string(reinterpret_cast<const char *>(section->data), section->size),
+      "xyz");
   EXPECT_EQ(reinterpret_cast<uintptr_t>(section->data) % 64, 0u);
   EXPECT_EQ(artifact->find("d"), nullptr);
 }

@@ -110,15 +110,15 @@ TEST(Expression, ParseErrors) {
   EXPECT_EQ(run("9223372036854775808"),
             "expression: expected an integer of 64 bits; found "
             "9223372036854775808");
-  EXPECT_EQ(run("1.5"), "expression: expected an integer of 64 bits; found 1.5");
+  EXPECT_EQ(run("1.5"),
+            "expression: expected an integer of 64 bits; found 1.5");
   EXPECT_EQ(run("[]"), "expression: expected an integer, true, false, or an "
                        "array that starts with the name of an operation; found "
                        "an array of 0");
   EXPECT_EQ(run("{}"), "expression: expected an integer, true, false, or an "
                        "array that starts with the name of an operation; found "
                        "an object");
-  EXPECT_EQ(run(R"(["pow", 1, 2])"),
-            "expression[0]: unknown operation 'pow'");
+  EXPECT_EQ(run(R"(["pow", 1, 2])"), "expression[0]: unknown operation 'pow'");
   EXPECT_EQ(run(R"(["", 1])"), "expression[0]: unknown operation ''");
   EXPECT_EQ(run(R"(["sub", 1])"),
             "expression: 'sub' takes 2 arguments; found 1");
@@ -131,8 +131,9 @@ TEST(Expression, ParseErrors) {
   EXPECT_EQ(run(R"(["dim", 2, 0])"), "expression: operand 2 has no dims");
   EXPECT_EQ(run(R"(["scalar", 2])"),
             "expression[1]: expected an integer from 0 to 1; found 2");
-  EXPECT_EQ(run(R"(["device", 5])"),
-            "expression[1]: expected a string of 1 to 4096 characters; found 5");
+  EXPECT_EQ(
+      run(R"(["device", 5])"),
+      "expression[1]: expected a string of 1 to 4096 characters; found 5");
   EXPECT_EQ(run(R"(["add", 1, ["mul", 1, "x"]])"),
             "expression[2][2]: expected an integer, true, false, or an array "
             "that starts with the name of an operation; found \"x\"");
@@ -150,10 +151,10 @@ TEST(Expression, NestingIsLimited) {
 TEST(Expression, BindingFoldsFacts) {
   Fixture f;
   Expression e;
-  ASSERT_TRUE(Expression::parseText(
-                  R"(["and", ["ge", ["device", "sm"], 80], ["dim", 0, 0]])",
-                  f.scope, e)
-                  .isOk());
+  ASSERT_TRUE(
+      Expression::parseText(
+          R"(["and", ["ge", ["device", "sm"], 80], ["dim", 0, 0]])", f.scope, e)
+          .isOk());
   Expression old = e, young = e;
   old.bind([](const std::string &key) { return key == "sm" ? 75 : 0; });
   EXPECT_TRUE(old.isConstant());

@@ -74,13 +74,14 @@ TEST_F(LaunchTest, ChecksOverlap) {
   tilewright_view *one = newView(TW_F32, {1});
   std::vector<uint64_t> scalars = {0};
   tilewright_view *in = at(buffer, 0, TW_F32, {64});
-  EXPECT_EQ(launch("scale", {in, one, in}, scalars),
-            "1: dispatch 'scale': operand 2, which is written, overlaps operand "
-            "0; expected memory of its own");
-  EXPECT_PRED2(contains,
-               launch("scale", {in, one, at(buffer, 240, TW_F32, {64})},
-                      scalars),
-               "overlaps operand 0");
+  EXPECT_EQ(
+      launch("scale", {in, one, in}, scalars),
+      "1: dispatch 'scale': operand 2, which is written, overlaps operand "
+      "0; expected memory of its own");
+  EXPECT_PRED2(
+      contains,
+      launch("scale", {in, one, at(buffer, 240, TW_F32, {64})}, scalars),
+      "overlaps operand 0");
   EXPECT_EQ(launch("scale", {in, one, at(buffer, 256, TW_F32, {64})}, scalars),
             "");
   // Read twice is no overlap.
@@ -111,9 +112,9 @@ TEST_F(LaunchTest, ChecksBufferSizes) {
   int64_t dims[] = {16};
   EXPECT_FAILS(tilewright_view_create(buffer, 0, TW_I32, 1, dims, &view),
                "takes 64 bytes; its buffer has 60");
-  EXPECT_FAILS(tilewright_view_create(buffer, UINT64_MAX, TW_I32, 1, dims,
-                                      &view),
-               "its buffer has 60");
+  EXPECT_FAILS(
+      tilewright_view_create(buffer, UINT64_MAX, TW_I32, 1, dims, &view),
+      "its buffer has 60");
   dims[0] = -1;
   EXPECT_FAILS(tilewright_view_create(buffer, 0, TW_I32, 1, dims, &view),
                "dim 0 of a tensor is -1");
@@ -133,10 +134,10 @@ TEST_F(LaunchTest, ChecksBufferSizes) {
 }
 
 TEST_F(LaunchTest, SaysWhyNoVariantServes) {
-  std::string status =
-      launch("scale", {newView(TW_F32, {1000}), newView(TW_F32, {1}),
-                       newView(TW_F32, {1000})},
-             {0});
+  std::string status = launch(
+      "scale",
+      {newView(TW_F32, {1000}), newView(TW_F32, {1}), newView(TW_F32, {1000})},
+      {0});
   EXPECT_EQ(status, "4: dispatch 'scale': no variant serves these operands: "
                     "1000xf32, 1xf32, 1000xf32; 'never' wants 0; 'scale' wants "
                     "lt(numel(0), 1000)");

@@ -64,13 +64,13 @@ TEST(Manifest, ErrorsCarryThePath) {
             "manifest: programs[0].functions[0].inputs[0].dtype: expected one "
             "of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i4, "
             "i1, index; found \"f33\"");
-  EXPECT_EQ(with("\"shape\": [-1, 3]", "\"shape\": [-2, 3]"),
-            "manifest: programs[0].functions[0].inputs[1].shape[0]: expected an "
-            "integer of at least -1; found -2");
   EXPECT_EQ(
-      with("\"shape\": [-1, 3]", "\"shape\": [4611686018427387904, 3]"),
-      "manifest: programs[0].functions[0].inputs[1].shape: tensor "
-      "4611686018427387904x3xf32 is larger than 2^62 bytes");
+      with("\"shape\": [-1, 3]", "\"shape\": [-2, 3]"),
+      "manifest: programs[0].functions[0].inputs[1].shape[0]: expected an "
+      "integer of at least -1; found -2");
+  EXPECT_EQ(with("\"shape\": [-1, 3]", "\"shape\": [4611686018427387904, 3]"),
+            "manifest: programs[0].functions[0].inputs[1].shape: tensor "
+            "4611686018427387904x3xf32 is larger than 2^62 bytes");
   EXPECT_EQ(with("\"kind\": \"scalar\"", "\"kind\": \"thing\""),
             "manifest: programs[0].functions[1].inputs[1].kind: expected "
             "tensor, buffer or scalar; found \"thing\"");
@@ -90,14 +90,15 @@ TEST(Manifest, ErrorsCarryThePath) {
                  "{\"scalar\": \"i32\", \"value\": 1}, {\"buffer\": 1}"),
             "manifest: programs[0].dispatches[0].variants[0].params[1]: a "
             "buffer behind a scalar; buffers come first");
-  EXPECT_EQ(with("\"equal\": [[\"dim\", 0, 1], [\"dim\", 1, 0]]",
-                 "\"equal\": [1]"),
-            "manifest: programs[0].dispatches[0].checks[0].equal: expected an "
-            "array of 2 expressions; found an array of 1");
-  EXPECT_EQ(with("\"grid\": [1, 1, 1], \"params\": []",
-                 "\"grid\": [1, 1, 1], \"block\": [0, 1, 1], \"params\": []"),
-            "manifest: programs[0].dispatches[1].variants[0].block[0]: expected "
-            "an integer from 1 to 2147483647; found 0");
+  EXPECT_EQ(
+      with("\"equal\": [[\"dim\", 0, 1], [\"dim\", 1, 0]]", "\"equal\": [1]"),
+      "manifest: programs[0].dispatches[0].checks[0].equal: expected an "
+      "array of 2 expressions; found an array of 1");
+  EXPECT_EQ(
+      with("\"grid\": [1, 1, 1], \"params\": []",
+           "\"grid\": [1, 1, 1], \"block\": [0, 1, 1], \"params\": []"),
+      "manifest: programs[0].dispatches[1].variants[0].block[0]: expected "
+      "an integer from 1 to 2147483647; found 0");
   EXPECT_EQ(with("\"host\": {\"section\": \"cpu/host.so\"},", ""),
             "manifest: programs[0]: has functions but no host program");
 }

@@ -28,8 +28,9 @@ TEST_F(ProgramTest, RunsAKernelPerBlock) {
       for (int k = 0; k < 7; ++k)
         expected[m * 3 + n] += a[m * 7 + k] * b[k * 3 + n];
   Values results;
-  ASSERT_EQ(call("main", {value(tensor(TW_F32, {20, 7}, a)),
-                          value(tensor(TW_F32, {7, 3}, b))},
+  ASSERT_EQ(call("main",
+                 {value(tensor(TW_F32, {20, 7}, a)),
+                  value(tensor(TW_F32, {7, 3}, b))},
                  results),
             "");
   EXPECT_EQ(elements<float>(results[0].view), expected);
@@ -67,16 +68,18 @@ TEST_F(ProgramTest, LoopsOnTheHostWithTemporaries) {
 
 TEST_F(ProgramTest, EmptyTensorsLaunchNothing) {
   Values results;
-  ASSERT_EQ(call("main", {value(newView(TW_F32, {0, 5})),
-                          value(newView(TW_F32, {5, 3}))},
-                 results),
-            "");
+  ASSERT_EQ(
+      call("main",
+           {value(newView(TW_F32, {0, 5})), value(newView(TW_F32, {5, 3}))},
+           results),
+      "");
   EXPECT_EQ(tilewright_view_size(results[0].view), 0u);
   // K = 0: the kernel runs and gives zeros.
-  ASSERT_EQ(call("main", {value(newView(TW_F32, {2, 0})),
-                          value(newView(TW_F32, {0, 3}))},
-                 results),
-            "");
+  ASSERT_EQ(
+      call("main",
+           {value(newView(TW_F32, {2, 0})), value(newView(TW_F32, {0, 3}))},
+           results),
+      "");
   EXPECT_EQ(elements<float>(results[0].view), std::vector<float>(6, 0.0f));
 }
 
@@ -85,11 +88,12 @@ TEST_F(ProgramTest, ErrorsOfTheProgramCarryItsMessage) {
   EXPECT_EQ(call("fail", {}, results),
             "9: function 'fail': linalg.matmul: K of the operands differs "
             "(3 vs 4)");
-  EXPECT_EQ(call("main", {value(newView(TW_F32, {2, 4})),
-                          value(newView(TW_F32, {5, 3}))},
-                 results),
-            "9: function 'main': dispatch 'matmul': linalg.matmul: K of the "
-            "operands differs (4 vs 5)");
+  EXPECT_EQ(
+      call("main",
+           {value(newView(TW_F32, {2, 4})), value(newView(TW_F32, {5, 3}))},
+           results),
+      "9: function 'main': dispatch 'matmul': linalg.matmul: K of the "
+      "operands differs (4 vs 5)");
   EXPECT_PRED2(contains, call("stale", {}, results),
                "passed a tensor that it has released");
   // The program is as good as before.
@@ -147,18 +151,18 @@ TEST_F(ProgramTest, RefusesWrongArguments) {
                "args[0].view");
   EXPECT_PRED2(contains, call("nothing", {}, results),
                "no function 'nothing'; it has main, scale_and_sum");
-  EXPECT_FAILS(tilewright_program_call(program, 99, stream, 0, nullptr, 0,
-                                       nullptr),
-               "function 99 of 8");
+  EXPECT_FAILS(
+      tilewright_program_call(program, 99, stream, 0, nullptr, 0, nullptr),
+      "function 99 of 8");
   tilewright_value one = scalar(uint64_t(1));
   EXPECT_FAILS(tilewright_program_call(program, 4, stream, 1, &one, 1, nullptr),
                "'results' is null");
-  EXPECT_FAILS(tilewright_program_call(program, 4, stream, 1, nullptr, 0,
-                                       nullptr),
-               "'args' is null");
-  EXPECT_FAILS(tilewright_program_call(nullptr, 0, stream, 0, nullptr, 0,
-                                       nullptr),
-               "'program' is null");
+  EXPECT_FAILS(
+      tilewright_program_call(program, 4, stream, 1, nullptr, 0, nullptr),
+      "'args' is null");
+  EXPECT_FAILS(
+      tilewright_program_call(nullptr, 0, stream, 0, nullptr, 0, nullptr),
+      "'program' is null");
 }
 
 TEST_F(ProgramTest, RefusesTensorsOfAnotherDevice) {
@@ -179,8 +183,7 @@ TEST_F(ProgramTest, CallsWithoutAStreamWait) {
   tilewright_value args[2] = {value(tensor(TW_F32, {10}, x)), scalar(2.0f)};
   ASSERT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
   tilewright_value results[2];
-  ASSERT_OK(
-      tilewright_program_call(program, 1, nullptr, 2, args, 2, results));
+  ASSERT_OK(tilewright_program_call(program, 1, nullptr, 2, args, 2, results));
   owned.push_back(results[0].view);
   EXPECT_EQ(elements<float>(results[0].view), std::vector<float>(10, 2.5f));
 }
@@ -201,9 +204,9 @@ TEST_F(ProgramTest, PoisonShowsUnwrittenElements) {
   tilewright_device_set_poison(device, 1);
   Values results;
   // Zero blocks of the matmul run; nothing is written, nothing may look so.
-  ASSERT_EQ(call("loop", {value(newView(TW_I32, {2})), scalar(uint64_t(0))},
-                 results),
-            "");
+  ASSERT_EQ(
+      call("loop", {value(newView(TW_I32, {2})), scalar(uint64_t(0))}, results),
+      "");
   ASSERT_EQ(call("print", {scalar(uint64_t(2))}, results), "");
   EXPECT_EQ(elements<int64_t>(results[0].view), (std::vector<int64_t>{0, 1}));
   tilewright_device_set_poison(device, 0);
@@ -334,8 +337,7 @@ TEST_F(ProgramTest, LeavesNoFilesOpen) {
   for (int i = 0; i < 10; ++i) {
     tilewright_program *loaded;
     ASSERT_OK(tilewright_program_load(device, testArtifact().data(),
-                                      testArtifact().size(), nullptr,
-                                      &loaded));
+                                      testArtifact().size(), nullptr, &loaded));
     tilewright_program_release(loaded);
   }
   EXPECT_EQ(lowest(), before);

@@ -79,8 +79,8 @@ TEST_F(StreamTest, EventsOrderStreamsAndTellTime) {
 TEST_F(StreamTest, DeadlinesLoseTheDevice) {
   alignas(64) static volatile int32_t flag[16] = {};
   tilewright_buffer *buffer;
-  ASSERT_OK(tilewright_buffer_import(
-      device, reinterpret_cast<uintptr_t>(flag), 64, &buffer));
+  ASSERT_OK(tilewright_buffer_import(device, reinterpret_cast<uintptr_t>(flag),
+                                     64, &buffer));
   tilewright_view *view;
   int64_t dims[] = {16};
   ASSERT_OK(tilewright_view_create(buffer, 0, TW_I32, 1, dims, &view));
@@ -118,8 +118,7 @@ TEST_F(StreamTest, DevicesByName) {
   size_t count = 0;
   ASSERT_OK(tilewright_instance_devices(instance, 0, nullptr, &count));
   std::vector<tilewright_device_info> infos(count);
-  ASSERT_OK(
-      tilewright_instance_devices(instance, count, infos.data(), &count));
+  ASSERT_OK(tilewright_instance_devices(instance, count, infos.data(), &count));
   bool cpu = false;
   for (const tilewright_device_info &info : infos) {
     cpu |= std::string(info.name) == "cpu" && info.available;

@@ -19,9 +19,7 @@ template <typename T> void append(std::string &bytes, T value) {
   bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-void pad(std::string &bytes) {
-  bytes.resize((bytes.size() + 63) / 64 * 64);
-}
+void pad(std::string &bytes) { bytes.resize((bytes.size() + 63) / 64 * 64); }
 
 } // namespace
 
@@ -204,9 +202,9 @@ std::string ProgramTest::call(const char *name,
   EXPECT_OK(
       tilewright_program_function_signature(program, function, &signature));
   results.assign(signature.num_results, {});
-  std::string status = take(tilewright_program_call(
-      program, function, stream, args.size(), args.data(), results.size(),
-      results.data()));
+  std::string status = take(
+      tilewright_program_call(program, function, stream, args.size(),
+                              args.data(), results.size(), results.data()));
   for (tilewright_value &result : results)
     if (result.view)
       owned.push_back(result.view);

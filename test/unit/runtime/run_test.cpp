@@ -1,0 +1,153 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-run as a user meets it: command lines, their output and exit code.
+
+#include "files.h"
+#include "npy.h"
+#include "test_program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+using namespace tilewright::test;
+using tilewright::run::parseNpy;
+using tilewright::run::readFile;
+using tilewright::run::writeFile;
+
+namespace {
+
+class RunTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    char path[] = "/tmp/tilewright-run-test-XXXXXX";
+    ASSERT_NE(mkdtemp(path), nullptr);
+    folder = path;
+    Sections sections = testSections();
+    // The same program again, as the reference.
+    std::string &text = sections[0].second;
+    size_t begin = text.find('{', 1), end = text.rfind(']');
+    std::string again = text.substr(begin, end - begin);
+    again.replace(again.find("\"target\": \"cpu\""), 15,
+                  "\"target\": \"cpu-reference\", \"reference\": true");
+    text.insert(end, ", " + again);
+    writeFile(folder + "/p.tw", writeArtifact(sections));
+    writeFile(folder + "/plain.tw", testArtifact());
+  }
+  void TearDown() override {
+    std::string command = "rm -rf '" + folder + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+  }
+  /// Output of both streams; `$D` in the arguments is the folder.
+  std::string run(std::string arguments, int expectedCode = 0) {
+    for (size_t at; (at = arguments.find("$D")) != std::string::npos;)
+      arguments.replace(at, 2, folder);
+    std::string command =
+        std::string(TEST_TILEWRIGHT_RUN) + " " + arguments + " 2>&1";
+    FILE *pipe = popen(command.c_str(), "r");
+    std::string text;
+    char buffer[4096];
+    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+      text.append(buffer, n);
+    int status = pclose(pipe);
+    EXPECT_TRUE(WIFEXITED(status)) << arguments << "\n" << text;
+    EXPECT_EQ(WEXITSTATUS(status), expectedCode) << arguments << "\n" << text;
+    return text;
+  }
+  std::string folder;
+};
+
+TEST_F(RunTest, PrintsWritesAndExpects) {
+  std::string matmul = "$D/p.tw --device=cpu --input='2x2xf32=1 2 3 4' "
+                       "--input='2x3xf32=[1 0 0][0 1 1]' ";
+  EXPECT_EQ(run(matmul + "--print --output=@$D/out.npy"),
+            "result[0]: 2x3xf32=[1 2 2][3 4 4]\n");
+  EXPECT_EQ(parseNpy("out", readFile(folder + "/out.npy"), TW_F32).number(5),
+            4.0);
+  EXPECT_EQ(run(matmul + "--expect=@$D/out.npy"),
+            "result[0]: ok: 2x3xf32, all elements equal\n");
+  std::string bad = run("$D/p.tw --device=cpu --input='2x2xf32=1 2 3 5' "
+                        "--input='2x3xf32=[1 0 0][0 1 1]' "
+                        "--expect=@$D/out.npy --atol=0.5",
+                        2);
+  EXPECT_PRED2(contains, bad,
+               "result[0]: MISMATCH: 2 of 6 elements of 2x3xf32, allowed 0.5 "
+               "(given)");
+  EXPECT_PRED2(contains, bad, "> [1, 1] got 5, expected 4, error 1  BAD");
+}
+
+TEST_F(RunTest, ChecksAgainstOracleAndDevice) {
+  std::string matmul = "--device=cpu --input=20x7xf32=random "
+                       "--input=7x3xf32=random ";
+  EXPECT_PRED2(contains, run("$D/p.tw --check=oracle " + matmul), "ok: 20x3");
+  EXPECT_PRED2(contains, run("$D/p.tw --check=cpu " + matmul), "ok: 20x3");
+  EXPECT_PRED2(contains, run("$D/plain.tw --check=oracle " + matmul, 1),
+               "compile with the additional target cpu-reference");
+}
+
+TEST_F(RunTest, ScalarsBuffersAndFunctions) {
+  EXPECT_EQ(run("$D/p.tw --device=cpu --function=scale_and_sum "
+                "--input=4xf32=2 --input=f32=3 --print"),
+            "result[0]: 4xf32=6.5 6.5 6.5 6.5\nresult[1]: f32=26\n");
+  EXPECT_EQ(run("$D/p.tw --device=cpu --function=inplace "
+                "--input='3xi32=1 2 3' --print --trace"),
+            "increment variant increment grid 3x1x1\n"
+            "input[0]: 3xi32=2 3 4\n");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --function=fail", 1),
+               "error: function 'fail': linalg.matmul: K of the operands "
+               "differs (3 vs 4)");
+}
+
+TEST_F(RunTest, BenchAndJson) {
+  std::string line = run("$D/p.tw --device=cpu --input=64x64xf32=random "
+                         "--input=64x3xf32=random --check=oracle --bench=5 "
+                         "--json");
+  // The lines for people go to stderr then.
+  auto json = nlohmann::json::parse(line.substr(line.find('{')));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["verdict"], "ok");
+  EXPECT_EQ(json["check"], "oracle");
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["count"], 5);
+  EXPECT_GT(json["median_s"].get<double>(), 0);
+  EXPECT_GT(json["flops_per_s"].get<double>(), 0);
+  EXPECT_EQ(json["config"]["launches"][0], "matmul variant matmul grid 3x64x1");
+  EXPECT_EQ(json["outputs"][0]["tolerance"], "reduction 64");
+  for (int i = 0; i < 2; ++i)
+    run("$D/p.tw --device=cpu --function=fail --json=$D/log", 1);
+  std::string log = readFile(folder + "/log");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
+  EXPECT_EQ(nlohmann::json::parse(log.substr(0, log.find('\n')))["verdict"],
+            "error");
+}
+
+TEST_F(RunTest, RefusesWithAReason) {
+  EXPECT_PRED2(contains, run("", 1), "PROGRAM is required");
+  EXPECT_PRED2(contains, run("$D/none.tw", 1), "none.tw: No such file");
+  EXPECT_PRED2(contains, run("$D", 1), "Is a directory");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=tpu", 1),
+               "expected one of auto");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu", 1),
+               "function 'main' takes 2 inputs (?x?xf32, ?x3xf32); got 0");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --function=x", 1),
+               "no function 'x'; it has main, scale_and_sum");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --bench=x", 1), "--bench");
+  EXPECT_PRED2(contains, run("$D/p.tw --target=cuda:sm_80 --device=cpu", 1),
+               "'cpu': target cuda:sm_80 was asked for");
+  EXPECT_PRED2(contains, run("$D/p.tw --check=oracle --expect=x", 1),
+               "either --check or --expect");
+  writeFile(folder + "/bad.tw", readFile(folder + "/p.tw").substr(0, 1000));
+  EXPECT_PRED2(contains, run("$D/bad.tw --device=cpu", 1), "truncated");
+  EXPECT_PRED2(contains,
+               run("$D/p.tw --device=cpu --function=print --input=i64=1 "
+                   "--output=@/nowhere/x.npy",
+                   1),
+               "/nowhere/x.npy: No such file");
+  EXPECT_PRED2(contains, run("--list-devices"), "cpu ");
+  EXPECT_PRED2(contains, run("--version"), "tilewright-run 0.1.0");
+}
+
+} // namespace

@@ -1,0 +1,142 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Comparing tensors; see compare.h.
+
+#include "compare.h"
+
+#include "number_formats.h"
+#include "print.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tilewright::run {
+
+namespace {
+
+// |got - ref|; infinity if one of them is no number, or of another infinity.
+double errorOf(const HostTensor &got, const HostTensor &reference, int64_t i) {
+  if (!got.isFloat()) {
+    int64_t a = got.bits(i), b = reference.bits(i);
+    uint64_t distance =
+        a > b ? uint64_t(a) - uint64_t(b) : uint64_t(b) - uint64_t(a);
+    // Never 0 for values that differ.
+    return static_cast<double>(distance);
+  }
+  double a = got.number(i), b = reference.number(i);
+  if (a == b || (std::isnan(a) && std::isnan(b)))
+    return 0;
+  double error = std::fabs(a - b);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+double limitOf(const HostTensor &reference, int64_t i,
+               const Tolerance &tolerance) {
+  double value = std::fabs(reference.number(i));
+  return std::isfinite(value) ? tolerance.atol + tolerance.rtol * value : 0;
+}
+
+// The elements of the same row within three of element i, one per line.
+std::string window(const HostTensor &got, const HostTensor &reference,
+                   const Tolerance &tolerance, int64_t i) {
+  int64_t row = got.dims.empty() ? 1 : got.dims.back();
+  int64_t begin = std::max(i - 3, i / row * row);
+  int64_t end = std::min(i + 4, (i / row + 1) * row);
+  std::string text;
+  for (int64_t k = begin; k < end; ++k) {
+    double error = errorOf(got, reference, k);
+    bool bad = error > limitOf(reference, k, tolerance);
+    text += (k == i ? "  > " : "    ") + indexText(got.dims, k) + " got " +
+            elementText(got, k) + ", expected " + elementText(reference, k);
+    if (error > 0)
+      text += ", error " + shortNumber(error) + (bad ? "  BAD" : "");
+    text += "\n";
+  }
+  return text;
+}
+
+} // namespace
+
+Tolerance chooseTolerance(const HostTensor &reference,
+                          std::optional<double> atol,
+                          std::optional<double> rtol, int64_t reduction,
+                          int64_t largestDim) {
+  if (atol || rtol)
+    return {atol.value_or(0), rtol.value_or(0), "given"};
+  if (!reference.isFloat())
+    return {0, 0, "exact"};
+  double largest = 0;
+  for (int64_t i = 0, n = reference.elements(); i < n; ++i) {
+    double value = std::fabs(reference.number(i));
+    if (std::isfinite(value))
+      largest = std::max(largest, value);
+  }
+  bool stated = reduction >= 0;
+  double terms = static_cast<double>(stated ? reduction : largestDim);
+  // Sums are kept in f32 at least, in f64 for f64.
+  tw_dtype accumulator = reference.dtype == TW_F64 ? TW_F64 : TW_F32;
+  double roundoff =
+      terms * unitRoundoff(accumulator) + 8 * unitRoundoff(reference.dtype);
+  return {roundoff * largest, 0,
+          (stated ? "reduction " : "largest dim ") +
+              std::to_string(stated ? reduction : largestDim)};
+}
+
+Comparison compare(const HostTensor &got, const HostTensor &reference,
+                   const Tolerance &tolerance) {
+  Comparison result;
+  result.tolerance = tolerance;
+  result.elements = reference.elements();
+  if (got.dtype != reference.dtype || got.dims != reference.dims) {
+    result.problem = "is " + got.type() + ", expected " + reference.type();
+    return result;
+  }
+  for (int64_t i = 0; i < result.elements; ++i) {
+    double error = errorOf(got, reference, i);
+    if (error == 0)
+      continue;
+    if (result.worst < 0 || error > result.worstError) {
+      result.worst = i;
+      result.worstError = error;
+    }
+    if (error > limitOf(reference, i, tolerance)) {
+      ++result.mismatches;
+      if (result.firstBad < 0)
+        result.firstBad = i;
+    }
+  }
+  result.ok = result.mismatches == 0;
+  return result;
+}
+
+std::string describe(const std::string &name, const HostTensor &got,
+                     const HostTensor &reference, const Comparison &result) {
+  std::string text = name + ": ";
+  if (!result.problem.empty())
+    return text + "MISMATCH: " + result.problem + "\n";
+  const Tolerance &t = result.tolerance;
+  std::string allowed = "allowed " + shortNumber(t.atol);
+  if (t.rtol != 0)
+    allowed += " + " + shortNumber(t.rtol) + " |expected|";
+  allowed += " (" + t.source + ")";
+  if (result.ok) {
+    text += "ok: " + got.type();
+    if (result.worst >= 0)
+      text += ", largest error " + shortNumber(result.worstError) + " at " +
+              indexText(got.dims, result.worst) + ", " + allowed;
+    else
+      text += ", all elements equal";
+    return text + "\n";
+  }
+  text += "MISMATCH: " + std::to_string(result.mismatches) + " of " +
+          std::to_string(result.elements) + " elements of " + got.type() +
+          ", " + allowed + "\n  first bad element:\n" +
+          window(got, reference, t, result.firstBad);
+  if (result.worst != result.firstBad)
+    text += "  worst element:\n" + window(got, reference, t, result.worst);
+  return text;
+}
+
+} // namespace tilewright::run

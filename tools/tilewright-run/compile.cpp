@@ -1,0 +1,136 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the compiler; see compile.h.
+
+#include "compile.h"
+
+#include "core/sha256.h"
+#include "files.h"
+#include "host_tensor.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace tilewright::run {
+
+namespace {
+
+std::string compilerPath() {
+  char buffer[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
+  if (n <= 0)
+    throw RunError("cannot find this program's own folder");
+  std::string path(buffer, static_cast<size_t>(n));
+  path = path.substr(0, path.rfind('/')) + "/tilewright-compile";
+  if (access(path.c_str(), X_OK) != 0)
+    throw RunError("a .mlir needs the compiler, and there is none at " + path +
+                   "; give an artifact (.tw) instead");
+  return path;
+}
+
+bool makeFolders(const std::string &path) {
+  for (size_t at = 1; at != std::string::npos;) {
+    at = path.find('/', at + 1);
+    if (mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST)
+      return false;
+  }
+  return access(path.c_str(), W_OK) == 0;
+}
+
+// A folder that can be written; the system's temporary one at worst.
+std::string cacheFolder() {
+  const char *xdg = std::getenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  std::string base = xdg && *xdg == '/' ? xdg
+                     : home && *home    ? std::string(home) + "/.cache"
+                                        : "";
+  if (!base.empty() && makeFolders(base + "/tilewright"))
+    return base + "/tilewright";
+  const char *temporary = std::getenv("TMPDIR");
+  std::string folder =
+      std::string(temporary && *temporary ? temporary : "/tmp") +
+      "/tilewright-" + std::to_string(getuid());
+  if (!makeFolders(folder))
+    throw RunError("no folder for compiled programs: " + folder + ": " +
+                   std::strerror(errno) + "; set XDG_CACHE_HOME");
+  return folder;
+}
+
+std::string describeCompiler(const std::string &path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0)
+    throw RunError(path + ": " + std::strerror(errno));
+  return path + ":" + std::to_string(info.st_size) + ":" +
+         std::to_string(info.st_mtim.tv_sec) + ":" +
+         std::to_string(info.st_mtim.tv_nsec);
+}
+
+void spawnAndWait(const std::vector<std::string> &command) {
+  std::vector<char *> argv;
+  for (const std::string &word : command)
+    argv.push_back(const_cast<char *>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t child;
+  int failed =
+      posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ);
+  if (failed)
+    throw RunError(command[0] + ": " + std::strerror(failed));
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw RunError(command[0] + ": " + std::strerror(errno));
+  if (WIFSIGNALED(status))
+    throw RunError("tilewright-compile ended by signal " +
+                   std::to_string(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0)
+    throw RunError("tilewright-compile failed with exit code " +
+                   std::to_string(WEXITSTATUS(status)));
+}
+
+} // namespace
+
+std::string compileCached(const CompileRequest &request) {
+  std::string text = readFile(request.input);
+  std::string compiler = compilerPath();
+  std::string key = describeCompiler(compiler);
+  // Lengths keep the parts apart.
+  auto add = [&](const std::string &part) {
+    key += "\n" + std::to_string(part.size()) + ":" + part;
+  };
+  add(request.targets);
+  for (const std::string &argument : request.arguments)
+    add(argument);
+  add(text);
+  std::string name = cacheFolder() + "/" +
+                     runtime::toHex(runtime::sha256(key.data(), key.size())) +
+                     ".tw";
+  if (access(name.c_str(), R_OK) == 0)
+    return readFile(name);
+  std::string temporary = name + ".tmp" + std::to_string(getpid());
+  std::vector<std::string> command = {compiler, request.input, "-o", temporary,
+                                      "--target=" + request.targets};
+  command.insert(command.end(), request.arguments.begin(),
+                 request.arguments.end());
+  try {
+    spawnAndWait(command);
+    std::string artifact = readFile(temporary);
+    if (std::rename(temporary.c_str(), name.c_str()) != 0)
+      throw RunError(name + ": " + std::strerror(errno));
+    return artifact;
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+}
+
+} // namespace tilewright::run

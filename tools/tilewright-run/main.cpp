@@ -1,0 +1,336 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-run: load (or compile), run, check, time, report.
+
+#include "bench.h"
+#include "compare.h"
+#include "compile.h"
+#include "core/sha256.h"
+#include "files.h"
+#include "input.h"
+#include "npy.h"
+#include "options.h"
+#include "print.h"
+#include "report.h"
+#include "session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace tilewright::run;
+
+namespace {
+
+struct Run {
+  Options options;
+  Report report;
+  Handle<tilewright_instance> instance;
+  std::string artifact;
+  std::unique_ptr<Session> session;
+  size_t function = 0;
+  std::vector<HostTensor> inputs, outputs;
+  std::vector<int64_t> reductions; // per output
+
+  ProgramChoice choice(const std::string &device) const {
+    ProgramChoice result;
+    result.device = device;
+    result.externalLibraries = options.externalLibraries;
+    result.timeoutNs =
+        static_cast<uint64_t>(std::min(options.timeoutSeconds, 1e9) * 1e9);
+    return result;
+  }
+  // Text for people: not into the JSON on stdout.
+  void say(const std::string &text) const {
+    bool toStdout = !options.json || !options.jsonPath.empty();
+    std::fputs(text.c_str(), toStdout ? stdout : stderr);
+  }
+};
+
+std::vector<tilewright_device_info> listDevices(tilewright_instance *instance) {
+  size_t count = 0;
+  check(tilewright_instance_devices(instance, 0, nullptr, &count));
+  std::vector<tilewright_device_info> infos(count);
+  check(tilewright_instance_devices(instance, count, infos.data(), &count));
+  return infos;
+}
+
+void printDevices(tilewright_instance *instance) {
+  for (const tilewright_device_info &info : listDevices(instance))
+    std::printf("%-10s %s%s%s\n", info.name, info.description,
+                info.available ? "" : " (not available: ",
+                info.available ? "" : (std::string(info.reason) + ")").c_str());
+}
+
+// What "auto" goes through, in order.
+std::vector<std::string> candidates(const Run &run) {
+  if (run.options.device != "auto")
+    return {run.options.device};
+  std::vector<std::string> names;
+  for (const char *driver : {"cuda", "vulkan", "cpu"})
+    for (const tilewright_device_info &info : listDevices(&*run.instance))
+      if (info.available && std::string(info.name).compare(
+                                0, std::string(driver).size(), driver) == 0)
+        names.push_back(info.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// The artifact
+//===----------------------------------------------------------------------===//
+
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+// The compiler's target for a device: what the device is best at.
+std::string targetFor(Run &run, const std::string &device) {
+  std::string driver = device.substr(0, device.find(':'));
+  if (driver == "cpu" || driver == "vulkan")
+    return driver;
+  tilewright_device *opened = nullptr;
+  check(tilewright_device_open(&*run.instance, device.c_str(), &opened));
+  int64_t sm = tilewright_device_fact(opened, "sm");
+  tilewright_device_release(opened);
+  if (sm <= 0)
+    throw RunError("device " + device +
+                   " does not say what it is; name a --target");
+  // From Hopper on, the matrix instructions need the chip-specific variant.
+  return "cuda:sm_" + std::to_string(sm) + (sm >= 90 ? "a" : "");
+}
+
+void loadArtifact(Run &run) {
+  const Options &options = run.options;
+  if (!endsWith(options.program, ".mlir")) {
+    run.artifact = readFile(options.program);
+  } else {
+    CompileRequest request;
+    request.input = options.program;
+    request.arguments = options.compileArguments;
+    request.targets = options.target;
+    std::vector<std::string> devices = candidates(run);
+    if (request.targets.empty() && !devices.empty())
+      request.targets = targetFor(run, devices[0]);
+    std::string more;
+    if (options.check == "oracle")
+      more = "cpu-reference";
+    else if (!options.check.empty())
+      more = targetFor(run, options.check);
+    if (!more.empty() && ("," + request.targets + ",").find("," + more + ",") ==
+                             std::string::npos)
+      request.targets += "," + more;
+    run.artifact = compileCached(request);
+    // What was compiled for --target may be several programs: any serves.
+    run.options.target.clear();
+  }
+  run.report.artifact = tilewright::runtime::toHex(
+      tilewright::runtime::sha256(run.artifact.data(), run.artifact.size()));
+}
+
+// The first candidate that runs a program of the artifact.
+void openSession(Run &run) {
+  std::string reasons;
+  for (const std::string &device : candidates(run)) {
+    try {
+      ProgramChoice choice = run.choice(device);
+      choice.target = run.options.target;
+      // A reference program can be run by name.
+      choice.reference = run.options.target == "cpu-reference";
+      run.session =
+          std::make_unique<Session>(&*run.instance, run.artifact, choice);
+      return;
+    } catch (const RunError &e) {
+      if (run.options.device != "auto")
+        throw;
+      reasons += std::string("\n  ") + device + ": " + e.what();
+    }
+  }
+  throw RunError("no device runs a program of " + run.options.program +
+                 (reasons.empty() ? ": there is none" : ":" + reasons));
+}
+
+//===----------------------------------------------------------------------===//
+// Running and checking
+//===----------------------------------------------------------------------===//
+
+void readInputs(Run &run) {
+  tilewright_signature signature = run.session->signature(run.function);
+  run.report.function = signature.name;
+  for (size_t i = 0; i < run.options.inputs.size(); ++i) {
+    tw_dtype wanted = i < signature.num_inputs
+                          ? static_cast<tw_dtype>(signature.inputs[i].dtype)
+                          : TW_F32;
+    const std::string &text = run.options.inputs[i];
+    run.inputs.push_back(parseInput(text, i, wanted));
+    // Long lists of values are told by their type alone.
+    run.report.inputs.push_back(
+        text[0] == '@'      ? run.inputs[i].type() + "=" + text
+        : text.size() <= 80 ? text
+                            : run.inputs[i].type() + "=…");
+  }
+}
+
+std::string outputName(const tilewright_signature &signature, size_t i) {
+  if (i < signature.num_results)
+    return "result[" + std::to_string(i) + "]";
+  size_t k = i - signature.num_results;
+  for (size_t input = 0; input < signature.num_inputs; ++input)
+    if (signature.inputs[input].kind == TILEWRIGHT_BUFFER && k-- == 0)
+      return "input[" + std::to_string(input) + "]";
+  return "output";
+}
+
+void runOnce(Run &run) {
+  run.session->setTracing(true);
+  run.outputs = run.session->run(run.function, run.inputs);
+  run.session->setTracing(false);
+  run.report.launches = run.session->takeTrace();
+  if (run.options.trace)
+    for (const std::string &line : run.report.launches)
+      std::fprintf(stderr, "%s\n", line.c_str());
+  run.session->estimate(run.function,
+                        run.session->upload(run.function, run.inputs),
+                        run.reductions);
+  run.reductions.resize(run.outputs.size(), -1);
+  tilewright_signature signature = run.session->signature(run.function);
+  for (size_t i = 0; i < run.outputs.size(); ++i) {
+    run.report.outputs.push_back({run.outputs[i].type(), {}});
+    std::string name = outputName(signature, i) + ": ";
+    if (run.options.print)
+      run.say(name + tensorText(run.outputs[i], 1024) + "\n");
+    else if (run.options.check.empty() && run.options.expect.empty())
+      run.say(name + run.outputs[i].type() + "\n");
+  }
+}
+
+void writeOutputs(const Run &run) {
+  if (run.options.outputs.size() > run.outputs.size())
+    throw RunError(std::to_string(run.options.outputs.size()) +
+                   " --output for " + std::to_string(run.outputs.size()) +
+                   " outputs");
+  for (size_t i = 0; i < run.options.outputs.size(); ++i)
+    writeFile(run.options.outputs[i], formatNpy(run.outputs[i]));
+}
+
+// What the outputs should be; fewer than outputs where not all are given.
+std::vector<HostTensor> references(Run &run) {
+  std::vector<HostTensor> result;
+  if (!run.options.expect.empty()) {
+    if (run.options.expect.size() > run.outputs.size())
+      throw RunError(std::to_string(run.options.expect.size()) +
+                     " --expect for " + std::to_string(run.outputs.size()) +
+                     " outputs");
+    for (size_t i = 0; i < run.options.expect.size(); ++i)
+      result.push_back(parseNpy(run.options.expect[i],
+                                readFile(run.options.expect[i]),
+                                run.outputs[i].dtype));
+    return result;
+  }
+  bool oracle = run.options.check == "oracle";
+  ProgramChoice choice = run.choice(oracle ? "cpu" : run.options.check);
+  choice.reference = oracle;
+  Session other(&*run.instance, run.artifact, choice);
+  return other.run(other.findFunction(run.report.function), run.inputs);
+}
+
+// False if an output differs.
+bool checkOutputs(Run &run) {
+  if (run.options.check.empty() && run.options.expect.empty()) {
+    run.report.verdict = "unchecked";
+    return true;
+  }
+  run.report.check = run.options.check.empty() ? "expect" : run.options.check;
+  int64_t largestDim = 1;
+  for (const HostTensor &input : run.inputs)
+    for (int64_t dim : input.dims)
+      largestDim = std::max(largestDim, dim);
+  std::vector<HostTensor> expected = references(run);
+  tilewright_signature signature = run.session->signature(run.function);
+  bool good = true;
+  for (size_t i = 0; i < expected.size() && i < run.outputs.size(); ++i) {
+    Tolerance tolerance =
+        chooseTolerance(expected[i], run.options.atol, run.options.rtol,
+                        run.reductions[i], largestDim);
+    Comparison result = compare(run.outputs[i], expected[i], tolerance);
+    run.say(describe(outputName(signature, i), run.outputs[i], expected[i],
+                     result));
+    good &= result.ok;
+    run.report.outputs[i].comparison = std::move(result);
+  }
+  run.report.verdict = good ? "ok" : "mismatch";
+  return good;
+}
+
+void timeCalls(Run &run) {
+  run.report.bench =
+      bench(*run.session, run.function, run.inputs, run.options.benchCount);
+  const BenchResult &b = *run.report.bench;
+  std::string text = "median " + durationText(b.medianSeconds) + ", spread " +
+                     shortNumber(b.spread * 100) + " %, min " +
+                     durationText(b.minSeconds) + ", " +
+                     std::to_string(b.count) + " calls, " +
+                     shortNumber(b.bytesPerSecond * 1e-9) + " GB/s";
+  if (b.flopsPerSecond >= 0)
+    text += ", " + shortNumber(b.flopsPerSecond * 1e-9) + " GFLOP/s";
+  run.say(text + " on " + run.report.device + ", verdict " +
+          run.report.verdict + "\n");
+}
+
+bool runAll(Run &run) {
+  run.instance = createInstance();
+  if (run.options.listDevices) {
+    printDevices(&*run.instance);
+    if (run.options.program.empty())
+      return true;
+  }
+  run.report.program = run.options.program;
+  loadArtifact(run);
+  openSession(run);
+  run.report.device = run.session->deviceName();
+  run.report.description = run.session->deviceDescription();
+  run.report.target = run.session->target();
+  run.function = run.session->findFunction(run.options.function);
+  readInputs(run);
+  runOnce(run);
+  writeOutputs(run);
+  bool good = checkOutputs(run);
+  if (run.options.benchCount > 0)
+    timeCalls(run);
+  return good;
+}
+
+void writeReport(const Run &run) {
+  if (!run.options.json || run.options.program.empty())
+    return;
+  std::string line = toJson(run.report);
+  if (run.options.jsonPath.empty())
+    std::printf("%s\n", line.c_str());
+  else
+    appendLine(run.options.jsonPath, line);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Run run;
+  int exitCode = 0;
+  if (!parseOptions(argc, argv, run.options, exitCode))
+    return exitCode;
+  try {
+    try {
+      exitCode = runAll(run) ? 0 : 2;
+    } catch (const std::exception &e) {
+      std::fprintf(stderr, "tilewright-run: error: %s\n", e.what());
+      run.report.verdict = "error";
+      run.report.error = e.what();
+      exitCode = 1;
+    }
+    writeReport(run);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "tilewright-run: error: %s\n", e.what());
+    exitCode = 1;
+  }
+  return exitCode;
+}

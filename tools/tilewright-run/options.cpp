@@ -1,0 +1,113 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line; see options.h.
+
+#include "options.h"
+
+#include "tilewright/tilewright.h"
+
+#include <CLI/CLI.hpp>
+
+namespace tilewright::run {
+
+namespace {
+
+// "@file.npy" or "file.npy".
+std::string pathOf(const std::string &text) {
+  return !text.empty() && text[0] == '@' ? text.substr(1) : text;
+}
+
+} // namespace
+
+bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
+  CLI::App app("Runs a function of a compiled program, checks and times it.\n"
+               "Given .mlir, compiles it first with the tilewright-compile "
+               "beside this program.\n"
+               "Exit code: 0 good, 1 error, 2 a check found a difference.",
+               "tilewright-run");
+  app.set_version_flag("--version",
+                       std::string("tilewright-run ") + tilewright_version());
+  std::string bench, json;
+  double atol = 0, rtol = 0;
+  app.add_option("PROGRAM", options.program, "artifact (.tw) or .mlir");
+  app.add_option("--device", options.device,
+                 "auto (cuda, then vulkan, then cpu), cpu, cuda[:i], "
+                 "vulkan[:i], ptxsim")
+      ->capture_default_str();
+  app.add_flag("--list-devices", options.listDevices,
+               "list every device, and why others are missing");
+  app.add_option("--function", options.function,
+                 "function to call (default: the only one, or main)");
+  app.add_option("--input", options.inputs,
+                 "one per input: 4x4xf32=1 2 …, 4x4xf32=0.5, "
+                 "4x4xf32=random[:seed], 4x4xi8=int:LO:HI[:seed], @file.npy, "
+                 "f32=3")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--output", options.outputs,
+                 "one per output, to write: @file.npy (results, then inputs "
+                 "written in place)")
+      ->allow_extra_args(false);
+  app.add_flag("--print", options.print, "print the outputs");
+  app.add_option("--check", options.check,
+                 "compare with the reference program (oracle) or with another "
+                 "device");
+  app.add_option("--expect", options.expect,
+                 "one per output, to compare with: @file.npy")
+      ->allow_extra_args(false);
+  CLI::Option *atolOption = app.add_option("--atol", atol, "absolute tolerance")
+                                ->check(CLI::NonNegativeNumber);
+  CLI::Option *rtolOption = app.add_option("--rtol", rtol, "relative tolerance")
+                                ->check(CLI::NonNegativeNumber);
+  app.add_flag("--bench{20}", bench, "time N calls (--bench=N; default 20)");
+  app.add_flag("--json{-}", json,
+               "write one line of JSON to stdout, or append it to a file "
+               "(--json=FILE); see the README beside this tool's source");
+  app.add_flag("--trace", options.trace,
+               "say on stderr which kernels were launched");
+  app.add_option("--timeout", options.timeoutSeconds,
+                 "seconds to wait for a device before it is given up")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--target", options.target,
+                 "of an artifact: the target to run; of .mlir: what to compile "
+                 "for (default: the device)");
+  app.add_option("--compile-arg", options.compileArguments,
+                 "further argument for tilewright-compile")
+      ->allow_extra_args(false);
+  app.add_option("--external-lib", options.externalLibraries,
+                 "shared library that defines what the program imports")
+      ->allow_extra_args(false);
+  try {
+    app.parse(argc, argv);
+    if (atolOption->count())
+      options.atol = atol;
+    if (rtolOption->count())
+      options.rtol = rtol;
+    if (!bench.empty()) {
+      char *end = nullptr;
+      options.benchCount = std::strtoll(bench.c_str(), &end, 10);
+      if (*end || options.benchCount < 1 || options.benchCount > 1000000)
+        throw CLI::ValidationError(
+            "--bench", "'" + bench + "'; expected a number from 1 to 1000000");
+    }
+    options.json = !json.empty();
+    options.jsonPath = json == "-" ? "" : json;
+    for (std::string &path : options.outputs)
+      path = pathOf(path);
+    for (std::string &path : options.expect)
+      path = pathOf(path);
+    if (options.program.empty() && !options.listDevices)
+      throw CLI::RequiredError("PROGRAM");
+    if (!options.check.empty() && !options.expect.empty())
+      throw CLI::ValidationError("--check", "expected either --check or "
+                                            "--expect");
+  } catch (const CLI::ParseError &e) {
+    exitCode = app.exit(e) == 0 ? 0 : 1;
+    return false;
+  }
+  return true;
+}
+
+} // namespace tilewright::run

@@ -1,0 +1,42 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line.
+#ifndef TILEWRIGHT_RUN_OPTIONS_H
+#define TILEWRIGHT_RUN_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright::run {
+
+struct Options {
+  std::string program;
+  std::string device = "auto";
+  bool listDevices = false;
+  std::string function;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs; // paths
+  bool print = false;
+  std::string check;               // "oracle" or a device
+  std::vector<std::string> expect; // paths
+  std::optional<double> atol, rtol;
+  int64_t benchCount = 0; // 0: no timing
+  bool json = false;
+  std::string jsonPath; // empty: stdout
+  bool trace = false;
+  double timeoutSeconds = 600;
+  std::string target;
+  std::vector<std::string> compileArguments;
+  std::vector<std::string> externalLibraries;
+};
+
+/// False, with `exitCode`, when there is nothing more to do (help, version, a
+/// wrong option, which has been reported).
+bool parseOptions(int argc, char **argv, Options &options, int &exitCode);
+
+} // namespace tilewright::run
+
+#endif // TILEWRIGHT_RUN_OPTIONS_H

@@ -1,0 +1,71 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// JSON lines; see report.h.
+
+#include "report.h"
+
+#include "tilewright/tilewright.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tilewright::run {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinities.
+Json number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Json optionalRate(double value) {
+  return value < 0 ? Json(nullptr) : Json(value);
+}
+
+} // namespace
+
+std::string toJson(const Report &report) {
+  Json json;
+  json["schema"] = kReportSchema;
+  json["version"] = tilewright_version();
+  json["program"] = report.program;
+  json["artifact"] = report.artifact;
+  json["problem"] = {{"function", report.function}, {"inputs", report.inputs}};
+  json["config"] = {{"target", report.target}, {"launches", report.launches}};
+  json["device"] = report.device;
+  json["driver"] = report.description;
+  json["check"] = report.check;
+  json["verdict"] = report.verdict;
+  if (!report.error.empty())
+    json["error"] = report.error;
+  json["outputs"] = Json::array();
+  for (const OutputReport &output : report.outputs) {
+    Json item;
+    item["type"] = output.type;
+    if (const auto &c = output.comparison) {
+      item["ok"] = c->ok;
+      item["mismatches"] = c->mismatches;
+      item["worst_error"] = number(c->worstError);
+      item["atol"] = number(c->tolerance.atol);
+      item["rtol"] = number(c->tolerance.rtol);
+      item["tolerance"] = c->tolerance.source;
+    }
+    json["outputs"].push_back(std::move(item));
+  }
+  if (const auto &b = report.bench) {
+    json["median_s"] = b->medianSeconds;
+    json["min_s"] = b->minSeconds;
+    json["spread"] = b->spread;
+    json["count"] = b->count;
+    json["flops_per_s"] = optionalRate(b->flopsPerSecond);
+    json["bytes_per_s"] = optionalRate(b->bytesPerSecond);
+  }
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+} // namespace tilewright::run

@@ -1,0 +1,36 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the simulator's libcuda exports beside the driver API. All functions are thread-safe.
+
+#ifndef TILEWRIGHT_PTXSIM_DRIVER_EXTENSIONS_H
+#define TILEWRIGHT_PTXSIM_DRIVER_EXTENSIONS_H
+
+#include <stddef.h>
+
+#define PTXSIM_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Name and version; that this symbol exists means that the library is the simulator.
+PTXSIM_API const char *ptxsimVersion(void);
+
+/// The findings so far as a JSON array. Writes at most `bytes` with a terminating zero and returns what the whole needs.
+PTXSIM_API size_t ptxsimFindings(char *buffer, size_t bytes);
+PTXSIM_API size_t ptxsimFindingCount(void);
+PTXSIM_API void ptxsimClearFindings(void);
+
+/// Says that [address, address + bytes) of an allocation is a buffer of its own from now on, with undefined contents. As
+/// soon as an allocation has any, accesses outside all of them are findings. `label` may be null and is copied. Takes
+/// effect at once, so callers order it with work on streams. Returns a CUresult.
+PTXSIM_API int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, const char *label);
+/// Ends the buffer that begins at `address`.
+PTXSIM_API int ptxsimEndSubBuffer(unsigned long long address);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // TILEWRIGHT_PTXSIM_DRIVER_EXTENSIONS_H

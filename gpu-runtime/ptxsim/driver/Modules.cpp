@@ -1,0 +1,453 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Modules, libraries, kernels and their attributes.
+
+#include "driver/State.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace tilewright::ptxsim {
+namespace {
+
+constexpr uint32_t plainSharedLimit = 48u << 10;
+
+uint32_t sharedLimit() {
+  int value = 0;
+  deviceAttribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, value);
+  return static_cast<uint32_t>(value);
+}
+
+CUresult readFile(const char *path, std::string &bytes) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return CUDA_ERROR_FILE_NOT_FOUND;
+  std::stringstream text;
+  text << file.rdbuf();
+  bytes = text.str();
+  bytes.push_back('\0');
+  return CUDA_SUCCESS;
+}
+
+/// Copies the log into the buffer of a JIT option and stores the length where the API says so.
+void fillLog(unsigned count, const CUjit_option *options, void **values, CUjit_option buffer, CUjit_option size,
+             const std::string &log) {
+  char *to = nullptr;
+  size_t room = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == buffer)
+      to = static_cast<char *>(values[i]);
+    if (options[i] == size)
+      room = static_cast<size_t>(reinterpret_cast<uintptr_t>(values[i]) & 0xffffffff);
+  }
+  size_t length = 0;
+  if (to && room != 0) {
+    length = std::min(room - 1, log.size());
+    std::memcpy(to, log.data(), length);
+    to[length] = 0;
+  }
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == size)
+      values[i] = reinterpret_cast<void *>(length);
+}
+
+CUresult loadInto(const void *image, unsigned count, CUjit_option *options, void **values, CUcontext context,
+                  const void *owner, CUmod_st &module) {
+  if (count != 0 && (!options || !values))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::string log;
+  CUresult result = loadModule(image, context, owner, module, log);
+  fillLog(count, options, values, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
+  fillLog(count, options, values, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log);
+  if (!log.empty())
+    std::fprintf(stderr, "ptxsim: %s\n", log.c_str());
+  return result;
+}
+
+CUresult checkFunction(CUfunction function) {
+  if (!function || !driver().isLive(function))
+    return CUDA_ERROR_INVALID_HANDLE;
+  return CUDA_SUCCESS;
+}
+
+CUresult checkLibrary(CUlibrary library) {
+  return library && driver().isLive(library) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// A kernel of a library is a function of the library's module.
+CUfunction asFunction(CUkernel kernel) { return reinterpret_cast<CUfunction>(kernel); }
+
+CUresult functionAttribute(const CUfunc_st &function, CUfunction_attribute attribute, int &value) {
+  const Program &program = *function.program;
+  const Function &kernel = *program.kernel;
+  const Module &module = *program.module;
+  auto product = [](const uint32_t *dims) { return uint64_t(dims[0]) * dims[1] * dims[2]; };
+  uint64_t threads = product(kernel.requiredThreads) ? product(kernel.requiredThreads)
+                     : product(kernel.maxThreads)    ? product(kernel.maxThreads)
+                                                     : 1024;
+  uint64_t local = 0, constants = 0;
+  for (const FunctionCode &code : program.functions)
+    local += code.localBytes;
+  for (const Variable &variable : module.variables)
+    constants += variable.space == Space::Const ? variable.size : 0;
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    value = static_cast<int>(std::min<uint64_t>(threads, 1024));
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+    value = static_cast<int>(program.staticShared);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    value = static_cast<int>(constants);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+    value = static_cast<int>(local);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NUM_REGS:
+    // Registers are assigned by ptxas; an upper bound that every launch fits in is all that can be said here.
+    value = kernel.maxRegisters != 0 ? static_cast<int>(kernel.maxRegisters) : 32;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    value = static_cast<int>(module.target);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+    value = static_cast<int>(driver().options.computeCapability);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    value = static_cast<int>(function.maxDynamicShared);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    value = -1;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    value = 0;
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult setFunctionAttribute(CUfunc_st &function, CUfunction_attribute attribute, int value) {
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    if (value < 0 || static_cast<uint32_t>(value) + function.program->staticShared > sharedLimit())
+      return CUDA_ERROR_INVALID_VALUE;
+    function.maxDynamicShared = static_cast<uint32_t>(value);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult paramInfo(const CUfunc_st &function, size_t index, size_t *offset, size_t *size) {
+  if (!offset || index >= function.program->params.size())
+    return CUDA_ERROR_INVALID_VALUE;
+  *offset = function.program->params[index].offset;
+  if (size)
+    *size = function.program->params[index].size;
+  return CUDA_SUCCESS;
+}
+
+void forgetModule(CUmod_st &module) {
+  driver().live.erase(&module);
+  for (const auto &[name, function] : module.functions)
+    driver().live.erase(function.get());
+}
+
+} // namespace
+
+CUresult loadModule(const void *image, CUcontext context, const void *owner, CUmod_st &module, std::string &log) {
+  if (!image)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::string text;
+  if (CUresult result = extractPtx(image, text, log))
+    return result;
+  Diagnostic error;
+  LoadedModule::Failure failure;
+  module.context = context;
+  module.loaded =
+      LoadedModule::load(std::move(text), *driver().memory, driver().options, owner, error, failure);
+  switch (failure) {
+  case LoadedModule::Failure::None:
+    break;
+  case LoadedModule::Failure::InvalidPtx:
+    log = error.str();
+    return CUDA_ERROR_INVALID_PTX;
+  case LoadedModule::Failure::WrongTarget:
+    log = error.str();
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  case LoadedModule::Failure::OutOfMemory:
+    log = error.str();
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  for (const auto &[name, program] : module.loaded->kernels()) {
+    auto function = std::make_unique<CUfunc_st>();
+    function->module = &module;
+    function->library = module.library;
+    function->program = program.get();
+    function->name = name;
+    uint32_t fixed = program->staticShared;
+    function->maxDynamicShared = fixed < plainSharedLimit ? plainSharedLimit - fixed : 0;
+    driver().live.insert(function.get());
+    module.functions[name] = std::move(function);
+  }
+  driver().live.insert(&module);
+  return CUDA_SUCCESS;
+}
+
+CUresult findFunction(CUmod_st &module, const char *name, CUfunction &function) {
+  auto found = module.functions.find(name);
+  if (found == module.functions.end())
+    return CUDA_ERROR_NOT_FOUND;
+  function = found->second.get();
+  return CUDA_SUCCESS;
+}
+
+namespace api {
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
+                            void **values) {
+  CUcontext context;
+  if (!module || !image)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = currentContext(context))
+    return result;
+  auto loaded = std::make_unique<CUmod_st>();
+  if (CUresult result = loadInto(image, count, options, values, context, context, *loaded))
+    return result;
+  *module = loaded.get();
+  context->modules.push_back(std::move(loaded));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+  return api::cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
+  return api::cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *path) {
+  std::string bytes;
+  if (!module || !path)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = readFile(path, bytes))
+    return result;
+  return api::cuModuleLoadDataEx(module, bytes.data(), 0, nullptr, nullptr);
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  CUcontext context;
+  if (CUresult result = currentContext(context))
+    return result;
+  if (!module || !driver().isLive(module) || module->library)
+    return CUDA_ERROR_INVALID_HANDLE;
+  synchroniseContext(module->context);
+  forgetModule(*module);
+  auto &modules = module->context->modules;
+  modules.erase(std::find_if(modules.begin(), modules.end(), [&](const auto &held) { return held.get() == module; }));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
+  if (!mode)
+    return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_EAGER_LOADING;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  CUcontext context;
+  if (!function || !name)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = currentContext(context))
+    return result;
+  if (!module || !driver().isLive(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  return findFunction(*module, name, *function);
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
+  if (!count)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!module || !driver().isLive(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  *count = static_cast<unsigned>(module->functions.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+  if (!name)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!module || !driver().isLive(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  uint64_t at, size;
+  if (!module->loaded->variable(name, at, size))
+    return CUDA_ERROR_NOT_FOUND;
+  if (address)
+    *address = at;
+  if (bytes)
+    *bytes = size;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jitOptions, void **jitValues,
+                           unsigned jitCount, CUlibraryOption *options, void **values, unsigned count) {
+  if (!library || !image || (count != 0 && (!options || !values)))
+    return CUDA_ERROR_INVALID_VALUE;
+  auto created = std::make_unique<CUlib_st>();
+  created->module = std::make_unique<CUmod_st>();
+  created->module->library = created.get();
+  if (CUresult result = loadInto(image, jitCount, jitOptions, jitValues, nullptr, created.get(), *created->module))
+    return result;
+  *library = created.get();
+  driver().live.insert(*library);
+  driver().libraries.push_back(std::move(created));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jitOptions, void **jitValues,
+                               unsigned jitCount, CUlibraryOption *options, void **values, unsigned count) {
+  std::string bytes;
+  if (!library || !path)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = readFile(path, bytes))
+    return result;
+  return api::cuLibraryLoadData(library, bytes.data(), jitOptions, jitValues, jitCount, options, values, count);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  if (CUresult result = checkLibrary(library))
+    return result;
+  driver().queue.waitAll();
+  forgetModule(*library->module);
+  driver().live.erase(library);
+  auto &libraries = driver().libraries;
+  libraries.erase(
+      std::find_if(libraries.begin(), libraries.end(), [&](const auto &held) { return held.get() == library; }));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+  if (!kernel || !name)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkLibrary(library))
+    return result;
+  CUfunction function;
+  if (CUresult result = findFunction(*library->module, name, function))
+    return result;
+  *kernel = reinterpret_cast<CUkernel>(function);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) {
+  if (!count)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkLibrary(library))
+    return result;
+  *count = static_cast<unsigned>(library->module->functions.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) {
+  if (!module)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkLibrary(library))
+    return result;
+  *module = library->module.get();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
+  if (CUresult result = checkLibrary(library))
+    return result;
+  return api::cuModuleGetGlobal_v2(address, bytes, library->module.get(), name);
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+  if (!function)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkFunction(asFunction(kernel)))
+    return result;
+  *function = asFunction(kernel);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) {
+  if (!library)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkFunction(asFunction(kernel)))
+    return result;
+  *library = asFunction(kernel)->library;
+  return *library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
+  return device != 0 ? CUDA_ERROR_INVALID_DEVICE : api::cuFuncGetAttribute(value, attribute, asFunction(kernel));
+}
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+  return device != 0 ? CUDA_ERROR_INVALID_DEVICE : api::cuFuncSetAttribute(asFunction(kernel), attribute, value);
+}
+CUresult cuKernelGetName(const char **name, CUkernel kernel) { return api::cuFuncGetName(name, asFunction(kernel)); }
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size) {
+  return api::cuFuncGetParamInfo(asFunction(kernel), index, offset, size);
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+  if (!value)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkFunction(function))
+    return result;
+  return functionAttribute(*function, attribute, *value);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  if (CUresult result = checkFunction(function))
+    return result;
+  return setFunctionAttribute(*function, attribute, value);
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) { return checkFunction(function); }
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) { return checkFunction(function); }
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
+  if (!module)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkFunction(function))
+    return result;
+  *module = function->module;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction function) {
+  if (!name)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = checkFunction(function))
+    return result;
+  *name = function->name.c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
+  if (CUresult result = checkFunction(function))
+    return result;
+  return paramInfo(*function, index, offset, size);
+}
+
+} // namespace api
+} // namespace tilewright::ptxsim

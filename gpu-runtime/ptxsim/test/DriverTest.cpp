@@ -1,0 +1,265 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The driver API as a client sees it: the library is opened with dlopen and asked for every function through
+// cuGetProcAddress. Return codes, refusals, and effects.
+
+#include "driver/Cuda.h"
+#include "driver/Extensions.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+void *libraryHandle() {
+  static void *handle = dlopen(PTXSIM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  return handle;
+}
+
+/// The function as a program built against CUDA 13.0 gets it.
+template <typename Type> Type *entry(const char *name) {
+  using Getter = CUresult(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+  auto *get = reinterpret_cast<Getter *>(dlsym(libraryHandle(), "cuGetProcAddress_v2"));
+  void *function = nullptr;
+  CUdriverProcAddressQueryResult status;
+  EXPECT_EQ(get(name, &function, 13000, 0, &status), CUDA_SUCCESS) << name;
+  return reinterpret_cast<Type *>(function);
+}
+
+namespace cu {
+#define PTXSIM_API_NONE(name, symbol, version, params, args)                                                           \
+  [[maybe_unused]] CUresult symbol params { return reinterpret_cast<CUresult(*) params>(dlsym(libraryHandle(), #symbol)) args; }
+#include "driver/Implemented.def"
+} // namespace cu
+
+const char *const kernels = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 total = 5;
+.visible .entry scale(.param .u64 data, .param .u32 factor, .param .u32 count) {
+  .reg .pred %p;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [factor];
+  ld.param.u32 %r2, [count];
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  setp.ge.u32 %p, %r6, %r2;
+  @%p ret;
+  mad.wide.u32 %rd2, %r6, 4, %rd1;
+  ld.global.u32 %r7, [%rd2];
+  mul.lo.s32 %r7, %r7, %r1;
+  st.global.u32 [%rd2], %r7;
+  ret;
+}
+.visible .entry small(.param .u64 data) .maxntid 64 {
+  ret;
+}
+)";
+
+class DriverTest : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    ASSERT_NE(libraryHandle(), nullptr) << dlerror();
+    ASSERT_EQ(cu::cuInit(0), CUDA_SUCCESS);
+  }
+  void SetUp() override {
+    ASSERT_EQ(cu::cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuCtxSetCurrent(context), CUDA_SUCCESS);
+  }
+  void TearDown() override {
+    cu::cuCtxSetCurrent(nullptr);
+    cu::cuDevicePrimaryCtxRelease_v2(0);
+  }
+  CUfunction function(const char *name) {
+    CUfunction result = nullptr;
+    if (!module) {
+      EXPECT_EQ(cu::cuModuleLoadData(&module, kernels), CUDA_SUCCESS);
+    }
+    EXPECT_EQ(cu::cuModuleGetFunction(&result, module, name), CUDA_SUCCESS);
+    return result;
+  }
+  CUresult scale(CUdeviceptr data, unsigned factor, unsigned count, CUstream stream, unsigned block = 128) {
+    void *params[] = {&data, &factor, &count};
+    return cu::cuLaunchKernel(function("scale"), (count + block - 1) / block, 1, 1, block, 1, 1, 0, stream, params,
+                              nullptr);
+  }
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+};
+
+TEST_F(DriverTest, IsTheSimulatorAndSaysSo) {
+  EXPECT_NE(dlsym(libraryHandle(), "ptxsimVersion"), nullptr);
+  char name[64];
+  ASSERT_EQ(cu::cuDeviceGetName(name, sizeof(name), 0), CUDA_SUCCESS);
+  EXPECT_EQ(std::string(name).rfind("ptxsim", 0), 0u);
+}
+
+TEST_F(DriverTest, ProcAddressKnowsVersions) {
+  using Getter = CUresult(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+  auto *get = reinterpret_cast<Getter *>(dlsym(libraryHandle(), "cuGetProcAddress_v2"));
+  void *function = nullptr;
+  CUdriverProcAddressQueryResult status;
+  EXPECT_EQ(get("cuMemAlloc", &function, 13000, 0, &status), CUDA_SUCCESS);
+  EXPECT_EQ(function, dlsym(libraryHandle(), "cuMemAlloc_v2"));
+  EXPECT_EQ(get("cuMemcpyHtoDAsync", &function, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status),
+            CUDA_SUCCESS);
+  EXPECT_EQ(function, dlsym(libraryHandle(), "cuMemcpyHtoDAsync_v2_ptsz"));
+  EXPECT_EQ(get("cuLaunchKernelEx", &function, 11000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+  EXPECT_EQ(get("cuNoSuchThing", &function, 13000, 0, &status), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(function, nullptr);
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  auto *graph = entry<CUresult(void *, unsigned)>("cuGraphCreate");
+  EXPECT_EQ(graph(nullptr, 0), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(DriverTest, CopiesAndLaunches) {
+  std::vector<unsigned> values(1000);
+  for (unsigned i = 0; i < values.size(); ++i)
+    values[i] = i;
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 4000), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemcpyHtoD_v2(data, values.data(), 4000), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 3, 1000, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemcpyDtoH_v2(values.data(), data, 4000), CUDA_SUCCESS);
+  for (unsigned i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], 3 * i);
+  EXPECT_EQ(cu::cuMemFree_v2(data), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuMemFree_v2(data), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverTest, GlobalsAndLibraries) {
+  CUlibrary library;
+  CUkernel kernel;
+  ASSERT_EQ(cu::cuLibraryLoadData(&library, kernels, nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuLibraryGetKernel(&kernel, library, "scale"), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuLibraryGetKernel(&kernel, library, "missing"), CUDA_ERROR_NOT_FOUND);
+  CUdeviceptr total;
+  size_t bytes;
+  ASSERT_EQ(cu::cuLibraryGetGlobal(&total, &bytes, library, "total"), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 4u);
+  unsigned value = 0;
+  ASSERT_EQ(cu::cuMemcpyDtoH_v2(&value, total, 4), CUDA_SUCCESS);
+  EXPECT_EQ(value, 5u);
+  EXPECT_EQ(cu::cuLibraryUnload(library), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(DriverTest, Refusals) {
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuMemAlloc_v2(&data, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(scale(data, 1, 2048, nullptr, 2048), CUDA_ERROR_INVALID_VALUE);
+  CUfunction scaled = function("scale"), small = function("small");
+  unsigned one = 1;
+  void *params[] = {&data, &one, &one};
+  EXPECT_EQ(cu::cuLaunchKernel(scaled, 0, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu::cuLaunchKernel(small, 1, 1, 1, 65, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu::cuLaunchKernel(scaled, 1, 1, 1, 1, 1, 1, 50000, nullptr, params, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu::cuFuncSetAttribute(scaled, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuLaunchKernel(scaled, 1, 1, 1, 1, 1, 1, 50000, nullptr, params, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuFuncSetAttribute(scaled, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cu::cuLaunchKernel(reinterpret_cast<CUfunction>(&data), 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  CUdevice device;
+  EXPECT_EQ(cu::cuDeviceGet(&device, 1), CUDA_ERROR_INVALID_DEVICE);
+  CUmodule bad;
+  char log[256] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
+  EXPECT_EQ(cu::cuModuleLoadDataEx(&bad, ".version 7.0\n.target sm_80\n.address_size 64\n.entry k() { foo; }", 2,
+                                   options, values),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::string(log).find("line 4"), std::string::npos) << log;
+  EXPECT_EQ(cu::cuModuleLoadData(&bad, ".version 7.8\n.target sm_100\n.address_size 64\n"),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+  cu::cuCtxSetCurrent(nullptr);
+  EXPECT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_ERROR_INVALID_CONTEXT);
+  cu::cuCtxSetCurrent(context);
+}
+
+TEST_F(DriverTest, ErrorsStickUntilReset) {
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD8_v2(data, 0, 64), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 3, 17, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(cu::cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
+  module = nullptr;
+  EXPECT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_SUCCESS);
+}
+
+TEST_F(DriverTest, StreamsAndEvents) {
+  CUstream first, second;
+  CUevent event;
+  ASSERT_EQ(cu::cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuEventCreate(&event, 0), CUDA_SUCCESS);
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD32Async(data, 7, 100, first), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuEventRecord(event, first), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, second), CUDA_SUCCESS);
+  std::vector<unsigned> values(100);
+  ASSERT_EQ(cu::cuMemcpyDtoHAsync_v2(values.data(), data, 400, second), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamSynchronize(second), CUDA_SUCCESS);
+  EXPECT_EQ(values, std::vector<unsigned>(100, 42));
+  EXPECT_EQ(cu::cuEventQuery(event), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuStreamDestroy_v2(first), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuStreamDestroy_v2(first), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cu::cuStreamDestroy_v2(second), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuEventDestroy_v2(event), CUDA_SUCCESS);
+}
+
+TEST_F(DriverTest, MissingWaitBetweenStreamsIsFound) {
+  CUstream first, second;
+  ASSERT_EQ(cu::cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD32Async(data, 7, 100, first), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, second), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+TEST_F(DriverTest, UndefinedBytesAreFoundAtTheCopy) {
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD8_v2(data, 0, 60), CUDA_SUCCESS);
+  char bytes[64];
+  EXPECT_EQ(cu::cuMemcpyDtoH_v2(bytes, data, 60), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuMemcpyDtoH_v2(bytes, data, 64), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+TEST_F(DriverTest, SubBuffersHaveRedZones) {
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 1024), CUDA_SUCCESS);
+  auto *define = reinterpret_cast<decltype(&ptxsimDefineSubBuffer)>(dlsym(libraryHandle(), "ptxsimDefineSubBuffer"));
+  ASSERT_EQ(define(data, 400, "temporary"), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD8_v2(data, 0, 400), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 101, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+} // namespace

@@ -114,7 +114,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (!lanes && loopClass.parallel && inner[number] > 0 &&
         inner[number] < tile.step) {
       tile.inner = inner[number];
-      if (tile.step % tile.inner)
+      // Of a single tile the last register tile ends where the dim does.
+      if (tile.loop && tile.step % tile.inner)
         return fail("the register tile " + Twine(tile.inner) +
                     " does not divide the block tile " + Twine(tile.step));
       tile.innerLoop = true;

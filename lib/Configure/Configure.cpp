@@ -14,6 +14,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -45,6 +46,47 @@ static std::string explainStrategy(const KernelInfo &info) {
   default:
     return text + " has only parallel loops";
   }
+}
+
+/// One line per kind of refusal: the first candidate of it, and how many more.
+static void explainRefusals(ArrayRef<Candidate> candidates,
+                            SmallVectorImpl<std::string> &explain) {
+  // Reasons differ in their numbers only.
+  auto kindOf = [](StringRef reason) {
+    std::string kind = reason.str();
+    llvm::erase_if(kind, [](char c) { return llvm::isDigit(c); });
+    return kind;
+  };
+  llvm::StringMap<unsigned> count;
+  for (const Candidate &candidate : candidates)
+    if (!candidate.refused.empty())
+      ++count[kindOf(candidate.refused)];
+  for (const Candidate &candidate : candidates) {
+    if (candidate.refused.empty())
+      continue;
+    unsigned &times = count[kindOf(candidate.refused)];
+    if (times == 0)
+      continue;
+    std::string line = "refused " + toString(candidate.config) + ": " +
+                       candidate.refused;
+    if (times > 1)
+      line += " (and " + std::to_string(times - 1) + " more like it)";
+    explain.push_back(line);
+    times = 0;
+  }
+}
+
+/// Says so where one block does what many could share.
+static void explainGrid(const KernelInfo &info,
+                        SmallVectorImpl<std::string> &explain) {
+  if (info.strategy != Strategy::Reduction ||
+      llvm::any_of(info.classes, [](const LoopClass &loopClass) {
+        return loopClass.parallel && loopClass.extent != 1;
+      }))
+    return;
+  explain.push_back("one block does the whole reduction: no loop is left to "
+                    "spread over blocks, and a second kernel that combines "
+                    "partial results is not written yet");
 }
 
 /// Honours or refuses the config that the user put on the root.
@@ -99,21 +141,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     explain.push_back("config: " + toString(candidates.front().config));
   }
 
-  // Refusals, counted per reason: the first of each is the example.
-  llvm::StringMap<unsigned> count;
-  for (const Candidate &candidate : candidates)
-    if (!candidate.refused.empty())
-      ++count[candidate.refused];
-  for (const Candidate &candidate : candidates) {
-    unsigned &times = count[candidate.refused];
-    if (candidate.refused.empty() || times == 0)
-      continue;
-    explain.push_back("refused " + toString(candidate.config) +
-                      (times > 1 ? " and " + std::to_string(times - 1) + " more"
-                                 : std::string()) +
-                      ": " + candidate.refused);
-    times = 0;
-  }
+  explainRefusals(candidates, explain);
+  explainGrid(*info, explain);
 
   SmallVector<Attribute> lines;
   for (const std::string &line : explain)

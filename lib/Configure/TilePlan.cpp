@@ -11,6 +11,7 @@
 // two, which is what layouts spread best; the surplus is masked.
 
 #include "tilewright/Configure/TilePlan.h"
+#include "CostModel.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -135,14 +136,6 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 // Limits
 //===----------------------------------------------------------------------===//
 
-/// Bytes of an element as kernels hold it; index is 4.
-static int64_t elementBytes(Type type) {
-  type = getElementTypeOrSelf(type);
-  if (type.isIntOrFloat())
-    return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
-  return 4;
-}
-
 /// Elements of the tile that `operand`'s map selects.
 static int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
                             OpOperand &operand) {
@@ -163,7 +156,7 @@ Footprint tilewright::estimate(const KernelInfo &info,
       OpOperand &operand = info.getRoot()->getOpOperand(number);
       // Rows are padded by 16 bytes against bank conflicts: at most 1/8 more.
       int64_t bytes = tileElements(info, plan, operand) *
-                      elementBytes(operand.get().getType());
+                      bytesPerElement(operand.get().getType());
       footprint.sharedBytes += config.getStages() * (bytes + bytes / 8);
     }
 
@@ -172,11 +165,11 @@ Footprint tilewright::estimate(const KernelInfo &info,
   // Addresses and indices take a few more.
   int64_t bytes = 0;
   for (OpOperand &init : info.getRoot().getDpsInitsMutable())
-    bytes += tileElements(info, plan, init) * elementBytes(init.get().getType());
+    bytes += tileElements(info, plan, init) * bytesPerElement(init.get().getType());
   for (OpOperand *input : info.getRoot().getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType())) {
       int64_t own = tileElements(info, plan, *input) *
-                    elementBytes(input->get().getType());
+                    bytesPerElement(input->get().getType());
       if (llvm::is_contained(config.getPromote(),
                              int64_t(input->getOperandNumber())))
         own = own / 8;

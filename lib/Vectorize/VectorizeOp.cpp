@@ -187,6 +187,33 @@ FailureOr<Value> Vectorizer::readOperand(OpState &state, unsigned number,
 
 Value Vectorizer::makeMask(OpState &state, Loops order, Loops loops) {
   Location loc = state.op.getLoc();
+  // With constant bounds, vector.create_mask would fold to a constant, which
+  // has no form per thread; coordinates have one.
+  bool constant = llvm::none_of(loops, [&](unsigned loop) {
+    return state.isPartial(loop) && !getConstantIntValue(state.sizes[loop]);
+  });
+  if (constant) {
+    Value mask;
+    for (unsigned loop : loops) {
+      if (!state.isPartial(loop))
+        continue;
+      Value step = vector::StepOp::create(
+          b, loc, VectorType::get({state.extents[loop]}, b.getIndexType()));
+      Value bound = arith::ConstantOp::create(
+          b, loc,
+          DenseElementsAttr::get(
+              cast<VectorType>(step.getType()),
+              b.getIndexAttr(*getConstantIntValue(state.sizes[loop]))));
+      Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           step, bound);
+      FailureOr<Value> wide = reorder(state, inside, {loop}, order);
+      if (failed(wide))
+        return {};
+      mask = mask ? arith::AndIOp::create(b, loc, mask, *wide).getResult()
+                  : *wide;
+    }
+    return mask;
+  }
   SmallVector<Value> bounds;
   for (unsigned loop : order) {
     bool masked = llvm::is_contained(loops, loop) && state.isPartial(loop);

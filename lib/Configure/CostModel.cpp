@@ -1,0 +1,229 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The cost model. A kernel takes as long as the slowest of
+//
+//   memory     bytes moved, over bandwidth, over how much of the latency is
+//              hidden by accesses in flight
+//   compute    multiply-adds over what the lanes do in a cycle; for contractions
+//              also the reads of shared memory that feed them, which shrink with
+//              the register tile: 1/rows + 1/columns per multiply-add
+//   latency    iterations that one block does one after the other
+//
+// where work in lanes outside of the bounds counts as work, and a grid that
+// does not fill the device leaves the rest of it idle.
+
+#include "CostModel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+static constexpr int64_t kNominal = 1024;
+static constexpr double kMultiprocessors = 64;
+/// Bytes per nanosecond: of the whole device, and from the second-level cache
+/// for what another block has read already.
+static constexpr double kBandwidth = 1500;
+static constexpr double kCacheShare = 0.2;
+/// Bytes in flight per multiprocessor that hide memory latency.
+static constexpr double kInFlight = 24 * 1024;
+static constexpr double kLatency = 600;
+/// Multiply-adds, and bytes of shared memory, per nanosecond and
+/// multiprocessor.
+static constexpr double kMultiplyAdds = 128 * 1.4;
+static constexpr double kSharedBytes = 128 * 1.4;
+/// A barrier on either side of filling a tile of shared memory.
+static constexpr double kBarrier = 20;
+/// Passing partial results between warps, per block.
+static constexpr double kExchange = 150;
+
+int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
+  return ShapedType::isDynamic(loopClass.extent)
+             ? kNominal
+             : std::max<int64_t>(1, loopClass.extent);
+}
+
+int64_t tilewright::nominalExtent(const KernelInfo &info, unsigned rootLoop) {
+  return nominalExtent(info.classes[info.getClasses(info.getRoot())[rootLoop]]);
+}
+
+int64_t tilewright::bytesPerElement(Type type) {
+  type = getElementTypeOrSelf(type);
+  if (type.isIntOrFloat())
+    return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
+  return 4;
+}
+
+int64_t tilewright::accessedBytes(const KernelInfo &info) {
+  int64_t bytes = 8;
+  for (OpOperand &operand : info.getRoot()->getOpOperands())
+    if (isa<RankedTensorType>(operand.get().getType()))
+      bytes = std::min(bytes, bytesPerElement(operand.get().getType()));
+  return bytes;
+}
+
+namespace {
+/// What the model counts.
+struct Counts {
+  double blocks = 1;
+  /// Steps that one block does one after the other.
+  double steps = 1;
+  double tileElements = 1;
+};
+} // namespace
+
+static Counts count(const KernelInfo &info, const TilePlan &plan) {
+  Counts counts;
+  for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
+    double tiles = llvm::divideCeil(nominalExtent(loopClass), tile.step);
+    (loopClass.parallel ? counts.blocks : counts.steps) *= tiles;
+    counts.tileElements *= tile.step;
+  }
+  return counts;
+}
+
+/// How often a block goes through its sequential loops: once per op that has a
+/// loop of its own.
+static double countPasses(const KernelInfo &info, const TilePlan &plan) {
+  auto loops = [&](linalg::LinalgOp op, bool reductions) {
+    for (auto [iterator, number] :
+         llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
+      if ((iterator != utils::IteratorType::parallel) == reductions &&
+          !info.classes[number].parallel && plan.classes[number].loop)
+        return true;
+    return false;
+  };
+  double passes = 0;
+  for (linalg::LinalgOp op : info.ops)
+    passes += loops(op, true);
+  for (OpResult result : info.results)
+    passes += loops(cast<linalg::LinalgOp>(result.getOwner()), false);
+  return std::max(1.0, passes);
+}
+
+/// Time to move the memory operands of all ops.
+static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
+                          const Counts &counts) {
+  double total = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  auto add = [&](OpOperand &operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type || !seen.insert(operand.get()).second)
+      return;
+    auto op = cast<linalg::LinalgOp>(operand.getOwner());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    double whole = bytesPerElement(type), tile = bytesPerElement(type);
+    double run = bytesPerElement(type);
+    bool contiguous = true;
+    for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
+      unsigned number = info.getClasses(op)[map.getDimPosition(dim)];
+      double extent = nominalExtent(info.classes[number]);
+      double step = plan.classes[number].step;
+      whole *= extent;
+      tile *= step;
+      if (contiguous)
+        run *= std::min(step, extent);
+      contiguous &= step >= extent;
+    }
+    double moved = tile * counts.blocks * counts.steps;
+    if (moved > whole)
+      moved = whole + (moved - whole) * kCacheShare;
+    // Short runs waste parts of the 32-byte sectors that memory moves.
+    total += moved * (run + 32) / run;
+  };
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isa<BlockArgument>(input->get()))
+        add(*input);
+  for (OpResult result : info.results) {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    add(*op.getDpsInitOperand(result.getResultNumber()));
+  }
+  return total * countPasses(info, plan);
+}
+
+/// Time of the multiply-adds of one block.
+static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
+                              const TilePlan &plan, const Counts &counts) {
+  std::optional<Contraction> contraction = matchContraction(info.getRoot());
+  if (!contraction)
+    return 0;
+  double work = counts.tileElements * counts.steps;
+  auto rows = [&](ArrayRef<unsigned> loops) {
+    double product = 1;
+    for (unsigned loop : loops)
+      if (loop < config.getThread().size())
+        product *= config.getThread()[loop];
+    return product;
+  };
+  double shared = 4 * (1 / rows(contraction->m) + 1 / rows(contraction->n));
+  // Four warps keep the units busy; fewer leave schedulers without work. A
+  // thread with few results waits for each of its multiply-adds.
+  double busy = std::min(1.0, plan.threads / 128.0);
+  double independent = rows(contraction->m) * rows(contraction->n);
+  busy *= std::min(1.0, (independent * plan.threads) / 2048.0);
+  return std::max(work / kMultiplyAdds, work * shared / kSharedBytes) /
+         std::max(busy, 1e-3);
+}
+
+static double estimateCpu(const KernelInfo &info, const TilePlan &plan) {
+  Counts counts = count(info, plan);
+  // Elements are computed by register tiles; a partial one costs a whole one,
+  // a small one does not pay for its loop.
+  double tiles = counts.blocks * counts.steps, elements = 1, padded = 1;
+  for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
+    double extent = nominalExtent(loopClass);
+    padded *= llvm::divideCeil(int64_t(extent), tile.inner) * tile.inner;
+    elements *= tile.inner;
+  }
+  double work = padded * (elements + 16) / elements;
+  double threads = 16, grain = std::ceil(counts.blocks / threads) * threads;
+  return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
+}
+
+double tilewright::estimateTime(const KernelInfo &info,
+                                LoweringConfigAttr config, const TilePlan &plan,
+                                TargetAttr target) {
+  if (plan.subgroup <= 1)
+    return estimateCpu(info, plan);
+
+  Counts counts = count(info, plan);
+  double perProcessor = std::max<double>(
+      1, std::min<double>(16, 1536 / double(plan.threads)));
+  if (int64_t shared = estimate(info, config, plan, target).sharedBytes)
+    perProcessor = std::max(
+        1.0, std::min(perProcessor,
+                      double(target.getFact("shared_memory")) / shared));
+  double resident = std::min(counts.blocks, kMultiprocessors * perProcessor);
+  double waves = std::ceil(counts.blocks / (kMultiprocessors * perProcessor));
+
+  // Bytes that a block has in flight: one tile of what it loads.
+  double perThread = counts.tileElements / plan.threads;
+  double inFlight = resident * plan.threads * std::min(perThread, 32.0) *
+                    accessedBytes(info);
+  double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
+  double memory = memoryBytes(info, plan, counts) / kBandwidth /
+                  std::max(filled, 1e-3);
+  double compute = (contractionTime(info, config, plan, counts) +
+                    (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *
+                   std::ceil(counts.blocks / kMultiprocessors);
+  double latency = waves * counts.steps * countPasses(info, plan) * kLatency /
+                   (config.getStages() > 1 ? 4 : 1);
+
+  // Lanes that the tile does not fill do the work of others again.
+  double surplus = std::max(1.0, 1 / perThread);
+  double time = std::max({memory, compute, latency}) * surplus;
+  if (info.strategy == Strategy::Reduction) {
+    // Several warps along a reduced loop meet in shared memory.
+    for (auto [loop, warps] : llvm::enumerate(config.getWarps()))
+      if (warps > 1 && !info.classes[info.getClasses(info.getRoot())[loop]].parallel)
+        time += waves * kExchange;
+  }
+  // Between equals: less in registers, then blocks of about four warps.
+  return time * (1 + 1e-4 * perThread) +
+         1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
+}

@@ -1,0 +1,34 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Candidates of each strategy, in an order that does not depend on anything
+// but the kernel and the target.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
+#define TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
+
+#include "tilewright/Configure/TilePlan.h"
+
+namespace tilewright {
+
+/// The loops of the root from the one that runs along contiguous memory
+/// outwards. Of a reduction that is the memory of its largest input, else that
+/// of the first result.
+llvm::SmallVector<unsigned> loopsFromInnermost(const KernelInfo &info);
+
+/// The loop along which the largest input is contiguous where that is not the
+/// result's innermost loop (a transpose), else nothing.
+std::optional<unsigned> transposedLoop(const KernelInfo &info);
+
+std::vector<LoweringConfigAttr> enumerateContraction(const KernelInfo &info,
+                                                     TargetAttr target);
+std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,
+                                                   TargetAttr target);
+std::vector<LoweringConfigAttr> enumerateStreaming(const KernelInfo &info,
+                                                   TargetAttr target);
+std::vector<LoweringConfigAttr> enumerateCpu(const KernelInfo &info,
+                                             TargetAttr target);
+
+} // namespace tilewright
+
+#endif

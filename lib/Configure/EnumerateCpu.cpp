@@ -1,0 +1,103 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Schedules for CPUs: a block is what one task of the thread pool computes, a
+// register tile (`thread`) is what its inner loops keep in vector registers.
+//
+//   contraction, AVX-512:  block = [64, 128, 1], thread = [8, 32, 1]
+//   row reduction, AVX2:   block = [32, 32],     thread = [2, 32]
+//
+// Sequential loops have no register tile of their own: their block entry is the
+// step.
+
+#include "CostModel.h"
+#include "Enumerate.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Elements that a task touches: large against the cost of handing it to a
+/// thread, small enough for the first-level caches.
+static constexpr int64_t kTasks[] = {16 * 1024, 2 * 1024};
+
+static LoweringConfigAttr makeConfig(const KernelInfo &info,
+                                     ArrayRef<int64_t> block,
+                                     ArrayRef<int64_t> thread) {
+  return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
+                                 block, {}, thread, 1, {}, {});
+}
+
+static std::vector<LoweringConfigAttr>
+enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
+                        int64_t registers) {
+  Contraction contraction = *matchContraction(info.getRoot());
+  unsigned m = contraction.m.back(), n = contraction.n.back(),
+           k = contraction.k.back();
+  int64_t mMost = llvm::PowerOf2Ceil(nominalExtent(info, m));
+  int64_t nMost = llvm::PowerOf2Ceil(nominalExtent(info, n));
+  std::vector<LoweringConfigAttr> configs;
+  // Two vectors per row and as many rows as leave registers for operands.
+  int64_t most = registers >= 32 ? 8 : 6;
+  for (int64_t vectors : {2, 1})
+    for (int64_t rows : {most, int64_t(4), int64_t(2), int64_t(1)})
+      for (int64_t blocks : {8, 2}) {
+        SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
+        SmallVector<int64_t> thread(block);
+        thread[m] = std::min(rows, mMost);
+        thread[n] = std::min(vectors * lanes, nMost);
+        block[m] = thread[m] * blocks;
+        block[n] = thread[n] * std::max<int64_t>(1, blocks / 2);
+        block[k] = 1;
+        LoweringConfigAttr config = makeConfig(info, block, thread);
+        if (!llvm::is_contained(configs, config))
+          configs.push_back(config);
+      }
+  return configs;
+}
+
+std::vector<LoweringConfigAttr>
+tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
+  int64_t lanes = std::max<int64_t>(
+      1, target.getFact("vector_bytes", 32) / accessedBytes(info));
+  int64_t registers = target.getFact("registers", 16);
+  if (info.strategy == Strategy::SimtContraction)
+    return enumerateContractionCpu(info, lanes, registers);
+
+  std::vector<LoweringConfigAttr> configs;
+  SmallVector<unsigned> loops = loopsFromInnermost(info);
+  std::optional<unsigned> transposed;
+  if (info.strategy == Strategy::Streaming)
+    transposed = transposedLoop(info);
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  double sequential = 1;
+  for (auto [loop, number] : llvm::enumerate(classes))
+    if (!info.classes[number].parallel)
+      sequential *= nominalExtent(info, loop);
+  for (int64_t task : kTasks)
+    for (int64_t vectors : {4, 2, 1})
+      for (int64_t rows : {1, 2, 4}) {
+        SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
+        SmallVector<int64_t> thread(block);
+        int64_t left = std::max<int64_t>(1, task / sequential);
+        for (auto [position, loop] : llvm::enumerate(loops)) {
+          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+          int64_t own = position == 0   ? vectors * lanes
+                        : position == 1 ? rows
+                                        : 1;
+          if (transposed)
+            own = position == 0 || loop == *transposed ? lanes : 1;
+          thread[loop] = std::min(own, extent);
+          block[loop] = thread[loop];
+          if (info.classes[classes[loop]].parallel)
+            block[loop] = std::max(block[loop], std::min(left, extent));
+          if (info.classes[classes[loop]].parallel)
+            left = std::max<int64_t>(1, left / block[loop]);
+        }
+        LoweringConfigAttr config = makeConfig(info, block, thread);
+        if (!llvm::is_contained(configs, config))
+          configs.push_back(config);
+      }
+  return configs;
+}

@@ -1,0 +1,122 @@
+// RUN: tilewright-opt %s -tilewright-configure -verify-diagnostics -split-input-file
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @SharedMemory(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 147456 bytes of shared memory but test has 49152}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 64], warps = [2, 4, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @Threads(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 2048 threads per block but test has 1024}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [8, 8, 1], thread = [2, 2, 1]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @Registers(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 544 registers per thread but test has 255}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 8], warps = [1, 1, 1], thread = [8, 8, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @WholeDynamicDim(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' asks for all of loop 2 of linalg.matmul in one tile, but its extent is dynamic}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 16, 0]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @WrongRank(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has 2 entries but linalg.matmul has 3 loops}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 16]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @WrongStrategy(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned strategy matrix_unit does not serve this kernel here; simt_contraction does}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 16, 16]>}
+      ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}
+
+// -----
+
+module {
+// expected-error @+1 {{is in no module with 'tilewright.target'}}
+func.func private @NoTarget(%x: tensor<8xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  return %x : tensor<8xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @NotComputed(%x: tensor<8xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{returns a value that no linalg op of the kernel computes}}
+  return %x : tensor<8xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @NotProgramForm(%x: tensor<8xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{is not part of program form: kernels hold linalg ops on tensors and scalar arithmetic; keep it on the host or normalize it}}
+  %s = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @ResultOfLowerRank(%x: tensor<?xf32>, %o: tensor<?x?xf32>, %p: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) attributes {tilewright.kernel} {
+  // expected-error @+1 {{is a result of the kernel but does not run over all loops that are spread over blocks; dispatch it as a kernel of its own}}
+  %e = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%p : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = math.exp %0 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%e : tensor<?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    linalg.yield %0 : f32
+  } -> tensor<?x?xf32>
+  return %r, %e : tensor<?x?xf32>, tensor<?xf32>
+}
+}

@@ -1,0 +1,89 @@
+// RUN: tilewright-opt %s -tilewright-configure=list-configs=true -split-input-file | FileCheck %s
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+module attributes {tilewright.target = #target} {
+
+// CHECK-LABEL: func.func private @TileLargeContraction(
+// CHECK-SAME: tilewright.configs = [#tilewright.lowering_config<strategy = simt_contraction, block = [128, 128,
+// CHECK-SAME: tilewright.explain = ["strategy simt_contraction: root linalg.matmul multiplies and adds",
+// CHECK-SAME: "config: #tilewright.lowering_config<
+// CHECK-SAME: "refused #tilewright.lowering_config<{{.*}}: needs {{[0-9]+}} bytes of shared memory but test has 49152
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, {{[0-9]+}}], warps = [{{[0-9]}}, {{[0-9]}}, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+func.func private @TileLargeContraction(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> attributes {tilewright.kernel} {
+  %m = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %m : tensor<4096x4096xf32>
+}
+
+// CHECK-LABEL: func.func private @ShrinkTilesToProblem(
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [1, 16, 8],
+func.func private @ShrinkTilesToProblem(%a: tensor<1x7xf32>, %b: tensor<7x10xf32>, %o: tensor<1x10xf32>) -> tensor<1x10xf32> attributes {tilewright.kernel} {
+  %m = linalg.matmul ins(%a, %b : tensor<1x7xf32>, tensor<7x10xf32>) outs(%o : tensor<1x10xf32>) -> tensor<1x10xf32>
+  return %m : tensor<1x10xf32>
+}
+
+// Rows are whole runs of memory on both sides.
+// CHECK-LABEL: func.func private @TileTransposeSquare(
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [64, 64], {{.*}}thread = [1, 4]>
+func.func private @TileTransposeSquare(%x: tensor<1024x512xf32>, %o: tensor<512x1024xf32>) -> tensor<512x1024xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1024x512xf32>) outs(%o : tensor<512x1024xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    linalg.yield %0 : f32
+  } -> tensor<512x1024xf32>
+  return %r : tensor<512x1024xf32>
+}
+
+// CHECK-LABEL: func.func private @ReduceWholeShortRow(
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{[0-9]+}}, 16], {{.*}}thread = [1, 4]>
+func.func private @ReduceWholeShortRow(%x: tensor<?x10xf32>, %o: tensor<?xf32>) -> tensor<?xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x10xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func private @SayThatOneBlockReducesAll(
+// CHECK-SAME: "one block does the whole reduction: no loop is left to spread over blocks, and a second kernel that combines partial results is not written yet"
+func.func private @SayThatOneBlockReducesAll(%x: tensor<?xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<f32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// CHECK-LABEL: func.func private @HonourPinned(
+// CHECK-SAME: "config (pinned): #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>"
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>
+func.func private @HonourPinned(%x: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = math.exp %0 : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+}
+
+// -----
+
+// On CPUs `thread` is the register tile.
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
+// CHECK-LABEL: func.func private @TileRegisters(
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 1], thread = [8, 32, 1]>}
+func.func private @TileRegisters(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
+  %m = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %m : tensor<?x?xf32>
+}
+}

@@ -16,8 +16,8 @@
 
 #include "tilewright/Target/Host/Passes.h"
 
-#include "HostCalls.h"
-#include "PrintOps.h"
+#include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Host/PrintOps.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Host/Host.h"

@@ -10,9 +10,9 @@
 
 #include "tilewright/Target/Host/Host.h"
 
-#include "EmitHost.h"
-#include "HostCalls.h"
-#include "PrintOps.h"
+#include "tilewright/Target/Host/EmitHost.h"
+#include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Host/PrintOps.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Host/Passes.h"
@@ -37,8 +37,7 @@ using namespace tilewright::host;
 /// TW_PROGRAM_ABI_VERSION.
 static constexpr int32_t kAbiVersion = 1;
 
-/// Host functions get names that no support function and no import has.
-static std::string getInternalName(StringRef name) {
+std::string host::getInternalName(StringRef name) {
   return ("tw." + name).str();
 }
 
@@ -46,7 +45,7 @@ static std::string getInternalName(StringRef name) {
 // Entries and tables
 //===----------------------------------------------------------------------===//
 
-static LogicalResult checkSignature(func::FuncOp func) {
+LogicalResult host::checkSignature(func::FuncOp func) {
   for (Type type : llvm::concat<const Type>(func.getArgumentTypes(),
                                             func.getResultTypes())) {
     auto shaped = dyn_cast<ShapedType>(type);
@@ -178,6 +177,24 @@ static void createExports(OpBuilder &builder, Location loc, size_t functions,
   });
 }
 
+void host::createTables(
+    ModuleOp module, ArrayRef<std::pair<std::string, std::string>> functions,
+    const HostOptions &options) {
+  auto builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(module.getContext()), {});
+  std::vector<std::pair<std::string, std::string>> kernels;
+  for (const KernelObject &object : options.objects)
+    for (const std::string &kernel : object.kernels) {
+      LLVM::LLVMFuncOp::create(builder, loc, kernel, type);
+      kernels.emplace_back(kernel, kernel);
+    }
+  createTable(builder, loc, "twh_functions", functions);
+  createTable(builder, loc, "twh_kernels", kernels);
+  createExports(builder, loc, functions.size(), kernels.size());
+}
+
 //===----------------------------------------------------------------------===//
 // The way
 //===----------------------------------------------------------------------===//
@@ -260,7 +277,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
 
   auto builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
-  std::vector<std::pair<std::string, std::string>> functions, kernels;
+  std::vector<std::pair<std::string, std::string>> functions;
   for (const HostFunction &function : host.functions) {
     createEntry(builder, loc, function.name, function.type);
     functions.emplace_back(function.name,
@@ -274,17 +291,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
     if (!func.isExternal())
       func.setLinkage(LLVM::Linkage::Internal);
 
-  builder.setInsertionPointToEnd(module.getBody());
-  auto voidType = LLVM::LLVMVoidType::get(context);
-  for (const KernelObject &object : options.objects)
-    for (const std::string &kernel : object.kernels) {
-      LLVM::LLVMFuncOp::create(builder, loc, kernel,
-                               LLVM::LLVMFunctionType::get(voidType, {}));
-      kernels.emplace_back(kernel, kernel);
-    }
-  createTable(builder, loc, "twh_functions", functions);
-  createTable(builder, loc, "twh_kernels", kernels);
-  createExports(builder, loc, functions.size(), kernels.size());
+  createTables(module, functions, options);
   return success();
 }
 
@@ -334,7 +341,7 @@ FailureOr<HostProgram> tilewright::host::emitHost(ModuleOp module,
   SmallVector<StringRef> objects = {*object};
   for (const KernelObject &kernel : options.objects)
     objects.push_back(kernel.bytes);
-  llvm::append_range(objects, getHostSupportObjects());
+  llvm::append_range(objects, getHostSupportObjects(options.reference));
   FailureOr<std::string> bytes =
       linkHost(loc, objects, allowed, host.imports, options.debugInfo);
   if (failed(bytes))

@@ -23,7 +23,7 @@
 
 #include "tilewright/Target/Host/Passes.h"
 
-#include "HostCalls.h"
+#include "tilewright/Target/Host/HostCalls.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 

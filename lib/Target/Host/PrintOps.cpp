@@ -5,9 +5,9 @@
 //
 //   vector.print %v : vector<2xf32>        ( 1, 2 )
 
-#include "PrintOps.h"
+#include "tilewright/Target/Host/PrintOps.h"
 
-#include "HostCalls.h"
+#include "tilewright/Target/Host/HostCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -3,7 +3,7 @@
 //
 // The compiled support functions, as bytes of the compiler.
 
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #define EMBED(name, file)                                                      \
@@ -16,17 +16,18 @@
   extern "C" const char name##_end[] __attribute__((visibility("hidden")));
 
 EMBED(tilewright_host_support, "host_support.o")
+EMBED(tilewright_reference_support, "reference_support.o")
 EMBED(tilewright_builtins, "builtins.o")
 
+#define BYTES(name) llvm::StringRef(name##_begin, size_t(name##_end - name##_begin))
+
 namespace tilewright {
-llvm::ArrayRef<llvm::StringRef> getHostSupportObjects();
+llvm::SmallVector<llvm::StringRef> getHostSupportObjects(bool reference);
 } // namespace tilewright
 
-llvm::ArrayRef<llvm::StringRef> tilewright::getHostSupportObjects() {
-  static const llvm::StringRef objects[] = {
-      {tilewright_host_support_begin,
-       size_t(tilewright_host_support_end - tilewright_host_support_begin)},
-      {tilewright_builtins_begin,
-       size_t(tilewright_builtins_end - tilewright_builtins_begin)}};
-  return objects;
+llvm::SmallVector<llvm::StringRef>
+tilewright::getHostSupportObjects(bool reference) {
+  return {reference ? BYTES(tilewright_reference_support)
+                    : BYTES(tilewright_host_support),
+          BYTES(tilewright_builtins)};
 }

@@ -48,6 +48,8 @@ struct HostOptions {
   /// Also fill HostProgram::llvm and assembly.
   bool keepText = false;
   std::vector<KernelObject> objects;
+  /// Set by compileReference.
+  bool reference = false;
 };
 
 /// A public function, for the manifest: tensors, scalars and memrefs
@@ -100,8 +102,9 @@ linkHost(mlir::Location loc, llvm::ArrayRef<llvm::StringRef> objects,
          llvm::ArrayRef<std::string> allowedImports,
          std::vector<std::string> &imports, bool debugInfo);
 
-/// host_support.o, builtins.o.
-llvm::ArrayRef<llvm::StringRef> getHostSupportObjects();
+/// The support functions and the builtins, as object files. `reference`
+/// chooses the support functions of the reference target.
+llvm::SmallVector<llvm::StringRef> getHostSupportObjects(bool reference);
 
 } // namespace tilewright
 

@@ -1,0 +1,45 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TARGET_REFERENCE_PASSES
+#define TILEWRIGHT_TARGET_REFERENCE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DecomposeOpsPass : Pass<"tilewright-decompose-ops"> {
+  let summary = "softmax, concat, pack and unpack as upstream decomposes them";
+  let description = [{
+    Upstream's own decompositions of the operations that its path to loops does
+    not know, for the reference target.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect",
+                           "mlir::tensor::TensorDialect",
+                           "mlir::math::MathDialect"];
+}
+
+def WidenAccumulatorsPass : Pass<"tilewright-widen-accumulators"> {
+  let summary = "computes float sums of linalg.generic in f64";
+  let description = [{
+    A reduction that adds, or multiplies and adds, in f16, bf16 or f32 gets an
+    f64 accumulator (and f64 products), and its result is truncated once at the
+    end. Nothing else changes the program's types.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::linalg::LinalgDialect",
+                           "mlir::memref::MemRefDialect",
+                           "mlir::tensor::TensorDialect"];
+}
+
+def ConvertReferenceMemoryPass
+    : Pass<"tilewright-convert-reference-memory", "::mlir::ModuleOp"> {
+  let summary = "allocations, copies, assertions and printing of the reference";
+  let description = [{
+    Host functions take the support functions' context first; memory comes from
+    the runtime through it, and errors leave the call.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect",
+                           "mlir::arith::ArithDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+#endif

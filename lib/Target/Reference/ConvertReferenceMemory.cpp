@@ -1,0 +1,181 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What upstream would get from the C library, the reference gets from the
+// runtime through the support functions:
+//
+//   %m = memref.alloc(%n) : memref<?x4xf32>
+//
+//   %p = llvm.call @twr_allocate(%context, %bytes)
+//   %b = <descriptor of %p> : memref<?xi8>
+//   %m = memref.view %b[%c0][%n] : memref<?xi8> to memref<?x4xf32>
+//
+// and likewise memref.dealloc, memref.copy (as a loop nest), cf.assert and
+// vector.print. Every function takes the context as its first argument.
+
+#include "tilewright/Target/Reference/Passes.h"
+
+#include "Memory.h"
+
+#include "tilewright/Target/Host/Host.h"
+#include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Host/PrintOps.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONVERTREFERENCEMEMORYPASS
+#include "tilewright/Target/Reference/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::host;
+
+Value reference::createBuffer(OpBuilder &builder, Location loc, Value pointer,
+                              Value bytes, MemRefType type, ValueRange sizes) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type();
+  auto array = LLVM::LLVMArrayType::get(i64, 1);
+  auto descriptorType = LLVM::LLVMStructType::getLiteral(
+      context, {pointer.getType(), pointer.getType(), i64, array, array});
+  Value zero = createI64(builder, loc, 0), one = createI64(builder, loc, 1);
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  insert(pointer, 0);
+  insert(pointer, 1);
+  insert(zero, 2);
+  insert(bytes, {3, 0});
+  insert(one, {4, 0});
+  auto flat = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  Value buffer =
+      UnrealizedConversionCastOp::create(builder, loc, flat, descriptor)
+          .getResult(0);
+  Value offset = arith::ConstantIndexOp::create(builder, loc, 0);
+  return memref::ViewOp::create(builder, loc, type, buffer, offset, sizes);
+}
+
+/// Bytes of a dense buffer of `type`, i64.
+static Value createByteCount(OpBuilder &builder, Location loc, MemRefType type,
+                             ValueRange sizes) {
+  Type element = type.getElementType();
+  int64_t bytes = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  Value total = createI64(builder, loc, bytes);
+  for (int64_t size : type.getShape()) {
+    Value factor;
+    if (ShapedType::isDynamic(size)) {
+      factor = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                          sizes.front());
+      sizes = sizes.drop_front();
+    } else {
+      factor = createI64(builder, loc, size);
+    }
+    total = arith::MulIOp::create(builder, loc, total, factor);
+  }
+  return total;
+}
+
+static LogicalResult lowerAlloc(memref::AllocOp op) {
+  MemRefType type = op.getType();
+  if (!type.getLayout().isIdentity() || type.getMemorySpace() ||
+      !(type.getElementType().isIntOrIndexOrFloat()))
+    return op.emitOpError() << "of " << type
+                            << " is not supported by the reference";
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value bytes = createByteCount(builder, loc, type, op.getDynamicSizes());
+  Value pointer =
+      callSupport(builder, loc, "twr_allocate",
+                  LLVM::LLVMPointerType::get(op.getContext()),
+                  {getCallContext(op), bytes});
+  op.replaceAllUsesWith(reference::createBuffer(builder, loc, pointer, bytes,
+                                                type, op.getDynamicSizes()));
+  op.erase();
+  return success();
+}
+
+static void lowerDealloc(memref::DeallocOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, op.getMemref());
+  address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                       address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(op.getContext()), address);
+  callSupport(builder, loc, "twr_free", Type(), {getCallContext(op), pointer});
+  op.erase();
+}
+
+static void lowerAssert(cf::AssertOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value condition =
+      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), op.getArg());
+  callSupport(builder, loc, "twh_check", Type(),
+              {getCallContext(op), condition,
+               createString(builder, loc, op.getMsg())});
+  op.erase();
+}
+
+namespace {
+struct ConvertReferenceMemoryPass
+    : tilewright::impl::ConvertReferenceMemoryPassBase<
+          ConvertReferenceMemoryPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    SmallVector<Operation *> funcs;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      funcs.push_back(func);
+      if (failed(func.insertArgument(0, pointer, {}, func.getLoc())))
+        return signalPassFailure();
+    }
+    WalkResult result = module.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+        if (callee && !callee.isExternal()) {
+          SmallVector<Value> operands = {getCallContext(op)};
+          llvm::append_range(operands, call.getOperands());
+          call.getOperandsMutable().assign(operands);
+        }
+      } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+        if (failed(lowerAlloc(alloc)))
+          return WalkResult::interrupt();
+      } else if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+        lowerDealloc(dealloc);
+      } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+        lowerAssert(assertion);
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    RewritePatternSet patterns(context);
+    populatePrintPatterns(converter, patterns);
+    ConversionTarget target(*context);
+    target.addIllegalOp<vector::PrintOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(funcs, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::registerTargetReferencePasses() {
+  registerTilewrightTargetReferencePasses();
+}

@@ -1,0 +1,328 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The oracle's way: upstream's passes in upstream's order, with run-time
+// verification of shapes and bounds, and around each public function code that
+// finds its arguments in host memory and hands its results over:
+//
+//   func.func @tw.f.body(%context, %arguments: !llvm.ptr, %results: !llvm.ptr)
+
+#include "tilewright/Target/Reference/Reference.h"
+
+#include "Memory.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/Host/EmitHost.h"
+#include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Passes.h"
+#include "tilewright/Target/Reference/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/Linalg/Transforms/RuntimeOpVerification.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/RuntimeOpVerification.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::host;
+
+void tilewright::registerReferenceDialects(DialectRegistry &registry) {
+  registerHostDialects(registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerRuntimeVerifiableOpInterfaceExternalModels(registry);
+  memref::registerRuntimeVerifiableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  vector::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+/// Everything up to loops over memrefs.
+static void buildLoops(OpPassManager &pm) {
+  pm.addPass(createDecomposeOpsPass());
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  pm.addPass(createWidenAccumulatorsPass());
+  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.allowReturnAllocsFromLoops = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(memref::createExpandReallocPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createGenerateRuntimeVerificationPass());
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+}
+
+static void buildLLVM(OpPassManager &pm, bool debugInfo) {
+  pm.addPass(createExpandMathPass());
+  pm.addPass(memref::createExpandOpsPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  if (debugInfo)
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+}
+
+//===----------------------------------------------------------------------===//
+// Around a function
+//===----------------------------------------------------------------------===//
+
+/// The memref that a view argument is, on the host.
+static Value createArgument(OpBuilder &builder, Location loc, Value context,
+                            Value view, MemRefType type, bool written) {
+  Type i64 = builder.getI64Type();
+  Value data = callSupport(builder, loc, "twr_map", view.getType(),
+                           {context, view, createI32(builder, loc, written)});
+  SmallVector<Value> sizes;
+  Value bytes = createI64(
+      builder, loc,
+      type.getElementType().isIndex()
+          ? 8
+          : llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  Value rank = createI64(builder, loc, type.getRank());
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    Value size = callSupport(builder, loc, "twh_dim", i64,
+                             {context, view, createI64(builder, loc, d), rank});
+    bytes = arith::MulIOp::create(builder, loc, bytes, size);
+    if (type.isDynamicDim(d))
+      sizes.push_back(arith::IndexCastOp::create(
+          builder, loc, builder.getIndexType(), size));
+  }
+  return reference::createBuffer(builder, loc, data, bytes, type, sizes);
+}
+
+/// A new view with the elements of a memref.
+static Value createResult(OpBuilder &builder, Location loc, Value context,
+                          Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  Type i64 = builder.getI64Type();
+  SmallVector<Value> dims;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    dims.push_back(arith::IndexCastOp::create(
+        builder, loc, i64, memref::DimOp::create(builder, loc, memref, d)));
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  address = arith::IndexCastOp::create(builder, loc, i64, address);
+  Value pointer =
+      LLVM::IntToPtrOp::create(builder, loc, context.getType(), address);
+  Type element = type.getElementType();
+  int64_t bytes = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return callSupport(
+      builder, loc, "twr_result", context.getType(),
+      {context, createI32(builder, loc, getDTypeNumber(element)),
+       createI32(builder, loc, type.getRank()),
+       createArray(builder, loc, i64, dims), pointer,
+       createI64(builder, loc, bytes)});
+}
+
+/// `@tw.f.body` of a bufferized function.
+static LogicalResult createBody(func::FuncOp func, const HostFunction &function) {
+  Location loc = func.getLoc();
+  auto builder = OpBuilder(func);
+  builder.setInsertionPointAfter(func);
+  auto pointer = LLVM::LLVMPointerType::get(func.getContext());
+  Type i64 = builder.getI64Type();
+  auto body = func::FuncOp::create(
+      loc, func.getName().str() + ".body",
+      builder.getFunctionType({pointer, pointer, pointer}, {}));
+  body.setPrivate();
+  builder.insert(body);
+  builder.setInsertionPointToStart(body.addEntryBlock());
+  Value context = body.getArgument(0);
+  auto slotAddress = [&](unsigned base, int32_t number) -> Value {
+    return LLVM::GEPOp::create(builder, loc, pointer, i64,
+                               body.getArgument(base),
+                               ArrayRef<LLVM::GEPArg>{number});
+  };
+  SmallVector<Value> arguments = {context};
+  ArrayRef<Type> types = func.getArgumentTypes().drop_front();
+  for (auto [number, type] : llvm::enumerate(types)) {
+    Value address = slotAddress(1, number);
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref) {
+      Value slot = LLVM::LoadOp::create(builder, loc, i64, address);
+      arguments.push_back(fromSlot(builder, loc, slot, type));
+      continue;
+    }
+    if (!memref.getLayout().isIdentity())
+      return func.emitOpError() << "takes " << memref
+                                << "; the reference takes dense memrefs";
+    Value view = LLVM::LoadOp::create(builder, loc, pointer, address);
+    bool written = isa<BaseMemRefType>(function.type.getInput(number));
+    arguments.push_back(
+        createArgument(builder, loc, context, view, memref, written));
+  }
+  auto call = func::CallOp::create(builder, loc, func, arguments);
+  for (auto [number, result] : llvm::enumerate(call.getResults())) {
+    Value slot;
+    if (auto type = dyn_cast<MemRefType>(result.getType())) {
+      if (!type.getLayout().isIdentity())
+        return func.emitOpError() << "returns " << type << ", which is not dense";
+      slot = createResult(builder, loc, context, result);
+    } else {
+      slot = toSlot(builder, loc, result);
+    }
+    LLVM::StoreOp::create(builder, loc, slot, slotAddress(2, number));
+  }
+  func::ReturnOp::create(builder, loc);
+  return success();
+}
+
+/// `@tw.f.entry`, a tw_function that runs the body.
+static void createEntry(ModuleOp module, StringRef name) {
+  MLIRContext *context = module.getContext();
+  auto builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  auto entry = LLVM::LLVMFuncOp::create(
+      builder, loc, getInternalName(name) + ".entry",
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                  {pointer, pointer, pointer}),
+      LLVM::Linkage::Internal);
+  Block *block = entry.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  Value body = LLVM::AddressOfOp::create(builder, loc, pointer,
+                                         getInternalName(name) + ".body");
+  callSupport(builder, loc, "twr_run", Type(),
+              {block->getArgument(0), body, block->getArgument(1),
+               block->getArgument(2)});
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// The way
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lower(ModuleOp module, HostProgram &host,
+                           const HostOptions &options,
+                           std::vector<std::string> &allowed) {
+  MLIRContext *context = module.getContext();
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal()) {
+      allowed.push_back(func.getName().str());
+      continue;
+    }
+    if (func.isPublic()) {
+      if (failed(checkSignature(func)))
+        return failure();
+      host.functions.push_back({func.getName().str(), func.getFunctionType()});
+    }
+    // The caller's tensors stay as they are.
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (isa<TensorType>(func.getArgumentTypes()[i]))
+        func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
+                        BoolAttr::get(context, false));
+  }
+
+  PassManager loops(context, ModuleOp::getOperationName());
+  buildLoops(loops);
+  if (failed(loops.run(module)))
+    return failure();
+  // Strided copies would call a library.
+  module.walk([](memref::CopyOp op) {
+    OpBuilder builder(op);
+    int64_t rank = cast<ShapedType>(op.getSource().getType()).getRank();
+    SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::parallel);
+    linalg::GenericOp::create(
+        builder, op.getLoc(), op.getSource(), op.getTarget(), maps, iterators,
+        [](OpBuilder &b, Location l, ValueRange args) {
+          linalg::YieldOp::create(b, l, args[0]);
+        });
+    op.erase();
+  });
+  PassManager memory(context, ModuleOp::getOperationName());
+  memory.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  memory.addPass(createConvertReferenceMemoryPass());
+  if (failed(memory.run(module)))
+    return failure();
+
+  llvm::StringMap<const HostFunction *> publicFunctions;
+  for (const HostFunction &function : host.functions)
+    publicFunctions[function.name] = &function;
+  for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    if (func.isExternal())
+      continue;
+    const HostFunction *function = publicFunctions.lookup(func.getName());
+    std::string name = getInternalName(func.getName());
+    if (failed(SymbolTable::replaceAllSymbolUses(
+            func, StringAttr::get(context, name), module)))
+      return func.emitOpError("cannot be renamed");
+    func.setName(name);
+    func.setPrivate();
+    if (function && failed(createBody(func, *function)))
+      return failure();
+  }
+
+  PassManager pm(context, ModuleOp::getOperationName());
+  buildLLVM(pm, options.debugInfo);
+  if (failed(pm.run(module)))
+    return failure();
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>())
+    if (!func.isExternal())
+      func.setLinkage(LLVM::Linkage::Internal);
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const HostFunction &function : host.functions) {
+    createEntry(module, function.name);
+    entries.emplace_back(function.name,
+                         getInternalName(function.name) + ".entry");
+  }
+  createTables(module, entries, options);
+  return success();
+}
+
+FailureOr<HostProgram> tilewright::compileReference(ModuleOp input,
+                                                    HostOptions options) {
+  OwningOpRef<ModuleOp> module(input.clone());
+  options.reference = true;
+  options.cpu = "x86-64-v3";
+  options.features.clear();
+  HostProgram host;
+  host.triple = options.triple;
+  std::vector<std::string> allowed;
+  if (failed(lower(*module, host, options, allowed)))
+    return failure();
+  return emitHost(*module, options, allowed, std::move(host));
+}

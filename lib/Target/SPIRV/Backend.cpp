@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The SPIR-V back end: which targets there are, what stages may know about them,
-// and the way from thread form to words.
+// The SPIR-V back end: which targets there are, what stages may know about
+// them, and the way from thread form to words.
 //
 //   vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES][+max_threads=N]
 //         [+f16=0][+f64=0][+i8=0][+i16=0][+i64=0][+float_controls=0]
@@ -17,8 +17,8 @@
 #include "tilewright/Target/SPIRV/SPIRV.h"
 #include "tilewright/Target/Target.h"
 
-#include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -85,9 +85,9 @@ getNumber(const TargetSpec &spec, StringRef key, int64_t least, int64_t most,
   if (text->getAsInteger(10, value) || value < least || value > most ||
       (powerOf2 && !llvm::isPowerOf2_64(value)))
     return makeTargetError("target '" + spec.str() + "': '" + key +
-                           "' must be a" + (powerOf2 ? " power of two" : " number") +
-                           " from " + llvm::Twine(least) + " to " +
-                           llvm::Twine(most));
+                           "' must be a" +
+                           (powerOf2 ? " power of two" : " number") + " from " +
+                           llvm::Twine(least) + " to " + llvm::Twine(most));
   return value;
 }
 

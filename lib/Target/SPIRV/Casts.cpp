@@ -7,8 +7,8 @@
 //   bf16 s eeeeeeee mmmmmmm
 //
 // Rounding to nearest even adds 0x7fff plus the lowest bit that stays. Sources
-// wider than f32 are first rounded to odd (inexact results get an odd last bit),
-// so that the second rounding sees on which side the exact value lay.
+// wider than f32 are first rounded to odd (inexact results get an odd last
+// bit), so that the second rounding sees on which side the exact value lay.
 
 #include "KernelEmitter.h"
 
@@ -61,8 +61,8 @@ Value KernelEmitter::roundToOddF32(Value f64) {
   // whichever is odd.
   Value tooLarge = make<spirv::FOrdGreaterThanOp>(make<spirv::GLFAbsOp>(back),
                                                   make<spirv::GLFAbsOp>(f64));
-  Value stepped = select(tooLarge, make<spirv::ISubOp>(bits, constant(word, 1)),
-                         bits);
+  Value stepped =
+      select(tooLarge, make<spirv::ISubOp>(bits, constant(word, 1)), bits);
   Value odd = make<spirv::BitwiseOrOp>(stepped, constant(word, 1));
   Value inexact = make<spirv::FOrdNotEqualOp>(back, f64);
   return bitcast(select(inexact, odd, bits), f32);
@@ -79,8 +79,7 @@ Value KernelEmitter::integerForBF16(Value value, bool isSigned) {
   Value negative, magnitude = value;
   if (isSigned) {
     negative = make<spirv::SLessThanOp>(value, number(0));
-    magnitude =
-        select(negative, make<spirv::ISubOp>(number(0), value), value);
+    magnitude = select(negative, make<spirv::ISubOp>(number(0), value), value);
   }
   // f32 holds 24 bits. Steps of 8 bits keep at least 17 of them when they
   // apply, which is more than the 8 and two of rounding that bf16 needs.
@@ -89,8 +88,8 @@ Value KernelEmitter::integerForBF16(Value value, bool isSigned) {
     Value rest = make<spirv::BitwiseAndOp>(magnitude, mask);
     Value sticky = select(make<spirv::INotEqualOp>(rest, number(0)),
                           number(int64_t(1) << low), number(0));
-    Value collapsed = make<spirv::BitwiseOrOp>(
-        make<spirv::ISubOp>(magnitude, rest), sticky);
+    Value collapsed =
+        make<spirv::BitwiseOrOp>(make<spirv::ISubOp>(magnitude, rest), sticky);
     Value large = make<spirv::INotEqualOp>(
         make<spirv::ShiftRightLogicalOp>(magnitude, number(low + 16)),
         number(0));
@@ -123,6 +122,8 @@ Value KernelEmitter::emitCast(Operation *op, Value arg, Type from, Type to) {
       return {};
     if (to.isBF16())
       return narrowBF16(from.isF64() ? roundToOddF32(arg) : arg);
+    if (from.isF64() && to.isF16()) // drivers round twice
+      arg = roundToOddF32(arg);
     return make<spirv::FConvertOp>(type, arg);
   }
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
@@ -130,8 +131,8 @@ Value KernelEmitter::emitCast(Operation *op, Value arg, Type from, Type to) {
     Type f = to.isBF16() ? b.getF32Type() : type;
     Value result;
     if (arg.getType().isInteger(1)) {
-      result = select(arg, constantFloat(f, isSigned ? -1 : 1),
-                      constantFloat(f, 0));
+      result =
+          select(arg, constantFloat(f, isSigned ? -1 : 1), constantFloat(f, 0));
     } else {
       if (to.isBF16())
         arg = integerForBF16(arg, isSigned);

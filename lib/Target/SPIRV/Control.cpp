@@ -57,8 +57,7 @@ Outcome KernelEmitter::emitFor(scf::ForOp op) {
     return Outcome::Failed;
   headerTypes.append(types);
 
-  auto loop =
-      spirv::LoopOp::create(b, at, types, spirv::LoopControl::None);
+  auto loop = spirv::LoopOp::create(b, at, types, spirv::LoopControl::None);
   OpBuilder::InsertionGuard guard(b);
   Region &region = loop.getBody();
   Block *entry = addBlock(region, {}, at);
@@ -108,8 +107,8 @@ Outcome KernelEmitter::emitIf(scf::IfOp op) {
     if (failed(appendPartTypes(op, type, types)))
       return Outcome::Failed;
 
-  auto selection = spirv::SelectionOp::create(b, at, types,
-                                              spirv::SelectionControl::None);
+  auto selection =
+      spirv::SelectionOp::create(b, at, types, spirv::SelectionControl::None);
   OpBuilder::InsertionGuard guard(b);
   Region &region = selection.getBody();
   Block *header = addBlock(region, {}, at);
@@ -147,8 +146,7 @@ Outcome KernelEmitter::emitWhile(scf::WhileOp op) {
     if (failed(appendPartTypes(op, type, after)))
       return Outcome::Failed;
 
-  auto loop =
-      spirv::LoopOp::create(b, at, after, spirv::LoopControl::None);
+  auto loop = spirv::LoopOp::create(b, at, after, spirv::LoopControl::None);
   OpBuilder::InsertionGuard guard(b);
   Region &region = loop.getBody();
   Block *entry = addBlock(region, {}, at);

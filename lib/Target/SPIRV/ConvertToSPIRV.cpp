@@ -16,8 +16,8 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
-FailureOr<spirv::ModuleOp>
-tilewright::convertKernelToSPIRV(func::FuncOp kernel, TargetAttr target) {
+FailureOr<spirv::ModuleOp> tilewright::convertKernelToSPIRV(func::FuncOp kernel,
+                                                            TargetAttr target) {
   return spirv_target::KernelEmitter(kernel, target).emit();
 }
 
@@ -32,7 +32,8 @@ struct ConvertToSPIRVPass
     for (func::FuncOp kernel : kernels) {
       TargetAttr target = getTarget(kernel);
       if (!target) {
-        kernel.emitOpError("is in no program: a module with 'tilewright.target'");
+        kernel.emitOpError(
+            "is in no program: a module with 'tilewright.target'");
         return signalPassFailure();
       }
       if (kernel.isDeclaration()) {

@@ -59,8 +59,8 @@ Outcome KernelEmitter::emitElementwise(Operation *op) {
           op->getDialect()))
     return Outcome::Unknown;
   SmallVector<Type> types;
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(),
-                                            op->getResultTypes()))
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (failed(appendPartTypes(op, type, types)))
       return Outcome::Failed;
   if (isa<arith::MulSIExtendedOp, arith::MulUIExtendedOp,

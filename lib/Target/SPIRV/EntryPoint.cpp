@@ -73,6 +73,11 @@ LogicalResult KernelEmitter::declareEntryPoint() {
            << launch.getThreads() << " threads; target " << target.getName()
            << " takes " << target.getFact("max_threads", 1024);
 
+  if (launch.getSubgroup() != target.getFact("subgroup", launch.getSubgroup()))
+    return kernel.emitOpError("is distributed over subgroups of ")
+           << launch.getSubgroup() << "; target " << target.getName() << " has "
+           << target.getFact("subgroup");
+
   // SPIR-V 1.4 and later list every variable, earlier ones the inputs only.
   SmallVector<Attribute> variables;
   for (spirv::GlobalVariableOp variable : interface) {
@@ -120,8 +125,8 @@ LogicalResult KernelEmitter::declareEntryPoint() {
           name.starts_with("Subgroup"))
         capabilities.insert(Capability::GroupNonUniform);
     }
-    if (isa<spirv::GroupNonUniformShuffleOp, spirv::GroupNonUniformShuffleXorOp>(
-            op)) {
+    if (isa<spirv::GroupNonUniformShuffleOp,
+            spirv::GroupNonUniformShuffleXorOp>(op)) {
       capabilities.insert(Capability::GroupNonUniform);
       capabilities.insert(Capability::GroupNonUniformShuffle);
     }

@@ -14,7 +14,8 @@
 //   maximumf(a, b)  NaN if one is, and -0 < +0:
 //       m = unordered a > b ? a : b       a NaN: a;  both NaN: a
 //       m = isnan(b) ? b : m
-//       a == b ? a & b : m                (bits: the only equals that differ are
+//       a == b ? a & b : m                (bits: the only equals that differ
+//       are
 //                                          the zeros)
 // and with a constant that is not NaN (relu), one comparison:
 //   maximumf(a, c)  unordered a > c ? a : c       (>= where c is -0)
@@ -81,12 +82,11 @@ Value KernelEmitter::emitMinMax(Operation *op, Value lhs, Value rhs) {
   using P = arith::CmpFPredicate;
   bool isMax = isa<arith::MaximumFOp, arith::MaxNumFOp>(op);
   auto flags = arith::FastMathFlags::none;
-  if (auto fast = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr())
+  if (auto fast =
+          cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr())
     flags = fast.getValue();
-  bool noNaN =
-      arith::bitEnumContainsAny(flags, arith::FastMathFlags::nnan);
-  bool anyZero =
-      arith::bitEnumContainsAny(flags, arith::FastMathFlags::nsz);
+  bool noNaN = arith::bitEnumContainsAny(flags, arith::FastMathFlags::nnan);
+  bool anyZero = arith::bitEnumContainsAny(flags, arith::FastMathFlags::nsz);
 
   if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op)) {
     Value first = emitCompare(isMax ? P::OGT : P::OLT, lhs, rhs);
@@ -101,19 +101,20 @@ Value KernelEmitter::emitMinMax(Operation *op, Value lhs, Value rhs) {
   if (limit && !limit->isNaN()) {
     // Equal values take the constant, except a zero that the other zero beats.
     bool keepsEqual = limit->isZero() && limit->isNegative() == isMax;
-    P predicate = isMax ? (keepsEqual ? P::UGE : P::UGT)
-                        : (keepsEqual ? P::ULE : P::ULT);
+    P predicate =
+        isMax ? (keepsEqual ? P::UGE : P::UGT) : (keepsEqual ? P::ULE : P::ULT);
     return select(emitCompare(predicate, lhs, rhs), lhs, rhs);
   }
-  Value result = select(emitCompare(isMax ? P::UGT : P::ULT, lhs, rhs), lhs, rhs);
+  Value result =
+      select(emitCompare(isMax ? P::UGT : P::ULT, lhs, rhs), lhs, rhs);
   if (!noNaN)
     result = select(make<spirv::IsNanOp>(rhs), rhs, result);
   if (anyZero)
     return result;
   Type bits = b.getIntegerType(lhs.getType().getIntOrFloatBitWidth());
   Value l = bitcast(lhs, bits), r = bitcast(rhs, bits);
-  Value merged = isMax ? make<spirv::BitwiseAndOp>(l, r)
-                       : make<spirv::BitwiseOrOp>(l, r);
+  Value merged =
+      isMax ? make<spirv::BitwiseAndOp>(l, r) : make<spirv::BitwiseOrOp>(l, r);
   return select(emitCompare(P::OEQ, lhs, rhs), bitcast(merged, lhs.getType()),
                 result);
 }
@@ -144,12 +145,10 @@ Value KernelEmitter::emitFloat(Operation *op, ValueRange args) {
       .Case([&](math::RsqrtOp) { return make<spirv::GLInverseSqrtOp>(lhs); })
       .Case([&](math::FloorOp) { return make<spirv::GLFloorOp>(lhs); })
       .Case([&](math::CeilOp) { return make<spirv::GLCeilOp>(lhs); })
-      .Case([&](math::RoundEvenOp) {
-        return make<spirv::GLRoundEvenOp>(lhs);
-      })
+      .Case([&](math::RoundEvenOp) { return make<spirv::GLRoundEvenOp>(lhs); })
       .Case([&](math::TruncOp) { // the dialect has no GL.Trunc
-        Value negative = emitCompare(arith::CmpFPredicate::OLT, lhs,
-                                     constantFloat(type, 0));
+        Value negative =
+            emitCompare(arith::CmpFPredicate::OLT, lhs, constantFloat(type, 0));
         // floor keeps the sign of zeros; ceil(-0.5) is -0.
         return select(negative, make<spirv::GLCeilOp>(lhs),
                       make<spirv::GLFloorOp>(lhs));

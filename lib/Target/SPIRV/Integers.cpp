@@ -3,8 +3,9 @@
 //
 // Integer and bool arithmetic of arith and math.
 //
-// Vulkan leaves OpSRem undefined for negative operands, so a signed remainder is
-// a - a / b * b. Bit counts exist for 32 bits and are put together from that.
+// Vulkan leaves OpSRem undefined for negative operands, so a signed remainder
+// is a - a / b * b. Bit counts exist for 32 bits and are put together from
+// that.
 
 #include "KernelEmitter.h"
 
@@ -75,8 +76,9 @@ Value KernelEmitter::emitBitCount(Operation *op, Value value) {
     if (isa<math::CtPopOp>(op))
       return make<spirv::BitCountOp>(bits);
     if (isa<math::CountLeadingZerosOp>(op)) // FindUMsb(0) is -1
-      return make<spirv::ISubOp>(constant(word, std::min<int64_t>(width, 32) - 1),
-                                 make<spirv::GLFindUMsbOp>(bits));
+      return make<spirv::ISubOp>(
+          constant(word, std::min<int64_t>(width, 32) - 1),
+          make<spirv::GLFindUMsbOp>(bits));
     Value low = make<spirv::GLFindILsbOp>(bits);
     return select(make<spirv::IEqualOp>(bits, constant(word, 0)),
                   constant(word, std::min<int64_t>(width, 32)), low);
@@ -108,13 +110,13 @@ Value KernelEmitter::emitInteger(Operation *op, ValueRange args) {
   // 1 where the exact quotient is not `quotient` and has the given sign.
   auto inexact = [&](Value quotient, bool negative) {
     Value rest = remainder(quotient);
-    Value signs = make<spirv::LogicalNotEqualOp>(
-        make<spirv::SLessThanOp>(rest, zero),
-        make<spirv::SLessThanOp>(rhs, zero));
+    Value signs =
+        make<spirv::LogicalNotEqualOp>(make<spirv::SLessThanOp>(rest, zero),
+                                       make<spirv::SLessThanOp>(rhs, zero));
     if (!negative)
       signs = make<spirv::LogicalNotOp>(signs);
-    Value both = make<spirv::LogicalAndOp>(
-        make<spirv::INotEqualOp>(rest, zero), signs);
+    Value both =
+        make<spirv::LogicalAndOp>(make<spirv::INotEqualOp>(rest, zero), signs);
     return select(both, one, zero);
   };
 

@@ -6,14 +6,15 @@
 //
 //   func.func @k(%a: memref<?xf32>, %n: index)      // %a read as f32 and vec4
 // becomes
-//   spirv.GlobalVariable @arg0      bind(0, 0) {aliased, non_writable} : struct{rtarray<f32>}
-//   spirv.GlobalVariable @arg0_4xf32 bind(0, 0) {aliased, non_writable} : struct{rtarray<vec4>}
-//   spirv.GlobalVariable @scalars : struct{i32 at 0}, PushConstant
+//   spirv.GlobalVariable @arg0      bind(0, 0) {aliased, non_writable} :
+//   struct{rtarray<f32>} spirv.GlobalVariable @arg0_4xf32 bind(0, 0) {aliased,
+//   non_writable} : struct{rtarray<vec4>} spirv.GlobalVariable @scalars :
+//   struct{i32 at 0}, PushConstant
 //
-// A buffer has one variable per type that it is accessed in, all of one binding.
-// More than one are Aliased; a single one is Restrict, because the runtime
-// checks that operands do not overlap. Shared memory is never aliased: an array
-// that is accessed in vectors is an array of them, see Memory.cpp.
+// A buffer has one variable per type that it is accessed in, all of one
+// binding. More than one are Aliased; a single one is Restrict, because the
+// runtime checks that operands do not overlap. Shared memory is never aliased:
+// an array that is accessed in vectors is an array of them, see Memory.cpp.
 
 #include "KernelEmitter.h"
 
@@ -78,12 +79,12 @@ LogicalResult KernelEmitter::declareArguments() {
       std::string name = "arg" + std::to_string(memory.binding) +
                          (scalar ? "" : "_" + typeName(type));
       auto array = spirv::RuntimeArrayType::get(type, byteSize(type));
-      auto pointer = spirv::PointerType::get(
-          spirv::StructType::get({array}, {0}),
-          spirv::StorageClass::StorageBuffer);
-      auto variable = spirv::GlobalVariableOp::create(
-          globals, arg.getLoc(), pointer, name, /*descriptorSet=*/0,
-          memory.binding);
+      auto pointer =
+          spirv::PointerType::get(spirv::StructType::get({array}, {0}),
+                                  spirv::StorageClass::StorageBuffer);
+      auto variable =
+          spirv::GlobalVariableOp::create(globals, arg.getLoc(), pointer, name,
+                                          /*descriptorSet=*/0, memory.binding);
       variable->setAttr(memory.variables.size() > 1 ? "aliased" : "restrict",
                         b.getUnitAttr());
       if (!memory.written)
@@ -96,8 +97,7 @@ LogicalResult KernelEmitter::declareArguments() {
 
 /// Scalars stand one after the other at their natural alignment. Those of less
 /// than 32 bits are passed as i32, as on the other targets.
-LogicalResult
-KernelEmitter::declareScalars(ArrayRef<BlockArgument> scalars) {
+LogicalResult KernelEmitter::declareScalars(ArrayRef<BlockArgument> scalars) {
   if (scalars.empty())
     return success();
   SmallVector<Type> members;
@@ -135,8 +135,8 @@ KernelEmitter::declareScalars(ArrayRef<BlockArgument> scalars) {
         make<spirv::AccessChainOp>(base, ValueRange(index)));
     Type type = registerType(arg.getType());
     if (unsigned width = type.getIntOrFloatBitWidth(); width < 32)
-      value = bitcast(convertInteger(value, b.getIntegerType(width), false),
-                      type);
+      value =
+          bitcast(convertInteger(value, b.getIntegerType(width), false), type);
     setParts(arg, value);
   }
   return success();
@@ -163,8 +163,8 @@ LogicalResult KernelEmitter::declareShared() {
   int64_t limit = target.getFact("shared_memory", 16384);
   if (total > limit)
     return kernel.emitOpError("uses ")
-           << total << " bytes of shared memory; target "
-           << target.getName() << " has " << limit;
+           << total << " bytes of shared memory; target " << target.getName()
+           << " has " << limit;
   return success();
 }
 
@@ -185,8 +185,7 @@ Value KernelEmitter::builtin(spirv::BuiltIn id, int64_t component) {
                                                pointer, name, id);
     interface.push_back(variable);
   }
-  Value address =
-      spirv::AddressOfOp::create(top, kernel.getLoc(), variable);
+  Value address = spirv::AddressOfOp::create(top, kernel.getLoc(), variable);
   known = spirv::LoadOp::create(top, kernel.getLoc(), address);
   if (isVector)
     known = spirv::CompositeExtractOp::create(

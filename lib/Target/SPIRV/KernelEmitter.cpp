@@ -129,7 +129,8 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
 /// Ops are pure or kept; one backward walk erases chains of unused ones.
 void KernelEmitter::eraseUnused() {
   SmallVector<Operation *> ops;
-  function->walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  function->walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty() && op->getNumResults() && !op->getNumRegions() &&
         (isPure(op) || isa<spirv::LoadOp>(op)))
@@ -208,8 +209,8 @@ void KernelEmitter::setParts(ValueRange results, ArrayRef<Value> all) {
 Value KernelEmitter::constant(TypedAttr value) {
   Value &known = constants[value];
   if (!known)
-    known = spirv::ConstantOp::create(top, kernel.getLoc(), value.getType(),
-                                      value);
+    known =
+        spirv::ConstantOp::create(top, kernel.getLoc(), value.getType(), value);
   return known;
 }
 
@@ -303,10 +304,9 @@ Parts KernelEmitter::fromWords(ArrayRef<Value> words, Type type) {
   Parts result;
   if (width == 64) {
     for (; !words.empty(); words = words.drop_front(2))
-      result.push_back(
-          bitcast(construct(VectorType::get(2, b.getI32Type()),
-                            words.take_front(2)),
-                  type));
+      result.push_back(bitcast(
+          construct(VectorType::get(2, b.getI32Type()), words.take_front(2)),
+          type));
     return result;
   }
   unsigned perWord = 32 / width;

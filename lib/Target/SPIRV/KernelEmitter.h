@@ -6,8 +6,8 @@
 // The idea: thread form is small, so each op is rewritten by hand in one walk,
 // in program order, and values are kept as *parts*: the SPIR-V scalars that
 // stand for a value. An index is one i32, a bool one spirv bool, a bf16 one i16
-// (its bits), and vector<8xf16>, for which Vulkan has no type, eight f16. SPIR-V
-// vectors therefore exist only between a memory access and its parts:
+// (its bits), and vector<8xf16>, for which Vulkan has no type, eight f16.
+// SPIR-V vectors therefore exist only between a memory access and its parts:
 //
 //   %v = vector.load %a[%i] {alignment = 16} : memref<?xf32>, vector<4xf32>
 //   %x = vector.extract %v[2] : f32 from vector<4xf32>
@@ -77,7 +77,8 @@ public:
   mlir::FailureOr<mlir::spirv::ModuleOp> emit();
 
 private:
-  //===--- KernelEmitter.cpp: walking, values, constants -------------------===//
+  //===--- KernelEmitter.cpp: walking, values, constants
+  //-------------------===//
 
   mlir::LogicalResult emitBody(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation *op);
@@ -112,7 +113,8 @@ private:
   Parts fromWords(mlir::ArrayRef<mlir::Value> words, mlir::Type type);
   mlir::Value select(mlir::Value c, mlir::Value t, mlir::Value f);
 
-  //===--- Interface.cpp, EntryPoint.cpp: variables, ids, the entry point --===//
+  //===--- Interface.cpp, EntryPoint.cpp: variables, ids, the entry point
+  //--===//
 
   mlir::LogicalResult declareArguments();
   mlir::LogicalResult declareScalars(mlir::ArrayRef<mlir::BlockArgument> args);
@@ -122,7 +124,8 @@ private:
   mlir::Value builtin(mlir::spirv::BuiltIn id, int64_t component);
   mlir::LogicalResult declareEntryPoint();
 
-  //===--- Memory.cpp ------------------------------------------------------===//
+  //===--- Memory.cpp
+  //------------------------------------------------------===//
 
   Outcome emitMemory(mlir::Operation *op);
   mlir::FailureOr<AccessShape> accessShape(mlir::Operation *op,
@@ -136,24 +139,28 @@ private:
   mlir::Value toStorage(mlir::ArrayRef<mlir::Value> elements,
                         const AccessShape &shape, mlir::Type element);
 
-  //===--- Vectors.cpp -----------------------------------------------------===//
+  //===--- Vectors.cpp
+  //-----------------------------------------------------===//
 
   Outcome emitVector(mlir::Operation *op);
 
-  //===--- Control.cpp -----------------------------------------------------===//
+  //===--- Control.cpp
+  //-----------------------------------------------------===//
 
   Outcome emitControl(mlir::Operation *op);
   Outcome emitFor(mlir::scf::ForOp op);
   Outcome emitIf(mlir::scf::IfOp op);
   Outcome emitWhile(mlir::scf::WhileOp op);
 
-  //===--- Subgroup.cpp: ids, barriers, shuffles ---------------------------===//
+  //===--- Subgroup.cpp: ids, barriers, shuffles
+  //---------------------------===//
 
   Outcome emitSubgroup(mlir::Operation *op);
   Outcome emitShuffle(mlir::gpu::ShuffleOp op);
   void emitBarrier();
 
-  //===--- Elementwise.cpp, Integers.cpp, Floats.cpp, Casts.cpp ------------===//
+  //===--- Elementwise.cpp, Integers.cpp, Floats.cpp, Casts.cpp
+  //------------===//
   // Elementwise ops. Each handles one scalar: `args` are the operands' parts;
   // null means that the op is not one of theirs.
 
@@ -162,12 +169,12 @@ private:
   Outcome emitExtended(mlir::Operation *op);
   mlir::Value emitBool(mlir::Operation *op, mlir::ValueRange args);
   mlir::Value emitInteger(mlir::Operation *op, mlir::ValueRange args);
-  mlir::Value emitCompare(mlir::arith::CmpIPredicate predicate,
-                          mlir::Value lhs, mlir::Value rhs);
+  mlir::Value emitCompare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
+                          mlir::Value rhs);
   mlir::Value emitBitCount(mlir::Operation *op, mlir::Value value);
   mlir::Value emitFloat(mlir::Operation *op, mlir::ValueRange args);
-  mlir::Value emitCompare(mlir::arith::CmpFPredicate predicate,
-                          mlir::Value lhs, mlir::Value rhs);
+  mlir::Value emitCompare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
+                          mlir::Value rhs);
   mlir::Value emitMinMax(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs);
   mlir::Value emitCast(mlir::Operation *op, mlir::Value arg, mlir::Type from,
                        mlir::Type to);
@@ -178,8 +185,7 @@ private:
   mlir::Value integerForBF16(mlir::Value value, bool isSigned);
 
   /// Creates an op of one result and, where `exact`, forbids its contraction.
-  template <typename OpTy, typename... Args>
-  mlir::Value make(Args &&...args) {
+  template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {
     auto op = OpTy::create(b, loc, std::forward<Args>(args)...);
     return op->getResult(0);
   }
@@ -193,12 +199,12 @@ private:
 
   mlir::func::FuncOp kernel;
   TargetAttr target;
-  int64_t version;         // 11, 12, 13
-  bool index64;            // tilewright.index_bits = 64
-  bool contractAllowed;    // tilewright.fp has "contract"
-  bool contract = false;   // for the op being emitted
-  mlir::OpBuilder b;       // inside the function
-  mlir::OpBuilder top;     // where the function begins: constants, addresses
+  int64_t version;       // 11, 12, 13
+  bool index64;          // tilewright.index_bits = 64
+  bool contractAllowed;  // tilewright.fp has "contract"
+  bool contract = false; // for the op being emitted
+  mlir::OpBuilder b;     // inside the function
+  mlir::OpBuilder top;   // where the function begins: constants, addresses
   mlir::Location loc;
   mlir::spirv::ModuleOp module;
   mlir::spirv::FuncOp function;

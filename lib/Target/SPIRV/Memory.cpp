@@ -21,8 +21,8 @@
 //   %x = spirv.Load "Workgroup" %p : f32
 //
 // A vector whose `alignment` is less than its size (or absent: then that of its
-// element) is accessed in pieces of that size. i1 is one byte per element, index
-// 64 bits (docs/abi.md).
+// element) is accessed in pieces of that size. i1 is one byte per element,
+// index 64 bits (docs/abi.md).
 
 #include "KernelEmitter.h"
 
@@ -51,8 +51,11 @@ static std::optional<Access> getAccess(Operation *op) {
                   store.getValueToStore().getType(), 0,
                   store.getValueToStore()};
   if (auto load = dyn_cast<vector::LoadOp>(op))
-    return Access{load.getBase(), load.getIndices(), load.getType(),
-                  static_cast<int64_t>(load.getAlignment().value_or(0)), {}};
+    return Access{load.getBase(),
+                  load.getIndices(),
+                  load.getType(),
+                  static_cast<int64_t>(load.getAlignment().value_or(0)),
+                  {}};
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return Access{store.getBase(), store.getIndices(),
                   store.getValueToStore().getType(),
@@ -89,8 +92,7 @@ FailureOr<AccessShape> KernelEmitter::accessShape(Operation *op,
   if (memory.shared && memory.chunk > 1 && shape.elements != memory.chunk)
     shape.elements = 1;
   if (shape.elements > 4)
-    shape.pointee =
-        VectorType::get(shape.elements * bytes / 4, b.getI32Type());
+    shape.pointee = VectorType::get(shape.elements * bytes / 4, b.getI32Type());
   else if (shape.elements > 1)
     shape.pointee = VectorType::get(shape.elements, shape.storage);
   return shape;
@@ -126,15 +128,16 @@ LogicalResult KernelEmitter::collectAccesses() {
       return WalkResult::advance();
     auto *found = memories.find(access->memref);
     if (found == memories.end() || access->indices.size() != 1) {
-      op->emitOpError("is not thread form: it accesses a memref that is neither "
-                      "an argument of rank 1 nor shared memory");
+      op->emitOpError(
+          "is not thread form: it accesses a memref that is neither "
+          "an argument of rank 1 nor shared memory");
       return WalkResult::interrupt();
     }
     Memory &memory = found->second;
     // The widest chunk of a shared array is not known before the end.
     int64_t chunk = std::exchange(memory.chunk, 1);
-    FailureOr<AccessShape> shape = accessShape(
-        op, memory, numElements(access->type), access->alignment);
+    FailureOr<AccessShape> shape =
+        accessShape(op, memory, numElements(access->type), access->alignment);
     memory.chunk = chunk;
     if (failed(shape))
       return WalkResult::interrupt();
@@ -168,8 +171,8 @@ Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
                                value, constant(type, llvm::Log2_64(elements)));
   };
   if (!memory.shared) {
-    Value chunk = plus(chunkNumber(index, shape.elements),
-                       offset / shape.elements);
+    Value chunk =
+        plus(chunkNumber(index, shape.elements), offset / shape.elements);
     Value address = memory.variables.lookup(shape.pointee);
     return make<spirv::AccessChainOp>(
         address, ValueRange{constant(b.getI32Type(), 0), chunk});
@@ -180,8 +183,8 @@ Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
         address, ValueRange(plus(chunkNumber(index, shape.elements),
                                  offset / shape.elements)));
   Value element = plus(index, offset);
-  Value component = make<spirv::BitwiseAndOp>(
-      element, constant(type, memory.chunk - 1));
+  Value component =
+      make<spirv::BitwiseAndOp>(element, constant(type, memory.chunk - 1));
   return make<spirv::AccessChainOp>(
       address, ValueRange{chunkNumber(element, memory.chunk), component});
 }
@@ -210,8 +213,8 @@ Value KernelEmitter::toStorage(ArrayRef<Value> elements,
   Parts list(elements);
   for (Value &value : list) {
     if (element.isInteger(1))
-      value = select(value, constant(shape.storage, 1),
-                     constant(shape.storage, 0));
+      value =
+          select(value, constant(shape.storage, 1), constant(shape.storage, 0));
     else if (element.isIndex())
       value = convertInteger(value, shape.storage, /*isSigned=*/true);
   }
@@ -241,9 +244,8 @@ Outcome KernelEmitter::emitMemory(Operation *op) {
   for (int64_t offset = 0; offset < count; offset += shape->elements) {
     Value place = pointer(memory, *shape, index, offset);
     if (access->stored) {
-      Value value =
-          toStorage(ArrayRef(moved).slice(offset, shape->elements), *shape,
-                    memory.element);
+      Value value = toStorage(ArrayRef(moved).slice(offset, shape->elements),
+                              *shape, memory.element);
       spirv::StoreOp::create(b, loc, place, value);
     } else {
       moved.append(

@@ -35,8 +35,7 @@ static StringRef factOf(Capability capability) {
   }
 }
 
-llvm::json::Object
-tilewright::getSPIRVRequirements(spirv::ModuleOp module) {
+llvm::json::Object tilewright::getSPIRVRequirements(spirv::ModuleOp module) {
   llvm::json::Object required;
   if (std::optional<spirv::VerCapExtAttr> vce = module.getVceTriple())
     for (Capability capability : vce->getCapabilities())
@@ -45,8 +44,7 @@ tilewright::getSPIRVRequirements(spirv::ModuleOp module) {
   int64_t shared = 0;
   for (auto variable : module.getOps<spirv::GlobalVariableOp>()) {
     auto pointer = dyn_cast<spirv::PointerType>(variable.getType());
-    if (!pointer ||
-        pointer.getStorageClass() != spirv::StorageClass::Workgroup)
+    if (!pointer || pointer.getStorageClass() != spirv::StorageClass::Workgroup)
       continue;
     auto array = dyn_cast<spirv::ArrayType>(pointer.getPointeeType());
     if (!array)

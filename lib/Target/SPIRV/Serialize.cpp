@@ -27,7 +27,16 @@ tilewright::serializeSPIRV(spirv::ModuleOp module, bool debugInfo) {
     return module.emitOpError("has no version and capabilities");
   SmallVector<uint32_t> words;
   spirv::SerializationOptions options;
-  options.emitDebugInfo = debugInfo;
+  // Lines come with a non-semantic instruction set, which SPIR-V 1.6 (Vulkan
+  // 1.3) takes everywhere.
+  if (debugInfo && vce->getVersion() >= spirv::Version::V_1_6) {
+    SmallVector<spirv::Capability> capabilities(vce->getCapabilities());
+    SmallVector<spirv::Extension> extensions(vce->getExtensions());
+    extensions.push_back(spirv::Extension::SPV_KHR_non_semantic_info);
+    module.setVceTripleAttr(spirv::VerCapExtAttr::get(
+        vce->getVersion(), capabilities, extensions, module.getContext()));
+    options.emitDebugInfo = true;
+  }
   if (failed(spirv::serialize(module, words, options)))
     return failure();
 

@@ -5,15 +5,15 @@
 //
 // Lane and subgroup come from SubgroupLocalInvocationId and SubgroupId, never
 // from the invocation index: Vulkan does not promise that consecutive
-// invocations share a subgroup. (The runtime asks for the kernel's subgroup size
-// and for full subgroups, so that the numbers cover the block.)
+// invocations share a subgroup. (The runtime asks for the kernel's subgroup
+// size and for full subgroups, so that the numbers cover the block.)
 //
 //   %y, %ok = gpu.shuffle xor %x, %mask, %width : f32
 // becomes
 //   %y = spirv.GroupNonUniformShuffleXor <Subgroup> %x, %mask : f32
 //
-// Values that are not of 32 bits are shuffled as words: shuffling other types is
-// an optional feature (shaderSubgroupExtendedTypes).
+// Values that are not of 32 bits are shuffled as words: shuffling other types
+// is an optional feature (shaderSubgroupExtendedTypes).
 
 #include "KernelEmitter.h"
 
@@ -25,11 +25,11 @@ using namespace tilewright::spirv_target;
 
 void KernelEmitter::emitBarrier() {
   // Like gpu.barrier (and CUDA's): also orders the block's global accesses.
-  spirv::ControlBarrierOp::create(
-      b, loc, spirv::Scope::Workgroup, spirv::Scope::Workgroup,
-      spirv::MemorySemantics::AcquireRelease |
-          spirv::MemorySemantics::WorkgroupMemory |
-          spirv::MemorySemantics::UniformMemory);
+  spirv::ControlBarrierOp::create(b, loc, spirv::Scope::Workgroup,
+                                  spirv::Scope::Workgroup,
+                                  spirv::MemorySemantics::AcquireRelease |
+                                      spirv::MemorySemantics::WorkgroupMemory |
+                                      spirv::MemorySemantics::UniformMemory);
 }
 
 Outcome KernelEmitter::emitShuffle(gpu::ShuffleOp op) {
@@ -69,8 +69,8 @@ Outcome KernelEmitter::emitShuffle(gpu::ShuffleOp op) {
     for (Value value : source) {
       Value word = select(value, constant(b.getI32Type(), 1),
                           constant(b.getI32Type(), 0));
-      result.push_back(make<spirv::INotEqualOp>(shuffle(word),
-                                                constant(b.getI32Type(), 0)));
+      result.push_back(
+          make<spirv::INotEqualOp>(shuffle(word), constant(b.getI32Type(), 0)));
     }
   } else if (bits * source.size() % 32 == 0) {
     Parts words = toWords(source);

@@ -24,8 +24,8 @@ static std::optional<int64_t> staticPosition(ArrayRef<int64_t> position,
 Outcome KernelEmitter::emitVector(Operation *op) {
   if (!isa_and_present<vector::VectorDialect>(op->getDialect()))
     return Outcome::Unknown;
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(),
-                                            op->getResultTypes())) {
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
     SmallVector<Type> types;
     if (failed(appendPartTypes(op, type, types)))
       return Outcome::Failed;

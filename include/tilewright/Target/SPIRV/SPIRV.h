@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// SPIR-V for Vulkan compute, as functions: kernel in thread form -> spirv.module
+// SPIR-V for Vulkan compute, as functions: kernel in thread form ->
+// spirv.module
 // -> words -> verdict, text. All are stateless and thread-safe.
 
 #ifndef TILEWRIGHT_TARGET_SPIRV_SPIRV_H

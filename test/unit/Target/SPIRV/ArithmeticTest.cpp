@@ -41,8 +41,8 @@ static uint16_t toBF16(double value) {
 }
 
 static std::vector<float> interestingFloats() {
-  return {0.0f,  -0.0f, 1.0f,   -1.0f, 0.5f, -0.5f, 1.5f, -1.5f, 2.5f, 1e30f,
-          -1e30f, kInf,  -kInf, kNaN,  3.25f, -7.75f};
+  return {0.0f, -0.0f, 1.0f,   -1.0f, 0.5f,  -0.5f, 1.5f,  -1.5f,
+          2.5f, 1e30f, -1e30f, kInf,  -kInf, kNaN,  3.25f, -7.75f};
 }
 
 /// All pairs.
@@ -122,7 +122,9 @@ TEST_F(VulkanKernel, MinimaAndMaximaWithConstants) {
 TEST_F(VulkanKernel, ComparesFloats) {
   std::vector<float> x, y;
   product(x, y);
-  auto unordered = [](float a, float b) { return std::isnan(a) || std::isnan(b); };
+  auto unordered = [](float a, float b) {
+    return std::isnan(a) || std::isnan(b);
+  };
   auto check = [&](const char *predicate, auto reference) {
     SCOPED_TRACE(predicate);
     std::vector<uint8_t> expected;
@@ -206,19 +208,20 @@ TEST_F(VulkanKernel, RoundsToBF16) {
   EXPECT_EQ(map<uint16_t>("f64", "bf16", "%r = arith.truncf %x : f64 to bf16",
                           doubles),
             ofDoubles);
-  EXPECT_EQ(map<uint16_t>("i32", "bf16", "%r = arith.sitofp %x : i32 to bf16",
-                          words),
-            ofWords);
-  EXPECT_EQ(map<uint16_t>("i32", "bf16", "%r = arith.uitofp %x : i32 to bf16",
-                          words),
-            ofUnsigned);
+  EXPECT_EQ(
+      map<uint16_t>("i32", "bf16", "%r = arith.sitofp %x : i32 to bf16", words),
+      ofWords);
+  EXPECT_EQ(
+      map<uint16_t>("i32", "bf16", "%r = arith.uitofp %x : i32 to bf16", words),
+      ofUnsigned);
   // double(number) is inexact beyond 53 bits, never near a tie of 8.
-  EXPECT_EQ(map<uint16_t>("i64", "bf16", "%r = arith.sitofp %x : i64 to bf16",
-                          longs),
-            ofLongs);
-  std::vector<uint16_t> nan = map<uint16_t>(
-      "f32", "bf16", "%r = arith.truncf %x : f32 to bf16",
-      std::vector<float>{floatOf(0x7f800001), floatOf(0xff800001), kInf, -kInf});
+  EXPECT_EQ(
+      map<uint16_t>("i64", "bf16", "%r = arith.sitofp %x : i64 to bf16", longs),
+      ofLongs);
+  std::vector<uint16_t> nan =
+      map<uint16_t>("f32", "bf16", "%r = arith.truncf %x : f32 to bf16",
+                    std::vector<float>{floatOf(0x7f800001), floatOf(0xff800001),
+                                       kInf, -kInf});
   EXPECT_TRUE(std::isnan(fromBF16(nan[0])) && std::isnan(fromBF16(nan[1])));
   EXPECT_EQ(fromBF16(nan[2]), kInf);
   EXPECT_EQ(fromBF16(nan[3]), -kInf);
@@ -235,10 +238,12 @@ TEST_F(VulkanKernel, ComputesInBF16) {
     if (fromBF16(sum[i]) == 0)
       sum[i] = 0;
   }
-  EXPECT_EQ(map<uint16_t>("bf16", "bf16", "%r = arith.addf %x, %y : bf16", x, y),
-            sum);
-  EXPECT_EQ(map<uint16_t>("bf16", "bf16", "%r = arith.mulf %x, %y : bf16", x, y),
-            product);
+  EXPECT_EQ(
+      map<uint16_t>("bf16", "bf16", "%r = arith.addf %x, %y : bf16", x, y),
+      sum);
+  EXPECT_EQ(
+      map<uint16_t>("bf16", "bf16", "%r = arith.mulf %x, %y : bf16", x, y),
+      product);
 }
 
 TEST_F(VulkanKernel, ComputesInF16AndF64) {
@@ -248,15 +253,17 @@ TEST_F(VulkanKernel, ComputesInF16AndF64) {
                           std::vector<uint16_t>{0x3c00, 0x3c00, 0x3c00}),
             (std::vector<uint16_t>{0x6800, 0x4000, 0x6802}));
   EXPECT_EQ(map<double>("f64", "f64", "%r = arith.addf %x, %y : f64",
-                        std::vector<double>{1, 3}, std::vector<double>{0x1p-50, 4}),
+                        std::vector<double>{1, 3},
+                        std::vector<double>{0x1p-50, 4}),
             (std::vector<double>{1 + 0x1p-50, 7}));
   EXPECT_EQ(map<float>("f16", "f32", "%r = arith.extf %x : f16 to f32",
                        std::vector<uint16_t>{0x3c00, 0xbe00}),
             (std::vector<float>{1.0f, -1.5f}));
   // Conversions round to nearest even.
-  EXPECT_EQ(map<uint16_t>("f32", "f16", "%r = arith.truncf %x : f32 to f16",
-                          std::vector<float>{2049, 2051, 1 + 0x1.8p-11f, -2051}),
-            (std::vector<uint16_t>{0x6800, 0x6802, 0x3c01, 0xe802}));
+  EXPECT_EQ(
+      map<uint16_t>("f32", "f16", "%r = arith.truncf %x : f32 to f16",
+                    std::vector<float>{2049, 2051, 1 + 0x1.8p-11f, -2051}),
+      (std::vector<uint16_t>{0x6800, 0x6802, 0x3c01, 0xe802}));
 }
 
 TEST_F(VulkanKernel, ComputesInSmallAndLargeIntegers) {
@@ -270,8 +277,8 @@ TEST_F(VulkanKernel, ComputesInSmallAndLargeIntegers) {
     std::vector<int8_t> expected;
     for (size_t i = 0; i < x.size(); ++i)
       expected.push_back(int8_t(reference(x[i], y[i])));
-    EXPECT_EQ(map<int8_t>("i8", "i8", std::string("%r = ") + op + " %x, %y : i8",
-                          x, y),
+    EXPECT_EQ(map<int8_t>("i8", "i8",
+                          std::string("%r = ") + op + " %x, %y : i8", x, y),
               expected);
   };
   auto floorDiv = [](int a, int b) { return int(std::floor(double(a) / b)); };
@@ -281,8 +288,7 @@ TEST_F(VulkanKernel, ComputesInSmallAndLargeIntegers) {
   check("arith.remsi", [](int a, int b) { return a % b; });
   check("arith.floordivsi", floorDiv);
   check("arith.ceildivsi", [&](int a, int b) { return -floorDiv(-a, b); });
-  check("arith.divui",
-        [](int a, int b) { return uint8_t(a) / uint8_t(b); });
+  check("arith.divui", [](int a, int b) { return uint8_t(a) / uint8_t(b); });
   check("arith.ceildivui", [](int a, int b) {
     return (uint8_t(a) + uint8_t(b) - 1) / uint8_t(b);
   });
@@ -300,7 +306,8 @@ TEST_F(VulkanKernel, ComputesInSmallAndLargeIntegers) {
   EXPECT_EQ(map<int32_t>("i8", "i32", "%r = arith.extui %x : i8 to i32",
                          std::vector<int8_t>{-1, 5}),
             (std::vector<int32_t>{255, 5}));
-  EXPECT_EQ(map<int64_t>("i64", "index", "%r = arith.index_cast %x : i64 to index",
+  EXPECT_EQ(map<int64_t>("i64", "index",
+                         "%r = arith.index_cast %x : i64 to index",
                          std::vector<int64_t>{-9, 5}),
             (std::vector<int64_t>{-9, 5}));
 }
@@ -309,9 +316,9 @@ TEST_F(VulkanKernel, CountsBits) {
   std::vector<int64_t> x{0, 1, 6, int64_t(1) << 40, -1, int64_t(5) << 33};
   auto check = [&](const char *op, std::vector<int64_t> expected) {
     SCOPED_TRACE(op);
-    EXPECT_EQ(map<int64_t>("i64", "i64", std::string("%r = ") + op + " %x : i64",
-                           x),
-              expected);
+    EXPECT_EQ(
+        map<int64_t>("i64", "i64", std::string("%r = ") + op + " %x : i64", x),
+        expected);
   };
   check("math.ctlz", {64, 63, 61, 23, 0, 28});
   check("math.cttz", {64, 0, 1, 40, 0, 33});
@@ -342,7 +349,8 @@ TEST_F(VulkanKernel, RoundsToIntegers) {
   check("math.absf", [](float v) { return std::fabs(v); });
   check("math.sqrt", [](float v) { return v < 0 ? kNaN : std::sqrt(v); });
   EXPECT_EQ(map<float>("f32", "f32", "%r = math.copysign %x, %y : f32",
-                       std::vector<float>{1, -2, 3}, std::vector<float>{-0.0f, 1, -1}),
+                       std::vector<float>{1, -2, 3},
+                       std::vector<float>{-0.0f, 1, -1}),
             (std::vector<float>{-1, 2, -3}));
 }
 

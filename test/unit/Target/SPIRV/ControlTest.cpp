@@ -37,7 +37,7 @@ TEST_F(VulkanKernel, RunsWhileLoops) {
       %c = arith.addi %count, %one : i32
       scf.yield %next, %c : i32, i32
     })",
-                                                     x);
+                                                   x);
   EXPECT_EQ(got, expected);
 }
 
@@ -53,7 +53,7 @@ TEST_F(VulkanKernel, SwapsCarriedValues) {
       %no = arith.xori %flag, %inside : i1
       scf.yield %q, %s, %no : i32, i32, i1
     })",
-                                                     {0, 1, 2, 3, 10, 20});
+                                                   {0, 1, 2, 3, 10, 20});
   EXPECT_EQ(got, (std::vector<int32_t>{0, 1, 1, 2, 55, 6765}));
 }
 
@@ -90,12 +90,12 @@ TEST_F(VulkanKernel, MultipliesMatrices) {
               "] : f32 from vector<4xf32>\n%f" + ij + " = math.fma %av" + row +
               ", %b" + ij + ", %p" + ij + " : f32\n";
     }
-    store += "%or" + row + " = arith.addi %orow, %c" + row +
-             " : index\n%om" + row + " = arith.muli %or" + row +
-             ", %N : index\n%oi" + row + " = arith.addi %om" + row +
-             ", %ocol : index\n%ov" + row + " = vector.from_elements %z" + row +
-             "0, %z" + row + "1, %z" + row + "2, %z" + row +
-             "3 : vector<4xf32>\nvector.store %ov" + row + ", %o[%oi" + row +
+    store += "%or" + row + " = arith.addi %orow, %c" + row + " : index\n%om" +
+             row + " = arith.muli %or" + row + ", %N : index\n%oi" + row +
+             " = arith.addi %om" + row + ", %ocol : index\n%ov" + row +
+             " = vector.from_elements %z" + row + "0, %z" + row + "1, %z" +
+             row + "2, %z" + row + "3 : vector<4xf32>\nvector.store %ov" + row +
+             ", %o[%oi" + row +
              "] {alignment = 16} : memref<?xf32>, vector<4xf32>\n";
   }
   std::string outer = results;
@@ -135,8 +135,9 @@ TEST_F(VulkanKernel, MultipliesMatrices) {
     %ty4 = arith.muli %ty, %c4 : index
     %tx4 = arith.muli %tx, %c4 : index
     %arow = arith.muli %ty4, %c16 : index
-    )" + outer + " = scf.for %kk = %c0 to %K step %c16 iter_args(" + zeros +
-          ") -> (" + types + R"() {
+    )" + outer +
+          " = scf.for %kk = %c0 to %K step %c16 iter_args(" + zeros + ") -> (" +
+          types + R"() {
       scf.for %t = %tid to %c128 step %c64 {
         %r = arith.divui %t, %c4 : index
         %c = arith.remui %t, %c4 : index
@@ -169,8 +170,8 @@ TEST_F(VulkanKernel, MultipliesMatrices) {
         %bi = arith.addi %bl, %tx4 : index
         %bv = vector.load %sb[%bi] {alignment = 16} : memref<512xf32, #tilewright.shared>, vector<4xf32>
       )" + body +
-          "scf.yield " + yields + " : " + types + "\n}\ngpu.barrier\nscf.yield " +
-          results + " : " + types + R"(
+          "scf.yield " + yields + " : " + types +
+          "\n}\ngpu.barrier\nscf.yield " + results + " : " + types + R"(
     }
     %orow = arith.addi %row0, %ty4 : index
     %ocol = arith.addi %col0, %tx4 : index

@@ -38,7 +38,8 @@ TEST_F(VulkanKernel, CopiesVectorsAndTail) {
   EXPECT_EQ(valuesOf<float>(out), x);
 }
 
-// 32 x 32 through shared memory: rows of vec4 in, scalars out of the same array.
+// 32 x 32 through shared memory: rows of vec4 in, scalars out of the same
+// array.
 TEST_F(VulkanKernel, TransposesThroughSharedMemory) {
   std::vector<float> x(1024), expected(1024);
   for (int i = 0; i < 1024; ++i)
@@ -100,22 +101,30 @@ TEST_F(VulkanKernel, ReversesVectorsOfSixteenBytes) {
     const char *type;
     int bytes;
   };
-  for (Case c : {Case{"i8", 1}, {"f16", 2}, {"bf16", 2}, {"i16", 2}, {"f32", 4},
-                 {"i32", 4}, {"f64", 8}, {"i64", 8}, {"i1", 1}}) {
+  for (Case c : {Case{"i8", 1},
+                 {"f16", 2},
+                 {"bf16", 2},
+                 {"i16", 2},
+                 {"f32", 4},
+                 {"i32", 4},
+                 {"f64", 8},
+                 {"i64", 8},
+                 {"i1", 1}}) {
     SCOPED_TRACE(c.type);
     int n = 16 / c.bytes;
     Buffer in(16 * 64), out(16 * 64), expected(16 * 64);
     for (size_t i = 0; i < in.size(); ++i)
       in[i] = uint8_t(std::string(c.type) == "i1" ? i * 5 / 3 % 2
-                      : c.bytes == 2 ? (i % 2 ? 0x3c : i / 2)
-                                     : i * 7 + 1);
+                      : c.bytes == 2              ? (i % 2 ? 0x3c : i / 2)
+                                                  : i * 7 + 1);
     for (int v = 0; v < 64; ++v)
       for (int e = 0; e < n; ++e)
         std::memcpy(&expected[16 * v + c.bytes * e],
                     &in[16 * v + c.bytes * (n - 1 - e)], c.bytes);
-    std::string ty = c.type, vec = "vector<" + std::to_string(n) + "x" + ty + ">";
-    std::string elements, shared = "memref<" + std::to_string(64 * n) + "x" + ty +
-                                   ", #tilewright.shared>";
+    std::string ty = c.type,
+                vec = "vector<" + std::to_string(n) + "x" + ty + ">";
+    std::string elements, shared = "memref<" + std::to_string(64 * n) + "x" +
+                                   ty + ", #tilewright.shared>";
     std::string body;
     for (int e = 0; e < n; ++e) {
       std::string name = "%e" + std::to_string(e);
@@ -183,11 +192,12 @@ TEST_F(VulkanKernel, PassesScalars) {
     memref.store %f64, %o[%c5] : memref<?xf64>
     return
   })",
-      {&out}, {i32(-7), i64(int64_t(1) << 40), f32(0.5f), i32(-3), i32(1),
-               i32(0x3e00)},
+      {&out},
+      {i32(-7), i64(int64_t(1) << 40), f32(0.5f), i32(-3), i32(1), i32(0x3e00)},
       1);
-  EXPECT_EQ(valuesOf<double>(out),
-            (std::vector<double>{-7, double(int64_t(1) << 40), 0.5, -3, 1, 1.5}));
+  EXPECT_EQ(
+      valuesOf<double>(out),
+      (std::vector<double>{-7, double(int64_t(1) << 40), 0.5, -3, 1, 1.5}));
 }
 
 TEST_F(VulkanKernel, PassesManyScalarsInUniformBuffer) {

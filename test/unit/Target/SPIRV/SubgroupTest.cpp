@@ -48,8 +48,8 @@ TEST_F(VulkanKernel, ReducesSubgroupsByShuffles) {
     const char *sums[] = {"%v", "%s4", "%s2", "%s1"};
     for (int i = 0; i < 3; ++i) {
       std::string m = std::to_string(4 >> i);
-      steps += "%m" + m + " = arith.constant " + m + " : i32\n%t" + m + ", %ok" +
-               m + " = gpu.shuffle xor " + sums[i] + ", %m" + m +
+      steps += "%m" + m + " = arith.constant " + m + " : i32\n%t" + m +
+               ", %ok" + m + " = gpu.shuffle xor " + sums[i] + ", %m" + m +
                ", %width : " + ty + "\n" + sums[i + 1] + " = arith.addf " +
                sums[i] + ", %t" + m + " : " + ty + "\n";
     }
@@ -70,25 +70,33 @@ TEST_F(VulkanKernel, ReducesSubgroupsByShuffles) {
 }
 
 TEST_F(VulkanKernel, ShufflesEveryTypeByIndex) {
-  for (auto [type, bytes] : std::vector<std::pair<std::string, int>>{
-           {"i8", 1}, {"i1", 1}, {"i16", 2}, {"f16", 2}, {"bf16", 2}, {"i32", 4},
-           {"f32", 4}, {"i64", 8}, {"f64", 8}, {"vector<2xf16>", 4}}) {
+  for (auto [type, bytes] :
+       std::vector<std::pair<std::string, int>>{{"i8", 1},
+                                                {"i1", 1},
+                                                {"i16", 2},
+                                                {"f16", 2},
+                                                {"bf16", 2},
+                                                {"i32", 4},
+                                                {"f32", 4},
+                                                {"i64", 8},
+                                                {"f64", 8},
+                                                {"vector<2xf16>", 4}}) {
     SCOPED_TRACE(type);
     Buffer in(64 * bytes), out(64 * bytes), expected(64 * bytes);
     for (size_t i = 0; i < in.size(); ++i)
-      in[i] = uint8_t(type == "i1" ? i % 3 == 0
-                      : i % bytes == size_t(bytes - 1) && bytes > 1
-                          ? 0x3c
-                          : i * 11);
+      in[i] = uint8_t(type == "i1"                                  ? i % 3 == 0
+                      : i % bytes == size_t(bytes - 1) && bytes > 1 ? 0x3c
+                                                                    : i * 11);
     for (int i = 0; i < 64; ++i) // lane 7 - l
       std::memcpy(&expected[i * bytes], &in[(i / 8 * 8 + 7 - i % 8) * bytes],
                   bytes);
     bool isVector = type[0] == 'v';
     std::string element = isVector ? "f16" : type;
     std::string at = isVector ? "%two" : "%tid";
-    std::string load = isVector ? "vector.load %a[%two] {alignment = 4} : "
-                                  "memref<?xf16>, vector<2xf16>"
-                                : "memref.load %a[%tid] : memref<?x" + type + ">";
+    std::string load = isVector
+                           ? "vector.load %a[%two] {alignment = 4} : "
+                             "memref<?xf16>, vector<2xf16>"
+                           : "memref.load %a[%tid] : memref<?x" + type + ">";
     std::string store =
         isVector ? "vector.store %r, %o[%two] {alignment = 4} : "
                    "memref<?xf16>, vector<2xf16>"

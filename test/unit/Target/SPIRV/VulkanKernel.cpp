@@ -137,7 +137,8 @@ void VulkanKernel::run(const std::string &text,
   desc.kernels.push_back(kernel);
   std::unique_ptr<runtime::DriverModule> module;
   std::unique_ptr<runtime::DriverStream> stream;
-  if (!ok(device->loadModule(desc, module)) || !ok(device->createStream(stream)))
+  if (!ok(device->loadModule(desc, module)) ||
+      !ok(device->createStream(stream)))
     return;
 
   std::vector<std::unique_ptr<runtime::DriverBuffer>> memory(buffers.size());
@@ -189,8 +190,8 @@ Buffer VulkanKernel::map(const std::string &in, const std::string &out,
   })";
   if (y.empty())
     y = x;
-  size_t size = out == "f64" || out == "i64" || out == "index"   ? 8
-                : out == "f32" || out == "i32"                   ? 4
+  size_t size = out == "f64" || out == "i64" || out == "index"  ? 8
+                : out == "f32" || out == "i32"                  ? 4
                 : out == "f16" || out == "bf16" || out == "i16" ? 2
                                                                 : 1;
   Buffer result(elements * size);

@@ -57,8 +57,8 @@ protected:
            const std::vector<Scalar> &scalars, uint32_t grid,
            const std::string &target = "vulkan:1.3+subgroup=8");
 
-  /// Loads %x (and %y) of `in` from the inputs, runs `body`, which defines %r of
-  /// type `out`, for each of the elements.
+  /// Loads %x (and %y) of `in` from the inputs, runs `body`, which defines %r
+  /// of type `out`, for each of the elements.
   Buffer map(const std::string &in, const std::string &out,
              const std::string &body, Buffer x, Buffer y, size_t elements,
              const std::string &target = "vulkan:1.3+subgroup=8");
@@ -67,8 +67,7 @@ protected:
   std::vector<Out> map(const std::string &in, const std::string &out,
                        const std::string &body, const std::vector<In> &x,
                        const std::vector<In> &y = {}) {
-    return valuesOf<Out>(
-        map(in, out, body, bytesOf(x), bytesOf(y), x.size()));
+    return valuesOf<Out>(map(in, out, body, bytesOf(x), bytesOf(y), x.size()));
   }
 };
 

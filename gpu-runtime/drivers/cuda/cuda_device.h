@@ -1,0 +1,115 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One CUDA device through its primary context, which other users of the device
+// in this process share.
+//
+// Every call into the driver happens with that context current, pushed for the
+// call and popped after it, so that the caller's own context is left alone.
+// Errors that spoil the context lose the device: the first reason is kept, and
+// from then on nothing is called or freed any more.
+#ifndef TILEWRIGHT_DRIVERS_CUDA_CUDA_DEVICE_H
+#define TILEWRIGHT_DRIVERS_CUDA_CUDA_DEVICE_H
+
+#include "cuda_library.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+
+namespace tilewright::cuda {
+
+using namespace runtime;
+
+class CudaDevice final : public DriverDevice {
+public:
+  static Status open(std::shared_ptr<CudaLibrary> library, int ordinal,
+                     std::unique_ptr<DriverDevice> &result);
+  ~CudaDevice() override;
+
+  int64_t fact(std::string_view key) const override;
+  Status checkRequirement(std::string_view key, int64_t value) const override;
+  Status allocate(uint64_t size,
+                  std::unique_ptr<DriverBuffer> &result) override;
+  Status importBuffer(uint64_t native, uint64_t size,
+                      std::unique_ptr<DriverBuffer> &result) override;
+  Status loadModule(const ModuleDesc &desc,
+                    std::unique_ptr<DriverModule> &result) override;
+  Status createStream(std::unique_ptr<DriverStream> &result) override;
+  Status importStream(uint64_t native,
+                      std::unique_ptr<DriverStream> &result) override;
+  Status createEvent(bool timing,
+                     std::unique_ptr<DriverEvent> &result) override;
+
+  // For the other parts of the driver.
+  const CudaLibrary &api() const { return *library; }
+  CUcontext context() const { return primary; }
+
+  Status lost() const;
+  bool isLost() const { return lostFlag.load(std::memory_order_acquire); }
+  void lose(const std::string &reason);
+  /// Ok for CUDA_SUCCESS, else "cuFoo failed: …"; sticky errors lose the
+  /// device.
+  Status check(CUresult result, const char *what);
+
+  /// Asks `poll` (CUDA_ERROR_NOT_READY while unfinished) until it answers, the
+  /// time is up (CUDA_ERROR_NOT_READY then) or the device is lost.
+  template <typename Poll> CUresult waitUntil(Poll poll, uint64_t timeoutNs);
+
+private:
+  CudaDevice() = default;
+  Status initialize(std::shared_ptr<CudaLibrary> library, int ordinal);
+
+  std::shared_ptr<CudaLibrary> library;
+  CUdevice device = 0;
+  CUcontext primary = nullptr;
+  std::map<std::string, int64_t, std::less<>> facts;
+
+  std::atomic<bool> lostFlag{false};
+  mutable std::mutex lostMutex;
+  std::string lostReason;
+};
+
+/// Makes the device's context current while it lives.
+class ScopedContext {
+public:
+  explicit ScopedContext(const CudaDevice &device) : api(device.api()) {
+    pushed = api.cuCtxPushCurrent(device.context()) == CUDA_SUCCESS;
+  }
+  ~ScopedContext() {
+    CUcontext ignored;
+    if (pushed)
+      api.cuCtxPopCurrent(&ignored);
+  }
+  ScopedContext(const ScopedContext &) = delete;
+  ScopedContext &operator=(const ScopedContext &) = delete;
+
+private:
+  const CudaLibrary &api;
+  bool pushed;
+};
+
+class CudaBuffer final : public DriverBuffer {
+public:
+  CudaBuffer(CudaDevice *owner, CUdeviceptr base, uint64_t bytes)
+      : owner(owner), base(base), bytes(bytes) {}
+  ~CudaBuffer() override;
+  uint64_t size() const override { return bytes; }
+  uint64_t address() const override { return base; }
+
+private:
+  CudaDevice *owner; // null: the caller's memory
+  CUdeviceptr base;
+  uint64_t bytes;
+};
+
+/// Facts of a device, without opening it; see cuda_facts.cpp for the names.
+Status queryFacts(const CudaLibrary &library, CUdevice device,
+                  std::map<std::string, int64_t, std::less<>> &facts);
+/// "NVIDIA H200, CUDA 12.8, sm_90, 132 multiprocessors, 139.8 GiB".
+std::string describe(const CudaLibrary &library, CUdevice device);
+
+} // namespace tilewright::cuda
+
+#endif // TILEWRIGHT_DRIVERS_CUDA_CUDA_DEVICE_H

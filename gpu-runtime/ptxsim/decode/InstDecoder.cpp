@@ -160,6 +160,10 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
   }
   case Operand::Special: {
     Special special = parseSpecial(operand.text);
+    if (operand.text.substr(0, 7) == "%envreg" || operand.text.substr(0, 21) == "%reserved_smem_offset") {
+      constant(0);
+      return true;
+    }
     if (special == Special::Count)
       return fail("special register " + std::string(operand.text) + " is not supported here");
     return addSource(specialBank | static_cast<Row>(special));

@@ -66,7 +66,16 @@ void setSpecials(Warp &warp, const Grid &grid, const Block &block) {
   constant(Special::TotalShared, block.shared.size());
   constant(Special::DynamicShared, grid.dynamicShared);
   constant(Special::WarpSize, warpSize);
-  constant(Special::Carry, 0);
+  constant(Special::ClusterIdX, block.id.x);
+  constant(Special::ClusterIdY, block.id.y);
+  constant(Special::ClusterIdZ, block.id.z);
+  constant(Special::NclusterIdX, grid.gridDim.x);
+  constant(Special::NclusterIdY, grid.gridDim.y);
+  constant(Special::NclusterIdZ, grid.gridDim.z);
+  for (Special one : {Special::ClusterNctaidX, Special::ClusterNctaidY, Special::ClusterNctaidZ,
+                      Special::ClusterNctarank})
+    constant(one, 1);
+  // The rest (place in the cluster, carry flag) begins as zero.
 }
 
 std::unique_ptr<Block> makeBlock(ExecContext &context, uint64_t linear) {

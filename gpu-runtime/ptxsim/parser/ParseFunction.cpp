@@ -21,12 +21,11 @@ bool isSpecialRegister(std::string_view name) {
       "%clock",         "%clock_hi",      "%clock64",        "%globaltimer",   "%globaltimer_lo",
       "%globaltimer_hi", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%clusterid",
       "%nclusterid",    "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank",
-      "%is_explicit_cluster", "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
-      "%reserved_smem_offset_cap", "WARP_SZ"};
+      "%is_explicit_cluster", "%current_graph_exec", "WARP_SZ"};
   for (std::string_view known : names)
     if (known == name)
       return true;
-  return name.substr(0, 7) == "%envreg" || name.substr(0, 3) == "%pm";
+  return name.substr(0, 7) == "%envreg" || name.substr(0, 21) == "%reserved_smem_offset";
 }
 
 } // namespace

@@ -153,7 +153,7 @@ private:
     Block &block = *blocks[which];
     context.block = &block;
     uint64_t before = context.stepCount;
-    uint64_t slice = grid.checks ? 256 + random.below(2048) : 200000;
+    uint64_t slice = grid.checks ? 16 + random.below(512) : 200000;
     while (context.stepCount - before < slice && !context.stopped && !grid.aborted)
       if (!stepBlock(block))
         break;

@@ -122,6 +122,8 @@ bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
   switch (space) {
   case Space::Shared: {
     std::vector<uint8_t> &shared = context.block->shared;
+    // Addresses of this space are 32-bit values, whatever register they came in.
+    address &= 0xffffffff;
     if (address + bytes > shared.size() || address < context.grid->program->sharedBegin)
       return outside(context, inst, lane, address, bytes, isWrite, space, shared.size());
     place.bytes = shared.data() + address;
@@ -148,7 +150,7 @@ bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
     if (inst.frameParam) {
       Frame &frame = *context.frame;
       uint64_t size = frame.function->paramBytes;
-      if (address + bytes > size)
+      if (address + bytes > size || address + bytes < address)
         return outside(context, inst, lane, address, bytes, isWrite, space, size);
       uint64_t at = lane * size + address;
       place.bytes = frame.params.data() + at;

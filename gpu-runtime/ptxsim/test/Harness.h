@@ -82,6 +82,18 @@ public:
     result = runGrid(request, memory, options, findings);
     return result.completed;
   }
+  /// What the driver does when the host copies bytes out; false when some are undefined.
+  bool copyOut(uint64_t address, size_t bytes) {
+    for (uint8_t defined : definedBits<uint8_t>(address, bytes))
+      if (defined != 0xff) {
+        Finding finding;
+        finding.kind = FindingKind::Undefined;
+        finding.message = "undefined bytes copied to the host";
+        findings.add(finding);
+        return false;
+      }
+    return true;
+  }
   std::string report() const {
     std::string text;
     for (const Finding &finding : findings.all())

@@ -92,7 +92,7 @@ extern "C" __global__ void histogram(const unsigned char *in, unsigned *bins, in
 
 /// Warp-synchronous: each warp reverses its 32 values through shared memory.
 extern "C" __global__ void warpReverse(int *data) {
-  __shared__ volatile int scratch[256];
+  __shared__ int scratch[256];
   int lane = threadIdx.x % 32, base = threadIdx.x - lane;
   scratch[threadIdx.x] = data[threadIdx.x];
   __syncwarp();

@@ -263,8 +263,12 @@ Status Stream::flush() {
 Status Stream::synchronize(uint64_t timeout) {
   std::lock_guard<std::recursive_mutex> lock(mutex);
   uint64_t reached = clock->submitted;
-  if (Status s = queue->synchronize(timeout))
+  if (Status s = queue->synchronize(timeout)) {
+    if (s.code() == StatusCode::DeviceLost ||
+        s.code() == StatusCode::DeadlineExceeded)
+      owner->lost = true;
     return std::move(s).in(owner->info().name);
+  }
   clock->completed = reached;
   return Status::ok();
 }

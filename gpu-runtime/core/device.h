@@ -55,6 +55,8 @@ public:
   /// While set, every tensor that a program allocates is filled with ones bits
   /// (NaN in every float type), so that elements never written show.
   std::atomic<bool> poison{false};
+  /// Set for good when a wait finds the device lost, or loses it.
+  std::atomic<bool> lost{false};
 
 private:
   friend class Buffer;

@@ -72,6 +72,14 @@ KernelDesc kernelDesc(const VariantDesc &variant) {
   return desc;
 }
 
+// Code that a lost device may still run: never unloaded, always reachable.
+void abandon(std::unique_ptr<HostModule> host) {
+  static std::mutex mutex;
+  static auto *abandoned = new std::vector<std::unique_ptr<HostModule>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  abandoned->push_back(std::move(host));
+}
+
 bool endsWith(const std::string &text, const char *suffix) {
   std::string_view tail(suffix);
   return text.size() >= tail.size() &&
@@ -129,11 +137,12 @@ Program::~Program() {
   // Kernels in flight still need their modules and host code.
   for (const std::weak_ptr<Stream> &weak : usedOn)
     if (std::shared_ptr<Stream> used = weak.lock()) {
-      // A kernel that never ended may still be running in the host code's
-      // pages: they stay.
-      if (used->synchronize(used->timeoutNs) && owner->driverName() == "cpu")
-        (void)host.release();
+      Status ignored = used->synchronize(used->timeoutNs);
+      (void)ignored; // remembered by the device
     }
+  // A kernel that never ended may still be running in the host code's pages.
+  if (owner && owner->lost && owner->driverName() == "cpu" && host)
+    abandon(std::move(host));
 }
 
 Status Program::checkLimits(const VariantDesc &variant) const {

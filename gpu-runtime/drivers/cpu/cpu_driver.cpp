@@ -104,9 +104,9 @@ public:
     if (desc.kind != ModuleKind::Native ||
         desc.nativeKernels.size() != desc.kernels.size())
       return unsupported("the cpu runs functions of the host program only");
-    auto module = std::make_unique<CpuModule>();
-    module->descs = desc.kernels;
-    module->kernels = desc.nativeKernels;
+    auto module = std::make_unique<CpuModule>(desc.kernels.size());
+    for (size_t i = 0; i < desc.kernels.size(); ++i)
+      module->kernels[i].function = desc.nativeKernels[i];
     result = std::move(module);
     return Status::ok();
   }

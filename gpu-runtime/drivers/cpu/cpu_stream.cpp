@@ -88,8 +88,17 @@ Status CpuDeviceState::check() {
 }
 
 CpuBuffer::~CpuBuffer() {
-  if (owned && !device->lost)
+  if (!owned)
+    return;
+  if (!device->lost) {
     std::free(memory);
+    return;
+  }
+  // A kernel that never ended may still write here: kept, and reachable.
+  static std::mutex mutex;
+  static auto *abandoned = new std::vector<void *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  abandoned->push_back(memory);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,18 +277,22 @@ Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
 
 namespace {
 
+// Below this, handing blocks out costs more than it gains.
+constexpr uint64_t kInlineNs = 20000;
+
 struct Launch {
-  tw_cpu_kernel kernel;
+  CpuModule::Kernel *kernel;
   std::vector<uint64_t> params;
   Extent3 grid;
 
   // Blocks [begin, end), x fastest.
   void run(uint64_t begin, uint64_t end) const {
+    tw_cpu_kernel function = kernel->function;
     uint32_t x = static_cast<uint32_t>(begin % grid[0]);
     uint32_t y = static_cast<uint32_t>(begin / grid[0] % grid[1]);
     uint32_t z = static_cast<uint32_t>(begin / grid[0] / grid[1]);
     for (uint64_t i = begin; i < end; ++i) {
-      kernel(params.data(), x, y, z);
+      function(params.data(), x, y, z);
       if (++x == grid[0]) {
         x = 0;
         if (++y == grid[1]) {
@@ -289,6 +302,37 @@ struct Launch {
       }
     }
   }
+
+  // The same, remembering the cost of a block.
+  void runTimed(uint64_t begin, uint64_t end) const {
+    Clock::time_point start = Clock::now();
+    run(begin, end);
+    uint64_t elapsed = static_cast<uint64_t>(
+        std::chrono::nanoseconds(Clock::now() - start).count());
+    kernel->blockNs = elapsed / (end - begin);
+  }
+
+  void runAll(CpuDeviceState &device) const {
+    uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
+    if (count == 1 || device.threads == 1)
+      return run(0, count);
+    if (count <= kInlineNs / std::max<uint64_t>(kernel->blockNs, 1))
+      return runTimed(0, count);
+    // About eight pieces per thread: even when blocks differ in cost, few
+    // enough to hand out.
+    uint64_t chunk =
+        std::max<uint64_t>(1, count / (uint64_t(device.threads) * 8));
+    device.pool->run(
+        count, chunk,
+        [](void *data, uint64_t begin, uint64_t end) {
+          const Launch *launch = static_cast<const Launch *>(data);
+          if (begin == 0)
+            launch->runTimed(begin, end);
+          else
+            launch->run(begin, end);
+        },
+        const_cast<Launch *>(this));
+  }
 };
 
 } // namespace
@@ -296,7 +340,7 @@ struct Launch {
 Status CpuStream::launch(DriverModule &module, uint32_t kernel,
                          const LaunchArgs &args) {
   CpuModule &code = static_cast<CpuModule &>(module);
-  Launch launch{code.kernels[kernel], {}, args.grid};
+  Launch launch{&code.kernels[kernel], {}, args.grid};
   launch.params.reserve(args.numBuffers + args.numScalars);
   for (size_t i = 0; i < args.numBuffers; ++i)
     launch.params.push_back(args.buffers[i].buffer->address() +
@@ -304,19 +348,7 @@ Status CpuStream::launch(DriverModule &module, uint32_t kernel,
   launch.params.insert(launch.params.end(), args.scalars,
                        args.scalars + args.numScalars);
   return enqueue([launch = std::move(launch), device = device] {
-    uint64_t count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-    if (count == 1 || device->threads == 1)
-      return launch.run(0, count);
-    // About eight pieces per thread: even when blocks differ in cost, few
-    // enough to hand out.
-    uint64_t chunk =
-        std::max<uint64_t>(1, count / (uint64_t(device->threads) * 8));
-    device->pool->run(
-        count, chunk,
-        [](void *data, uint64_t begin, uint64_t end) {
-          static_cast<const Launch *>(data)->run(begin, end);
-        },
-        const_cast<Launch *>(&launch));
+    launch.runAll(*device);
   });
 }
 

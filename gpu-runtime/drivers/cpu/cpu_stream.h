@@ -59,9 +59,15 @@ private:
   bool owned;
 };
 
+/// Kernels, each with what a block of it cost the last time: small launches run
+/// in the stream's thread, because handing them out takes longer.
 struct CpuModule : DriverModule {
-  std::vector<KernelDesc> descs;
-  std::vector<tw_cpu_kernel> kernels;
+  struct Kernel {
+    tw_cpu_kernel function = nullptr;
+    std::atomic<uint64_t> blockNs{UINT64_MAX}; // unknown
+  };
+  explicit CpuModule(size_t count) : kernels(count) {}
+  std::vector<Kernel> kernels;
 };
 
 class CpuEvent : public DriverEvent {

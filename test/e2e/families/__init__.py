@@ -1,0 +1,10 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The families of end-to-end cases: a module per family of operations.
+
+Each has `functions()`, which yields functions.Function objects with their cases.
+"""
+
+from . import contraction, elementwise, host, memrefs, reduction, relayout, softmax
+
+ALL = (contraction, elementwise, reduction, softmax, relayout, memrefs, host)

@@ -1,0 +1,274 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Elementwise operations: arithmetic in every type, chains with broadcasts and
+transposed operands, math functions, comparisons and casts, rank 0 to 6.
+
+Arithmetic on small integers is exact. A math function may be off by the ulps
+that its entry states, relative to the result; inputs keep its result away from
+cancellation.
+"""
+
+import math
+
+import numpy as np
+
+from data import BF16, F16, F32, F64, I32, I8, I64, TYPES, integers, uniform
+from functions import EXACT, Function, relative
+
+NAMES = "abcdef"
+RANKS = {0: (), 1: (1031,), 2: (31, 70), 3: (3, 17, 9), 4: (2, 3, 5, 7), 5: (2, 3, 2, 5, 4), 6: (2, 3, 2, 3, 2, 5)}
+
+
+def named_dims(shape):
+    return dict(zip(NAMES, shape))
+
+
+def label_of(sizes):
+    return "x".join(map(str, sizes.values())) or "scalar"
+
+
+def arithmetic(element, rank, dynamic):
+    """(x + y) · z - x, then the larger of that and y."""
+    dims = named_dims(RANKS[rank])
+    iteration = "".join(dims)
+    f = Function("elementwise", element.name, f"arithmetic_rank{rank}", dims, dynamic)
+    x, y, z = (f.arg(element, iteration) for _ in range(3))
+    kind = "f" if element.is_float else "i"
+
+    def body(lines, x, y, z, out):
+        t = element.name
+        lines.append(f"%p = arith.add{kind} {x}, {y} : {t}")
+        lines.append(f"%q = arith.mul{kind} %p, {z} : {t}")
+        lines.append(f"%r = arith.sub{kind} %q, {x} : {t}")
+        lines.append(f"%s = arith.{'maximumf' if element.is_float else 'maxsi'} %r, {y} : {t}")
+        return "%s"
+
+    f.ret(f.generic(iteration, [x, y, z], f.empty(element, iteration), body))
+    data = integers(-5, 5) if element.is_float else integers(-(2 ** (element.bits - 1)), 2 ** (element.bits - 1) - 1)
+
+    def reference(x, y, z):
+        return np.maximum(element.round((x + y) * z - x), y)
+
+    more = [dict.fromkeys(dims, 1), {**dims, "a": 0}, {**dims, "a": 129}] if dynamic and rank else []
+    for sizes in [{}, *more]:
+        f.case(label_of({**dims, **sizes}), sizes, data, EXACT, reference)
+    return f
+
+
+def broadcast_chain(element, dynamic):
+    """Operands that broadcast along one or both dims, or come transposed."""
+    dims = {"m": 45, "n": 67}
+    f = Function("elementwise", element.name, "broadcast_chain", dims, dynamic)
+    x, row, column, t, s = (f.arg(element, d) for d in ("mn", "n", "m", "nm", ""))
+    kind = "f" if element.is_float else "i"
+
+    def first(lines, x, row, column, out):
+        lines.append(f"%p = arith.add{kind} {x}, {row} : {element.name}")
+        lines.append(f"%q = arith.mul{kind} %p, {column} : {element.name}")
+        return "%q"
+
+    def second(lines, x, t, s, out):
+        lines.append(f"%p = arith.sub{kind} {x}, {t} : {element.name}")
+        lines.append(f"%q = arith.add{kind} %p, {s} : {element.name}")
+        return "%q"
+
+    middle = f.generic("mn", [x, row, column], f.empty(element, "mn"), first)
+    f.ret(f.generic("mn", [middle, t, s], f.empty(element, "mn"), second))
+
+    def reference(x, row, column, t, s):
+        return element.round((x + row) * column[:, None] - t.T + s)
+
+    for sizes in [{}] + ([{"m": 1, "n": 1}, {"m": 128, "n": 64}, {"m": 0, "n": 5}, {"m": 3, "n": 1030}]
+                         if dynamic else []):
+        f.case(label_of({**dims, **sizes}), sizes, integers(-4, 4), EXACT, reference)
+    return f
+
+
+# name: (op, NumPy, lowest, highest input, ulps)
+MATH = {
+    "exp": ("math.exp", np.exp, -4, 4, 4), "log": ("math.log", np.log, 2, 64, 4),
+    "sqrt": ("math.sqrt", np.sqrt, 0, 64, 2), "rsqrt": ("math.rsqrt", lambda x: 1 / np.sqrt(x), 0.25, 64, 4),
+    "tanh": ("math.tanh", np.tanh, 0.125, 4, 8), "erf": ("math.erf", np.vectorize(math.erf, otypes=[np.float64]), 0.125, 4, 8),
+    "sin": ("math.sin", np.sin, 0.125, 3, 8), "cos": ("math.cos", np.cos, -1.5, 1.5, 8),
+    "abs": ("math.absf", np.abs, -4, 4, 0), "floor": ("math.floor", np.floor, -8, 8, 0),
+    "ceil": ("math.ceil", np.ceil, -8, 8, 0), "round": ("math.roundeven", np.round, -8, 8, 0),
+}
+
+
+def math_function(element, name, dynamic):
+    op, numpy_op, low, high, ulps = MATH[name]
+    dims = {"a": 9, "b": 117}
+    f = Function("math", element.name, name, dims, dynamic)
+    x = f.arg(element, "ab")
+
+    def body(lines, x, out):
+        lines.append(f"%r = {op} {x} : {element.name}")
+        return "%r"
+
+    f.ret(f.generic("ab", [x], f.empty(element, "ab"), body))
+    # A narrow type's function may be computed in it by a polynomial in f32: one
+    # rounding; f64 functions of NumPy are themselves off by an ulp.
+    check = relative((ulps + 1) * element.eps, element.tiny * 2) if ulps else EXACT
+    f.case(label_of(dims), {}, uniform(low, high), check, lambda x: element.round(numpy_op(x)))
+    return f
+
+
+def gelu(dynamic):
+    """0.5 x (1 + erf(x / sqrt 2)) on positive x."""
+    dims = {"a": 77, "b": 130}
+    f = Function("math", "f32", "gelu", dims, dynamic)
+    x = f.arg(F32, "ab")
+    half, root, one = f.constant(F32, 0.5), f.constant(F32, 0.70710678), f.constant(F32, 1)
+
+    def body(lines, x, out):
+        lines += [f"%p = arith.mulf {x}, {root.name} : f32", "%q = math.erf %p : f32",
+                  f"%r = arith.addf %q, {one.name} : f32", f"%s = arith.mulf {x}, {half.name} : f32",
+                  "%t = arith.mulf %s, %r : f32"]
+        return "%t"
+
+    f.ret(f.generic("ab", [x], f.empty(F32, "ab"), body))
+    vector_erf = np.vectorize(math.erf, otypes=[np.float64])
+    f.case("positive", {}, uniform(0, 4), relative(16 * F32.eps, 1e-38),
+           lambda x: 0.5 * x * (1 + vector_erf(x * math.sqrt(0.5))))
+    return f
+
+
+def select(element, dynamic):
+    """Compare and select: x > 0 ? x · y : -y."""
+    dims = {"a": 33, "b": 65}
+    f = Function("elementwise", element.name, "select", dims, dynamic)
+    x, y = f.arg(element, "ab"), f.arg(element, "ab")
+    zero = f.constant(element, 0)
+    kind = "f" if element.is_float else "i"
+
+    def body(lines, x, y, out):
+        lines += [f"%c = arith.cmp{kind} {'ogt' if kind == 'f' else 'sgt'}, {x}, {zero.name} : {element.name}",
+                  f"%p = arith.mul{kind} {x}, {y} : {element.name}",
+                  f"%q = arith.sub{kind} {zero.name}, {y} : {element.name}",
+                  f"%r = arith.select %c, %p, %q : {element.name}"]
+        return "%r"
+
+    f.ret(f.generic("ab", [x, y], f.empty(element, "ab"), body))
+    f.case(label_of(dims), {}, integers(-5, 5), EXACT,
+           lambda x, y: element.round(np.where(x > 0, x * y, 0 - y)))
+    return f
+
+
+CASTS = ((F32, F16, "arith.truncf"), (F16, F32, "arith.extf"), (F32, BF16, "arith.truncf"), (BF16, F32, "arith.extf"),
+         (F64, F32, "arith.truncf"), (F32, F64, "arith.extf"), (I32, F32, "arith.sitofp"), (F32, I32, "arith.fptosi"),
+         (I8, I32, "arith.extsi"), (I8, I32, "arith.extui"), (I32, I8, "arith.trunci"), (I8, F16, "arith.sitofp"),
+         (I32, I64, "arith.extsi"))
+
+
+def cast(source, target, op, dynamic):
+    dims = {"a": 37, "b": 66}
+    f = Function("cast", f"{source.name}-{target.name}", op.split(".")[1], dims, dynamic)
+    x = f.arg(source, "ab")
+
+    def body(lines, x, out):
+        lines.append(f"%r = {op} {x} : {source.name} to {target.name}")
+        return "%r"
+
+    f.ret(f.generic("ab", [x], f.empty(target, "ab"), body))
+    data = integers(-128, 127) if source is I8 else uniform(-64, 64) if source.is_float \
+        else integers(-100_000, 100_000)
+
+    def reference(x):
+        if op == "arith.extui":
+            x = x & 255
+        return target.round(np.trunc(x) if op == "arith.fptosi" else x)
+
+    f.case(label_of(dims), {}, data, EXACT, reference)
+    return f
+
+
+def integer_ops(element, dynamic):
+    """Bits, shifts, division and remainder by constants, unsigned comparison."""
+    dims = {"a": 1025}
+    f = Function("elementwise", element.name, "integer_ops", dims, dynamic)
+    x, y = f.arg(element, "a"), f.arg(element, "a")
+    seven, two = f.constant(element, 7), f.constant(element, 2)
+
+    def body(lines, x, y, out):
+        t = element.name
+        lines += [f"%p = arith.andi {x}, {y} : {t}", f"%q = arith.xori %p, {x} : {t}",
+                  f"%r = arith.shrsi %q, {two.name} : {t}", f"%s = arith.divsi {y}, {seven.name} : {t}",
+                  f"%u = arith.remsi {x}, {seven.name} : {t}", f"%v = arith.addi %r, %s : {t}",
+                  f"%w = arith.addi %v, %u : {t}", f"%z = arith.minui %w, {y} : {t}"]
+        return "%z"
+
+    f.ret(f.generic("a", [x, y], f.empty(element, "a"), body))
+    low, high = -(2 ** (element.bits - 1)), 2 ** (element.bits - 1) - 1
+
+    def reference(x, y):
+        w = element.round((((x & y) ^ x) >> 2) + np.fix(y / 7).astype(np.int64) + np.fmod(x, 7))
+        mask = 2**element.bits - 1
+        return element.round(np.minimum(w & mask, y & mask))
+
+    f.case(label_of(dims), {}, integers(low, high), EXACT, reference)
+    return f
+
+
+def special_values(dynamic):
+    """NaN, infinities, -0 and denormals go through maximumf and addition."""
+    dims = {"a": 8}
+    f = Function("elementwise", "f32", "special_values", dims, dynamic)
+    x, y = f.arg(F32, "a"), f.arg(F32, "a")
+
+    def body(lines, x, y, out):
+        lines += [f"%m = arith.maximumf {x}, {y} : f32", f"%r = arith.addf %m, {x} : f32"]
+        return "%r"
+
+    f.ret(f.generic("a", [x, y], f.empty(F32, "a"), body))
+    tiny = 1e-45
+    big = 3e38
+    left = {"fill": "values", "values": [-0.0, tiny, big, big, -big, 1.5, -tiny, 0.0]}
+    right = {"fill": "values", "values": [0.0, 0.0, big, -big, -big, -1.5, -1.0, -0.0]}
+    f.case("values", {}, [left, right], EXACT)
+    return f
+
+
+def index_op(dynamic):
+    """linalg.index in the body: x + 10 · row - column."""
+    dims = {"m": 35, "n": 21}
+    f = Function("generic_index", "i32", "rows_and_columns", dims, dynamic)
+    x = f.arg(I32, "mn")
+    ten = f.constant(I32, 10)
+
+    def body(lines, x, out):
+        lines += ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index",
+                  "%p = arith.index_cast %i : index to i32", "%q = arith.index_cast %j : index to i32",
+                  f"%r = arith.muli %p, {ten.name} : i32", f"%s = arith.addi %r, {x} : i32",
+                  "%t = arith.subi %s, %q : i32"]
+        return "%t"
+
+    f.ret(f.generic("mn", [x], f.empty(I32, "mn"), body))
+    f.case("35x21", {}, integers(-99, 99), EXACT,
+           lambda x: x + 10 * np.arange(35)[:, None] - np.arange(21)[None, :])
+    return f
+
+
+def functions():
+    for element in TYPES:
+        for rank in RANKS if element is F32 else (1, 2, 4):
+            if rank:
+                yield arithmetic(element, rank, True)
+            if element in (F32, F16, I8) and rank in (0, 1, 2, 6):
+                yield arithmetic(element, rank, False)
+        yield broadcast_chain(element, True)
+        yield select(element, True)
+        if not element.is_float:
+            yield integer_ops(element, True)
+    yield broadcast_chain(F32, False)
+    for element in (F32, F16, BF16, F64):
+        for name in MATH:
+            if element in (F32, F64) or name in ("exp", "tanh", "sqrt", "erf"):
+                yield math_function(element, name, True)
+    yield math_function(F32, "exp", False)
+    yield gelu(True)
+    yield gelu(False)
+    for source, target, op in CASTS:
+        yield cast(source, target, op, True)
+    yield special_values(False)
+    yield index_op(True)
+    yield index_op(False)

@@ -1,0 +1,243 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Host programs around kernels: several kernels in a function, calls between
+functions, constants, scalars, and scf control flow that carries tensors; and the
+run-time errors of sizes that disagree.
+"""
+
+import numpy as np
+
+from data import F32, I32, INDEX, choice, integers, uniform
+from functions import EXACT, Function, Value, relative
+
+
+def add_one(f, x, dims, amount=1):
+    one = f.constant(F32, amount)
+
+    def body(lines, x, out):
+        lines.append(f"%t = arith.addf {x}, {one.name} : f32")
+        return "%t"
+
+    return f.generic(dims, [x], f.empty(F32, dims), body)
+
+
+def chain(dynamic):
+    """Two matmuls, a transpose between them, and a reduction of the result."""
+    dims = {"m": 12, "n": 20, "k": 15, "p": 9}
+    f = Function("host_chain", "f32", "matmul_transpose_matmul", dims, dynamic)
+    a, b, c = f.arg(F32, "mk"), f.arg(F32, "kn"), f.arg(F32, "mp")
+    first = f.op("linalg.matmul", [a, b], f.zeros(F32, "mn"))
+    turned = f.op("linalg.transpose", [first], f.empty(F32, "nm"), suffix=" permutation = [1, 0]")
+    second = f.op("linalg.matmul", [turned, c], f.zeros(F32, "np"))
+
+    def add(lines, x, acc):
+        lines.append(f"%t = arith.addf {x}, {acc} : f32")
+        return "%t"
+
+    f.ret(second, f.generic("np", [second], f.zeros(F32, "n"), add, reduce="p"))
+
+    def reference(a, b, c):
+        r = (a @ b).T @ c
+        return [r, r.sum(axis=1)]
+
+    for sizes in [{}] + ([{"m": 1, "n": 1, "k": 1, "p": 1}, {"m": 65, "n": 3, "k": 33, "p": 70}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-3, 3), EXACT, reference)
+    return f
+
+
+def conditional(dynamic):
+    """scf.if on a scalar argument; a tensor on each way."""
+    dims = {"a": 130}
+    f = Function("host_if", "f32", "scalar_condition", dims, dynamic)
+    n, x = f.scalar_arg(I32), f.arg(F32, "a")
+    zero = f.constant(I32, 0)
+    condition = f.raw(f"arith.cmpi sgt, {n.name}, {zero.name} : i32", I32, None)
+    type_ = f.value_type(x)
+    outer = f.lines
+    branches = []
+    for amount in (10, -1):
+        f.lines = []
+        y = add_one(f, x, "a", amount)
+        f.emit(f"scf.yield {y.name} : {type_}")
+        branches.append("\n".join("  " + line for line in f.lines))
+        f.lines = outer
+        f.sized = {}
+    r = f.raw(f"scf.if {condition.name} -> ({type_}) {{\n{branches[0]}\n    }} else {{\n{branches[1]}\n    }}", F32, "a")
+    f.ret(r)
+    for value, amount in ((1, 10), (0, -1), (-7, -1)):
+        f.case(f"n={value}", {}, [{"fill": "values", "values": [value]}, integers(-9, 9)], EXACT,
+               lambda n, x, amount=amount: x + amount)
+    return f
+
+
+def loop(dynamic):
+    """scf.for carries a tensor; the trip count is an argument."""
+    dims = {"m": 16}
+    f = Function("host_for", "f32", "power", dims, dynamic)
+    n, x = f.scalar_arg(INDEX), f.arg(F32, "mm")
+    type_ = f.value_type(x)
+    zero = f.raw("arith.constant 0 : index", INDEX, None)
+    one = f.raw("arith.constant 1 : index", INDEX, None)
+    start = f.filled(F32, "mm", 1)
+    outer, f.lines = f.lines, []
+    carried = Value("%carried", F32, "mm")
+    p = f.op("linalg.matmul", [x, carried], f.zeros(F32, "mm"))
+    f.emit(f"scf.yield {p.name} : {type_}")
+    inside = "\n".join("  " + line for line in f.lines)
+    f.lines = outer
+    f.ret(f.raw(f"scf.for %i = {zero.name} to {n.name} step {one.name} iter_args(%carried = {start.name}) -> "
+                f"({type_}) {{\n{inside}\n    }}", F32, "mm"))
+
+    def reference(n, x):
+        r = np.ones_like(x)
+        for _ in range(int(n)):
+            r = x @ r
+        return r
+
+    for count in (0, 1, 3):
+        f.case(f"n={count}", {}, [{"fill": "values", "values": [count]}, choice(0, 1, 0, -1)], EXACT, reference)
+    return f
+
+
+def call():
+    """A function of the module called twice."""
+    f = Function("host_call", "f32", "helper_twice", {"a": 75})
+    helper = f"{f.symbol}_helper"
+    inner = Function("host_call", "f32", "inner", {"a": 75})
+    y = inner.arg(F32, "a")
+    inner.ret(add_one(inner, y, "a", 3))
+    inner.symbol = helper
+    f.globals.append(inner.text().replace("func.func @", "func.func private @"))
+    x = f.arg(F32, "a")
+    t = f.value_type(x)
+    once = f.raw(f"func.call @{helper}({x.name}) : ({t}) -> {t}", F32, "a")
+    f.ret(f.raw(f"func.call @{helper}({once.name}) : ({t}) -> {t}", F32, "a"))
+    f.case("75", {}, integers(-9, 9), EXACT, lambda x: x + 6)
+    return f
+
+
+def constants():
+    """Dense constants, splat and not, beside an argument."""
+    f = Function("host_constants", "f32", "weights", {"m": 5, "k": 3, "n": 4})
+    x = f.arg(F32, "mk")
+    w = f.raw("arith.constant dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [-1.0, 0.0, 1.0, 2.0]]> : "
+              "tensor<3x4xf32>", F32, "kn")
+    splat = f.raw("arith.constant dense<0.5> : tensor<5x4xf32>", F32, "mn")
+    f.ret(f.op("linalg.matmul", [x, w], splat))
+    weights = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [-1, 0, 1, 2]], np.float64)
+    f.case("5x3x4", {}, integers(-9, 9), EXACT, lambda x: x @ weights + 0.5)
+    return f
+
+
+def scalars(dynamic):
+    """A scalar that a kernel reads, and one that is returned."""
+    dims = {"a": 210}
+    f = Function("host_scalars", "f32", "scale", dims, dynamic)
+    s, n, x = f.scalar_arg(F32), f.scalar_arg(I32), f.arg(F32, "a")
+
+    def body(lines, x, out):
+        lines.append(f"%t = arith.mulf {x}, {s.name} : f32")
+        return "%t"
+
+    y = f.generic("a", [x], f.empty(F32, "a"), body)
+    f.ret(y, f.raw(f"arith.addi {n.name}, {n.name} : i32", I32, None))
+    f.case("210", {}, [{"fill": "values", "values": [-2.5]}, {"fill": "values", "values": [21]}, integers(-9, 9)],
+           EXACT, lambda s, n, x: [x * s, n + n])
+    return f
+
+
+def passthrough():
+    """No kernel at all: arguments returned in another order, one twice."""
+    f = Function("host_chain", "f32", "passthrough", {"a": 7, "b": 3})
+    x, y = f.arg(F32, "a"), f.arg(F32, "ab")
+    f.ret(y, x, y)
+    f.case("7x3", {}, integers(-9, 9), EXACT, lambda x, y: [y, x, y])
+    return f
+
+
+def slices(dynamic):
+    """tensor.extract_slice and insert_slice around a kernel."""
+    dims = {"m": 20, "n": 30}
+    f = Function("host_slices", "f32", "window", dims, dynamic)
+    x = f.arg(F32, "mn")
+    f.sizes.update({"P": 8, "Q": 10})
+    part = f.raw(f"tensor.extract_slice {x.name}[2, 5] [8, 10] [1, 2] : {f.value_type(x)} to tensor<8x10xf32>",
+                 F32, "PQ")
+    changed = add_one(f, part, "PQ", 100)
+    f.ret(f.raw(f"tensor.insert_slice {changed.name} into {x.name}[2, 5] [8, 10] [1, 2] : tensor<8x10xf32> into "
+                f"{f.value_type(x)}", F32, "mn"))
+
+    def reference(x):
+        y = x.copy()
+        y[2:10, 5:25:2] += 100
+        return y
+
+    f.case("20x30", {}, integers(-9, 9), EXACT, reference)
+    return f
+
+
+def reshapes():
+    """collapse_shape and expand_shape around a kernel."""
+    f = Function("host_slices", "f32", "reshapes", {"a": 6, "b": 4, "c": 5, "D": 24})
+    x = f.arg(F32, "abc")
+    flat = f.raw(f"tensor.collapse_shape {x.name} [[0, 1], [2]] : {f.value_type(x)} into tensor<24x5xf32>", F32, "Dc")
+    y = add_one(f, flat, "Dc", 2)
+    f.ret(f.raw(f"tensor.expand_shape {y.name} [[0, 1], [2]] output_shape [6, 4, 5] : tensor<24x5xf32> into "
+                f"tensor<6x4x5xf32>", F32, "abc"))
+    f.case("6x4x5", {}, integers(-9, 9), EXACT, lambda x: x + 2)
+    return f
+
+
+def disagreement():
+    """Sizes that must be equal and are not: an error that names both."""
+    f = Function("host_errors", "f32", "k_differs", {"m": 4, "n": 5, "k": 6, "j": 7}, True)
+    a, b = f.arg(F32, "mk"), f.arg(F32, "jn")
+    f.ret(f.op("linalg.matmul", [a, b], f.zeros(F32, "mn")))
+    f.case("6_and_7", {}, integers(-3, 3), EXACT, error="7")
+    f.case("equal", {"j": 6}, integers(-3, 3), EXACT, lambda a, b: a @ b)
+    return f
+
+
+def perceptron(dynamic):
+    """Two fully connected layers with relu, then a row softmax."""
+    dims = {"m": 33, "k": 24, "h": 40, "n": 10}
+    f = Function("host_mlp", "f32", "two_layers_softmax", dims, dynamic)
+    x, w1, b1, w2, b2 = (f.arg(F32, d) for d in ("mk", "kh", "h", "hn", "n"))
+    zero = f.constant(F32, 0)
+
+    def layer(x, w, b, dims):
+        product = f.op("linalg.matmul", [x, w], f.zeros(F32, dims))
+
+        def body(lines, p, b, out):
+            lines += [f"%t = arith.addf {p}, {b} : f32", f"%u = arith.maximumf %t, {zero.name} : f32"]
+            return "%u"
+
+        return f.generic(dims, [product, b], f.empty(F32, dims), body)
+
+    y = layer(layer(x, w1, b1, "mh"), w2, b2, "mn")
+    out = f.empty(F32, "mn")
+    f.ret(f.raw(f"linalg.softmax dimension(1) ins({y.name} : {f.value_type(y)}) outs({out.name} : "
+                f"{f.value_type(out)}) -> {f.value_type(out)}", F32, "mn"))
+
+    def reference(x, w1, b1, w2, b2):
+        y = np.maximum(np.maximum(x @ w1 + b1, 0) @ w2 + b2, 0)
+        e = np.exp(y - y.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    # The argument of exp is off by at most (24 + 40 + 24) · eps · 24 · 40: the
+    # magnitude of a second-layer sum of products of values up to 1.
+    for sizes in [{}] + ([{"m": 1}, {"m": 129}, {"m": 0}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, uniform(-0.5, 0.5),
+               relative(88 * 24 * 40 / 8 * F32.eps, 1e-30), reference)
+    return f
+
+
+def functions():
+    for dynamic in (False, True):
+        for make in (chain, conditional, loop, scalars, slices, perceptron):
+            yield make(dynamic)
+    yield call()
+    yield constants()
+    yield passthrough()
+    yield reshapes()
+    yield disagreement()

@@ -1,0 +1,113 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs on memrefs: arguments written in place, and strided views of them."""
+
+from data import F16, F32, I32, integers
+from functions import EXACT, Function
+
+
+def matmul(element, result, dynamic):
+    dims = {"m": 21, "n": 34, "k": 13}
+    f = Function("memref_matmul", element.name, "accumulate", dims, dynamic)
+    a, b, c = f.arg(element, "mk", True), f.arg(element, "kn", True), f.arg(result, "mn", True)
+    f.op("linalg.matmul", [a, b], c)
+    for sizes in [{}] + ([{"m": 1, "n": 1, "k": 1}, {"m": 65, "n": 64, "k": 32}, {"m": 4, "n": 4, "k": 0}]
+                         if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-3, 3), EXACT,
+               lambda a, b, c: c + a @ b)
+    return f
+
+
+def fill_then_add(element, dynamic):
+    """The output is overwritten: what it held before does not matter."""
+    dims = {"a": 19, "b": 66}
+    f = Function("memref_elementwise", element.name, "add", dims, dynamic)
+    x, y, z = (f.arg(element, "ab", True) for _ in range(3))
+    op = "addf" if element.is_float else "addi"
+
+    def body(lines, x, y, out):
+        lines.append(f"%t = arith.{op} {x}, {y} : {element.name}")
+        return "%t"
+
+    f.generic("ab", [x, y], z, body)
+    for sizes in [{}] + ([{"a": 1, "b": 1}, {"a": 0, "b": 5}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-99, 99), EXACT,
+               lambda x, y, z: x + y)
+    return f
+
+
+def in_place(dynamic):
+    """x := x · x + 1 where reads and writes have the same map."""
+    dims = {"a": 400}
+    f = Function("memref_elementwise", "f32", "in_place", dims, dynamic)
+    x = f.arg(F32, "a", True)
+    one = f.constant(F32, 1)
+
+    def body(lines, x):
+        lines += [f"%t = arith.mulf {x}, {x} : f32", f"%u = arith.addf %t, {one.name} : f32"]
+        return "%u"
+
+    f.generic("a", [], x, body)
+    f.case("400", {}, integers(-9, 9), EXACT, lambda x: x * x + 1)
+    return f
+
+
+def subview(dynamic):
+    """A strided window of each argument: rows 2 to 9, every third column."""
+    dims = {"m": 24, "n": 40}
+    f = Function("memref_subview", "f32", "window", dims, dynamic)
+    x, y = f.arg(F32, "mn", True), f.arg(F32, "mn", True)
+    width = "?" if dynamic else str(dims["n"])
+    offset = 2 * dims["n"]
+    views = []
+    for value in (x, y):
+        layout = f"strided<[{width}, 3], offset: {'?' if dynamic else offset}>"
+        view = f.fresh()
+        f.emit(f"{view} = memref.subview {value.name}[2, 0] [8, 12] [1, 3] : {f.value_type(value)} to "
+               f"memref<8x12xf32, {layout}>")
+        views.append((view, f"memref<8x12xf32, {layout}>"))
+    (a, t), (b, _) = views
+    f.emit("linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], "
+           f"iterator_types = [\"parallel\", \"parallel\"]}} ins({a} : {t}) outs({b} : {t}) {{\n"
+           "      ^bb0(%s0: f32, %s1: f32):\n        %t = arith.addf %s0, %s1 : f32\n"
+           "        linalg.yield %t : f32\n    }")
+
+    def reference(x, y):
+        y = y.copy()
+        y[2:10, 0:36:3] += x[2:10, 0:36:3]
+        return [x, y]
+
+    f.case("24x40", {}, integers(-99, 99), EXACT, reference)
+    return f
+
+
+def local_buffer(dynamic):
+    """A temporary memref between two ops."""
+    dims = {"m": 17, "n": 33, "k": 9}
+    f = Function("memref_matmul", "f32", "through_temporary", dims, dynamic)
+    a, b, c = f.arg(F32, "mk", True), f.arg(F32, "kn", True), f.arg(F32, "mn", True)
+    sizes = ", ".join(f.size_of(d) for d in "mn") if dynamic else ""
+    t = f.raw(f"memref.alloc({sizes}) : {f.value_type(c)}", F32, "mn", True)
+    f.op("linalg.fill", [f.constant(F32, 0)], t)
+    f.op("linalg.matmul", [a, b], t)
+
+    def body(lines, x, out):
+        lines.append(f"%t = arith.addf {x}, {out} : f32")
+        return "%t"
+
+    f.generic("mn", [t], c, body)
+    f.emit(f"memref.dealloc {t.name} : {f.value_type(t)}")
+    f.case("17x33x9", {}, integers(-3, 3), EXACT, lambda a, b, c: c + a @ b)
+    return f
+
+
+def functions():
+    for dynamic in (False, True):
+        for element, result in ((F32, F32), (F16, F32), (I32, I32)):
+            yield matmul(element, result, dynamic)
+        for element in (F32, F16, I32):
+            yield fill_then_add(element, dynamic)
+        yield in_place(dynamic)
+        yield subview(dynamic)
+        yield local_buffer(dynamic)
+

@@ -1,0 +1,89 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Moving data: transposes of every rank, broadcasts, copies and fills."""
+
+import numpy as np
+
+from data import F32, I64, TYPES, integers
+from functions import EXACT, Function
+
+SIZES = {"a": 5, "b": 34, "c": 19, "d": 3, "e": 4}
+PERMUTATIONS = ("ba", "acb", "bac", "cba", "cab", "adcb", "dabc", "cdab", "edcba", "baced")
+MORE = ({"a": 64, "b": 64, "c": 2, "d": 2, "e": 1}, {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1},
+        {"a": 131, "b": 67, "c": 3, "d": 1, "e": 2}, {"a": 0, "b": 4, "c": 5, "d": 6, "e": 2})
+
+
+def data(element):
+    return integers(-100, 100)
+
+
+def transpose(element, permuted, dynamic):
+    order = "".join(sorted(permuted))
+    dims = {d: SIZES[d] for d in order}
+    f = Function("transpose", element.name, permuted, dims, dynamic)
+    x = f.arg(element, order)
+    axes = [order.index(d) for d in permuted]
+    f.ret(f.op("linalg.transpose", [x], f.empty(element, permuted), suffix=f" permutation = {axes}"))
+    for sizes in ({}, *MORE) if dynamic else ({},):
+        sizes = {d: sizes[d] for d in order if d in sizes}
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, data(element), EXACT,
+               lambda x: np.transpose(x, axes))
+    return f
+
+
+def broadcast(element, kept, result, dynamic):
+    dims = {d: SIZES[d] for d in result}
+    f = Function("broadcast", element.name, f"{kept or 'scalar'}_to_{result}", dims, dynamic)
+    x = f.arg(element, kept)
+    shape = f.arg(element, result)  # gives the dynamic sizes
+    added = [i for i, d in enumerate(result) if d not in kept]
+    spread = f.op("linalg.broadcast", [x], f.empty(element, result), suffix=f" dimensions = {added}")
+    f.ret(spread)
+    index = tuple(slice(None) if d in kept else None for d in result)
+    for sizes in ({}, *MORE[:2]) if dynamic else ({},):
+        sizes = {d: sizes[d] for d in result if d in sizes}
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, data(element), EXACT,
+               lambda x, y: np.broadcast_to(x[index], y.shape))
+    return f
+
+
+def copy(element, dims_text, dynamic):
+    dims = {d: SIZES[d] for d in dims_text}
+    f = Function("copy", element.name, dims_text or "scalar", dims, dynamic)
+    x = f.arg(element, dims_text)
+    f.ret(f.op("linalg.copy", [x], f.empty(element, dims_text)))
+    for sizes in ({}, *MORE) if dynamic and dims else ({},):
+        sizes = {d: sizes[d] for d in dims_text if d in sizes}
+        f.case("x".join(map(str, {**dims, **sizes}.values())) or "scalar", sizes, data(element), EXACT, lambda x: x)
+    return f
+
+
+def fill(element, dynamic):
+    """A constant and a value from the caller."""
+    dims = {"a": 33, "b": 65}
+    f = Function("fill", element.name, "constant_and_argument", dims, dynamic)
+    x, shape = f.arg(element, ""), f.arg(element, "ab")
+    value = f.raw(f"tensor.extract {x.name}[] : tensor<{element.name}>", element, None)
+    f.ret(f.filled(element, "ab", 7), f.fill(value, f.empty(element, "b")))
+    for sizes in [{}] + ([{"a": 1, "b": 1}, {"a": 0, "b": 3}, {"a": 3, "b": 4097}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-9, 9), EXACT,
+               lambda x, y: [np.full(y.shape, 7), np.full(y.shape[1], x)])
+    return f
+
+
+def functions():
+    for element in (*TYPES, I64):
+        for permuted in PERMUTATIONS:
+            if element is F32 or permuted in ("ba", "cba", "adcb"):
+                yield transpose(element, permuted, True)
+            if permuted == "ba" and element.name in ("f32", "f16", "i8") or element is F32 and permuted == "cab":
+                yield transpose(element, permuted, False)
+        yield copy(element, "ab", True)
+        yield fill(element, True)
+    for kept, result in (("", "ab"), ("a", "ab"), ("b", "ab"), ("b", "abc"), ("ac", "abc")):
+        yield broadcast(F32, kept, result, True)
+    yield broadcast(F32, "b", "ab", False)
+    for dims in ("", "abc"):
+        yield copy(F32, dims, False)
+    yield copy(F32, "ab", False)
+    yield fill(F32, False)

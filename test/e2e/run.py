@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles and runs the generated end-to-end cases; README.md has the picture.
+
+    test/e2e/run.py --build build [--filter 'matmul/*'] [--devices cpu,vulkan]
+
+Ends in a table per family, type and device, and writes report.json. Exit code 0
+if everything is as expected.
+"""
+
+import argparse
+import collections
+import fnmatch
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import assemble
+import batches as batching
+import families
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
+    parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
+    parser.add_argument("--filter", default="*", help="pattern of FAMILY/TYPE/SHAPE/LABEL")
+    parser.add_argument("--devices", default="cpu,vulkan")
+    parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--targets", default=",".join(batching.TARGETS))
+    parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
+    parser.add_argument("--list", action="store_true", help="print the functions and stop")
+    parser.add_argument("--require-ptxas", action="store_true", help="fail where ptxas is missing")
+    return parser.parse_args()
+
+
+class Verdicts:
+    """Every test of the run: [{"name", "verdict", "reason", "row", "column"}]."""
+
+    def __init__(self):
+        self.cases = []
+
+    def add(self, name, verdict, reason="", row=None, column=None):
+        self.cases.append({"name": name, "verdict": verdict, "reason": reason, "row": row, "column": column})
+        if verdict == "failed":
+            print(f"FAILED {name}: {reason}", flush=True)
+
+
+def compile_all(options, functions, expectations, verdicts):
+    compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules")
+    batches = batching.make_batches(functions, options.targets.split(","), expectations)
+    for refusals in batching.parallel(options.jobs, compiler.compile_batch, batches):
+        for r in refusals:
+            verdicts.add(f"compile {r.function.path}", "failed", f"for {r.target}: {r.message}",
+                         r.function.family, "compile")
+    for batch in batches:
+        for f in batch.functions:
+            verdicts.add(f"compile {f.path}", "passed", row=f.family, column="compile")
+    if not options.compile_only:
+        check_refusals(options, compiler, functions, expectations, verdicts)
+        check_determinism(options, compiler, batches, verdicts)
+    return [b for b in batches if b.artifact]
+
+
+def check_refusals(options, compiler, functions, expectations, verdicts):
+    """What is listed as refused must be refused, clearly, with the listed words."""
+    jobs = []
+    for f in functions:
+        for target in dict.fromkeys(map(batching.short, options.targets.split(","))):
+            for e in expectations:
+                if e.matches(f"refused {target}", f.path):
+                    e.used = True
+                    jobs.append((f, target, e))
+                    break
+
+    def try_one(job):
+        f, target, e = job
+        return f, target, e, compiler.alone(f, [t for t in options.targets.split(",") if batching.short(t) == target][:1])
+
+    for f, target, e, refusal in batching.parallel(options.jobs, try_one, jobs):
+        name = f"refuse {f.path} for {target}"
+        if refusal is None:
+            verdicts.add(name, "failed", f"compiles now: remove line {e.line} of expected-failures.txt",
+                         f.family, "compile")
+        elif not refusal.clear:
+            verdicts.add(name, "failed", f"no clear diagnostic: {refusal.message}", f.family, "compile")
+        elif e.words not in refusal.message:
+            verdicts.add(name, "failed", f"says '{refusal.message}', line {e.line} expects '{e.words}'",
+                         f.family, "compile")
+        else:
+            verdicts.add(name, "skipped", f"not supported yet: {e.words}", f.family, "compile")
+
+
+def check_determinism(options, compiler, batches, verdicts):
+    """One module of each family, compiled again without threads."""
+    chosen = {b.functions[0].family: b for b in reversed(batches) if b.artifact}
+
+    def again(batch):
+        source = batch.artifact.with_suffix(".mlir")
+        second = batch.artifact.with_suffix(".second.tw")
+        code, output = compiler.run(source, second, batch.targets, ["--serial"])
+        same = code == 0 and second.read_bytes() == batch.artifact.read_bytes()
+        return batch, "" if same else output.strip() or "the two artifacts differ"
+
+    for batch, problem in batching.parallel(options.jobs, again, chosen.values()):
+        verdicts.add(f"identical bytes {batch.name}", "failed" if problem else "passed", problem,
+                     batch.functions[0].family, "identical")
+
+
+def write_cases(options, batches):
+    """cases.json and the goldens, for tilewright-e2e."""
+    goldens = options.out / "goldens"
+    shutil.rmtree(goldens, ignore_errors=True)
+    goldens.mkdir(parents=True)
+    programs, number = [], 0
+    for batch in batches:
+        cases = []
+        for f in batch.functions:
+            for case in f.cases:
+                entry = {"name": case.name, "function": f.symbol, "inputs": case.inputs, "check": case.check,
+                         "devices": [batching.short(t) for t in batch.targets]}
+                if case.error:
+                    entry["error"] = case.error
+                if case.reference and not options.compile_only:
+                    entry["golden"] = []
+                    for array in case.golden(f.args):
+                        path = goldens / f"{number}.f64"
+                        path.write_bytes(np.ascontiguousarray(array, np.float64).tobytes())
+                        entry["golden"].append(f"goldens/{number}.f64")
+                        number += 1
+                cases.append(entry)
+        programs.append({"artifact": str(batch.artifact.relative_to(options.out)), "cases": cases})
+    path = options.out / "cases.json"
+    path.write_text(json.dumps({"schema": 1, "programs": programs}, indent=1))
+    return path
+
+
+def run_cases(options, path, devices, expectations, functions, verdicts):
+    journal = options.out / "journal.jsonl"
+    journal.unlink(missing_ok=True)
+    program = str(options.build / "bin/tilewright-e2e")
+    with open(options.out / "runner.log", "w") as log:
+        for _ in range(200):  # restarts after crashes
+            try:
+                code = subprocess.run([program, str(path), str(journal), *devices], stdout=log, stderr=log,
+                                      timeout=1200).returncode
+            except subprocess.TimeoutExpired:
+                code = -1
+            if code in (0, 1, 2):
+                break
+    if code not in (0, 2):
+        verdicts.add("tilewright-e2e", "failed", f"exit code {code}; see {options.out}/runner.log")
+    by_case = {case.name: f for f in functions for case in f.cases}
+    seen = set()
+    for line in journal.read_text().splitlines():
+        entry = json.loads(line)
+        if "case" not in entry:
+            continue
+        name, device = entry["case"], entry["device"]
+        seen.add(name)
+        f = by_case[name]
+        row, column = (f.family, f.element), device
+        listed = next((e for e in expectations if e.matches(f"wrong {device}", name)), None)
+        if listed and entry["verdict"] == "failed":
+            listed.used = True
+            verdicts.add(f"{name} on {device}", "skipped", f"known to fail: {listed.words}", row, column)
+        elif listed:
+            listed.used = True
+            verdicts.add(f"{name} on {device}", "failed",
+                         f"passes now: remove line {listed.line} of expected-failures.txt", row, column)
+        else:
+            verdicts.add(f"{name} on {device}", entry["verdict"], entry["reason"], row, column)
+    return seen
+
+
+def check_code(options, batches, verdicts):
+    ptxas, spirv_val = shutil.which(os.environ.get("TILEWRIGHT_PTXAS") or "ptxas"), shutil.which("spirv-val")
+    if not ptxas or not spirv_val:
+        missing = "ptxas" if not ptxas else "spirv-val"
+        verdicts.add(missing, "failed" if options.require_ptxas else "skipped", f"no {missing} on this machine")
+        return
+    for name, kind, problem in assemble.check(batches, ptxas, spirv_val, options.out / "code", options.jobs):
+        verdicts.add(f"{kind} {name}", "failed" if problem else "passed", problem or "", name.split("-")[0], kind)
+
+
+def print_table(verdicts, devices):
+    columns = [*devices, "compile", "identical", "ptxas", "spirv-val"]
+    cells = collections.defaultdict(collections.Counter)
+    for case in verdicts.cases:
+        row = case["row"]
+        if row is not None:
+            row = row if isinstance(row, str) else " ".join(row)
+            cells[row, case["column"]][case["verdict"]] += 1
+    rows = sorted({row for row, _ in cells})
+    print(f"\n{'passed/all':28}" + "".join(f"{c:>14}" for c in columns))
+    for row in rows:
+        texts = []
+        for column in columns:
+            counts = cells[row, column]
+            total = sum(counts.values())
+            texts.append(f"{counts['passed']}/{total}{'!' if counts['failed'] else ''}" if total else "")
+        print(f"{row:28}" + "".join(f"{t:>14}" for t in texts))
+
+
+def available(options, devices):
+    """The devices that this machine has, and why it lacks the others."""
+    listed = subprocess.run([options.build / "bin/tilewright-run", "--list-devices"], capture_output=True,
+                            text=True).stdout
+    good, missing = [], {}
+    for device in devices:
+        lines = [line for line in listed.splitlines() if line.split()[0].split(":")[0] == device.split(":")[0]]
+        if any("(not available" not in line for line in lines):
+            good.append(device)
+        else:
+            missing[device] = lines[0].split("(not available:")[-1].rstrip(") ").strip() if lines else "no driver"
+    return good, missing
+
+
+def main():
+    options = arguments()
+    options.build = options.build.resolve()
+    options.out = (options.out or options.build / "e2e").resolve()
+    options.out.mkdir(parents=True, exist_ok=True)
+    functions = [f for family in families.ALL for f in family.functions()
+                 if fnmatch.fnmatchcase(f.path, options.filter)]
+    if options.list:
+        for f in functions:
+            print(f.path, len(f.cases))
+        print(len(functions), "functions,", sum(len(f.cases) for f in functions), "cases")
+        return 0
+    expectations = batching.read_expectations(HERE / "expected-failures.txt")
+    verdicts = Verdicts()
+    clock = time.monotonic()
+
+    def lap(what):
+        nonlocal clock
+        now = time.monotonic()
+        print(f"{what}: {now - clock:.0f} s", flush=True)
+        clock = now
+
+    batches = compile_all(options, functions, expectations, verdicts)
+    lap(f"compiled {len(functions)} functions in {len(batches)} modules")
+    path = write_cases(options, batches)
+    if options.compile_only:
+        return 0
+    check_code(options, batches, verdicts)
+    lap("assembled and validated")
+    devices, missing = available(options, options.devices.split(","))
+    for device, reason in missing.items():
+        verdicts.add(f"every case on {device}", "skipped", reason)
+    run_cases(options, path, devices, expectations, functions, verdicts)
+    lap("ran on " + ", ".join(devices))
+    if options.filter == "*" and not missing:
+        for e in expectations:
+            if not e.used:
+                verdicts.add(f"expected-failures.txt:{e.line}", "failed", "matches nothing")
+    print_table(verdicts, devices)
+    report = options.report or options.out / "report.json"
+    report.write_text(json.dumps({"schema": 1, "cases": verdicts.cases}, indent=1))
+    counts = collections.Counter(case["verdict"] for case in verdicts.cases)
+    print(f"\ne2e: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped; {report}")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,7 @@
 
 #include "VulkanKernel.h"
 
+#include "tilewright/Distribute/Distribute.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Target.h"
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -63,7 +65,7 @@ const char *const tilewright::test::kThreadIds = R"(
 )";
 
 static KernelCode compile(const std::string &text, const std::string &target,
-                          uint32_t &threads) {
+                          bool blockForm, uint32_t &threads) {
   TargetRegistry registry = createTargetRegistry();
   mlir::DialectRegistry dialects;
   registry.registerDialects(dialects);
@@ -84,6 +86,14 @@ static KernelCode compile(const std::string &text, const std::string &target,
     return {};
   }
   module.get()->setAttr(kTargetAttr, parsed->variants.front().target);
+  if (blockForm) {
+    mlir::PassManager pm(&context);
+    populateDistributePipeline(pm, {});
+    if (mlir::failed(pm.run(*module))) {
+      ADD_FAILURE() << "the kernel cannot be distributed:\n" << text;
+      return {};
+    }
+  }
   mlir::FunctionOpInterface kernel = getOnlyKernel(*module);
   threads = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr).getThreads();
   mlir::FailureOr<KernelCode> code = compileKernel(registry, kernel, {});
@@ -94,14 +104,11 @@ static KernelCode compile(const std::string &text, const std::string &target,
   return std::move(*code);
 }
 
-void VulkanKernel::run(const std::string &text,
+static void launchCode(const KernelCode &code, uint32_t threads,
                        const std::vector<Buffer *> &buffers,
-                       const std::vector<Scalar> &scalars, uint32_t grid,
-                       const std::string &target) {
-  uint32_t threads = 0;
-  KernelCode code = compile(text, target, threads);
+                       const std::vector<Scalar> &scalars, uint32_t grid) {
   if (code.bytes.empty())
-    return;
+    return; // has been reported
   std::string why;
   runtime::DriverDevice *device = getDevice(why);
   ASSERT_TRUE(device) << why;
@@ -168,6 +175,24 @@ void VulkanKernel::run(const std::string &text,
   ok(stream->synchronize(20'000'000'000));
 }
 
+void VulkanKernel::run(const std::string &text,
+                       const std::vector<Buffer *> &buffers,
+                       const std::vector<Scalar> &scalars, uint32_t grid,
+                       const std::string &target) {
+  uint32_t threads = 0;
+  KernelCode code = compile(text, target, /*blockForm=*/false, threads);
+  launchCode(code, threads, buffers, scalars, grid);
+}
+
+void VulkanKernel::runBlockForm(const std::string &text,
+                                const std::vector<Buffer *> &buffers,
+                                const std::vector<Scalar> &scalars,
+                                uint32_t grid) {
+  uint32_t threads = 0;
+  KernelCode code =
+      compile(text, "vulkan:1.3+subgroup=8", /*blockForm=*/true, threads);
+  launchCode(code, threads, buffers, scalars, grid);
+}
 Buffer VulkanKernel::map(const std::string &in, const std::string &out,
                          const std::string &body, Buffer x, Buffer y,
                          size_t elements, const std::string &target) {

@@ -57,6 +57,11 @@ protected:
            const std::vector<Scalar> &scalars, uint32_t grid,
            const std::string &target = "vulkan:1.3+subgroup=8");
 
+  /// The same for a kernel in block form, which is distributed first.
+  void runBlockForm(const std::string &text,
+                    const std::vector<Buffer *> &buffers,
+                    const std::vector<Scalar> &scalars, uint32_t grid);
+
   /// Loads %x (and %y) of `in` from the inputs, runs `body`, which defines %r
   /// of type `out`, for each of the elements.
   Buffer map(const std::string &in, const std::string &out,

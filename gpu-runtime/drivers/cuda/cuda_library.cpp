@@ -59,10 +59,10 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
                        std::string(why ? why : file.c_str()) +
                        " (TILEWRIGHT_CUDA_LIBRARY can name one)");
   }
-  isSimulator = dlsym(handle, "tilewright_ptxsim_version") != nullptr;
+  isSimulator = dlsym(handle, "ptxsimVersion") != nullptr;
   if (wantSimulator && !isSimulator)
     return unavailable(file + " is not the PTX simulator: it does not export "
-                              "tilewright_ptxsim_version");
+                              "ptxsimVersion");
   if (!wantSimulator && isSimulator && !chosen)
     return unavailable("the libcuda.so.1 found here is the PTX simulator; its "
                        "device is ptxsim");

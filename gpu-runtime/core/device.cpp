@@ -172,6 +172,7 @@ Status Stream::write(Buffer &target, uint64_t offset, const void *source,
     return invalidArgument("write: the source is null");
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(target);
+  target.written = true;
   return queue->write(target.driver(), offset, source, size);
 }
 
@@ -205,6 +206,7 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
     return Status::ok();
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(target);
+  target.written = true;
   return queue->fill(target.driver(), offset, size, pattern, patternSize);
 }
 
@@ -222,6 +224,7 @@ Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
     return invalidArgument("copy: the ranges overlap");
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(target);
+  target.written = true;
   source.noteUse(clock);
   return queue->copy(target.driver(), targetOffset, source.driver(),
                      sourceOffset, size);
@@ -234,6 +237,9 @@ Status Stream::launch(DriverModule &module, uint32_t kernel,
   ++clock->submitted;
   for (size_t i = 0; i < numTouched; ++i)
     touched[i]->noteUse(clock);
+  for (size_t i = 0; i < numTouched; ++i)
+    if (args.buffers[i].written)
+      touched[i]->written = true;
   return queue->launch(module, kernel, args);
 }
 

@@ -76,7 +76,7 @@ public:
   Buffer(std::shared_ptr<Device> device, std::unique_ptr<DriverBuffer> memory,
          uint64_t size, bool imported)
       : owner(std::move(device)), memory(std::move(memory)), bytes(size),
-        imported(imported) {}
+        imported(imported), written(imported) {}
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -88,6 +88,8 @@ public:
   /// What may be bound: `size` rounded up to what the driver gave.
   uint64_t capacity() const { return memory->size(); }
   uint64_t address() const { return memory->address(); }
+  /// Whether any work so far may have written to it.
+  bool mayHaveContents() const { return written; }
 
 private:
   friend class Stream;
@@ -97,6 +99,7 @@ private:
   std::unique_ptr<DriverBuffer> memory;
   uint64_t bytes;
   bool imported;
+  std::atomic<bool> written;
   std::mutex mutex;
   std::vector<MemoryUse> uses;
 };

@@ -256,7 +256,10 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
     }
     view->mapped = memory;
     view->mappedForWriting = write != 0;
-    if (view->staged)
+    // A tensor fresh from alloc has nothing to read.
+    if (view->staged && !from.buffer->mayHaveContents())
+      std::memset(memory, 0, from.bytes);
+    else if (view->staged)
       if (Status s = stream.read(memory, *from.buffer, from.offset, from.bytes))
         return context->record(std::move(s).in("map"));
     if (Status s = stream.synchronize(stream.timeoutNs)) {

@@ -326,6 +326,93 @@ TEST_F(ProgramTest, RefusesHostProgramsThatAreNone) {
     EXPECT_NE(load(host.substr(0, size)), "") << size;
 }
 
+// The same host program over device code: driver cuda on the PTX simulator.
+TEST_F(ProgramTest, RunsPtxOnTheSimulator) {
+  tilewright_device *simulator = nullptr;
+  std::string missing =
+      take(tilewright_device_open(instance, "ptxsim", &simulator));
+  if (!missing.empty())
+    GTEST_SKIP() << missing;
+  Sections sections = testSections();
+  sections.push_back({"cuda_sm_80/increment.ptx", R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry increment(.param .u64 data, .param .u32 step)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r3, [step];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  add.u32 %r2, %r2, %r3;
+  st.global.u32 [%rd3], %r2;
+  ret;
+})"});
+  std::string &text = sections[0].second;
+  auto replace = [&](const std::string &from, const std::string &to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+         at += to.size())
+      text.replace(at, from.size(), to);
+  };
+  replace("\"target\": \"cpu\", \"driver\": \"cpu\"",
+          "\"target\": \"cuda:sm_80\", \"driver\": \"cuda\", "
+          "\"requires\": {\"sm\": 80}");
+  // Only the increment is launched; the others just need a module to name.
+  for (const char *name : {"matmul", "scale", "increment", "spin", "never"})
+    replace(std::string("\"name\": \"") + name + "\", \"gri",
+            std::string("\"name\": \"") + name +
+                "\", \"section\": \"cuda_sm_80/increment.ptx\", \"gri");
+  for (const char *name : {"matmul", "scale", "never"})
+    replace(std::string("\"name\": \"") + name + "\", \"gua",
+            std::string("\"name\": \"increment\", \"section\": "
+                        "\"cuda_sm_80/increment.ptx\", \"gua"));
+  replace("\"name\": \"matmul\",\n         \"guard\"",
+          "\"name\": \"increment\", \"section\": "
+          "\"cuda_sm_80/increment.ptx\", \"guard\"");
+  replace("\"name\": \"spin\", \"section\"",
+          "\"name\": \"increment\", \"section\"");
+  replace(
+      "\"params\": [{\"buffer\": 0}]}",
+      "\"params\": [{\"buffer\": 0}, {\"scalar\": \"i32\", \"value\": 5}]}");
+  std::string artifact = writeArtifact(sections);
+  tilewright_program *loaded = nullptr;
+  ASSERT_OK(tilewright_program_load(simulator, artifact.data(), artifact.size(),
+                                    nullptr, &loaded));
+  EXPECT_FAILS(tilewright_program_load(device, artifact.data(), artifact.size(),
+                                       nullptr, &loaded),
+               "no program for cpu; 'cuda:sm_80': it is for driver cuda");
+  tilewright_stream *queue;
+  ASSERT_OK(tilewright_stream_create(simulator, &queue));
+  int64_t dims[] = {4};
+  tilewright_view *view;
+  ASSERT_OK(tilewright_view_allocate(simulator, TW_I32, 1, dims, &view));
+  std::vector<int32_t> data = {1, 2, 3, 4}, back(4);
+  ASSERT_OK(tilewright_view_write(view, queue, data.data(), 16));
+  // "loop" clones, launches, copies and reshapes; twice in this case.
+  tilewright_value args[2] = {value(view), scalar(uint64_t(2))}, results[1];
+  ASSERT_OK(tilewright_program_call(loaded, 5, queue, 2, args, 1, results));
+  ASSERT_OK(tilewright_view_read(results[0].view, queue, 16, back.data()));
+  ASSERT_OK(tilewright_stream_synchronize(queue, TILEWRIGHT_FOREVER));
+  EXPECT_EQ(back, (std::vector<int32_t>{11, 12, 13, 14}));
+  // Mapping goes through staging memory here.
+  tilewright_value n = scalar(uint64_t(3)), printed[1];
+  ASSERT_OK(tilewright_program_call(loaded, 4, queue, 1, &n, 1, printed));
+  std::vector<int64_t> numbers(3);
+  ASSERT_OK(tilewright_view_read(printed[0].view, queue, 24, numbers.data()));
+  ASSERT_OK(tilewright_stream_synchronize(queue, TILEWRIGHT_FOREVER));
+  EXPECT_EQ(numbers, (std::vector<int64_t>{0, 1, 2}));
+  tilewright_view_release(printed[0].view);
+  tilewright_view_release(results[0].view);
+  tilewright_view_release(view);
+  tilewright_program_release(loaded);
+  tilewright_stream_release(queue);
+  tilewright_device_release(simulator);
+}
+
 // Ten failures leak no file, and the next load works.
 TEST_F(ProgramTest, LeavesNoFilesOpen) {
   auto lowest = [] {

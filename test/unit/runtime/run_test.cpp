@@ -45,8 +45,7 @@ protected:
   std::string run(std::string arguments, int expectedCode = 0) {
     for (size_t at; (at = arguments.find("$D")) != std::string::npos;)
       arguments.replace(at, 2, folder);
-    std::string command =
-        std::string(TEST_TILEWRIGHT_RUN) + " " + arguments + " 2>&1";
+    std::string command = program + " " + arguments + " 2>&1";
     FILE *pipe = popen(command.c_str(), "r");
     std::string text;
     char buffer[4096];
@@ -58,6 +57,7 @@ protected:
     return text;
   }
   std::string folder;
+  std::string program = TEST_TILEWRIGHT_RUN;
 };
 
 TEST_F(RunTest, PrintsWritesAndExpects) {
@@ -122,6 +122,41 @@ TEST_F(RunTest, BenchAndJson) {
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
   EXPECT_EQ(nlohmann::json::parse(log.substr(0, log.find('\n')))["verdict"],
             "error");
+}
+
+// A stand-in for the compiler: copies an artifact, and counts its calls.
+TEST_F(RunTest, CompilesOnceAndCaches) {
+  std::string install = "mkdir -p " + folder + "/bin && cp " +
+                        TEST_TILEWRIGHT_RUN + " " + folder + "/bin/";
+  ASSERT_EQ(std::system(install.c_str()), 0);
+  auto compiler = [&](const std::string &last) {
+    std::string path = folder + "/bin/tilewright-compile";
+    writeFile(path,
+              "#!/bin/sh\necho \"$@\" >> " + folder + "/calls\n" + last + "\n");
+    EXPECT_EQ(std::system(("chmod +x " + path).c_str()), 0);
+  };
+  writeFile(folder + "/in.mlir", "module {}");
+  program =
+      "XDG_CACHE_HOME=" + folder + "/cache " + folder + "/bin/tilewright-run";
+  std::string arguments = "$D/in.mlir --device=cpu --function=inplace "
+                          "--input='2xi32=1 2' --print --check=oracle "
+                          "--compile-arg=--fp=ftz";
+  EXPECT_PRED2(contains, run(arguments, 1), "there is none at " + folder);
+  compiler("echo in.mlir:1:1: error: no function; exit 1");
+  EXPECT_PRED2(contains, run(arguments, 1), "error: no function");
+  EXPECT_PRED2(contains, run(arguments, 1), "failed with exit code 1");
+  compiler("cp " + folder + "/p.tw \"$3\"");
+  writeFile(folder + "/calls", "");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run(arguments), "input[0]: 2xi32=2 3\ninput[0]: ok: 2xi32, all "
+                              "elements equal\n");
+  std::string calls = readFile(folder + "/calls");
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 1);
+  EXPECT_PRED2(contains, calls, "--target=cpu,cpu-reference --fp=ftz");
+  writeFile(folder + "/in.mlir", "module { }");
+  run(arguments);
+  calls = readFile(folder + "/calls");
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);
 }
 
 TEST_F(RunTest, RefusesWithAReason) {

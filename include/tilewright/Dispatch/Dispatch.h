@@ -1,0 +1,44 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `dispatch`: structured ops become kernels, the rest host code.
+
+#ifndef TILEWRIGHT_DISPATCH_DISPATCH_H
+#define TILEWRIGHT_DISPATCH_DISPATCH_H
+
+#include "tilewright/Dispatch/Groups.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tilewright {
+
+#define GEN_PASS_DECL
+#include "tilewright/Dispatch/Passes.h.inc"
+
+struct DispatchOptions {
+  /// Put several ops into one kernel where that is legal.
+  bool fuse = true;
+};
+
+/// Adds the stage to `pm`, which is anchored on a program (`builtin.module`).
+void populateDispatchPipeline(mlir::OpPassManager &pm,
+                              const DispatchOptions &options = {});
+
+void registerDispatchPasses();
+
+/// Moves the members of `group` into a new kernel `name` at the end of the
+/// program and leaves a `tilewright.dispatch`. Returns the kernel, or null if
+/// no result of the group is used (the members are erased then).
+mlir::func::FuncOp outlineGroup(mlir::RewriterBase &rewriter,
+                                const Group &group, llvm::StringRef name,
+                                mlir::SymbolTable &symbols);
+
+/// Emits an error and fails if the host cannot run `op`.
+mlir::LogicalResult checkHostOp(mlir::Operation *op);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,69 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which structured ops share a kernel.
+//
+// A group has one iteration space, the loops of its first op. For every tensor
+// that a member reads or writes, the group knows which of those loops each of
+// the tensor's dims follows. An op may join when those known tensors fix all of
+// its loops, so that the group's tile also is a tile of the op:
+//
+//   op \ group    | elementwise        | reduction             | contraction
+//   --------------+--------------------+-----------------------+------------
+//   elementwise   | the same loops     | all parallel loops,   | the parallel
+//                 |                    | and all or none of    | loops, in
+//                 |                    | the reduction loops   | order
+//   reduction     | the same loops,    | the same parallel and | no
+//                 | some parallel      | reduction loops       |
+//   contraction   | no                 | no                    | no
+//
+// Example, a softmax over rows, (i, j) with j reduced:
+//   max(i)   reduction    opens the group
+//   e(i, j)  elementwise  exp(x - max): x is known to follow (i, j)
+//   s(i)     reduction    over the same j
+//   r(i, j)  elementwise  e / s
+//
+// A group is dispatched where its last op stands. An op therefore joins only
+// while nobody outside the group that stands before it reads a group's result;
+// that also excludes cycles.
+
+#ifndef TILEWRIGHT_DISPATCH_GROUPS_H
+#define TILEWRIGHT_DISPATCH_GROUPS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace tilewright {
+
+enum class GroupKind { Elementwise, Reduction, Contraction };
+
+/// What `op` is by its maps and body. linalg.fill is elementwise.
+GroupKind classify(mlir::linalg::LinalgOp op);
+
+struct Group {
+  GroupKind kind = GroupKind::Elementwise;
+  /// Members in program order. Fills that only initialise are not members.
+  llvm::SmallVector<mlir::linalg::LinalgOp> ops;
+  /// For each loop of the group, whether some member reduces over it.
+  llvm::SmallVector<bool> reduced;
+  /// Loop of the group that each dim of a known tensor follows.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> dims;
+
+  bool contains(mlir::Operation *op) const {
+    return llvm::is_contained(ops, op);
+  }
+};
+
+/// The groups of the structured ops of `block`, in the order of their last
+/// members. With `fuse` false each op is a group of its own.
+llvm::SmallVector<Group> formGroups(mlir::Block &block, bool fuse = true);
+
+/// True if `init` of `op` holds values that `op` reads.
+bool readsInit(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
+
+/// True if `fill` only gives initial values to structured ops, so that each of
+/// them has a copy in its kernel.
+bool isOnlyInit(mlir::linalg::FillOp fill);
+
+} // namespace tilewright
+
+#endif

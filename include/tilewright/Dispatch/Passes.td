@@ -1,0 +1,53 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_DISPATCH_PASSES_TD
+#define TILEWRIGHT_DISPATCH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FuseElementwisePass
+    : Pass<"tilewright-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Merge elementwise ops into the elementwise op or reduction "
+                "that is their only reader";
+  let description = [{
+    An elementwise `linalg.generic` with one reader is merged into it when the
+    reader touches each element once, so that nothing is computed twice. Never
+    merged: into contractions (they keep their body), from a contraction's
+    epilogue into a reduction, and ops with a pinned lowering config.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FormDispatchesPass
+    : Pass<"tilewright-form-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Group structured ops into kernels and outline them";
+  let description = [{
+    Greedy and deterministic, in program order: an op joins the group of its
+    producers when one iteration space serves both (see Groups.h), otherwise it
+    opens a group. Each group becomes a private function with
+    `tilewright.kernel` and `tilewright.access` in destination-passing style;
+    the host keeps a `tilewright.dispatch`. Scalars that a body captures are
+    passed along; constants and fills are cloned into kernels.
+
+    With `fuse=false` every op becomes a kernel of its own.
+  }];
+  let options = [Option<"fuse", "fuse", "bool", "true",
+                        "Put several ops into one kernel where that is legal">];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckHostPass : Pass<"tilewright-check-host", "::mlir::func::FuncOp"> {
+  let summary = "Refuse ops that neither a kernel nor the host can run";
+  let description = [{
+    What is left in host functions must be control flow, scalar arithmetic,
+    calls, printing of scalars, or a tensor op that moves no data
+    (`tensor.empty`, `dim`, `cast`, `extract`, reshapes of whole tensors).
+  }];
+}
+
+#endif

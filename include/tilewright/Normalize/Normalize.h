@@ -1,0 +1,56 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `normalize`: one canonical form per family of structured ops.
+//
+// After it every linalg op is a `linalg.generic` with projected-permutation
+// maps in canonical loop order, or a `linalg.fill`.
+
+#ifndef TILEWRIGHT_NORMALIZE_NORMALIZE_H
+#define TILEWRIGHT_NORMALIZE_NORMALIZE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tilewright {
+
+#define GEN_PASS_DECL
+#include "tilewright/Normalize/Passes.h.inc"
+
+struct NormalizeOptions {};
+
+/// Adds the stage to `pm`, which is anchored on `builtin.module`.
+void populateNormalizePipeline(mlir::OpPassManager &pm,
+                               const NormalizeOptions &options = {});
+
+void registerNormalizePasses();
+
+/// Rewrites the structured ops of `func` to linalg.generic and linalg.fill.
+/// Ops that cannot be brought to that form stay (check-normalized reports
+/// them).
+mlir::LogicalResult generalizeFunction(mlir::func::FuncOp func);
+
+/// Folds pure element moves, constants and unit dims of `func` into readers.
+mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
+
+/// True if `op` has one input, one result and yields the input unchanged.
+bool isRelayout(mlir::linalg::GenericOp op);
+
+/// Brings the loops of `op` into canonical order; true if it changed.
+bool orderLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Emits an error on `op` and fails if no later stage can serve it.
+mlir::LogicalResult checkNormalized(mlir::linalg::LinalgOp op);
+
+/// The largest rank of a tensor and number of loops of an op.
+inline constexpr unsigned kMaxRank = 6;
+inline constexpr unsigned kMaxLoops = 8;
+
+/// True for element types that tensors at the program's boundary may have.
+bool isAcceptedElementType(mlir::Type type);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,62 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_NORMALIZE_PASSES_TD
+#define TILEWRIGHT_NORMALIZE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GeneralizePass : Pass<"tilewright-generalize", "::mlir::func::FuncOp"> {
+  let summary = "Bring every structured op to linalg.generic or linalg.fill";
+  let description = [{
+    Named linalg ops become `linalg.generic`; `linalg.softmax` is decomposed
+    into maximum, exponential, sum and quotient; elementwise arith and math ops
+    on tensors become `linalg.generic`; tensors that hold one value everywhere
+    (`tensor.splat`, splat constants, `tensor.from_elements` of rank 0) become
+    `linalg.fill`. A pinned `tilewright.lowering_config` moves along.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FoldRelayoutsPass
+    : Pass<"tilewright-fold-relayouts", "::mlir::func::FuncOp"> {
+  let summary = "Fold copies, transposes, broadcasts and constants into the "
+                "maps and bodies of their readers";
+  let description = [{
+    A `linalg.generic` that only moves elements (its body yields its input) is
+    read through: the reader's indexing map is composed with it. Filled
+    tensors and scalar operands become scalars of the reader's body, an init
+    that is read by an elementwise op becomes an input, and an init that is not
+    read becomes `tensor.empty`. Dims of size one are dropped from the
+    iteration space (except of ops with a pinned lowering config).
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
+  let summary = "Put the loops of every linalg.generic into canonical order";
+  let description = [{
+    Parallel loops come first, in the order of the dims of the first result,
+    so that its map is the identity on them; reduction loops follow in the
+    order of the dims of the first operand that has them. Arrays of a pinned
+    `tilewright.lowering_config` are permuted alike.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def CheckNormalizedPass
+    : Pass<"tilewright-check-normalized", "::mlir::func::FuncOp"> {
+  let summary = "Refuse structured ops that no later stage serves";
+  let description = [{
+    Reports every linalg op whose indexing maps are not projected
+    permutations, whose element types or rank are outside the accepted subset,
+    whose body holds ops other than scalar arithmetic, or whose parallel loops
+    are not all written by a result. The error names the reason and a way out.
+  }];
+}
+
+#endif

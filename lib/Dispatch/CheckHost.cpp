@@ -1,0 +1,79 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The gate behind `dispatch`: every op that is not in a kernel must be one that
+// the host program can run.
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CHECKHOSTPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+static bool hasTensors(Operation *op) {
+  auto isTensor = [](Type type) { return isa<ShapedType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isTensor) ||
+         llvm::any_of(op->getResultTypes(), isTensor);
+}
+
+LogicalResult tilewright::checkHostOp(Operation *op) {
+  if (isa<linalg::LinalgOp>(op))
+    return op->emitOpError("is in no kernel; only ops on tensors are compiled");
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, tensor::ExtractOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, DispatchOp,
+          bufferization::ToTensorOp, bufferization::AllocTensorOp,
+          bufferization::MaterializeInDestinationOp, arith::SelectOp,
+          arith::ConstantOp>(op))
+    return success();
+  Dialect *dialect = op->getDialect();
+  if (isa_and_nonnull<func::FuncDialect, scf::SCFDialect, cf::ControlFlowDialect>(
+          dialect))
+    return success();
+  if (auto print = dyn_cast<vector::PrintOp>(op)) {
+    if (print.getSource() && hasTensors(op))
+      return op->emitOpError("prints a vector; extract and print its elements");
+    return success();
+  }
+  if (isa_and_nonnull<arith::ArithDialect, math::MathDialect,
+                      index::IndexDialect, ub::UBDialect>(dialect) ||
+      isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
+          op)) {
+    if (!hasTensors(op))
+      return success();
+    return op->emitOpError("works on tensors or vectors but has no elementwise "
+                           "form; write it as linalg.generic");
+  }
+  if (isa_and_nonnull<tensor::TensorDialect>(dialect))
+    return op->emitOpError(
+        "is not compiled; on the host tensors can be created (empty, splat), "
+        "measured (dim), read (extract) and reshaped (cast, collapse_shape, "
+        "expand_shape); write the rest as linalg.generic");
+  return op->emitOpError("is neither compiled into a kernel nor known to the "
+                         "host; accepted are linalg on tensors, scalar arith "
+                         "and math, scf, func.call and vector.print");
+}
+
+namespace {
+struct CheckHostPass
+    : public tilewright::impl::CheckHostPassBase<CheckHostPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      return;
+    bool refused = false;
+    getOperation().getBody().walk(
+        [&](Operation *op) { refused |= failed(checkHostOp(op)); });
+    if (refused)
+      signalPassFailure();
+  }
+};
+} // namespace

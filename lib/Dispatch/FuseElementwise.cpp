@@ -1,0 +1,62 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chains of elementwise ops become one op, and an elementwise op that only a
+// reduction reads becomes part of the reduction's body.
+//
+//   %s = linalg.generic ins(%a, %b) { addf }      %r = linalg.generic ins(%a, %b)
+//   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+static bool readsContraction(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto producer = input.getDefiningOp<linalg::GenericOp>();
+    return producer && classify(producer) == GroupKind::Contraction;
+  });
+}
+
+static bool shouldMerge(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || producer->getBlock() != consumer->getBlock() ||
+      producer->hasAttr(kConfigAttr) || consumer->hasAttr(kConfigAttr) ||
+      classify(producer) != GroupKind::Elementwise)
+    return false;
+  GroupKind kind = classify(consumer);
+  if (kind == GroupKind::Contraction ||
+      (kind == GroupKind::Reduction && readsContraction(producer)))
+    return false;
+  // One reader that touches each element once: nothing is computed twice.
+  return llvm::all_of(producer->getUsers(),
+                      [&](Operation *user) { return user == consumer; }) &&
+         consumer.getMatchingIndexingMap(operand).getNumResults() ==
+             consumer.getNumLoops();
+}
+
+namespace {
+struct FuseElementwisePass
+    : public tilewright::impl::FuseElementwisePassBase<FuseElementwisePass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
+      getOperation().emitError("merging of elementwise ops did not reach a "
+                               "fixed point; split the function");
+      signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,297 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Forms groups of structured ops; the rules are in Groups.h.
+
+#include "tilewright/Dispatch/Groups.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+//===----------------------------------------------------------------------===//
+// Questions about one op
+//===----------------------------------------------------------------------===//
+
+GroupKind tilewright::classify(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return GroupKind::Elementwise;
+  if (!linalg::isaContractionOpInterface(op))
+    return GroupKind::Reduction;
+  // A sum of products of two tensors of the same shape reuses nothing: it is a
+  // reduction. So is a product with everything reduced.
+  bool reuses = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return op.getMatchingIndexingMap(input).getNumResults() < op.getNumLoops();
+  });
+  return reuses ? GroupKind::Contraction : GroupKind::Reduction;
+}
+
+bool tilewright::readsInit(linalg::LinalgOp op, OpOperand &init) {
+  return !isa<linalg::FillOp>(op.getOperation()) &&
+         op.payloadUsesValueFromOperand(&init);
+}
+
+bool tilewright::isOnlyInit(linalg::FillOp fill) {
+  if (fill->use_empty())
+    return false;
+  return llvm::all_of(fill->getUses(), [&](OpOperand &use) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return user && user.isDpsInit(&use) &&
+           !isa<linalg::FillOp>(user.getOperation()) &&
+           user->getBlock() == fill->getBlock();
+  });
+}
+
+/// True if the inputs alone tell every loop's extent; needed of ops whose result
+/// is not a result of the kernel.
+static bool extentsFollowFromInputs(linalg::LinalgOp op) {
+  llvm::SmallBitVector known(op.getNumLoops());
+  for (OpOperand *input : op.getDpsInputOperands())
+    for (AffineExpr result : op.getMatchingIndexingMap(input).getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        known.set(dim.getPosition());
+  for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (ShapedType::isStatic(range))
+      known.set(loop);
+  return known.all();
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// Adds `op`, whose loop l is loop `loops[l]` of the group.
+static void addMember(Group &group, linalg::LinalgOp op,
+                      ArrayRef<unsigned> loops) {
+  group.ops.push_back(op);
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      group.reduced[loops[loop]] = true;
+  for (OpOperand &operand : op->getOpOperands()) {
+    SmallVector<unsigned> dims;
+    for (AffineExpr result : op.getMatchingIndexingMap(&operand).getResults())
+      dims.push_back(loops[cast<AffineDimExpr>(result).getPosition()]);
+    if (op.isDpsInit(&operand))
+      group.dims[op.getTiedOpResult(&operand)] = dims;
+    else
+      group.dims.try_emplace(operand.get(), dims);
+  }
+}
+
+static Group openGroup(linalg::LinalgOp op) {
+  Group group;
+  group.kind = classify(op);
+  group.reduced.resize(op.getNumLoops(), false);
+  addMember(group, op,
+            llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
+  return group;
+}
+
+/// The loop of `group` that each loop of `op` is, as far as the tensors that
+/// both know tell; nothing if they contradict or leave a loop open.
+static std::optional<SmallVector<unsigned>>
+matchLoops(const Group &group, linalg::LinalgOp op) {
+  SmallVector<std::optional<unsigned>> loops(op.getNumLoops());
+  auto follow = [&](OpOperand &operand) {
+    auto known = group.dims.find(operand.get());
+    if (known == group.dims.end())
+      return true;
+    SmallVector<std::optional<unsigned>> tried = loops;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [result, dim] : llvm::zip_equal(map.getResults(), known->second)) {
+      std::optional<unsigned> &loop =
+          tried[cast<AffineDimExpr>(result).getPosition()];
+      if (loop ? *loop != dim : llvm::is_contained(tried, dim))
+        return false;
+      loop = dim;
+    }
+    loops = std::move(tried);
+    return true;
+  };
+  auto isProduced = [&](Value value) {
+    return value.getDefiningOp() && group.contains(value.getDefiningOp());
+  };
+  // What the group computes must line up; what it only reads may.
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isProduced(input->get()) && !follow(*input))
+      return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!isProduced(input->get()))
+      (void)follow(*input);
+  SmallVector<unsigned> result;
+  for (std::optional<unsigned> loop : loops) {
+    if (!loop)
+      return std::nullopt;
+    result.push_back(*loop);
+  }
+  return result;
+}
+
+/// Nobody outside of `group` that stands before `op` reads a result.
+static bool mayMoveTo(const Group &group, Operation *op) {
+  for (linalg::LinalgOp member : group.ops)
+    for (Operation *user : member->getUsers()) {
+      Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+      if (!ancestor || (ancestor != op && !group.contains(ancestor) &&
+                        ancestor->isBeforeInBlock(op)))
+        return false;
+    }
+  return true;
+}
+
+/// The table of Groups.h.
+static bool kindsAllow(const Group &group, linalg::LinalgOp op,
+                       ArrayRef<unsigned> loops) {
+  GroupKind kind = classify(op);
+  unsigned parallelCovered = 0, reducedCovered = 0;
+  for (unsigned loop : loops)
+    ++(group.reduced[loop] ? reducedCovered : parallelCovered);
+  unsigned allReduced = llvm::count(group.reduced, true);
+  unsigned allParallel = group.reduced.size() - allReduced;
+  if (kind == GroupKind::Contraction)
+    return false;
+  switch (group.kind) {
+  case GroupKind::Elementwise:
+    // A full reduction is the work of few blocks; what others read of its
+    // inputs is better computed by all.
+    return loops.size() == group.reduced.size() &&
+           (kind == GroupKind::Reduction ? op.getNumParallelLoops() > 0
+                                         : llvm::is_sorted(loops));
+  case GroupKind::Contraction:
+    return kind == GroupKind::Elementwise && reducedCovered == 0 &&
+           parallelCovered == allParallel && llvm::is_sorted(loops);
+  case GroupKind::Reduction:
+    if (parallelCovered != allParallel)
+      return false;
+    if (kind == GroupKind::Elementwise)
+      return reducedCovered == 0 || reducedCovered == allReduced;
+    for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (group.reduced[loops[loop]] !=
+          (type == utils::IteratorType::reduction))
+        return false;
+    return reducedCovered == allReduced;
+  }
+  return false;
+}
+
+/// True if `op` may join; `loops` becomes the loops of the group that it has.
+static bool mayJoin(const Group &group, linalg::LinalgOp op,
+                    SmallVectorImpl<unsigned> &loops) {
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (Operation *producer = init.get().getDefiningOp())
+      if (group.contains(producer))
+        return false;
+  if (!mayMoveTo(group, op) || !extentsFollowFromInputs(op) ||
+      !llvm::all_of(group.ops, extentsFollowFromInputs))
+    return false;
+  std::optional<SmallVector<unsigned>> matched = matchLoops(group, op);
+  if (!matched || !kindsAllow(group, op, *matched))
+    return false;
+  loops = *matched;
+  return true;
+}
+
+/// Moves the members of `other` into `base` if the loops of `op`, which has
+/// joined `base` with `loops`, and common inputs line up all loops of both.
+static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
+                      linalg::LinalgOp op) {
+  if (base.kind == GroupKind::Contraction ||
+      other.kind == GroupKind::Contraction || !mayMoveTo(other, op))
+    return false;
+  std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
+  if (!otherLoops)
+    return false;
+  SmallVector<std::optional<unsigned>> toBase(other.reduced.size());
+  for (auto [mine, theirs] : llvm::zip_equal(loops, *otherLoops))
+    toBase[theirs] = mine;
+  for (linalg::LinalgOp member : other.ops)
+    for (Value input : member.getDpsInputs()) {
+      auto known = base.dims.find(input);
+      if (known == base.dims.end())
+        continue;
+      for (auto [theirs, mine] :
+           llvm::zip_equal(other.dims.lookup(input), known->second))
+        if (!toBase[theirs] && !llvm::is_contained(toBase, mine))
+          toBase[theirs] = mine;
+    }
+  if (!llvm::all_of(toBase, [](auto loop) { return loop.has_value(); }) ||
+      toBase.size() != base.reduced.size())
+    return false;
+  // Two reductions share a kernel only over the same loops.
+  bool baseReduces = llvm::is_contained(base.reduced, true);
+  bool otherReduces = llvm::is_contained(other.reduced, true);
+  if (baseReduces && otherReduces)
+    for (auto [theirs, mine] : llvm::enumerate(toBase))
+      if (other.reduced[theirs] != base.reduced[*mine])
+        return false;
+  for (linalg::LinalgOp member : other.ops) {
+    SmallVector<unsigned> memberLoops(member.getNumLoops());
+    for (OpOperand &operand : member->getOpOperands()) {
+      Value value = member.isDpsInit(&operand)
+                        ? Value(member.getTiedOpResult(&operand))
+                        : operand.get();
+      AffineMap map = member.getMatchingIndexingMap(&operand);
+      for (auto [result, theirs] :
+           llvm::zip_equal(map.getResults(), other.dims.lookup(value)))
+        memberLoops[cast<AffineDimExpr>(result).getPosition()] =
+            *toBase[theirs];
+    }
+    addMember(base, member, memberLoops);
+  }
+  if (otherReduces)
+    base.kind = GroupKind::Reduction;
+  llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  other.ops.clear();
+  return true;
+}
+
+/// Groups that compute inputs of `op`, the latest first, each once.
+static SmallVector<Group *> producersOf(MutableArrayRef<Group> groups,
+                                        linalg::LinalgOp op) {
+  SmallVector<Group *> producers;
+  for (Group &group : llvm::reverse(groups))
+    if (llvm::any_of(op.getDpsInputs(), [&](Value input) {
+          return input.getDefiningOp() &&
+                 group.contains(input.getDefiningOp());
+        }))
+      producers.push_back(&group);
+  return producers;
+}
+
+static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op) {
+  SmallVector<Group *> producers = producersOf(groups, op);
+  for (Group *base : producers) {
+    SmallVector<unsigned> loops;
+    if (!mayJoin(*base, op, loops))
+      continue;
+    for (Group *other : producers)
+      if (other != base)
+        (void)tryAbsorb(*base, loops, *other, op);
+    addMember(*base, op, loops);
+    if (classify(op) == GroupKind::Reduction)
+      base->kind = GroupKind::Reduction;
+    return true;
+  }
+  return false;
+}
+
+SmallVector<Group> tilewright::formGroups(Block &block, bool fuse) {
+  SmallVector<Group> groups;
+  for (Operation &candidate : block) {
+    auto op = dyn_cast<linalg::LinalgOp>(&candidate);
+    if (!op || !op.hasPureTensorSemantics())
+      continue;
+    auto fill = dyn_cast<linalg::FillOp>(&candidate);
+    if (fill && isOnlyInit(fill))
+      continue;
+    if (fill || !fuse || !joinSomeGroup(groups, op))
+      groups.push_back(openGroup(op));
+  }
+  llvm::erase_if(groups, [](const Group &group) { return group.ops.empty(); });
+  llvm::sort(groups, [](const Group &a, const Group &b) {
+    Operation *other = linalg::LinalgOp(b.ops.back());
+    return linalg::LinalgOp(a.ops.back())->isBeforeInBlock(other);
+  });
+  return groups;
+}

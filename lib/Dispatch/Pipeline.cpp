@@ -1,0 +1,37 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `dispatch` as a pipeline.
+
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+void tilewright::populateDispatchPipeline(OpPassManager &pm,
+                                          const DispatchOptions &options) {
+  if (options.fuse)
+    pm.nest<func::FuncOp>().addPass(createFuseElementwisePass());
+  FormDispatchesPassOptions form;
+  form.fuse = options.fuse;
+  pm.addPass(createFormDispatchesPass(form));
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  func.addPass(createCheckHostPass());
+}
+
+void tilewright::registerDispatchPasses() {
+  registerTilewrightDispatchPasses();
+  PassPipelineRegistration<>(
+      "tilewright-dispatch", "The stage dispatch",
+      [](OpPassManager &pm) { populateDispatchPipeline(pm); });
+}

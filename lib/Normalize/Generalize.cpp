@@ -1,0 +1,131 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Named structured ops become linalg.generic, so that later stages look at
+// maps and bodies and never at names.
+//
+//   %r = linalg.matmul ins(%a, %b) outs(%c)
+// becomes
+//   %r = linalg.generic {maps = [(m,n,k)->(m,k), (m,n,k)->(k,n),
+//                        (m,n,k)->(m,n)]} ins(%a, %b) outs(%c) { mul; add }
+//
+// linalg.softmax is decomposed (maximum, exp of difference, sum, quotient), and
+// whatever has one value everywhere becomes linalg.fill.
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Normalize/Normalize.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_GENERALIZEPASS
+#include "tilewright/Normalize/Passes.h.inc"
+} // namespace tilewright
+
+static Value createFill(OpBuilder &b, Location loc, Value scalar,
+                        RankedTensorType type, ValueRange sizes) {
+  Value empty = tensor::EmptyOp::create(b, loc, type, sizes);
+  return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
+}
+
+/// The scalar that `op` repeats in its only result, or null.
+static Value splattedScalar(OpBuilder &b, Operation *op) {
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return splat.getInput();
+  if (auto elements = dyn_cast<tensor::FromElementsOp>(op))
+    return elements.getType().getRank() == 0 ? elements.getElements().front()
+                                             : Value();
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (!constant || !isa<RankedTensorType>(constant.getType()))
+    return {};
+  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+  auto scalar =
+      splat ? dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>()) : nullptr;
+  return scalar ? arith::ConstantOp::create(b, op->getLoc(), scalar) : Value();
+}
+
+static LogicalResult fillInsteadOfSplat(RewriterBase &rewriter, Operation *op) {
+  rewriter.setInsertionPoint(op);
+  Value scalar = splattedScalar(rewriter, op);
+  if (!scalar)
+    return failure();
+  SmallVector<Value> sizes;
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    sizes = splat.getDynamicSizes();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  rewriter.replaceOp(op, createFill(rewriter, op->getLoc(), scalar, type, sizes));
+  return success();
+}
+
+static LogicalResult generalizeOp(RewriterBase &rewriter,
+                                  linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || isa<linalg::GenericOp, linalg::FillOp>(op))
+    return success();
+  Attribute config = op->getAttr(kConfigAttr);
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return success(); // reported by check-normalized
+  if (config)
+    (*generic)->setAttr(kConfigAttr, config);
+  return success();
+}
+
+static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
+                                      linalg::SoftmaxOp op) {
+  if (!op.hasPureTensorSemantics())
+    return success();
+  rewriter.setInsertionPoint(op);
+  FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+  if (failed(parts))
+    return op.emitOpError(
+        "cannot be decomposed; write it as linalg.generic ops");
+  // The decomposition writes into the init of the op, of which only the shape
+  // matters.
+  rewriter.replaceOp(op, *parts);
+  return success();
+}
+
+LogicalResult tilewright::generalizeFunction(func::FuncOp func) {
+  IRRewriter rewriter(func.getContext());
+  SmallVector<Operation *> splats;
+  SmallVector<linalg::SoftmaxOp> softmaxes;
+  func.walk([&](Operation *op) {
+    if (isa<tensor::SplatOp, tensor::FromElementsOp, arith::ConstantOp>(op))
+      splats.push_back(op);
+    if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
+      softmaxes.push_back(softmax);
+  });
+  for (linalg::SoftmaxOp op : softmaxes)
+    if (failed(decomposeSoftmax(rewriter, op)))
+      return failure();
+  for (Operation *op : splats)
+    (void)fillInsteadOfSplat(rewriter, op);
+
+  // Elementwise arith and math ops on tensors.
+  RewritePatternSet patterns(func.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  if (failed(applyPatternsGreedily(func, std::move(patterns))))
+    return func.emitError("elementwise ops on tensors did not reach a fixed "
+                          "point; write them as linalg.generic");
+
+  SmallVector<linalg::LinalgOp> ops;
+  func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  for (linalg::LinalgOp op : ops)
+    if (failed(generalizeOp(rewriter, op)))
+      return failure();
+  return success();
+}
+
+namespace {
+struct GeneralizePass
+    : public tilewright::impl::GeneralizePassBase<GeneralizePass> {
+  void runOnOperation() override {
+    if (failed(generalizeFunction(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

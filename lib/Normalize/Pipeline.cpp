@@ -1,0 +1,39 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `normalize` as a pipeline.
+
+#include "tilewright/Normalize/Normalize.h"
+
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Normalize/Passes.h.inc"
+} // namespace tilewright
+
+void tilewright::populateNormalizePipeline(OpPassManager &pm,
+                                           const NormalizeOptions &) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createGeneralizePass());
+  func.addPass(createFoldRelayoutsPass());
+  // tensor.dim of a result becomes tensor.dim of what its size came from.
+  func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createOrderLoopsPass());
+  func.addPass(createCSEPass());
+  func.addPass(createCheckNormalizedPass());
+}
+
+void tilewright::registerNormalizePasses() {
+  registerTilewrightNormalizePasses();
+  PassPipelineRegistration<>(
+      "tilewright-normalize", "The stage normalize",
+      [](OpPassManager &pm) { populateNormalizePipeline(pm); });
+}

@@ -1,0 +1,70 @@
+// RUN: tilewright-opt %s -tilewright-check-normalized -split-input-file -verify-diagnostics
+
+func.func @Convolution(%x: tensor<16xf32>, %k: tensor<3xf32>, %o: tensor<14xf32>) -> tensor<14xf32> {
+  // expected-error @below {{has no linalg.generic form; write it as one}}
+  %r = linalg.conv_1d ins(%x, %k : tensor<16xf32>, tensor<3xf32>) outs(%o : tensor<14xf32>) -> tensor<14xf32>
+  return %r : tensor<14xf32>
+}
+
+// -----
+
+func.func @Diagonal(%x: tensor<8x8xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{operand 0 is indexed by affine_map<(d0) -> (d0, d0)>, which is not a projected permutation of the loops}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i, i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%x : tensor<8x8xf32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @Memref(%x: memref<8xf32>, %z: f32) {
+  // expected-error @below {{works on memrefs here; only ops on tensors are compiled}}
+  linalg.fill ins(%z : f32) outs(%x : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func @Complex(%z: complex<f32>, %o: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {
+  // expected-error @below {{operand 0 has elements of type 'complex<f32>'; accepted are f64}}
+  %r = linalg.fill ins(%z : complex<f32>) outs(%o : tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  return %r : tensor<8xcomplex<f32>>
+}
+
+// -----
+
+func.func @HighRank(%z: f32, %o: tensor<1x2x3x4x5x6x7xf32>) -> tensor<1x2x3x4x5x6x7xf32> {
+  // expected-error @below {{operand 1 has rank 7; the largest is 6}}
+  %r = linalg.fill ins(%z : f32) outs(%o : tensor<1x2x3x4x5x6x7xf32>) -> tensor<1x2x3x4x5x6x7xf32>
+  return %r : tensor<1x2x3x4x5x6x7xf32>
+}
+
+// -----
+
+func.func @GatherInBody(%t: tensor<8xf32>, %i: tensor<8xi32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has 'tensor.extract' in its body; accepted are scalar arith and math ops}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%i : tensor<8xi32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: i32, %b: f32):
+    %p = arith.index_cast %a : i32 to index
+    // expected-note @below {{the op is here}}
+    %v = tensor.extract %t[%p] : tensor<8xf32>
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @ParallelLoopWithoutResult(%x: tensor<8x4xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{loop 1 is parallel but no result has a dim for it}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<8x4xf32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}

@@ -109,16 +109,18 @@ bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &re
       !morallyStrong(cell.writeThread, cell.writeScope, access) && !(access.kind == AccessKind::Write && access.sameValue))
     blame(cell.writeThread, cell.writeLine, true, grid.launch);
   if (writes && !(access.kind == AccessKind::Write && access.sameValue)) {
-    if (cell.readers != 0) {
-      for (const GridRaces::Reader &reader : grid.readerSets[cell.readers - 1])
-        if (reader.thread != self && !happensBefore(reader.thread, reader.clock, access.thread) &&
-            !morallyStrong(reader.thread, reader.scope, access))
-          blame(reader.thread, reader.line, false, grid.launch);
-    } else if (cell.readClock != 0 && cell.readThread != self &&
-               !happensBefore(cell.readThread, cell.readClock, access.thread) &&
-               !morallyStrong(cell.readThread, cell.readScope, access)) {
+    if (cell.readClock != 0 && cell.readThread != self &&
+        !happensBefore(cell.readThread, cell.readClock, access.thread) &&
+        !morallyStrong(cell.readThread, cell.readScope, access))
       blame(cell.readThread, cell.readLine, false, grid.launch);
-    }
+    if (cell.readers != 0)
+      for (const GridRaces::Reader &reader : grid.readerSets[cell.readers - 1])
+        for (uint32_t lanes = reader.lanes; lanes != 0; lanes &= lanes - 1) {
+          uint32_t thread = reader.firstThread + static_cast<uint32_t>(__builtin_ctz(lanes));
+          if (thread != self && !happensBefore(thread, reader.clock, access.thread) &&
+              !morallyStrong(thread, reader.scope, access))
+            blame(thread, reader.line, false, grid.launch);
+        }
   }
   uint32_t clock = threads[access.thread].clock;
   if (writes) {
@@ -128,7 +130,8 @@ bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &re
     cell.writeScope = access.scope;
     // Reads before this write either raced (reported) or are ordered before it.
     cell.readClock = 0;
-    cell.readers = 0;
+    if (cell.readers != 0)
+      grid.readerSets[cell.readers - 1].clear();
   } else {
     addReader(cell, access);
   }
@@ -138,29 +141,32 @@ bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &re
 void BlockRaces::addReader(RaceCell &cell, const Access &access) {
   uint32_t self = static_cast<uint32_t>(block * grid.threadsPerBlock + access.thread);
   uint32_t clock = threads[access.thread].clock;
+  // A read that happens before this one needs no memory of its own.
+  if (cell.readClock == 0 || cell.readThread == self ||
+      happensBefore(cell.readThread, cell.readClock, access.thread)) {
+    cell.readThread = self;
+    cell.readClock = clock;
+    cell.readLine = access.line;
+    cell.readScope = access.scope;
+    return;
+  }
   if (cell.readers == 0) {
-    // A read that happens before this one needs no memory of its own.
-    if (cell.readClock == 0 || cell.readThread == self ||
-        happensBefore(cell.readThread, cell.readClock, access.thread)) {
-      cell.readThread = self;
-      cell.readClock = clock;
-      cell.readLine = access.line;
-      cell.readScope = access.scope;
-      return;
-    }
-    grid.readerSets.push_back({{cell.readThread, cell.readClock, cell.readLine, cell.readScope}});
+    grid.readerSets.emplace_back();
     cell.readers = static_cast<uint32_t>(grid.readerSets.size());
   }
   std::vector<GridRaces::Reader> &readers = grid.readerSets[cell.readers - 1];
+  uint32_t lane = access.thread % 32;
+  uint32_t first = self - lane;
   for (GridRaces::Reader &reader : readers)
-    if (reader.thread == self || happensBefore(reader.thread, reader.clock, access.thread)) {
-      reader = {self, clock, access.line, access.scope};
+    if (reader.firstThread == first && reader.clock == clock && reader.scope == access.scope) {
+      reader.lanes |= 1u << lane;
       return;
     }
+  GridRaces::Reader entry = {first, 1u << lane, clock, access.line, access.scope};
   if (readers.size() < maxReaders)
-    readers.push_back({self, clock, access.line, access.scope});
+    readers.push_back(entry);
   else
-    readers[(self * 2654435761u + clock) % maxReaders] = {self, clock, access.line, access.scope};
+    readers[(self * 2654435761u + clock) % maxReaders] = entry;
 }
 
 JoinedClock BlockRaces::snapshot(uint32_t thread) const {

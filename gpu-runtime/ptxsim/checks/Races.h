@@ -71,7 +71,7 @@ struct RaceCell {
   uint32_t launch = 0;
   uint32_t writeThread = 0, writeClock = 0, writeLine = 0;
   uint32_t readThread = 0, readClock = 0, readLine = 0;
-  /// Index of a reader set plus one.
+  /// Index of a reader set plus one; kept, empty, when a write orders the reads.
   uint32_t readers = 0;
   Scope writeScope = Scope::None;
   Scope readScope = Scope::None;
@@ -113,8 +113,9 @@ public:
   /// Whether an earlier launch happens before this one.
   std::function<bool(uint32_t)> launchOrdered;
 
+  /// Lanes of one warp that read at the same clock.
   struct Reader {
-    uint32_t thread, clock, line;
+    uint32_t firstThread, lanes, clock, line;
     Scope scope;
   };
   std::deque<std::vector<Reader>> readerSets;

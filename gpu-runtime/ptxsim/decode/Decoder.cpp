@@ -4,6 +4,7 @@
 // Layout of registers and memory, and the walk over the functions a kernel reaches.
 
 #include "decode/Decoder.h"
+#include "arithmetic/FastPaths.h"
 
 #include <algorithm>
 
@@ -191,10 +192,15 @@ bool Decoder::decodeInstruction(const Function &function, FunctionCode &code, co
     return fail(syntax.line, "'" + syntax.name() + "' needs sm_" + std::to_string(opcode->computeCapability) +
                                  ", the module is for sm_" + std::to_string(module.target));
   InstDecoder decoder(*this, function, code, syntax, inst);
-  if (!opcode->decode(decoder) || !decoder.finish())
+  if (!opcode->decode(decoder))
+    return decoder.fail("this form is not supported");
+  if (!decoder.finish())
     return false;
   if (!inst.run && inst.flow == Flow::Next)
     return fail(syntax.line, "'" + syntax.name() + "' is not supported with this type");
+  if (inst.flow == Flow::Next && options.fastPaths)
+    if (Handler fast = fastHandler(inst))
+      inst.run = fast;
   return true;
 }
 

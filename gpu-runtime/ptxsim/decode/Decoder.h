@@ -17,6 +17,8 @@ namespace tilewright::ptxsim {
 
 struct DecodeOptions {
   unsigned computeCapability = 80;
+  /// Use vectorised handlers where there are any; off only to compare them with the general ones.
+  bool fastPaths = true;
 };
 
 /// Null after an error. `addresses` gives each module variable its device address.

@@ -116,6 +116,7 @@ void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcon
         cell.readClock = 1;
         cell.readThread = 0;
         cell.readLine = 0;
+        // Reader sets belong to the launch that made them.
         cell.readers = 0;
       }
       cell.launch = self;

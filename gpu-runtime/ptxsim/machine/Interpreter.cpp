@@ -4,6 +4,7 @@
 // The instruction loop, and what control flow does to fragments.
 
 #include "machine/Interpreter.h"
+#include "arithmetic/FastPaths.h"
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
 #include "machine/Warp.h"
@@ -27,10 +28,7 @@ void bind(ExecContext &context, Warp &warp, Fragment &fragment) {
 }
 
 uint32_t guardMask(ExecContext &context, const Inst &inst, uint32_t mask) {
-  const uint64_t *row = context.row(inst.guard);
-  uint32_t lanes = 0;
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    lanes |= static_cast<uint32_t>(row[lane]) << lane;
+  uint32_t lanes = nonZeroLanes(context.row(inst.guard));
   if (inst.guardNegated)
     lanes = ~lanes;
   return lanes & mask;

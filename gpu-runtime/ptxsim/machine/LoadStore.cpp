@@ -4,6 +4,7 @@
 // ld, st, and the hints that change nothing (prefetch, discard, applypriority).
 
 #include "arithmetic/Families.h"
+#include "machine/LaneLoops.h"
 #include "machine/MemoryAccess.h"
 
 #include <cstring>
@@ -26,6 +27,94 @@ uint64_t extended(uint64_t value, ScalarType type, unsigned registerBits) {
 
 uint64_t baseOf(const ExecContext &context, const Inst &inst) {
   return static_cast<uint64_t>(inst.offset) + (inst.frameLocal ? context.frame->localBase : 0);
+}
+
+/// Where the bytes of a plain access are when there is nothing to check but bounds; null sends the lane the slow way.
+template <typename T> inline uint8_t *quickPlace(ExecContext &context, Space space, uint64_t address) {
+  if (address % sizeof(T) != 0)
+    return nullptr;
+  if (space == Space::Shared) {
+    address &= 0xffffffff;
+    bool inside = address + sizeof(T) <= context.block->shared.size() &&
+                  address >= context.grid->program->sharedBegin;
+    return inside ? context.block->shared.data() + address : nullptr;
+  }
+  // Pages are aligned, and so is the access: one look is enough.
+  return context.grid->memory->pageMapped(address) ? context.grid->memory->backing(address) : nullptr;
+}
+
+bool isQuickSpace(Space space) { return space == Space::Shared || space == Space::Global || space == Space::Const; }
+
+template <typename T> void loadQuick(ExecContext &context, const Inst &inst) {
+  const uint64_t *addresses = context.row(inst.src[0]);
+  uint64_t *results = context.row(inst.dst[0]);
+  uint64_t base = static_cast<uint64_t>(inst.offset);
+  uint32_t slow = 0;
+  overLanes(context.mask, [&](unsigned lane) {
+    const uint8_t *bytes = quickPlace<T>(context, inst.space, addresses[lane] + base);
+    T value = 0;
+    if (bytes)
+      std::memcpy(&value, bytes, sizeof(T));
+    else
+      slow |= 1u << lane;
+    if (bytes)
+      results[lane] = value;
+  });
+  if (slow != 0) {
+    context.mask = slow;
+    inst.inner(context, inst);
+  }
+}
+
+template <typename T> void storeQuick(ExecContext &context, const Inst &inst) {
+  const uint64_t *addresses = context.row(inst.src[0]);
+  const uint64_t *values = context.row(inst.src[1]);
+  uint64_t base = static_cast<uint64_t>(inst.offset);
+  uint32_t slow = 0;
+  overLanes(context.mask, [&](unsigned lane) {
+    uint8_t *bytes = quickPlace<T>(context, inst.space, addresses[lane] + base);
+    T value = static_cast<T>(values[lane]);
+    if (bytes)
+      std::memcpy(bytes, &value, sizeof(T));
+    else
+      slow |= 1u << lane;
+  });
+  if (slow != 0) {
+    context.mask = slow;
+    inst.inner(context, inst);
+  }
+}
+
+/// Chooses between the quick way and the general one when the launch is known.
+template <typename T, bool IsLoad> void chooseAccess(ExecContext &context, const Inst &inst) {
+  if (context.checks)
+    inst.inner(context, inst);
+  else if (IsLoad)
+    loadQuick<T>(context, inst);
+  else
+    storeQuick<T>(context, inst);
+}
+
+/// One element, no extension of the sign, in memory that is found by its address alone.
+template <bool IsLoad> void preferQuick(Inst &inst) {
+  if (inst.elements != 1 || !isQuickSpace(inst.space) || inst.frameLocal || (IsLoad && isSigned(inst.type) &&
+                                                                             inst.dstBits > bitWidth(inst.type)))
+    return;
+  inst.inner = inst.run;
+  switch (byteWidth(inst.type)) {
+  case 1:
+    inst.run = chooseAccess<uint8_t, IsLoad>;
+    break;
+  case 2:
+    inst.run = chooseAccess<uint16_t, IsLoad>;
+    break;
+  case 4:
+    inst.run = chooseAccess<uint32_t, IsLoad>;
+    break;
+  case 8:
+    inst.run = chooseAccess<uint64_t, IsLoad>;
+    break;
+  }
 }
 
 void load(ExecContext &context, const Inst &inst) {
@@ -193,7 +282,10 @@ bool decodeLd(InstDecoder &d) {
   }
   if (inst.dstBits == 0)
     inst.dstBits = static_cast<uint8_t>(bitWidth(inst.type));
-  return memoryOperand(d, 1);
+  if (!memoryOperand(d, 1))
+    return false;
+  preferQuick<true>(inst);
+  return true;
 }
 
 bool decodeSt(InstDecoder &d) {
@@ -210,8 +302,12 @@ bool decodeSt(InstDecoder &d) {
   if (!d.expectOperands(2, 3) || !memoryOperand(d, 0))
     return false;
   const Operand &value = d.operand(1);
-  if (inst.elements == 1)
-    return d.source(value.kind == Operand::Vector && value.elements.size() == 1 ? value.elements[0] : value, inst.type);
+  if (inst.elements == 1) {
+    if (!d.source(value.kind == Operand::Vector && value.elements.size() == 1 ? value.elements[0] : value, inst.type))
+      return false;
+    preferQuick<false>(inst);
+    return true;
+  }
   if (value.kind != Operand::Vector || value.elements.size() != inst.elements)
     return d.fail("the value must be a vector of " + std::to_string(inst.elements));
   for (const Operand &element : value.elements)

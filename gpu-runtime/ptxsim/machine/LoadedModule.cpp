@@ -27,6 +27,7 @@ std::unique_ptr<LoadedModule> LoadedModule::load(std::string text, DeviceMemory 
   }
   DecodeOptions decodeOptions;
   decodeOptions.computeCapability = options.computeCapability;
+  decodeOptions.fastPaths = options.fastPaths;
   for (const auto &function : result->parsed->functions) {
     if (!function->isEntry || !function->hasBody)
       continue;

@@ -29,6 +29,8 @@ struct MachineOptions {
   uint64_t instructionLimit = 0;
   /// Operations on streams run when enqueued (false: in a seeded order, as late as the rules allow).
   bool eager = true;
+  /// Vectorised handlers for common instructions; off only in tests that compare.
+  bool fastPaths = true;
   std::string reportPath;
 
   static MachineOptions fromEnvironment();

@@ -1,0 +1,41 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_PLACE_PASSES_TD
+#define TILEWRIGHT_PLACE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ResolveDimsPass : Pass<"tilewright-resolve-dims", "::mlir::func::FuncOp"> {
+  let summary = "Take the dims of a dispatch's results from its destinations";
+  let description = [{
+    `tensor.dim` of a result becomes `tensor.dim` of the `outs` operand it is
+    tied to, and so on up to a function argument or a size given to
+    `tensor.empty`; the host then never waits for a kernel to know a size.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def NumberDispatchesPass
+    : Pass<"tilewright-number-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Give every kernel its number in the manifest";
+  let description = [{
+    Kernels that no dispatch names are erased; the others get
+    `tilewright.dispatch_id`, counting in the order in which the program holds
+    them.
+  }];
+}
+
+def CollectChecksPass
+    : Pass<"tilewright-collect-checks", "::mlir::func::FuncOp"> {
+  let summary = "Write down which dims of a kernel's operands must be equal";
+  let description = [{
+    Dims of tensors that one loop of a structured op runs over must have one
+    size. Where that is not known statically, the kernel gets an entry of
+    `tilewright.checks`: `{dims = array<i64: o, d, o', d'>, message = …}`, dim d
+    of tensor operand o must equal dim d' of operand o'. The runtime evaluates
+    them before each launch.
+  }];
+}
+
+#endif

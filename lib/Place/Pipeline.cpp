@@ -1,0 +1,34 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `place` as a pipeline.
+
+#include "tilewright/Place/Place.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Place/Passes.h.inc"
+} // namespace tilewright
+
+void tilewright::populatePlacePipeline(OpPassManager &pm,
+                                       const PlaceOptions &) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createResolveDimsPass());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  func.addPass(createCollectChecksPass());
+  pm.addPass(createNumberDispatchesPass());
+}
+
+void tilewright::registerPlacePasses() {
+  registerTilewrightPlacePasses();
+  PassPipelineRegistration<>(
+      "tilewright-place", "The stage place",
+      [](OpPassManager &pm) { populatePlacePipeline(pm); });
+}

@@ -30,8 +30,10 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "kernel " << getCalleeAttr() << " does not exist";
   if (!isKernel(kernel))
     return emitOpError() << getCalleeAttr() << " lacks '" << kKernelAttr << "'";
+  // In thread form the kernel's arguments are flattened.
   size_t operands = getInputs().size() + getOuts().size();
-  if (kernel.getNumArguments() == operands)
+  if (kernel->hasAttr(kScalarsAttr) ||
+      kernel.getNumArguments() == operands)
     return success();
   return emitOpError() << "passes " << operands << " operands but "
                        << getCalleeAttr() << " takes "

@@ -167,10 +167,12 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
     return failure();
   // Shuffles pay where they move one register name for all lanes; exchanges of
   // register and lane digits go through shared memory.
+  ConversionOptions oneRound;
+  oneRound.maxRounds = 1;
   int bits = elementBytes(type.getElementType()) * 8;
   auto plan = planConversion(*from, *to, bits);
   if (plan && !plan->exchanges.empty())
-    plan = planConversion(*from, *to, bits, {/*maxShufflesPerRegister=*/0});
+    plan = planConversion(*from, *to, bits, oneRound);
   if (!plan)
     return op.emitOpError() << plan.error();
 

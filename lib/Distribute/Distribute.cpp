@@ -491,8 +491,9 @@ LogicalResult Distributor::warps(WarpsOp op) {
   OpBuilder &b = code.b;
   ThreadRange outer = code.threads;
   int64_t outerBarrier = code.barrierId;
-  if (op.getFirst() < 0 || op.getCount() < 1 ||
-      op.getFirst() + op.getCount() > outer.firstWarp + outer.warps)
+  int64_t first = op.getFirst(), count = op.getCount();
+  if (first < outer.firstWarp || count < 1 ||
+      first + count > outer.firstWarp + outer.warps)
     return op.emitOpError() << "names warps outside [" << outer.firstWarp << ", "
                             << outer.firstWarp + outer.warps << ")";
   Value warp = gpu::SubgroupIdOp::create(b, loc, /*upper_bound=*/IntegerAttr());

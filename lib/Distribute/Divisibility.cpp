@@ -70,6 +70,8 @@ int64_t tilewright::knownDivisor(Value value, int depth) {
     AffineMap map = apply.getAffineMap();
     return expressionDivisor(map.getResult(0), operands, map.getNumDims());
   }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return std::gcd(of(select.getTrueValue()), of(select.getFalseValue()));
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return of(op->getOperand(0));
   return 1;

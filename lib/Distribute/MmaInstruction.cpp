@@ -113,7 +113,9 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   FailureOr<Shape> shape = shapeOf(op);
   if (failed(instruction) || failed(shape))
     return failure();
-  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
+  int64_t warpsM, warpsN;
+  std::tie(warpsM, warpsN) =
+      warpGrid(op, *shape, *instruction, threads.warps);
   if (shape->m % (instruction->m * warpsM) ||
       shape->n % (instruction->n * warpsN) || shape->k % instruction->k)
     return op.emitOpError() << "tile " << shape->m << "x" << shape->n << "x"
@@ -166,7 +168,9 @@ LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
   if (failed(instruction) || failed(shape) || failed(layouts) || failed(a) ||
       failed(bRegisters) || failed(acc))
     return failure();
-  auto [warpsM, warpsN] = warpGrid(op, *shape, *instruction, threads.warps);
+  int64_t warpsM, warpsN;
+  std::tie(warpsM, warpsN) =
+      warpGrid(op, *shape, *instruction, threads.warps);
   int64_t repeatM = shape->m / (instruction->m * warpsM),
           repeatN = shape->n / (instruction->n * warpsN),
           repeatK = shape->k / instruction->k;

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kScalarsAttr = "tilewright.scalars";
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "tilewright.index_bits";
 inline constexpr llvm::StringLiteral kLayoutsAttr = "tilewright.layouts";
 inline constexpr llvm::StringLiteral kDivisibleAttr = "tilewright.divisible";
+inline constexpr llvm::StringLiteral kChecksAttr = "tilewright.checks";
+inline constexpr llvm::StringLiteral kVariantOfAttr = "tilewright.variant_of";
 
 /// True for functions that are device code.
 inline bool isKernel(mlir::FunctionOpInterface func) {

@@ -39,6 +39,12 @@ def Tilewright_Dialect : Dialect {
       * `tilewright.divisible` (kernel): array of i64 in threes, operand, dim,
         divisor: the variant's guard promises that the dynamic dim is a multiple
         of the divisor, so that rows are aligned for wide accesses.
+      * `tilewright.variant_of` (kernel): name of the kernel that dispatches
+        call; this one runs instead where its promises (`tilewright.divisible`)
+        hold. Variants stand in front of that kernel, best first.
+      * `tilewright.checks` (kernel): array of `{dims = array<i64: o, d, p, e>,
+        message = "…"}`: at each launch dim d of operand o must equal dim e of
+        operand p.
       * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -1,0 +1,29 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The room that makes variants of kernels for favourable shapes.
+
+#ifndef TILEWRIGHT_SPECIALIZE_SPECIALIZE_H
+#define TILEWRIGHT_SPECIALIZE_SPECIALIZE_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tilewright {
+
+/// Adds the variant with aligned rows of every kernel of the program that can
+/// profit from one.
+void addAlignedVariants(mlir::ModuleOp program);
+
+std::unique_ptr<mlir::Pass> createSpecializePass();
+void registerSpecializePasses();
+
+struct SpecializeOptions {};
+void populateSpecializePipeline(mlir::OpPassManager &pm,
+                                const SpecializeOptions &options);
+
+} // namespace tilewright
+
+#endif

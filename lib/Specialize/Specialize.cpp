@@ -1,0 +1,82 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Variants for aligned rows.
+//
+//   func.func private @k(%a: memref<?x?xf32>, …) attributes {tilewright.kernel}
+// becomes
+//   func.func private @k_aligned(%a: memref<?x?xf32>, …) attributes {tilewright.kernel,
+//       tilewright.variant_of = "k", tilewright.divisible = array<i64: 0, 1, 4>}
+//   func.func private @k(%a: memref<?x?xf32>, …) attributes {tilewright.kernel}
+
+#include "tilewright/Specialize/Specialize.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_SPECIALIZEPASS
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Specialize/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+/// (operand, dim, divisor) for each buffer with a dynamic innermost dim.
+static SmallVector<int64_t> alignedRows(func::FuncOp kernel,
+                                        int64_t accessBytes) {
+  SmallVector<int64_t> promises;
+  int64_t operand = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      continue;
+    int64_t last = buffer.getRank() - 1;
+    Type element = buffer.getElementType();
+    if (last >= 0 && buffer.isDynamicDim(last) && element.isIntOrFloat()) {
+      int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+      if (accessBytes > bytes)
+        promises.append({operand, last, accessBytes / bytes});
+    }
+    ++operand;
+  }
+  return promises;
+}
+
+void tilewright::addAlignedVariants(ModuleOp program) {
+  TargetAttr target = getTarget(program);
+  int64_t accessBytes = target ? target.getFact("access_bytes", 16) : 16;
+  SymbolTable symbols(program);
+  SmallVector<func::FuncOp> kernels;
+  for (auto func : program.getOps<func::FuncOp>())
+    if (isKernel(func) && !func.isExternal() && !func->hasAttr(kVariantOfAttr))
+      kernels.push_back(func);
+  for (func::FuncOp kernel : kernels) {
+    SmallVector<int64_t> promises = alignedRows(kernel, accessBytes);
+    if (promises.empty())
+      continue;
+    OpBuilder b(kernel);
+    auto variant = cast<func::FuncOp>(kernel->clone());
+    variant.setName((kernel.getName() + "_aligned").str());
+    variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
+    variant->setAttr(kDivisibleAttr, b.getDenseI64ArrayAttr(promises));
+    symbols.insert(variant, Block::iterator(kernel));
+  }
+}
+
+namespace {
+struct SpecializePass
+    : tilewright::impl::SpecializePassBase<SpecializePass> {
+  void runOnOperation() override { addAlignedVariants(getOperation()); }
+};
+} // namespace
+
+void tilewright::registerSpecializePasses() {
+  registerTilewrightSpecializePasses();
+}
+
+void tilewright::populateSpecializePipeline(OpPassManager &pm,
+                                            const SpecializeOptions &) {
+  pm.addPass(createSpecializePass());
+}

@@ -1,0 +1,15 @@
+// RUN: tilewright-opt %s -tilewright-specialize | FileCheck %s
+
+// CHECK: func.func private @dynamic_rows_aligned
+// CHECK-SAME: tilewright.divisible = array<i64: 0, 1, 4, 1, 0, 8>
+// CHECK-SAME: tilewright.variant_of = "dynamic_rows"
+// CHECK: func.func private @dynamic_rows(
+// CHECK-NOT: tilewright.divisible
+func.func private @dynamic_rows(%a: memref<8x?xf32>, %b: memref<?xf16>, %c: memref<?x64xf32>) attributes {tilewright.kernel} {
+  return
+}
+
+// CHECK-NOT: @static_rows_aligned
+func.func private @static_rows(%a: memref<?x63xf32>) attributes {tilewright.kernel} {
+  return
+}

@@ -1,0 +1,201 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Manifest entries from IR:
+//
+//   tilewright.launch = <threads = 128, …, tiles = ()[s0] -> (s0 ceildiv 64, 4), dims = [0, 0]>
+// becomes
+//   "grid": [["mul", ["ceildiv", ["dim", 0, 0], 64], 4], 1, 1], "block": [128, 1, 1]
+
+#include "tilewright/Artifact/Manifest.h"
+
+using namespace mlir;
+using namespace tilewright;
+namespace json = llvm::json;
+
+StringRef tilewright::manifestDType(Type type) {
+  return llvm::TypeSwitch<Type, StringRef>(type)
+      .Case([](Float64Type) { return "f64"; })
+      .Case([](Float32Type) { return "f32"; })
+      .Case([](Float16Type) { return "f16"; })
+      .Case([](BFloat16Type) { return "bf16"; })
+      .Case([](Float8E4M3FNType) { return "f8E4M3FN"; })
+      .Case([](Float8E5M2Type) { return "f8E5M2"; })
+      .Case([](IndexType) { return "index"; })
+      .Case([](IntegerType type) -> StringRef {
+        switch (type.getWidth()) {
+        case 64: return "i64";
+        case 32: return "i32";
+        case 16: return "i16";
+        case 8: return "i8";
+        case 4: return "i4";
+        case 1: return "i1";
+        default: return "";
+        }
+      })
+      .Default([](Type) { return ""; });
+}
+
+static json::Array toJSON(ArrayRef<int64_t> shape) {
+  json::Array result;
+  for (int64_t size : shape)
+    result.push_back(ShapedType::isDynamic(size) ? int64_t(-1) : size);
+  return result;
+}
+
+FailureOr<json::Object> tilewright::describeValue(Location loc, Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  StringRef dtype = manifestDType(shaped ? shaped.getElementType() : type);
+  if (dtype.empty() || (shaped && !shaped.hasRank()))
+    return emitError(loc) << "type " << type
+                          << " cannot cross the program's boundary";
+  json::Object result{{"kind", "scalar"}, {"dtype", dtype}};
+  if (shaped) {
+    result["kind"] = isa<MemRefType>(type) ? "buffer" : "tensor";
+    result["shape"] = toJSON(shaped.getShape());
+  }
+  return result;
+}
+
+json::Value tilewright::toExpression(AffineExpr expr, ArrayRef<int64_t> dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return json::Array{"dim", dims[2 * symbol.getPosition()],
+                       dims[2 * symbol.getPosition() + 1]};
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  json::Value left = toExpression(binary.getLHS(), dims),
+              right = toExpression(binary.getRHS(), dims);
+  StringRef name = "add";
+  switch (expr.getKind()) {
+  case AffineExprKind::Mul: name = "mul"; break;
+  case AffineExprKind::Mod: name = "mod"; break;
+  case AffineExprKind::FloorDiv: name = "floordiv"; break;
+  case AffineExprKind::CeilDiv: name = "ceildiv"; break;
+  default: break;
+  }
+  return json::Array{name, std::move(left), std::move(right)};
+}
+
+FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
+  json::Array operands, scalars;
+  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
+  size_t tensor = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    FailureOr<json::Object> value = describeValue(kernel.getLoc(), type);
+    if (failed(value))
+      return failure();
+    if (!isa<ShapedType>(type)) {
+      scalars.push_back(*value->get("dtype"));
+      continue;
+    }
+    value->erase("kind");
+    if (!access || tensor >= access.size())
+      return kernel.emitError() << "kernel lacks '" << kAccessAttr
+                                << "' for tensor " << tensor;
+    (*value)["access"] = cast<StringAttr>(access[tensor++]).getValue().str();
+    operands.push_back(std::move(*value));
+  }
+  json::Object result{{"name", kernel.getName().str()},
+                      {"operands", std::move(operands)},
+                      {"scalars", std::move(scalars)}};
+  // [message, operand, dim, operand, dim] each.
+  json::Array checks;
+  if (auto list = kernel->getAttrOfType<ArrayAttr>(kChecksAttr))
+    for (Attribute entry : list) {
+      auto check = cast<DictionaryAttr>(entry);
+      auto dims = check.getAs<DenseI64ArrayAttr>("dims");
+      auto message = check.getAs<StringAttr>("message");
+      if (!dims || dims.size() != 4 || !message)
+        return kernel.emitError() << "malformed '" << kChecksAttr << "'";
+      checks.push_back(json::Object{
+          {"equal", json::Array{json::Array{"dim", dims[0], dims[1]},
+                                json::Array{"dim", dims[2], dims[3]}}},
+          {"message", message.getValue().str()}});
+    }
+  result["checks"] = std::move(checks);
+  return result;
+}
+
+/// Guards of the kernel itself: promised divisors, and 32-bit indices.
+static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
+  json::Array all{"and"};
+  if (target != json::Value(true))
+    all.push_back(target);
+  if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr))
+    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+      all.push_back(json::Array{
+          "eq",
+          json::Array{"mod", json::Array{"dim", promises[i], promises[i + 1]},
+                      promises[i + 2]},
+          0});
+  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
+  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  if (access && (!bits || bits.getInt() == 32))
+    for (size_t operand = 0; operand < access.size(); ++operand)
+      all.push_back(json::Array{"lt", json::Array{"numel", int64_t(operand)},
+                                int64_t(1) << 31});
+  if (all.size() == 1)
+    return true;
+  if (all.size() == 2)
+    return std::move(all[1]);
+  return all;
+}
+
+FailureOr<json::Object>
+tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
+                            const json::Value &guard) {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (!launch)
+    return kernel.emitError() << "kernel has no '" << kLaunchAttr << "'";
+  json::Array product{"mul"};
+  for (AffineExpr expr : launch.getTiles().getValue().getResults())
+    product.push_back(toExpression(expr, launch.getDims()));
+  json::Value total = product.size() == 1   ? json::Value(1)
+                      : product.size() == 2 ? std::move(product[1])
+                                            : json::Value(std::move(product));
+  json::Array grid{total, 1, 1};
+  TargetAttr target = getTarget(kernel);
+  int64_t widest = target ? target.getFact("max_grid_x", INT32_MAX) : INT32_MAX;
+  if (widest < INT32_MAX) {
+    json::Value width = json::Array{"min", total, widest};
+    grid = json::Array{width,
+            json::Array{"ceildiv", total, json::Array{"max", width, 1}}, 1};
+  }
+  // Buffers, then scalars. Host scalars are counted in the order of arguments.
+  json::Array params;
+  int64_t buffers = 0, scalar = 0;
+  SmallVector<Type> scalarTypes;
+  for (Type type : kernel.getArgumentTypes())
+    if (isa<ShapedType>(type))
+      params.push_back(json::Object{{"buffer", buffers++}});
+    else
+      scalarTypes.push_back(type);
+  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  StringRef index = bits && bits.getInt() == 64 ? "i64" : "i32";
+  if (auto scalars = kernel->getAttrOfType<ArrayAttr>(kScalarsAttr))
+    for (Attribute meaning : scalars) {
+      size_t number = scalar++;
+      if (auto dim = dyn_cast<DimAttr>(meaning)) {
+        params.push_back(json::Object{
+            {"scalar", index},
+            {"value", json::Array{"dim", dim.getOperand(), dim.getDim()}}});
+        continue;
+      }
+      auto host = dyn_cast<HostScalarAttr>(meaning);
+      if (!host || number >= scalarTypes.size())
+        return kernel.emitError() << "scalar " << meaning << " has no meaning";
+      Type type = scalarTypes[number];
+      params.push_back(json::Object{
+          {"scalar", type.isIndex() ? index : manifestDType(type)},
+          {"value", json::Array{"scalar", host.getNumber()}}});
+    }
+  return json::Object{{"name", entry.str()},
+                      {"guard", kernelGuard(kernel, guard)},
+                      {"grid", std::move(grid)},
+                      {"block", json::Array{launch.getThreads(), 1, 1}},
+                      {"cluster", json::Array{1, 1, 1}},
+                      {"params", std::move(params)}};
+}

@@ -1,0 +1,107 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The compiler as a library: text and options in, bytes or diagnostics out.
+//
+//   CompileOptions options;
+//   options.targets = "cuda:sm_80,vulkan,cpu";
+//   CompileResult result = compile(source, "matmul.mlir", options);
+//   if (result.succeeded) write(result.outputs[0].bytes);
+//
+// Nothing is kept between calls except a KernelCache that the caller gives.
+// Calls may run at the same time, also with one cache. Kernels are compiled in
+// parallel. Input and options determine every byte of the output.
+
+#ifndef TILEWRIGHT_COMPILER_COMPILER_H
+#define TILEWRIGHT_COMPILER_COMPILER_H
+
+#include "tilewright/Stages/Stages.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+/// What the outputs are. Raw kinds give one output per kernel variant.
+enum class EmitKind {
+  Artifact,      // the .tw container
+  Manifest,      // its manifest, JSON
+  MLIR,          // the IR after the last stage
+  LLVM,          // LLVM IR of host programs and of kernels that go through it
+  PTX,           // text
+  SPIRV,         // words
+  SPIRVAssembly, // text
+  Assembly,      // of host programs and CPU kernels
+};
+
+/// Compiled kernels by content: a kernel whose IR, target and options were seen
+/// before is not compiled again. Thread-safe.
+class KernelCache {
+public:
+  std::optional<KernelCode> lookup(llvm::StringRef key);
+  void insert(llvm::StringRef key, const KernelCode &code);
+  size_t size();
+
+private:
+  std::mutex mutex;
+  llvm::StringMap<KernelCode> codes;
+};
+
+struct CompileOptions {
+  std::string targets = "cuda:sm_80,cuda:sm_90a,vulkan,cpu";
+  EmitKind emit = EmitKind::Artifact;
+  /// Out of contract, ftz, tf32 (written into the IR as `tilewright.fp`).
+  std::vector<std::string> fp;
+  bool debugInfo = false;
+  /// Stop after this stage and return the IR, whatever `emit` says.
+  std::optional<Stage> stopAfter;
+  /// Called with the IR after each stage.
+  std::function<void(Stage, llvm::StringRef text)> onStage;
+  /// Fill CompileResult::explanation.
+  bool explain = false;
+  /// Fill CompileResult::configs and stop after configure.
+  bool listConfigs = false;
+  /// Compile kernels in parallel.
+  bool parallel = true;
+  KernelCache *cache = nullptr;
+};
+
+struct CompileOutput {
+  /// Relative to the output directory, "cuda_sm_80/main_matmul_0.ptx"; empty
+  /// for kinds with one output.
+  std::string path;
+  std::string bytes;
+};
+
+/// What was decided about one kernel.
+struct KernelExplanation {
+  std::string program, kernel;
+  std::vector<std::string> lines;
+};
+
+struct CompileResult {
+  bool succeeded = false;
+  /// Errors, warnings and remarks as text with source lines.
+  std::string diagnostics;
+  std::vector<CompileOutput> outputs;
+  std::vector<KernelExplanation> explanation;
+  /// With listConfigs: one entry per kernel, best config first.
+  std::vector<KernelExplanation> configs;
+};
+
+/// Compiles one program. `name` is the source's name in diagnostics.
+CompileResult compile(llvm::StringRef source, llvm::StringRef name,
+                      const CompileOptions &options);
+
+/// For --help: the accepted targets.
+std::string getTargetSyntax();
+
+} // namespace tilewright
+
+#endif

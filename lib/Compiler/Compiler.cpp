@@ -1,0 +1,374 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The way of one compilation:
+//   1. parse; the stages up to normalize, on the whole input;
+//   2. one program per target variant; the stages up to place on each;
+//      here the host program and the dispatches of each target are read off;
+//   3. the stages up to distribute on each program's kernels;
+//   4. every kernel of every program to code, in parallel, each in a module of
+//      its own; the host programs beside them;
+//   5. package.
+
+#include "tilewright/Compiler/Compiler.h"
+
+#include "Package.h"
+#include "Source.h"
+#include "tilewright/Artifact/Manifest.h"
+#include "tilewright/Configure/Configure.h"
+#include "tilewright/Target/Compile.h"
+#include "tilewright/Target/Reference/Reference.h"
+
+#include "mlir/IR/Threading.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+std::optional<KernelCode> KernelCache::lookup(StringRef key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto it = codes.find(key);
+  return it == codes.end() ? std::nullopt : std::optional(it->second);
+}
+void KernelCache::insert(StringRef key, const KernelCode &code) {
+  std::lock_guard<std::mutex> lock(mutex);
+  codes.try_emplace(key, code);
+}
+size_t KernelCache::size() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return codes.size();
+}
+
+std::string tilewright::getTargetSyntax() {
+  return createTargetRegistry().getSyntax();
+}
+
+namespace {
+
+/// One target on its way.
+struct Job {
+  const ParsedTarget *target = nullptr;
+  const TargetBackend *backend = nullptr;
+  /// One per variant, nested in the input's module.
+  SmallVector<ModuleOp> programs;
+  /// The first variant's program after place: host code and kernel signatures.
+  /// For the reference, the input.
+  OwningOpRef<ModuleOp> hostForm;
+};
+
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, CompileResult &result)
+      : options(options), result(result), registry(createTargetRegistry()) {}
+  LogicalResult run(StringRef source, StringRef name);
+
+private:
+  void buildFor(Stage stage, KernelForm form, OpPassManager &pm);
+  LogicalResult runOn(ModuleOp module, Stage stage, KernelForm form);
+  /// Loads the dialects that `pm` will ask for. Threads must not: loading
+  /// changes the context.
+  void loadDialectsOf(PassManager &pm) {
+    DialectRegistry needed;
+    pm.getDependentDialects(needed);
+    context->appendDialectRegistry(needed);
+    for (StringRef name : needed.getDialectNames())
+      context->getOrLoadDialect(name);
+  }
+  LogicalResult runStage(Stage stage);
+  LogicalResult afterStage(Stage stage, bool &stop);
+  void keepHostForms();
+  void collectExplanations();
+  LogicalResult compileKernels(Job &job, CompiledProgram &program);
+  LogicalResult compileProgram(Job &job, CompiledProgram &program);
+  FailureOr<KernelCode> compileCached(func::FuncOp kernel, Job &job);
+  BackendOptions backendOptions() const {
+    BackendOptions result;
+    result.debugInfo = options.debugInfo;
+    result.keepText = options.emit == EmitKind::LLVM ||
+                      options.emit == EmitKind::Assembly ||
+                      options.emit == EmitKind::SPIRVAssembly;
+    return result;
+  }
+
+  const CompileOptions &options;
+  CompileResult &result;
+  TargetRegistry registry;
+  std::vector<ParsedTarget> targets;
+  std::vector<Job> jobs;
+  OwningOpRef<ModuleOp> module;
+  MLIRContext *context = nullptr;
+};
+
+} // namespace
+
+static std::string toText(Operation *op, bool debugInfo) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  if (debugInfo)
+    flags.enableDebugInfo();
+  op->print(os, flags);
+  os << "\n";
+  return text;
+}
+
+void Compilation::buildFor(Stage stage, KernelForm form, OpPassManager &pm) {
+  if (stage != Stage::Configure || !options.listConfigs)
+    return buildStage(stage, form, pm);
+  ConfigureOptions configure;
+  configure.listConfigs = true;
+  populateConfigurePipeline(pm, configure);
+}
+
+LogicalResult Compilation::runOn(ModuleOp module, Stage stage, KernelForm form) {
+  PassManager pm(context, ModuleOp::getOperationName());
+  buildFor(stage, form, pm);
+  return pm.run(module);
+}
+
+LogicalResult Compilation::runStage(Stage stage) {
+  if (stage < Stage::Clone)
+    return runOn(*module, stage, KernelForm::Thread);
+  if (stage == Stage::Clone) {
+    std::vector<ParsedTarget> cloned;
+    for (const Job &job : jobs)
+      if (job.backend->getKernelForm() != KernelForm::None)
+        cloned.push_back(*job.target);
+    clonePrograms(*module, cloned);
+    auto programs = module->getOps<ModuleOp>();
+    auto next = programs.begin();
+    for (Job &job : jobs)
+      if (job.backend->getKernelForm() != KernelForm::None)
+        for (size_t i = 0; i < job.target->variants.size(); ++i)
+          job.programs.push_back(*next++);
+    return success();
+  }
+  SmallVector<std::pair<ModuleOp, KernelForm>> programs;
+  for (Job &job : jobs) {
+    KernelForm form = job.backend->getKernelForm();
+    for (ModuleOp program : job.programs)
+      programs.push_back({program, form});
+    PassManager pm(context, ModuleOp::getOperationName());
+    buildFor(stage, form, pm);
+    loadDialectsOf(pm);
+  }
+  return failableParallelForEach(context, programs, [&](auto &program) {
+    return runOn(program.first, stage, program.second);
+  });
+}
+
+LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
+  if (options.onStage)
+    options.onStage(stage, toText(*module, options.debugInfo));
+  if (stage == Stage::Place)
+    keepHostForms();
+  if (stage == Stage::Configure)
+    collectExplanations();
+  stop = options.stopAfter == stage ||
+         (options.listConfigs && stage == Stage::Configure);
+  if (options.stopAfter == stage)
+    result.outputs.push_back({"", toText(*module, options.debugInfo)});
+  return success();
+}
+
+void Compilation::keepHostForms() {
+  for (Job &job : jobs)
+    if (!job.programs.empty())
+      job.hostForm = cast<ModuleOp>(job.programs.front()->clone());
+}
+
+void Compilation::collectExplanations() {
+  auto strings = [](Operation *op, StringRef name) {
+    std::vector<std::string> lines;
+    if (auto list = op->getAttrOfType<ArrayAttr>(name))
+      for (Attribute line : list) {
+        if (auto text = dyn_cast<StringAttr>(line)) {
+          lines.push_back(text.getValue().str());
+        } else {
+          llvm::raw_string_ostream os(lines.emplace_back());
+          os << line;
+        }
+      }
+    return lines;
+  };
+  for (Job &job : jobs)
+    for (ModuleOp program : job.programs)
+      for (auto kernel : program.getOps<func::FuncOp>()) {
+        if (!isKernel(kernel))
+          continue;
+        std::string name = program.getName().value_or("").str();
+        if (options.explain)
+          result.explanation.push_back(
+              {name, kernel.getName().str(), strings(kernel, kExplainAttr)});
+        if (options.listConfigs)
+          result.configs.push_back(
+              {name, kernel.getName().str(), strings(kernel, kConfigsAttr)});
+      }
+}
+
+FailureOr<KernelCode> Compilation::compileCached(func::FuncOp kernel, Job &job) {
+  if (!options.cache)
+    return compileKernel(registry, kernel, backendOptions());
+  std::string text = toText(kernel, options.debugInfo);
+  llvm::raw_string_ostream os(text);
+  os << getTarget(kernel) << options.debugInfo << int(options.emit);
+  if (auto fp = kernel->getParentOfType<ModuleOp>()->getAttr(kFpAttr))
+    os << fp;
+  auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
+  StringRef key(reinterpret_cast<const char *>(hash.data()), hash.size());
+  if (std::optional<KernelCode> known = options.cache->lookup(key))
+    return *known;
+  FailureOr<KernelCode> code = compileKernel(registry, kernel, backendOptions());
+  if (succeeded(code))
+    options.cache->insert(key, *code);
+  return code;
+}
+
+LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
+  struct Item {
+    func::FuncOp kernel;
+    const TargetVariant *variant;
+    CompiledKernel *into;
+  };
+  std::vector<Item> items;
+  for (auto [module, variant] :
+       llvm::zip_equal(job.programs, job.target->variants))
+    for (auto kernel : module.getOps<func::FuncOp>())
+      if (isKernel(kernel) && !kernel.isExternal())
+        items.push_back({kernel, &variant, nullptr});
+  program.kernels.resize(items.size());
+  for (auto [item, compiled] : llvm::zip_equal(items, program.kernels)) {
+    item.into = &compiled;
+    auto original = item.kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+    compiled.dispatch = (original ? original.getValue() : item.kernel.getName()).str();
+    item.kernel.setName((item.kernel.getName() + item.variant->tag).str());
+  }
+  PassManager pm(context, ModuleOp::getOperationName());
+  job.backend->buildLowering(pm, job.target->variants.front().target,
+                             backendOptions());
+  loadDialectsOf(pm);
+  return failableParallelForEach(context, items, [&](Item &item) -> LogicalResult {
+    FailureOr<KernelCode> code = compileCached(item.kernel, job);
+    if (failed(code))
+      return failure();
+    FailureOr<llvm::json::Object> description =
+        describeVariant(item.kernel, code->entry, item.variant->guard);
+    if (failed(description))
+      return failure();
+    item.into->description = std::move(*description);
+    item.into->code = std::move(*code);
+    return success();
+  });
+}
+
+LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
+  program.target = job.target;
+  HostOptions host;
+  host.debugInfo = options.debugInfo;
+  host.keepText = backendOptions().keepText;
+  if (job.backend->getKernelForm() == KernelForm::None) {
+    FailureOr<HostProgram> oracle = compileReference(*job.hostForm, host);
+    if (succeeded(oracle))
+      program.host = std::move(*oracle);
+    return success(succeeded(oracle));
+  }
+  if (failed(compileKernels(job, program)))
+    return failure();
+  for (const CompiledKernel &kernel : program.kernels)
+    if (kernel.code.kind == CodeKind::Object)
+      host.objects.push_back({{kernel.code.entry}, kernel.code.bytes});
+  FailureOr<HostProgram> compiled = compileHost(*job.hostForm, host);
+  if (failed(compiled))
+    return failure();
+  program.host = std::move(*compiled);
+  for (const std::string &name : program.host.dispatches) {
+    auto kernel = job.hostForm->lookupSymbol<func::FuncOp>(name);
+    if (!kernel)
+      return job.hostForm->emitError() << "dispatch of unknown kernel " << name;
+    FailureOr<llvm::json::Object> dispatch = describeDispatch(kernel);
+    if (failed(dispatch))
+      return failure();
+    program.dispatches.push_back(std::move(*dispatch));
+  }
+  return success();
+}
+
+LogicalResult Compilation::run(StringRef source, StringRef name) {
+  DialectRegistry dialects;
+  registerInputDialects(dialects);
+  registry.registerDialects(dialects);
+  registerHostDialects(dialects);
+  registerReferenceDialects(dialects);
+  MLIRContext owned(dialects, options.parallel ? MLIRContext::Threading::ENABLED
+                                               : MLIRContext::Threading::DISABLED);
+  context = &owned;
+  context->loadDialect<TilewrightDialect>();
+  // Whatever refers to the context goes before it does.
+  struct Release {
+    Compilation &owner;
+    ~Release() {
+      owner.jobs.clear();
+      owner.module = nullptr;
+      owner.targets.clear();
+    }
+  } release{*this};
+
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
+                             llvm::SMLoc());
+  llvm::raw_string_ostream diagnostics(result.diagnostics);
+  SourceMgrDiagnosticHandler handler(sources, context, diagnostics);
+
+  llvm::Expected<std::vector<ParsedTarget>> parsed =
+      registry.parseList(context, options.targets);
+  if (!parsed) {
+    diagnostics << "error: " << llvm::toString(parsed.takeError()) << "\n";
+    return failure();
+  }
+  targets = std::move(*parsed);
+  module = parseSource(sources, *context);
+  if (!module)
+    return failure();
+  if (!options.fp.empty()) {
+    SmallVector<StringRef> fp(options.fp.begin(), options.fp.end());
+    module->getOperation()->setAttr(kFpAttr,
+                                    Builder(context).getStrArrayAttr(fp));
+  }
+  for (const ParsedTarget &target : targets) {
+    Job &job = jobs.emplace_back();
+    job.target = &target;
+    job.backend = registry.lookupBackend(target.backend);
+    if (job.backend->getKernelForm() == KernelForm::None) {
+      job.hostForm = cast<ModuleOp>(module->getOperation()->clone());
+      job.hostForm.get()->setAttr(kTargetAttr, target.variants.front().target);
+    }
+  }
+  for (Stage stage : getStages()) {
+    bool stop = false;
+    if (failed(runStage(stage)) || failed(afterStage(stage, stop)))
+      return failure();
+    if (stop)
+      return success();
+  }
+  if (options.emit == EmitKind::MLIR) {
+    result.outputs.push_back({"", toText(*module, options.debugInfo)});
+    return success();
+  }
+  std::vector<CompiledProgram> programs(jobs.size());
+  for (auto [job, program] : llvm::zip_equal(jobs, programs))
+    if (failed(compileProgram(job, program)))
+      return failure();
+  return package(module->getLoc(), programs, options.emit, result.outputs);
+}
+
+CompileResult tilewright::compile(StringRef source, StringRef name,
+                                  const CompileOptions &options) {
+  CompileResult result;
+  result.succeeded = succeeded(Compilation(options, result).run(source, name));
+  if (!result.succeeded)
+    result.outputs.clear();
+  if (!result.succeeded && result.diagnostics.empty())
+    result.diagnostics = "error: compilation failed without a diagnostic\n";
+  return result;
+}

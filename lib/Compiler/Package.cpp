@@ -1,0 +1,177 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Package.h"
+
+#include "tilewright/Artifact/Container.h"
+#include "tilewright/Artifact/Manifest.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tilewright;
+namespace json = llvm::json;
+
+static constexpr StringLiteral kProducer = "tilewright 0.1.0";
+
+/// Joins requirements: numbers by the largest, the rest by the last.
+static void join(json::Object &into, const json::Object &from) {
+  for (const auto &[key, value] : from) {
+    std::optional<int64_t> number = value.getAsInteger();
+    const json::Value *old = into.get(key);
+    if (number && old && old->getAsInteger().value_or(*number) > *number)
+      continue;
+    into[key] = value;
+  }
+}
+
+static FailureOr<json::Array> describeFunctions(Location loc,
+                                                const HostProgram &host) {
+  json::Array functions;
+  for (const HostFunction &function : host.functions) {
+    json::Array inputs, results;
+    for (auto [types, into] : {std::pair(function.type.getInputs(), &inputs),
+                               std::pair(function.type.getResults(), &results)})
+      for (Type type : types) {
+        FailureOr<json::Object> value = describeValue(loc, type);
+        if (failed(value))
+          return failure();
+        into->push_back(std::move(*value));
+      }
+    functions.push_back(json::Object{{"name", function.name},
+                                     {"inputs", std::move(inputs)},
+                                     {"results", std::move(results)}});
+  }
+  return functions;
+}
+
+/// The manifest's entry of a program; its code goes to `sections`.
+static FailureOr<json::Object> describeProgram(Location loc,
+                                               CompiledProgram &program,
+                                               std::vector<Section> &sections) {
+  std::string folder = targetFolder(*program.target);
+  json::Object required = program.target->required;
+
+  json::Array dispatches;
+  for (json::Object &dispatch : program.dispatches) {
+    std::optional<StringRef> name = dispatch.getString("name");
+    json::Array variants;
+    for (CompiledKernel &kernel : program.kernels) {
+      if (!name || kernel.dispatch != *name)
+        continue;
+      json::Object &variant = kernel.description;
+      const KernelCode &code = kernel.code;
+      // CPU kernels are linked into the host program.
+      if (code.kind != CodeKind::Object) {
+        std::string section =
+            llvm::formatv("{0}/{1}.{2}", folder, sections.size(),
+                          getExtension(code.kind));
+        variant["section"] = section;
+        sections.push_back({section, code.bytes});
+      }
+      variant["shared"] = code.dynamicShared;
+      if (code.subgroup)
+        variant["subgroup"] = code.subgroup;
+      join(required, code.required);
+      variants.push_back(std::move(variant));
+    }
+    dispatch["variants"] = std::move(variants);
+    dispatches.push_back(std::move(dispatch));
+  }
+
+  json::Array constants;
+  for (ElementsAttr constant : program.host.constants) {
+    FailureOr<std::string> bytes = getConstantBytes(constant);
+    FailureOr<json::Object> value = describeValue(loc, constant.getShapedType());
+    if (failed(bytes) || failed(value))
+      return failure();
+    std::string section = llvm::formatv("{0}/c{1}", folder, sections.size());
+    value->erase("kind");
+    (*value)["section"] = section;
+    sections.push_back({section, std::move(*bytes)});
+    constants.push_back(std::move(*value));
+  }
+
+  FailureOr<json::Array> functions = describeFunctions(loc, program.host);
+  if (failed(functions))
+    return failure();
+  std::string host = folder + "/host.so";
+  sections.push_back({host, program.host.bytes});
+  json::Array imports(ArrayRef<std::string>(program.host.imports));
+  return json::Object{
+      {"target", program.target->name},
+      {"driver", program.target->driver},
+      {"reference", program.target->reference},
+      {"requires", std::move(required)},
+      {"host", json::Object{{"section", host},
+                            {"triple", program.host.triple},
+                            {"imports", std::move(imports)}}},
+      {"functions", std::move(*functions)},
+      {"constants", std::move(constants)},
+      {"dispatches", std::move(dispatches)}};
+}
+
+/// Adds what `kind` asks of a program as files of its folder.
+static void addRaw(const CompiledProgram &program, EmitKind kind,
+                   std::vector<CompileOutput> &outputs) {
+  std::string folder = targetFolder(*program.target);
+  auto add = [&](StringRef name, StringRef extension, StringRef bytes) {
+    if (!bytes.empty())
+      outputs.push_back(
+          {llvm::formatv("{0}/{1}.{2}", folder, name, extension), bytes.str()});
+  };
+  for (const CompiledKernel &kernel : program.kernels) {
+    const KernelCode &code = kernel.code;
+    bool spirv = code.kind == CodeKind::SPIRV;
+    if (kind == EmitKind::PTX && code.kind == CodeKind::PTX)
+      add(code.entry, "ptx", code.bytes);
+    if (kind == EmitKind::SPIRV && spirv)
+      add(code.entry, "spv", code.bytes);
+    if (kind == EmitKind::SPIRVAssembly && spirv)
+      add(code.entry, "spvasm", code.assembly);
+    if (kind == EmitKind::Assembly && code.kind == CodeKind::Object)
+      add(code.entry, "s", code.assembly);
+    if (kind == EmitKind::LLVM)
+      add(code.entry, "ll", code.llvm);
+  }
+  if (kind == EmitKind::LLVM)
+    add("host", "ll", program.host.llvm);
+  if (kind == EmitKind::Assembly)
+    add("host", "s", program.host.assembly);
+}
+
+LogicalResult tilewright::package(Location loc,
+                                  MutableArrayRef<CompiledProgram> programs,
+                                  EmitKind kind,
+                                  std::vector<CompileOutput> &outputs) {
+  if (kind != EmitKind::Artifact && kind != EmitKind::Manifest) {
+    for (const CompiledProgram &program : programs)
+      addRaw(program, kind, outputs);
+    if (outputs.empty())
+      return emitError(loc) << "none of the targets produces what --emit asks "
+                               "for; add a target that does";
+    return success();
+  }
+  std::vector<Section> sections(1);
+  json::Array described;
+  for (CompiledProgram &program : programs) {
+    FailureOr<json::Object> entry = describeProgram(loc, program, sections);
+    if (failed(entry))
+      return failure();
+    described.push_back(std::move(*entry));
+  }
+  json::Value manifest = json::Object{{"format", 1},
+                                      {"producer", kProducer},
+                                      {"programs", std::move(described)}};
+  std::string text = llvm::formatv("{0:2}\n", manifest);
+  if (kind == EmitKind::Manifest) {
+    outputs.push_back({"", std::move(text)});
+    return success();
+  }
+  sections[0] = {"manifest", std::move(text)};
+  llvm::Expected<std::string> artifact = writeContainer(sections);
+  if (!artifact)
+    return emitError(loc) << llvm::toString(artifact.takeError());
+  outputs.push_back({"", std::move(*artifact)});
+  return success();
+}

@@ -1,0 +1,42 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From compiled parts to outputs: the artifact, its manifest, or raw files.
+
+#ifndef TILEWRIGHT_LIB_COMPILER_PACKAGE_H
+#define TILEWRIGHT_LIB_COMPILER_PACKAGE_H
+
+#include "tilewright/Compiler/Compiler.h"
+#include "tilewright/Target/Host/Host.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright {
+
+/// One compiled variant of one kernel.
+struct CompiledKernel {
+  /// Name of the kernel that dispatches call.
+  std::string dispatch;
+  /// The manifest's entry, without section, shared and subgroup.
+  llvm::json::Object description;
+  KernelCode code;
+};
+
+/// One target, compiled.
+struct CompiledProgram {
+  const ParsedTarget *target = nullptr;
+  HostProgram host;
+  /// In the order of dispatch numbers, from describeDispatch.
+  std::vector<llvm::json::Object> dispatches;
+  /// In the order in which the runtime tries them.
+  std::vector<CompiledKernel> kernels;
+};
+
+mlir::LogicalResult package(mlir::Location loc,
+                            llvm::MutableArrayRef<CompiledProgram> programs,
+                            EmitKind kind,
+                            std::vector<CompileOutput> &outputs);
+
+} // namespace tilewright
+
+#endif

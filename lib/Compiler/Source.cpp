@@ -1,0 +1,102 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Source.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+void tilewright::registerInputDialects(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<TilewrightDialect>();
+}
+
+/// The parser recurses once per bracket; its stack lasts for about 4,000.
+static constexpr unsigned kMaxNesting = 1000;
+
+/// Position of the bracket that nests too deep, or npos. Strings and comments
+/// are skipped.
+static size_t findTooDeep(StringRef text) {
+  unsigned depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    switch (text[i]) {
+    case '"':
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        if (text[i] == '\\')
+          ++i;
+      break;
+    case '/':
+      if (text.substr(i).starts_with("//"))
+        i = std::min(text.find('\n', i), text.size());
+      break;
+    case '{':
+    case '(':
+    case '[':
+    case '<':
+      if (++depth > kMaxNesting)
+        return i;
+      break;
+    case '>':
+      if (i && text[i - 1] == '-') // an arrow
+        break;
+      [[fallthrough]];
+    case '}':
+    case ')':
+    case ']':
+      depth -= depth > 0;
+      break;
+    default:
+      break;
+    }
+  }
+  return StringRef::npos;
+}
+
+OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
+                                              MLIRContext &context) {
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(1);
+  StringRef text = buffer->getBuffer();
+  auto at = [&](size_t position) -> Location {
+    auto [line, column] = sources.getLineAndColumn(
+        llvm::SMLoc::getFromPointer(text.data() + position), 1);
+    return FileLineColLoc::get(&context, buffer->getBufferIdentifier(), line,
+                               column);
+  };
+  if (text.starts_with("ML\xefR")) {
+    emitError(UnknownLoc::get(&context))
+        << buffer->getBufferIdentifier()
+        << " is MLIR bytecode; Tilewright reads MLIR text (mlir-opt prints it)";
+    return {};
+  }
+  if (text.contains('\0')) {
+    emitError(UnknownLoc::get(&context))
+        << buffer->getBufferIdentifier() << " is not text";
+    return {};
+  }
+  if (size_t deep = findTooDeep(text); deep != StringRef::npos) {
+    emitError(at(deep)) << "brackets nest deeper than " << kMaxNesting;
+    return {};
+  }
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
+      sources, ParserConfig(&context));
+  if (!module)
+    return {};
+  bool any = llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp func) {
+    return !func.isExternal();
+  });
+  if (!any) {
+    module->emitError() << "the module has no function (func.func with a body) "
+                           "to compile";
+    return {};
+  }
+  return module;
+}

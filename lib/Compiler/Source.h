@@ -1,0 +1,26 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From text to a module: what is refused before and right after parsing.
+
+#ifndef TILEWRIGHT_LIB_COMPILER_SOURCE_H
+#define TILEWRIGHT_LIB_COMPILER_SOURCE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tilewright {
+
+/// Every dialect that input may use, with what the stages need attached.
+void registerInputDialects(mlir::DialectRegistry &registry);
+
+/// Parses buffer 1 of `sources`; null after a diagnostic. Refuses bytecode,
+/// text nested so deep that the parser would overflow its stack, and modules
+/// without a function to compile.
+mlir::OwningOpRef<mlir::ModuleOp> parseSource(llvm::SourceMgr &sources,
+                                              mlir::MLIRContext &context);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,152 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names of the stages and the pipelines behind them.
+
+#include "tilewright/Stages/Stages.h"
+
+#include "tilewright/Bufferize/Bufferize.h"
+#include "tilewright/Configure/Configure.h"
+#if __has_include("tilewright/Dispatch/Dispatch.h")
+#include "tilewright/Dispatch/Dispatch.h"
+#define TW_HAS_DISPATCH
+#endif
+#include "tilewright/Distribute/Distribute.h"
+#if __has_include("tilewright/Normalize/Normalize.h")
+#include "tilewright/Normalize/Normalize.h"
+#define TW_HAS_NORMALIZE
+#endif
+#if __has_include("tilewright/Input/Input.h")
+#include "tilewright/Input/Input.h"
+#define TW_HAS_INPUT
+#endif
+#include "tilewright/Pipeline/Pipeline.h"
+#if __has_include("tilewright/Place/Place.h")
+#include "tilewright/Place/Place.h"
+#define TW_HAS_PLACE
+#endif
+#include "tilewright/Promote/Promote.h"
+#include "tilewright/Specialize/Specialize.h"
+#include "tilewright/Tile/Tile.h"
+#include "tilewright/Vectorize/Vectorize.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+struct StageInfo {
+  StringLiteral name, summary;
+};
+} // namespace
+
+static constexpr StageInfo kInfos[] = {
+#define STAGE(Name, text, summary) {text, summary},
+#include "tilewright/Stages/Stages.def"
+};
+
+static constexpr Stage kStages[] = {
+#define STAGE(Name, text, summary) Stage::Name,
+#include "tilewright/Stages/Stages.def"
+};
+
+StringRef tilewright::getStageName(Stage stage) {
+  return kInfos[size_t(stage)].name;
+}
+StringRef tilewright::getStageSummary(Stage stage) {
+  return kInfos[size_t(stage)].summary;
+}
+ArrayRef<Stage> tilewright::getStages() { return kStages; }
+
+std::optional<Stage> tilewright::lookupStage(StringRef name) {
+  for (Stage stage : kStages)
+    if (getStageName(stage) == name)
+      return stage;
+  return std::nullopt;
+}
+
+void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
+  // The whole input is what cpu-reference compiles.
+  if (form == KernelForm::None && stage >= Stage::Dispatch)
+    return;
+  // CPUs take the block form: vectors are their registers.
+  if (form == KernelForm::Block && stage >= Stage::Promote)
+    return;
+  switch (stage) {
+  case Stage::Input:
+#ifdef TW_HAS_INPUT
+    populateInputPipeline(pm, {});
+#endif
+    return;
+  case Stage::Normalize:
+#ifdef TW_HAS_NORMALIZE
+    populateNormalizePipeline(pm, {});
+#endif
+    return;
+  case Stage::Clone:
+    return;
+  case Stage::Dispatch:
+#ifdef TW_HAS_DISPATCH
+    populateDispatchPipeline(pm, {});
+#endif
+    return;
+  case Stage::Place:
+#ifdef TW_HAS_PLACE
+    populatePlacePipeline(pm, {});
+#endif
+    return;
+  case Stage::Configure:
+    return populateConfigurePipeline(pm, {});
+  case Stage::Tile:
+    return populateTilePipeline(pm, {});
+  case Stage::Vectorize:
+    return populateVectorizePipeline(pm, {});
+  case Stage::Bufferize:
+    return populateBufferizePipeline(pm, {});
+  case Stage::Promote:
+    return populatePromotePipeline(pm, {});
+  case Stage::Pipeline:
+    return populatePipelinePipeline(pm, {});
+  case Stage::Specialize:
+    return populateSpecializePipeline(pm, {});
+  case Stage::Distribute:
+    return populateDistributePipeline(pm, {});
+  }
+}
+
+static std::string asSymbol(std::string name) {
+  for (char &c : name)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return name;
+}
+
+std::string tilewright::targetFolder(const ParsedTarget &target) {
+  return asSymbol(target.name);
+}
+
+std::string tilewright::programName(const ParsedTarget &target,
+                                    const TargetVariant &variant) {
+  return asSymbol(target.name + variant.tag);
+}
+
+void tilewright::clonePrograms(ModuleOp input, ArrayRef<ParsedTarget> targets) {
+  SmallVector<Operation *> contents;
+  for (Operation &op : *input.getBody())
+    contents.push_back(&op);
+  OpBuilder b = OpBuilder::atBlockEnd(input.getBody());
+  for (const ParsedTarget &target : targets)
+    for (const TargetVariant &variant : target.variants) {
+      auto program = ModuleOp::create(b, input.getLoc(),
+                                      StringRef(programName(target, variant)));
+      for (NamedAttribute attr : input->getDiscardableAttrs())
+        program->setAttr(attr.getName(), attr.getValue());
+      program->setAttr(kTargetAttr, variant.target);
+      OpBuilder inside = OpBuilder::atBlockBegin(program.getBody());
+      for (Operation *op : contents)
+        inside.clone(*op);
+    }
+  for (Operation *op : llvm::reverse(contents))
+    op->erase();
+}

@@ -1,0 +1,205 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-compile: a thin front of the compiler library.
+
+#include "Output.h"
+#include "tilewright/Compiler/Compiler.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include "CLI/CLI.hpp"
+
+using namespace llvm;
+using namespace tilewright;
+
+namespace {
+/// The command line.
+struct Arguments {
+  std::string input, output, target = CompileOptions().targets;
+  EmitKind emit = EmitKind::Artifact;
+  std::vector<std::string> fp;
+  std::string stopAfter, dumpStages, explain;
+  bool listConfigs = false, debugInfo = false, serial = false;
+};
+} // namespace
+
+static const std::map<std::string, EmitKind> kEmitKinds = {
+    {"artifact", EmitKind::Artifact},   {"manifest", EmitKind::Manifest},
+    {"mlir", EmitKind::MLIR},           {"llvm", EmitKind::LLVM},
+    {"ptx", EmitKind::PTX},             {"spirv", EmitKind::SPIRV},
+    {"spirv-asm", EmitKind::SPIRVAssembly}, {"asm", EmitKind::Assembly}};
+
+static void declareOptions(CLI::App &app, Arguments &arguments) {
+  app.add_option("input", arguments.input,
+                 "program.mlir, or - for standard input")
+      ->required();
+  app.add_option("-o", arguments.output,
+                 "where the output goes (- is standard output); raw kinds with "
+                 "several results make a directory");
+  app.add_option("--target", arguments.target,
+                 "comma list of NAME[:VERSION](+FEATURE[=VALUE])*, see below")
+      ->capture_default_str();
+  app.add_option("--emit", arguments.emit,
+                 "artifact: one file with everything, for tilewright-run "
+                 "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
+                 "IR in front of the back ends\nllvm: LLVM IR of host programs "
+                 "and kernels\nptx, spirv, spirv-asm: one file per kernel "
+                 "variant\nasm: assembly of host programs and CPU kernels")
+      ->transform(CLI::Transformer(kEmitKinds).description(""))
+      ->option_text("KIND");
+  app.add_option("--fp", arguments.fp,
+                 "allow in floating-point arithmetic: contract (fuse multiply "
+                 "and add), ftz (flush denormals), tf32 (round factors of f32 "
+                 "products); all off by default")
+      ->delimiter(',');
+  app.add_option("--stop-after", arguments.stopAfter,
+                 "stop after a stage and write its IR, see below");
+  app.add_option("--dump-stages", arguments.dumpStages,
+                 "write the IR after each stage to DIR/<program>.<stage>");
+  app.add_option("--explain", arguments.explain,
+                 "say for each kernel what was decided and why, on standard "
+                 "error; --explain=json for programs")
+      ->expected(0, 1)
+      ->default_str("text");
+  app.add_flag("--list-configs", arguments.listConfigs,
+               "print the lowering configs that fit each kernel, best first, "
+               "and stop; any of them can be pinned in the input");
+  app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
+  app.add_flag("--serial", arguments.serial, "compile without threads");
+}
+
+static int complain(const Twine &message) {
+  errs() << "tilewright-compile: error: " << message << "\n";
+  return 1;
+}
+
+static void printExplanation(ArrayRef<KernelExplanation> kernels, bool asJson) {
+  if (asJson) {
+    json::Array list;
+    for (const KernelExplanation &kernel : kernels)
+      list.push_back(json::Object{{"program", kernel.program},
+                                  {"kernel", kernel.kernel},
+                                  {"lines", json::Array(kernel.lines)}});
+    errs() << formatv("{0:2}", json::Value(std::move(list))) << "\n";
+    return;
+  }
+  StringRef program;
+  for (const KernelExplanation &kernel : kernels) {
+    if (program != kernel.program)
+      errs() << kernel.program << "\n";
+    program = kernel.program;
+    errs() << "  " << kernel.kernel << "\n";
+    for (const std::string &line : kernel.lines)
+      errs() << "    " << line << "\n";
+  }
+}
+
+static std::string moreHelp() {
+  std::string text;
+  raw_string_ostream os(text);
+  os << "\nTargets (default " << CompileOptions().targets << "):\n  "
+     << getTargetSyntax() << "\n\nStages, in order:\n";
+  for (Stage stage : getStages())
+    os << "  " << getStageName(stage) << std::string(12 - getStageName(stage).size(), ' ')
+       << getStageSummary(stage) << "\n";
+  os << "\nExamples:\n"
+        "  tilewright-compile mlp.mlir -o mlp.tw\n"
+        "  tilewright-compile mlp.mlir --target=cuda:sm_90a --emit=ptx -o ptx/\n"
+        "  tilewright-compile mlp.mlir --target=vulkan+subgroup=32 --stop-after=tile -o -\n";
+  return text;
+}
+
+static int run(const Arguments &arguments) {
+  const std::string &input = arguments.input;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> source =
+      MemoryBuffer::getFileOrSTDIN(input);
+  if (!source)
+    return complain("cannot read '" + input +
+                    "': " + source.getError().message());
+
+  CompileOptions options;
+  options.targets = arguments.target;
+  options.emit = arguments.emit;
+  options.debugInfo = arguments.debugInfo;
+  options.explain = !arguments.explain.empty();
+  options.listConfigs = arguments.listConfigs;
+  options.parallel = !arguments.serial;
+  for (const std::string &flag : arguments.fp) {
+    if (flag != "contract" && flag != "ftz" && flag != "tf32")
+      return complain("--fp does not know '" + flag +
+                      "'; it takes contract, ftz, tf32");
+    options.fp.push_back(flag);
+  }
+  if (options.explain && arguments.explain != "text" &&
+      arguments.explain != "json")
+    return complain("--explain takes text or json");
+  if (!arguments.stopAfter.empty()) {
+    options.stopAfter = lookupStage(arguments.stopAfter);
+    if (!options.stopAfter)
+      return complain("--stop-after does not know '" + arguments.stopAfter +
+                      "'; --help lists the stages");
+  }
+  std::string dumpError;
+  if (!arguments.dumpStages.empty()) {
+    if (std::error_code code =
+            sys::fs::create_directories(arguments.dumpStages))
+      return complain("cannot make '" + arguments.dumpStages +
+                      "': " + code.message());
+    options.onStage = [&](Stage stage, StringRef text) {
+      SmallString<128> path(arguments.dumpStages);
+      sys::path::append(path,
+                        sys::path::stem(input) + "." + getStageName(stage));
+      if (Error error = writeFile(path, text))
+        dumpError = toString(std::move(error));
+    };
+  }
+  std::string path = arguments.output;
+  if (path.empty() && !arguments.listConfigs) {
+    if (options.stopAfter || options.emit == EmitKind::MLIR ||
+        options.emit == EmitKind::Manifest)
+      path = "-";
+    else if (options.emit == EmitKind::Artifact)
+      path = (sys::path::stem(input) + ".tw").str();
+    else
+      return complain("-o is missing: where shall the files go?");
+  }
+
+  CompileResult result =
+      compile((*source)->getBuffer(), input == "-" ? "<stdin>" : input, options);
+  errs() << result.diagnostics;
+  printExplanation(result.explanation, arguments.explain == "json");
+  if (!result.succeeded)
+    return 1;
+  if (!dumpError.empty())
+    return complain(dumpError);
+  if (arguments.listConfigs) {
+    for (const KernelExplanation &kernel : result.configs) {
+      outs() << kernel.program << " " << kernel.kernel << "\n";
+      for (const std::string &line : kernel.lines)
+        outs() << "  " << line << "\n";
+    }
+    return 0;
+  }
+  if (Error error = writeOutputs(path, result.outputs))
+    return complain(toString(std::move(error)));
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  CLI::App app("Compiles structured operations (linalg in .mlir) for GPUs and "
+               "CPUs.",
+               "tilewright-compile");
+  Arguments arguments;
+  declareOptions(app, arguments);
+  app.footer(moreHelp);
+  CLI11_PARSE(app, argc, argv);
+  return run(arguments);
+}

@@ -1,0 +1,125 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bad PTX is refused with its line; damaged PTX never crashes the simulator, neither when it is loaded nor when what is
+// left of it runs.
+
+#include "Harness.h"
+
+#include <random>
+
+using namespace tilewright::ptxsim;
+
+namespace {
+
+const char *const header = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+struct Refusal {
+  const char *text;
+  const char *message;
+};
+
+const Refusal refusals[] = {
+    {".entry k() { frobnicate.b32 %r1; }", "line 4: instruction 'frobnicate.b32' is not supported"},
+    {".entry k() { .reg .b32 %r<3>; add.frob.s32 %r0, %r1, %r2; }", "modifier .frob is not supported"},
+    {".entry k() { .reg .b32 %r<3>; add.s32 %r0, %r1; }", "expected 3 operands, found 2"},
+    {".entry k() { .reg .b32 %r<3>; add.s64 %r0, %r1, %r2; }", "cannot hold .s64"},
+    {".entry k() { .reg .b32 %r<3>; add.s32 %r0, %r1, %r7; }", "unknown name '%r7'"},
+    {".entry k() { bra NOWHERE; }", "unknown label 'NOWHERE'"},
+    {".entry k() { .reg .b32 %r; mov.u32 %r, %tid.q; }", "special register %tid.q is not supported"},
+    {".entry k() { .reg .b32 %r; ld.shared.u32 %r, [missing]; }", "unknown name 'missing'"},
+    {".entry k() { call nothing; }", "function 'nothing' is not defined in this module"},
+    {".entry k() { .reg .b32 %r; mov.u32 %r, 99999999999999999999; }", "does not fit in 64 bits"},
+    {".entry k() { ret; ", "has no end"},
+    {".entry k() { ret; } .entry k() { ret; }", "function 'k' is defined twice"},
+    {".entry k() { .reg .b32 %r<2>; mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r0, %r1; }",
+     "is not supported"},
+    {".entry k() { .reg .b32 %r<2>; shfl.bfly.b32 %r0, %r1, 1, 31; }", "without .sync does not exist"},
+    {".entry k() { .reg .pred %p; .reg .b32 %r; elect.sync %r|%p, -1; }", "needs sm_90"},
+    {".global .u32 x = ;", "line 4"},
+    {".tex .u32 t;", "directive .tex is not supported"},
+};
+
+TEST(Robustness, RefusalsNameTheLine) {
+  for (const Refusal &refusal : refusals) {
+    TestDevice device;
+    EXPECT_FALSE(device.load(std::string(header) + refusal.text)) << refusal.text;
+    EXPECT_NE(device.message.find(refusal.message), std::string::npos) << refusal.text << "\n  " << device.message;
+    EXPECT_EQ(device.message.rfind("line ", 0), 0u) << device.message;
+  }
+}
+
+TEST(Robustness, VersionsAndTargets) {
+  TestDevice device;
+  EXPECT_FALSE(device.load(".version 6.0\n.target sm_70\n.address_size 64\n.entry k() { .reg .b32 %r<2>;\n"
+                           "redux.sync.add.u32 %r0, %r1, -1; }"));
+  EXPECT_NE(device.message.find("needs PTX 7.0"), std::string::npos) << device.message;
+  EXPECT_FALSE(device.load(".version 8.0\n.target sm_90\n.address_size 64\n"));
+  EXPECT_NE(device.message.find("the device is sm_80"), std::string::npos) << device.message;
+  EXPECT_FALSE(device.load(""));
+  EXPECT_FALSE(device.load("\177ELF"));
+}
+
+/// Deletes, doubles or swaps pieces of the text.
+std::string damaged(std::string text, std::mt19937_64 &random) {
+  for (int count = 1 + static_cast<int>(random() % 4); count > 0 && text.size() > 40; --count) {
+    size_t at = random() % (text.size() - 20), length = 1 + random() % 12;
+    switch (random() % 6) {
+    case 0:
+      text.erase(at, length);
+      break;
+    case 1:
+      text.insert(at, text.substr(random() % (text.size() - 20), length));
+      break;
+    case 2:
+      text[at] = static_cast<char>(random());
+      break;
+    case 3:
+      text[at] = "0123456789.,;[]{}()%$-"[random() % 22];
+      break;
+    case 4: { // another line in this place
+      size_t from = text.find('\n', random() % (text.size() - 20)), to = text.find('\n', at);
+      if (from != std::string::npos && to != std::string::npos)
+        text.insert(to, text.substr(from, text.find('\n', from + 1) - from));
+      break;
+    }
+    default:
+      if (size_t digit = text.find_first_of("0123456789", at); digit != std::string::npos)
+        text[digit] = static_cast<char>('0' + random() % 10);
+      break;
+    }
+  }
+  return text;
+}
+
+TEST(Robustness, DamagedTextNeverCrashes) {
+  const char *rounds = std::getenv("PTXSIM_FUZZ_ROUNDS");
+  int count = rounds ? std::atoi(rounds) : 300;
+  std::mt19937_64 random(rounds ? std::random_device()() : 11);
+  std::string sources[] = {readTestFile("programs/basics.ptx"), readTestFile("programs/classics.ptx")};
+  int loaded = 0;
+  for (int round = 0; round < count; ++round) {
+    MachineOptions options = TestDevice::defaults();
+    options.instructionLimit = 20000;
+    options.checks = round % 2 == 0;
+    TestDevice device(options);
+    std::string text = damaged(sources[round % 2], random);
+    if (!device.load(text)) {
+      EXPECT_EQ(device.message.rfind("line ", 0), 0u) << device.message;
+      continue;
+    }
+    ++loaded;
+    for (const auto &[name, program] : device.module->kernels()) {
+      std::vector<uint8_t> params(program->paramBytes);
+      for (size_t at = 0; at + 8 <= params.size(); at += 8) {
+        uint64_t value = random() % 3 == 0 ? random() % 64 : device.upload(std::vector<int>(64, 1));
+        std::memcpy(params.data() + at, &value, 8);
+      }
+      device.dynamicShared = 128;
+      device.launchBytes(name, {2}, {64}, params);
+    }
+  }
+  EXPECT_GT(loaded, 0);
+}
+
+} // namespace

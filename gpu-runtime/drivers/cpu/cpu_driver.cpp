@@ -104,9 +104,11 @@ public:
     if (desc.kind != ModuleKind::Native ||
         desc.nativeKernels.size() != desc.kernels.size())
       return unsupported("the cpu runs functions of the host program only");
-    auto module = std::make_unique<CpuModule>(desc.kernels.size());
-    for (size_t i = 0; i < desc.kernels.size(); ++i)
-      module->kernels[i].function = desc.nativeKernels[i];
+    auto module = std::make_unique<CpuModule>();
+    for (tw_cpu_kernel function : desc.nativeKernels) {
+      module->kernels.push_back(std::make_shared<CpuModule::Kernel>());
+      module->kernels.back()->function = function;
+    }
     result = std::move(module);
     return Status::ok();
   }

@@ -281,7 +281,7 @@ namespace {
 constexpr uint64_t kInlineNs = 20000;
 
 struct Launch {
-  CpuModule::Kernel *kernel;
+  std::shared_ptr<CpuModule::Kernel> kernel;
   std::vector<uint64_t> params;
   Extent3 grid;
 
@@ -340,7 +340,7 @@ struct Launch {
 Status CpuStream::launch(DriverModule &module, uint32_t kernel,
                          const LaunchArgs &args) {
   CpuModule &code = static_cast<CpuModule &>(module);
-  Launch launch{&code.kernels[kernel], {}, args.grid};
+  Launch launch{code.kernels[kernel], {}, args.grid};
   launch.params.reserve(args.numBuffers + args.numScalars);
   for (size_t i = 0; i < args.numBuffers; ++i)
     launch.params.push_back(args.buffers[i].buffer->address() +

@@ -66,8 +66,8 @@ struct CpuModule : DriverModule {
     tw_cpu_kernel function = nullptr;
     std::atomic<uint64_t> blockNs{UINT64_MAX}; // unknown
   };
-  explicit CpuModule(size_t count) : kernels(count) {}
-  std::vector<Kernel> kernels;
+  // Shared with launches, which may outlive the module on a lost device.
+  std::vector<std::shared_ptr<Kernel>> kernels;
 };
 
 class CpuEvent : public DriverEvent {

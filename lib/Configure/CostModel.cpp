@@ -29,6 +29,8 @@ static constexpr double kMultiprocessors = 64;
 /// for what another block has read already.
 static constexpr double kBandwidth = 1500;
 static constexpr double kCacheShare = 0.2;
+/// Bytes per nanosecond that one multiprocessor takes in.
+static constexpr double kProcessorBandwidth = 40;
 /// Bytes in flight per multiprocessor that hide memory latency.
 static constexpr double kInFlight = 24 * 1024;
 static constexpr double kLatency = 600;
@@ -133,6 +135,7 @@ static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
     if (moved > whole)
       moved = whole + (moved - whole) * kCacheShare;
     // Short runs waste parts of the 32-byte sectors that memory moves.
+    run = std::min(run, 128.0);
     total += moved * (run + 32) / run;
   };
   for (linalg::LinalgOp op : info.ops)
@@ -206,8 +209,11 @@ double tilewright::estimateTime(const KernelInfo &info,
   double inFlight = resident * plan.threads * std::min(perThread, 32.0) *
                     accessedBytes(info);
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
-  double memory = memoryBytes(info, plan, counts) / kBandwidth /
-                  std::max(filled, 1e-3);
+  double bytes = memoryBytes(info, plan, counts);
+  double memory =
+      std::max(bytes / kBandwidth / std::max(filled, 1e-3),
+               bytes / counts.blocks / kProcessorBandwidth *
+                   std::ceil(counts.blocks / kMultiprocessors));
   double compute = (contractionTime(info, config, plan, counts) +
                     (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *
                    std::ceil(counts.blocks / kMultiprocessors);

@@ -80,7 +80,8 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
       for (int64_t rows : {1, 2, 4}) {
         SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
         SmallVector<int64_t> thread(block);
-        int64_t left = std::max<int64_t>(1, task / sequential);
+        int64_t left = llvm::bit_floor(
+            std::max<uint64_t>(1, uint64_t(task / sequential)));
         for (auto [position, loop] : llvm::enumerate(loops)) {
           int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
           int64_t own = position == 0   ? vectors * lanes

@@ -40,17 +40,28 @@ OpFoldResult BlockBuilder::getExtent(unsigned number) {
   return extent;
 }
 
-/// min(step, extent - offset), or step where it divides the extent.
+/// min(step, end - offset), or step where it divides the extent. One element
+/// is always there: no tile starts at the end.
 OpFoldResult BlockBuilder::tileSize(unsigned number, int64_t step,
-                                    OpFoldResult offset) {
+                                    OpFoldResult offset, OpFoldResult end) {
   int64_t extent = info.classes[number].extent;
-  if (ShapedType::isStatic(extent) && extent % step == 0 && extent > 0)
+  if (step == 1 ||
+      (ShapedType::isStatic(extent) && extent % step == 0 && extent > 0))
     return b.getIndexAttr(step);
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  if (std::optional<int64_t> constant = getConstantIntValue(end))
+    d1 = b.getAffineConstantExpr(*constant);
   AffineMap map = AffineMap::get(
       2, 0, {b.getAffineConstantExpr(step), d1 - d0}, b.getContext());
-  return affine::makeComposedFoldedAffineMin(b, kernel.getLoc(), map,
-                                             {offset, getExtent(number)});
+  // Not composed with what defines the operands: loop peeling recognises the
+  // bound of the loop by its value.
+  SmallVector<Value> operands;
+  for (OpFoldResult operand : {offset, end})
+    operands.push_back(
+        getValueOrCreateConstantIndexOp(b, kernel.getLoc(), operand));
+  affine::canonicalizeMapAndOperands(&map, &operands);
+  return affine::AffineMinOp::create(b, kernel.getLoc(), map, operands)
+      .getResult();
 }
 
 Environment BlockBuilder::placeBlock() {
@@ -95,7 +106,8 @@ Environment BlockBuilder::placeBlock() {
     int64_t step = plan.classes[number].step;
     env.offsets[number] = affine::makeComposedFoldedAffineApply(
         b, loc, b.getAffineDimExpr(0) * step, {id});
-    env.sizes[number] = tileSize(number, step, env.offsets[number]);
+    env.sizes[number] = tileSize(number, step, env.offsets[number],
+                                 getExtent(number));
   }
   for (auto [number, loopClass] : llvm::enumerate(info.classes))
     env.tiled[number] =
@@ -125,7 +137,7 @@ BlockBuilder::writeLoops(Location loc, ArrayRef<Loop> loops,
   Environment inside = env;
   inside.offsets[loop.number] = forOp.getInductionVar();
   inside.sizes[loop.number] =
-      tileSize(loop.number, loop.step, forOp.getInductionVar());
+      tileSize(loop.number, loop.step, forOp.getInductionVar(), upper);
   inside.tiled[loop.number] = true;
   FailureOr<SmallVector<Value>> values = writeLoops(
       loc, loops.drop_front(), inside, forOp.getRegionIterArgs(), body);

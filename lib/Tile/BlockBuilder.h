@@ -71,7 +71,8 @@ private:
   mlir::Value getExtentDim(unsigned number);
   mlir::OpFoldResult getExtent(unsigned number);
   mlir::OpFoldResult tileSize(unsigned number, int64_t step,
-                              mlir::OpFoldResult offset);
+                              mlir::OpFoldResult offset,
+                              mlir::OpFoldResult end);
   /// Fixes the parallel classes by tile ids; fills the tile counts.
   Environment placeBlock();
 

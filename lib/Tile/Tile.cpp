@@ -118,9 +118,11 @@ struct TilePass : public tilewright::impl::TilePassBase<TilePass> {
 
 void tilewright::populateTilePipeline(OpPassManager &pm, const TileOptions &) {
   pm.addPass(createTilePass());
+  pm.addPass(createPeelLoopsPass());
   pm.addPass(createCSEPass());
 }
 
 void tilewright::registerTilePasses() {
   registerPass([] { return createTilePass(); });
+  registerPass([] { return createPeelLoopsPass(); });
 }

@@ -23,4 +23,17 @@ def TilePass : Pass<"tilewright-tile", "::mlir::ModuleOp"> {
   ];
 }
 
+def PeelLoopsPass : Pass<"tilewright-peel-loops", "::mlir::ModuleOp"> {
+  let summary = "Split loops of tiled kernels into whole tiles and the rest";
+  let description = [{
+    A loop over tiles whose last one may be partial becomes a loop over whole
+    tiles, which needs no bounds checks, followed by the partial one. Only where
+    the target has no lanes (CPUs): there a masked access costs branches, and
+    code size little. Loops inside a partial tile stay as they are.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif

@@ -27,6 +27,9 @@ struct TileOptions {};
 /// Tiles one configured kernel; emits an error and fails where it cannot.
 mlir::LogicalResult tileKernel(mlir::func::FuncOp kernel);
 
+/// Peels the loops of one tiled kernel, outermost first.
+void peelLoops(mlir::func::FuncOp kernel);
+
 void populateTilePipeline(mlir::OpPassManager &pm,
                           const TileOptions &options = {});
 

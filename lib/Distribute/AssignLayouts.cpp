@@ -307,7 +307,9 @@ bool LayoutAssigner::isCheap(Operation *op) {
              return isa<vector::TransferWriteOp>(user);
            });
   }
-  return isElementwise(op) && proposals[op->getResult(0)].strength == None;
+  return (isElementwise(op) ||
+          isa<vector::ShapeCastOp, vector::TransposeOp>(op)) &&
+         proposals[op->getResult(0)].strength == None;
 }
 
 FailureOr<Value> LayoutAssigner::inLayout(Value value,

@@ -304,6 +304,8 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
                                                : MLIRContext::Threading::DISABLED);
   context = &owned;
   context->loadDialect<TilewrightDialect>();
+  // Errors quote the source; the op's generic form would be pages of IR.
+  context->printOpOnDiagnostic(false);
   // Whatever refers to the context goes before it does.
   struct Release {
     Compilation &owner;

@@ -299,13 +299,10 @@ bool LayoutAssigner::isCheap(Operation *op) {
       isa<vector::CreateMaskOp, vector::StepOp, vector::BroadcastOp>(op))
     return true;
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    // Reads of global memory that nothing in the kernel has written yet; the
-    // same address twice hits the cache.
+    // The copy stands beside the read and sees the same memory; a second read
+    // of an address hits the cache.
     auto memref = dyn_cast<MemRefType>(read.getBase().getType());
-    return memref && !memref.getMemorySpace() && isa<BlockArgument>(read.getBase()) &&
-           llvm::none_of(read.getBase().getUsers(), [](Operation *user) {
-             return isa<vector::TransferWriteOp>(user);
-           });
+    return memref && !memref.getMemorySpace();
   }
   return (isElementwise(op) ||
           isa<vector::ShapeCastOp, vector::TransposeOp>(op)) &&

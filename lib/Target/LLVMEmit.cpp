@@ -31,8 +31,7 @@ void tilewright::readFloatOptions(ModuleOp module, LLVMTargetOptions &options) {
   }
 }
 
-/// LLVM's own list of targets, filled once per process.
-static void initializeTargets() {
+void tilewright::initializeLLVMTargets() {
   static llvm::once_flag once;
   llvm::call_once(once, [] {
     llvm::InitializeAllTargetInfos();
@@ -45,7 +44,7 @@ static void initializeTargets() {
 
 std::unique_ptr<llvm::TargetMachine>
 tilewright::createTargetMachine(Location loc, const LLVMTargetOptions &options) {
-  initializeTargets();
+  initializeLLVMTargets();
   std::string message;
   llvm::Triple triple(options.triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
@@ -79,9 +78,15 @@ tilewright::translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
     return nullptr;
   result->setTargetTriple(machine.getTargetTriple());
   result->setDataLayout(machine.createDataLayout());
-  for (llvm::Function &function : *result)
-    if (!function.isDeclaration() && options.flushToZero)
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    if (options.flushToZero)
       function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    if (options.vectorBits)
+      function.addFnAttr("prefer-vector-width",
+                         std::to_string(options.vectorBits));
+  }
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*result, &stream)) {

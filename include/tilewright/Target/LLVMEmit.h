@@ -29,9 +29,14 @@ struct LLVMTargetOptions {
   bool flushToZero = false;
   /// CPU code is position-independent.
   bool positionIndependent = false;
+  /// Widest vectors that code generation may use, in bits; 0: its own choice.
+  unsigned vectorBits = 0;
   /// Extensive optimisation in the code generator.
   bool aggressive = false;
 };
+
+/// Fills LLVM's own list of targets, once per process.
+void initializeLLVMTargets();
 
 /// Reads `contract` and `ftz` out of the module's tilewright.fp.
 void readFloatOptions(mlir::ModuleOp module, LLVMTargetOptions &options);

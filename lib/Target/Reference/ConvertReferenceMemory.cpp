@@ -15,8 +15,7 @@
 
 #include "tilewright/Target/Reference/Passes.h"
 
-#include "Memory.h"
-
+#include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/Host.h"
 #include "tilewright/Target/Host/HostCalls.h"
 #include "tilewright/Target/Host/PrintOps.h"
@@ -35,54 +34,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::host;
 
-Value reference::createBuffer(OpBuilder &builder, Location loc, Value pointer,
-                              Value bytes, MemRefType type, ValueRange sizes) {
-  MLIRContext *context = builder.getContext();
-  Type i64 = builder.getI64Type();
-  auto array = LLVM::LLVMArrayType::get(i64, 1);
-  auto descriptorType = LLVM::LLVMStructType::getLiteral(
-      context, {pointer.getType(), pointer.getType(), i64, array, array});
-  Value zero = createI64(builder, loc, 0), one = createI64(builder, loc, 1);
-  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
-  auto insert = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor =
-        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
-  };
-  insert(pointer, 0);
-  insert(pointer, 1);
-  insert(zero, 2);
-  insert(bytes, {3, 0});
-  insert(one, {4, 0});
-  auto flat = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  Value buffer =
-      UnrealizedConversionCastOp::create(builder, loc, flat, descriptor)
-          .getResult(0);
-  Value offset = arith::ConstantIndexOp::create(builder, loc, 0);
-  return memref::ViewOp::create(builder, loc, type, buffer, offset, sizes);
-}
-
-/// Bytes of a dense buffer of `type`, i64.
-static Value createByteCount(OpBuilder &builder, Location loc, MemRefType type,
-                             ValueRange sizes) {
-  Type element = type.getElementType();
-  int64_t bytes = element.isIndex()
-                      ? 8
-                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  Value total = createI64(builder, loc, bytes);
-  for (int64_t size : type.getShape()) {
-    Value factor;
-    if (ShapedType::isDynamic(size)) {
-      factor = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                          sizes.front());
-      sizes = sizes.drop_front();
-    } else {
-      factor = createI64(builder, loc, size);
-    }
-    total = arith::MulIOp::create(builder, loc, total, factor);
-  }
-  return total;
-}
-
 static LogicalResult lowerAlloc(memref::AllocOp op) {
   MemRefType type = op.getType();
   if (!type.getLayout().isIdentity() || type.getMemorySpace() ||
@@ -96,7 +47,7 @@ static LogicalResult lowerAlloc(memref::AllocOp op) {
       callSupport(builder, loc, "twr_allocate",
                   LLVM::LLVMPointerType::get(op.getContext()),
                   {getCallContext(op), bytes});
-  op.replaceAllUsesWith(reference::createBuffer(builder, loc, pointer, bytes,
+  op.replaceAllUsesWith(createBuffer(builder, loc, pointer, bytes,
                                                 type, op.getDynamicSizes()));
   op.erase();
   return success();

@@ -9,9 +9,8 @@
 
 #include "tilewright/Target/Reference/Reference.h"
 
-#include "Memory.h"
-
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
 #include "tilewright/Target/Passes.h"
@@ -127,7 +126,7 @@ static Value createArgument(OpBuilder &builder, Location loc, Value context,
       sizes.push_back(arith::IndexCastOp::create(
           builder, loc, builder.getIndexType(), size));
   }
-  return reference::createBuffer(builder, loc, data, bytes, type, sizes);
+  return createBuffer(builder, loc, data, bytes, type, sizes);
 }
 
 /// A new view with the elements of a memref.

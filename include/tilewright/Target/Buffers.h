@@ -1,0 +1,26 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memrefs out of bare pointers, for code that is entered by a C interface.
+
+#ifndef TILEWRIGHT_TARGET_BUFFERS_H
+#define TILEWRIGHT_TARGET_BUFFERS_H
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace tilewright {
+
+/// A dense memref of `type` over `bytes` (i64) bytes at `pointer` (llvm.ptr);
+/// `sizes` are its dynamic dims, index. The descriptor is cast from a struct,
+/// which reconcile-unrealized-casts resolves after conversion to LLVM.
+mlir::Value createBuffer(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value pointer, mlir::Value bytes,
+                         mlir::MemRefType type, mlir::ValueRange sizes);
+
+/// Bytes (i64) of a dense buffer of `type`; `sizes` are its dynamic dims.
+mlir::Value createByteCount(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::MemRefType type, mlir::ValueRange sizes);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,47 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TARGET_CPU_PASSES
+#define TILEWRIGHT_TARGET_CPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FlattenArgumentsPass
+    : Pass<"tilewright-flatten-arguments", "::mlir::func::FuncOp"> {
+  let summary = "the kernel ABI for block form: buffers, then scalars";
+  let description = [{
+    The CPU's stand-in for `tilewright-distribute`. The arguments of a kernel
+    become its memrefs in order, then one `index` per dynamic dim, then the
+    host's scalars, described by `tilewright.scalars`. `memref.dim` of an
+    argument becomes that scalar. Buffers of i1 become buffers of i8.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
+def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"> {
+  let summary = "vectors of block form as rows that fit vector registers";
+  let description = [{
+    Matrix products become fused multiply-adds of rows, transfers become
+    transfers of rows under masks, reductions become operations on rows, and
+    loops carry rows. Rows are as long as the last dim; the code generator cuts
+    them into registers.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::math::MathDialect",
+                           "mlir::memref::MemRefDialect",
+                           "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
+}
+
+def ConvertToCPUPass : Pass<"tilewright-convert-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "puts the C interface of CPU kernels in front of a kernel";
+  let description = [{
+    `void kernel(const uint64_t *params, uint32_t x, uint32_t y, uint32_t z)`
+    unpacks its parameters and calls the kernel, whose block number is x.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect",
+                           "mlir::arith::ArithDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+#endif

@@ -1,0 +1,234 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The CPU back end: block form with flattened arguments to object code that is
+// linked into the host program.
+
+#include "Chips.h"
+
+#include "tilewright/Target/CPU/Passes.h"
+#include "tilewright/Target/LLVMEmit.h"
+#include "tilewright/Target/Passes.h"
+#include "tilewright/Target/Target.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+/// As on GPUs: the schedule has decided about unrolling and vectors.
+static constexpr StringLiteral kPipeline =
+    "function(sroa,simplifycfg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate<header-duplication>,licm),gvn,"
+    "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
+
+static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
+                             StringRef name) {
+  Builder builder(context);
+  NamedAttrList facts;
+  auto number = [&](StringRef key, int64_t value) {
+    facts.set(key, builder.getI64IntegerAttr(value));
+  };
+  int64_t vectorBytes = chip.hasAvx512() ? 64 : 32;
+  facts.set("chip", builder.getStringAttr(chip.level));
+  std::string features;
+  for (const std::string &feature : chip.features)
+    features += (features.empty() ? "+" : ",+") + feature;
+  facts.set("features", builder.getStringAttr(features));
+  number("subgroup", 1);
+  number("max_threads", 1);
+  number("shared_memory", 0);
+  number("registers", chip.hasAvx512() ? 32 : 16);
+  number("access_bytes", vectorBytes);
+  number("vector_bytes", vectorBytes);
+  number("index_bits", 64);
+  StringRef types[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
+  facts.set("types", builder.getStrArrayAttr(types));
+  facts.set("storage", builder.getStrArrayAttr(types));
+  return TargetAttr::get(context, name, "cpu", facts.getDictionary(context));
+}
+
+namespace {
+class CPUBackend final : public TargetBackend {
+public:
+  StringRef getName() const override { return "cpu"; }
+  StringRef getTargetName() const override { return "cpu"; }
+  StringRef getSyntax() const override {
+    return "cpu[:native|x86-64-v3|x86-64-v4][+FEATURE...]";
+  }
+  KernelForm getKernelForm() const override { return KernelForm::Block; }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect>();
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+  }
+
+  llvm::Expected<ParsedTarget> parse(MLIRContext *context,
+                                     const TargetSpec &spec) const override {
+    ParsedTarget target;
+    target.name = spec.str();
+    target.backend = getName();
+    target.driver = "cpu";
+    SmallVector<std::string> added;
+    for (const TargetFeature &feature : spec.features) {
+      if (!feature.value.empty() || !isFeature(feature.name))
+        return makeTargetError("target '" + spec.str() +
+                               "': no x86 processor has a feature '" +
+                               feature.name + "'; accepted is " + getSyntax());
+      added.push_back(feature.name);
+      target.required["feature:" + feature.name] = 1;
+    }
+    llvm::sort(added);
+    // A plain `cpu` runs on both levels, the better one first.
+    SmallVector<Chip> chips;
+    if (spec.version.empty()) {
+      chips = {{"x86-64-v4", added}, {"x86-64-v3", added}};
+      target.required["x86-64-v3"] = 1;
+      for (const Chip &chip : chips)
+        target.variants.push_back(
+            {makeTarget(context, chip, target.name),
+             llvm::json::Array{"device", chip.level},
+             "_v" + chip.level.substr(chip.level.size() - 1)});
+      return target;
+    }
+    if (spec.version == "native") {
+      std::optional<Chip> chip = getNativeChip();
+      if (!chip)
+        return makeTargetError("target '" + spec.str() +
+                               "': this machine has neither x86-64-v3 nor "
+                               "x86-64-v4");
+      // The artifact names what it needs, not where it was made.
+      target.name = "cpu:" + chip->level;
+      for (const std::string &feature : chip->features) {
+        target.name += "+" + feature;
+        target.required["feature:" + feature] = 1;
+      }
+      chips.push_back(*chip);
+    } else if (isLevel(spec.version)) {
+      chips.push_back({spec.version, added});
+    } else {
+      return makeTargetError("target '" + spec.str() + "': unknown processor '" +
+                             spec.version + "'; accepted is " + getSyntax());
+    }
+    target.required[chips.front().level] = 1;
+    target.variants.push_back(
+        {makeTarget(context, chips.front(), target.name), true, ""});
+    return target;
+  }
+
+  void buildLowering(OpPassManager &pm, TargetAttr,
+                     const BackendOptions &options) const override {
+    pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
+    pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
+    pm.addPass(createExpandMathPass());
+    pm.addPass(createConvertToCPUPass());
+    pm.addPass(createConvertVectorToSCFPass());
+    pm.addPass(memref::createExpandStridedMetadataPass());
+    pm.addPass(createLowerAffinePass());
+    pm.addPass(arith::createArithExpandOpsPass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createSCFToControlFlowPass());
+    pm.addPass(createConvertIndexToLLVMPass());
+    ConvertVectorToLLVMPassOptions vectors;
+    vectors.reassociateFPReductions = true;
+    pm.addPass(createConvertVectorToLLVMPass(vectors));
+    pm.addPass(createConvertMathToLLVMPass());
+    pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+    pm.addPass(createArithToLLVMConversionPass());
+    pm.addPass(createConvertControlFlowToLLVMPass());
+    pm.addPass(createConvertFuncToLLVMPass());
+    pm.addPass(createUBToLLVMConversionPass());
+    pm.addPass(createReconcileUnrealizedCastsPass());
+    pm.addPass(createCSEPass());
+    if (options.debugInfo)
+      pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+  }
+
+  FailureOr<KernelCode> emit(ModuleOp module,
+                             const BackendOptions &options) const override;
+};
+} // namespace
+
+/// The code generator would turn `inside ? a[i] : 0` into a branch per element.
+static void keepSelects(llvm::Module &module) {
+  llvm::MDNode *unpredictable = llvm::MDNode::get(module.getContext(), {});
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function)
+      for (llvm::Instruction &instruction : block)
+        if (isa<llvm::SelectInst>(instruction))
+          instruction.setMetadata(llvm::LLVMContext::MD_unpredictable,
+                                  unpredictable);
+}
+
+FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
+                                       const BackendOptions &options) const {
+  FunctionOpInterface kernel = getOnlyKernel(module);
+  if (!kernel)
+    return failure();
+  TargetAttr target = getTarget(module);
+  if (!target || target.getText("chip").empty())
+    return module.emitError() << "'" << kTargetAttr
+                              << "' must name a 'chip', such as \"x86-64-v3\"";
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (func.isExternal())
+      continue;
+    if (func == kernel)
+      func.setVisibility_(LLVM::Visibility::Hidden);
+    else
+      func.setLinkage(LLVM::Linkage::Internal);
+  }
+  LLVMTargetOptions llvmOptions;
+  llvmOptions.triple = "x86_64-unknown-linux-gnu";
+  llvmOptions.cpu = target.getText("chip").str();
+  llvmOptions.features = target.getText("features").str();
+  llvmOptions.positionIndependent = true;
+  llvmOptions.vectorBits = 8 * target.getFact("vector_bytes");
+  readFloatOptions(module, llvmOptions);
+  Location loc = kernel->getLoc();
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(loc, llvmOptions);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir =
+      translateToLLVM(module, context, *machine, llvmOptions);
+  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
+    return failure();
+  keepSelects(*ir);
+
+  KernelCode code;
+  code.kind = CodeKind::Object;
+  code.entry = kernel.getName();
+  if (options.keepText) {
+    code.llvm = printLLVM(*ir);
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*ir);
+    FailureOr<std::string> text = generateCode(
+        loc, *copy, *machine, llvm::CodeGenFileType::AssemblyFile);
+    if (failed(text))
+      return failure();
+    code.assembly = std::move(*text);
+  }
+  FailureOr<std::string> object =
+      generateCode(loc, *ir, *machine, llvm::CodeGenFileType::ObjectFile);
+  if (failed(object))
+    return failure();
+  code.bytes = std::move(*object);
+  return code;
+}
+
+namespace tilewright {
+std::unique_ptr<TargetBackend> createCPUBackend() {
+  return std::make_unique<CPUBackend>();
+}
+} // namespace tilewright

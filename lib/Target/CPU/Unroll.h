@@ -1,0 +1,27 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of tilewright-unroll-vectors.
+
+#ifndef TILEWRIGHT_TARGET_CPU_UNROLL_H
+#define TILEWRIGHT_TARGET_CPU_UNROLL_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tilewright::cpu {
+
+/// Transfers of vectors of rank 2 and more, as transfers of rank 1.
+void populateUnrollTransferPatterns(mlir::RewritePatternSet &patterns);
+
+/// The rows of `vector`: its 1-D slices, in order. Rank 1 is its own row.
+llvm::SmallVector<mlir::Value> getRows(mlir::OpBuilder &builder,
+                                       mlir::Location loc, mlir::Value vector);
+/// A vector of `type` out of its rows.
+mlir::Value fromRows(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::VectorType type, mlir::ValueRange rows);
+
+} // namespace tilewright::cpu
+
+#endif

@@ -40,12 +40,33 @@ static bool readsThroughRelayout(OpOperand *operand) {
          isa<RankedTensorType>(producer.getDpsInputOperand(0)->get().getType());
 }
 
+namespace {
+/// An input that is a scalar (not a tensor) is used by the body directly; the
+/// operand then is unused.
+struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(input);
+      if (isa<ShapedType>(input->get().getType()) || argument.use_empty())
+        continue;
+      rewriter.replaceAllUsesWith(argument, input->get());
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+} // namespace
+
 LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, readsThroughRelayout);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
-  linalg::populateInlineConstantOperandsPatterns(patterns);
+  patterns.add<CaptureScalarInputs>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);

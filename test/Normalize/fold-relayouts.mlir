@@ -69,3 +69,19 @@ func.func @UnitDimsOfPinnedOpsStay(%a: tensor<1x64xf32>, %b: tensor<64x32xf32>, 
     ins(%a, %b : tensor<1x64xf32>, tensor<64x32xf32>) outs(%c : tensor<1x32xf32>) -> tensor<1x32xf32>
   return %r : tensor<1x32xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @ScalarInputsAreCapturedRank0TensorsStay
+// CHECK: linalg.generic {{.*}} ins(%arg0, %arg1 : tensor<8xf32>, tensor<f32>)
+// CHECK: arith.mulf %{{.*}}, %arg2 : f32
+func.func @ScalarInputsAreCapturedRank0TensorsStay(%x: tensor<8xf32>, %t: tensor<f32>, %s: f32, %e: tensor<8xf32>) -> tensor<8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%x, %t, %s : tensor<8xf32>, tensor<f32>, f32) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %p = arith.addf %a, %b : f32
+    %q = arith.mulf %p, %c : f32
+    linalg.yield %q : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}

@@ -18,8 +18,9 @@ namespace tilewright {
 
 void tilewright::populatePlacePipeline(OpPassManager &pm,
                                        const PlaceOptions &) {
+  pm.nest<func::FuncOp>().addPass(createResolveDimsPass());
+  pm.addPass(createWriteInPlacePass());
   OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(createResolveDimsPass());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createCollectChecksPass());

@@ -1,9 +1,9 @@
 // RUN: tilewright-opt %s -tilewright-check-host -split-input-file -verify-diagnostics
 
-func.func @Insert(%x: tensor<8xf32>, %v: f32, %i: index) -> tensor<8xf32> {
-  // expected-error @below {{'tensor.insert' op is not compiled; on the host tensors can be created}}
-  %r = tensor.insert %v into %x[%i] : tensor<8xf32>
-  return %r : tensor<8xf32>
+func.func @Gather(%x: tensor<8xf32>, %i: tensor<4x1xi32>) -> tensor<4xf32> {
+  // expected-error @below {{'tensor.gather' op is not compiled; on the host tensors can be created}}
+  %r = tensor.gather %x[%i] gather_dims([0]) : (tensor<8xf32>, tensor<4x1xi32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
 }
 
 // -----

@@ -45,8 +45,9 @@ def CheckHostPass : Pass<"tilewright-check-host", "::mlir::func::FuncOp"> {
   let summary = "Refuse ops that neither a kernel nor the host can run";
   let description = [{
     What is left in host functions must be control flow, scalar arithmetic,
-    calls, printing of scalars, or a tensor op that moves no data
-    (`tensor.empty`, `dim`, `cast`, `extract`, reshapes of whole tensors).
+    calls, printing of scalars, or a tensor op that touches at most single
+    elements (`tensor.empty`, `dim`, `cast`, `extract`, `insert`,
+    `from_elements`, reshapes of whole tensors).
   }];
 }
 

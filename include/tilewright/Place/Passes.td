@@ -16,6 +16,18 @@ def ResolveDimsPass : Pass<"tilewright-resolve-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def WriteInPlacePass : Pass<"tilewright-write-in-place", "::mlir::ModuleOp"> {
+  let summary = "Let kernels write straight into the memrefs that their "
+                "results are stored to";
+  let description = [{
+    A dispatch result that `bufferization.materialize_in_destination` stores to
+    a memref is written there by the kernel itself, if the kernel only writes
+    its destination and nobody reads the memref's old contents from the dispatch
+    on. Otherwise the copy stays.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def NumberDispatchesPass
     : Pass<"tilewright-number-dispatches", "::mlir::ModuleOp"> {
   let summary = "Give every kernel its number in the manifest";

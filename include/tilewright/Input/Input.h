@@ -1,0 +1,38 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `input`: what users may write, brought to linalg on tensors.
+
+#ifndef TILEWRIGHT_INPUT_INPUT_H
+#define TILEWRIGHT_INPUT_INPUT_H
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tilewright {
+
+#define GEN_PASS_DECL
+#include "tilewright/Input/Passes.h.inc"
+
+struct InputOptions {};
+
+/// Adds the stage to `pm`, which is anchored on `builtin.module`.
+void populateInputPipeline(mlir::OpPassManager &pm,
+                           const InputOptions &options = {});
+
+void registerInputPasses();
+
+/// Emits errors and fails if `module` is nothing that can be compiled.
+mlir::LogicalResult checkInput(mlir::ModuleOp module);
+
+/// Replaces memrefs inside `func` by tensors; the signature stays. Emits an
+/// error and fails where a use of a memref has no tensor form.
+mlir::LogicalResult raiseMemrefs(mlir::func::FuncOp func);
+
+} // namespace tilewright
+
+#endif

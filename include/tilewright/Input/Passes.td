@@ -1,0 +1,36 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_INPUT_PASSES_TD
+#define TILEWRIGHT_INPUT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckInputPass : Pass<"tilewright-check-input", "::mlir::ModuleOp"> {
+  let summary = "Refuse modules whose functions the ABI cannot carry";
+  let description = [{
+    A module must define a public function. Arguments and results of public
+    functions are ranked dense tensors, memrefs of identity layout (arguments
+    only) or scalars, of accepted element types and ranks, and of sizes whose
+    product fits 63 bits. The errors name the function, the value and what would
+    be accepted.
+  }];
+}
+
+def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> {
+  let summary = "Bring structured ops on memrefs to tensors";
+  let description = [{
+    Every memref gets a current tensor value: `bufferization.to_tensor
+    restrict writable` of an argument, `tensor.empty` for an allocation, the
+    result of the structured op that wrote it last. Values written inside
+    `scf.for` and `scf.if` are carried out of them. At the end of the function
+    arguments that were written receive their value by
+    `bufferization.materialize_in_destination`. Arguments are taken not to
+    overlap. Views and calls with memrefs are refused.
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+#endif

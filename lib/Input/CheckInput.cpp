@@ -1,0 +1,121 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The first gate: modules without work, and signatures that the host program's
+// ABI (docs/abi.md) has no form for.
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Input/Input.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CHECKINPUTPASS
+#include "tilewright/Input/Passes.h.inc"
+} // namespace tilewright
+
+/// Of tensors and memrefs at the boundary.
+static constexpr int64_t kMaxRank = 6;
+
+static bool isElementType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() &&
+           llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return type.isF64() || type.isF32() || type.isF16() || type.isBF16();
+}
+
+/// Why a value of `type` cannot cross the boundary, with the way out; empty if
+/// it can.
+static std::string objection(Type type, bool isResult) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped) {
+    if (isElementType(type) || type.isIndex())
+      return {};
+    return "scalars are index, i1 to i64, f16, bf16, f32 or f64";
+  }
+  if (!shaped.hasRank())
+    return "only ranked types are compiled; give it a shape of '?'";
+  if (!isa<RankedTensorType, MemRefType>(type))
+    return "values are tensors, memrefs or scalars";
+  if (!isElementType(shaped.getElementType()))
+    return "elements are i1, i8, i16, i32, i64, f16, bf16, f32 or f64";
+  if (shaped.getRank() > kMaxRank)
+    return "the largest rank is 6; collapse dims first";
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    if (tensor.getEncoding())
+      return "only dense tensors are compiled; drop the encoding";
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (isResult)
+      return "return tensors, or write into a memref argument";
+    if (!memref.getLayout().isIdentity())
+      return "only memrefs of identity layout are compiled; copy the view";
+    if (memref.getMemorySpace())
+      return "memrefs at the boundary have no memory space";
+  }
+  int64_t bytes = 8;
+  for (int64_t size : shaped.getShape())
+    if (ShapedType::isStatic(size) && size != 0 &&
+        llvm::MulOverflow(bytes, size, bytes))
+      return "its size in bytes does not fit 63 bits";
+  return {};
+}
+
+static LogicalResult checkSignature(func::FuncOp func) {
+  LogicalResult result = success();
+  auto check = [&](TypeRange types, StringRef what, bool isResult) {
+    for (auto [number, type] : llvm::enumerate(types)) {
+      std::string reason = objection(type, isResult);
+      if (reason.empty())
+        continue;
+      result = func.emitOpError() << what << " " << number << " has type "
+                                  << type << ": " << reason;
+    }
+  };
+  check(func.getArgumentTypes(), "argument", false);
+  check(func.getResultTypes(), "result", true);
+  return result;
+}
+
+LogicalResult tilewright::checkInput(ModuleOp module) {
+  bool hasFunction = false;
+  LogicalResult result = success();
+  for (Operation &op : *module.getBody()) {
+    if (isa<ModuleOp>(op)) {
+      result = op.emitOpError("is nested; give each module as an input of its "
+                              "own");
+      continue;
+    }
+    auto func = dyn_cast<func::FuncOp>(op);
+    if (!func)
+      continue;
+    if (isKernel(func)) {
+      result = func.emitOpError()
+               << "has '" << kKernelAttr
+               << "', which the compiler gives; remove the attribute";
+      continue;
+    }
+    if (func.isExternal() || func.isPrivate())
+      continue;
+    hasFunction = true;
+    if (failed(checkSignature(func)))
+      result = failure();
+  }
+  if (succeeded(result) && !hasFunction)
+    return module.emitError("the module defines no public function, so there "
+                            "is nothing to compile; add a func.func with a "
+                            "body");
+  return result;
+}
+
+namespace {
+struct CheckInputPass
+    : public tilewright::impl::CheckInputPassBase<CheckInputPass> {
+  void runOnOperation() override {
+    if (failed(checkInput(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,29 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stage `input` as a pipeline.
+
+#include "tilewright/Input/Input.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Input/Passes.h.inc"
+} // namespace tilewright
+
+void tilewright::populateInputPipeline(OpPassManager &pm,
+                                       const InputOptions &) {
+  pm.addPass(createCheckInputPass());
+  pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
+}
+
+void tilewright::registerInputPasses() {
+  registerTilewrightInputPasses();
+  PassPipelineRegistration<>(
+      "tilewright-input", "The stage input",
+      [](OpPassManager &pm) { populateInputPipeline(pm); });
+}

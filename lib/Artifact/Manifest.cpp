@@ -173,6 +173,21 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
       params.push_back(json::Object{{"buffer", buffers++}});
     else
       scalarTypes.push_back(type);
+  // The block form has no scalars yet: its back end appends the dynamic dims,
+  // as distribute does.
+  if (!kernel->hasAttr(kScalarsAttr)) {
+    for (auto [operand, type] : llvm::enumerate(llvm::make_filter_range(
+             kernel.getArgumentTypes(), [](Type type) { return isa<ShapedType>(type); })))
+      for (auto [dim, size] : llvm::enumerate(cast<ShapedType>(type).getShape()))
+        if (ShapedType::isDynamic(size))
+          params.push_back(json::Object{
+              {"scalar", "i64"},
+              {"value", json::Array{"dim", int64_t(operand), int64_t(dim)}}});
+    for (auto [number, type] : llvm::enumerate(scalarTypes))
+      params.push_back(json::Object{
+          {"scalar", type.isIndex() ? "i64" : manifestDType(type)},
+          {"value", json::Array{"scalar", int64_t(number)}}});
+  }
   auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   StringRef index = bits && bits.getInt() == 64 ? "i64" : "i32";
   if (auto scalars = kernel->getAttrOfType<ArrayAttr>(kScalarsAttr))

@@ -1,5 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is checked on the text, then on the parsed module.
 
 #include "Source.h"
 
@@ -9,7 +11,10 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
+
+#include <functional>
 
 using namespace mlir;
 using namespace tilewright;
@@ -61,6 +66,50 @@ static size_t findTooDeep(StringRef text) {
   return StringRef::npos;
 }
 
+/// Ops of dialects that nobody registered parse, so that the error can name
+/// them.
+static LogicalResult checkDialects(ModuleOp module) {
+  WalkResult result = module->walk([](Operation *op) {
+    if (op->isRegistered())
+      return WalkResult::advance();
+    op->emitError() << "op '" << op->getName().getStringRef()
+                    << "' is of a dialect that Tilewright does not know";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Host programs have no bound on their stack; functions may not call
+/// themselves.
+static LogicalResult checkRecursion(ModuleOp module) {
+  SymbolTable symbols(module);
+  enum State { Unseen, Active, Done };
+  DenseMap<Operation *, State> states;
+  std::function<LogicalResult(func::FuncOp)> visit =
+      [&](func::FuncOp func) -> LogicalResult {
+    states[func] = Active;
+    WalkResult result = func->walk([&](func::CallOp call) {
+      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      if (!callee || states.lookup(callee) == Done)
+        return WalkResult::advance();
+      if (states.lookup(callee) == Active) {
+        call.emitOpError() << "makes function '" << callee.getName()
+                           << "' call itself; recursion is not supported, use "
+                              "scf.for or scf.while";
+        return WalkResult::interrupt();
+      }
+      return succeeded(visit(callee)) ? WalkResult::advance()
+                                      : WalkResult::interrupt();
+    });
+    states[func] = Done;
+    return failure(result.wasInterrupted());
+  };
+  for (auto func : module.getOps<func::FuncOp>())
+    if (states.lookup(func) == Unseen && failed(visit(func)))
+      return failure();
+  return success();
+}
+
 OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
                                               MLIRContext &context) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(1);
@@ -86,9 +135,12 @@ OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
     emitError(at(deep)) << "brackets nest deeper than " << kMaxNesting;
     return {};
   }
+  context.allowUnregisteredDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
       sources, ParserConfig(&context));
-  if (!module)
+  context.allowUnregisteredDialects(false);
+  if (!module || failed(checkDialects(*module)) ||
+      failed(checkRecursion(*module)))
     return {};
   bool any = llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp func) {
     return !func.isExternal();

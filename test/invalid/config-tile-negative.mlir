@@ -2,7 +2,7 @@
 // RUN: rm -rf %t && mkdir %t && not tilewright-compile %s -o %t/out.tw --target=cuda:sm_80 2>&1 | FileCheck %s
 // RUN: test ! -e %t/out.tw
 
-// CHECK: config-tile-negative.mlir:[[@LINE+2]]:{{[0-9]+}}: error: {{.*}}{{block|tile}}
+// CHECK: config-tile-negative.mlir:[[@LINE+3]]:{{[0-9]+}}: error: {{.*}}{{block|tile}}
 func.func @f(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %r = linalg.matmul
       {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [-1, 128, 8], warps = [2, 2, 1], thread = [8, 8, 1], stages = 1, promote = [0, 1]>}

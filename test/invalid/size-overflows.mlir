@@ -3,7 +3,7 @@
 // RUN: test ! -e %t/out.tw
 
 // The number of elements overflows 64 bits.
-// CHECK: error: {{.*}}{{overflow|large|elements}}
+// CHECK: error: {{.*}}{{overflow|large|elements|does not fit}}
 func.func @f(%a: tensor<4294967296x4294967296xf32>, %b: tensor<4294967296x4294967296xf32>)
     -> tensor<4294967296x4294967296xf32> {
   %e = tensor.empty() : tensor<4294967296x4294967296xf32>

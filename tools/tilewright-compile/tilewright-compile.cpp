@@ -200,6 +200,12 @@ int main(int argc, char **argv) {
   Arguments arguments;
   declareOptions(app, arguments);
   app.footer(moreHelp);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &success) { // --help
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    return complain(std::string(error.what()) + "; --help lists the options");
+  }
   return run(arguments);
 }

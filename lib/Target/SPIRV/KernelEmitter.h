@@ -134,6 +134,8 @@ private:
   mlir::Type storageType(mlir::Type element) const;
   mlir::Value pointer(Memory &memory, const AccessShape &shape,
                       mlir::Value index, int64_t offset);
+  mlir::Value exactQuotient(mlir::Value term, int64_t by);
+  mlir::Value divideIndex(mlir::Value index, int64_t by, int depth = 4);
   Parts fromStorage(mlir::Value loaded, const AccessShape &shape,
                     mlir::Type element);
   mlir::Value toStorage(mlir::ArrayRef<mlir::Value> elements,

@@ -158,6 +158,89 @@ LogicalResult KernelEmitter::collectAccesses() {
   return failure(result.wasInterrupted());
 }
 
+/// The value of an integer constant.
+static std::optional<int64_t> constantIndex(Value value) {
+  auto op = value.getDefiningOp<spirv::ConstantOp>();
+  auto number = op ? dyn_cast<IntegerAttr>(op.getValue()) : IntegerAttr();
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// The terms of a sum, in order; a few levels deep.
+static void collectTerms(Value value, SmallVectorImpl<Value> &terms,
+                         int depth = 4) {
+  auto sum = value.getDefiningOp<spirv::IAddOp>();
+  if (!sum || depth == 0) {
+    terms.push_back(value);
+    return;
+  }
+  collectTerms(sum.getOperand1(), terms, depth - 1);
+  collectTerms(sum.getOperand2(), terms, depth - 1);
+}
+
+/// `term / by` where the text shows that nothing remains, else null.
+Value KernelEmitter::exactQuotient(Value term, int64_t by) {
+  Type type = term.getType();
+  if (std::optional<int64_t> number = constantIndex(term))
+    return *number % by ? Value() : constant(type, *number / by);
+  auto product = term.getDefiningOp<spirv::IMulOp>();
+  if (!product)
+    return {};
+  Value factor = product.getOperand1(), scale = product.getOperand2();
+  if (constantIndex(factor))
+    std::swap(factor, scale);
+  std::optional<int64_t> number = constantIndex(scale);
+  if (!number || *number % by)
+    return {};
+  return *number == by
+             ? factor
+             : make<spirv::IMulOp>(factor, constant(type, *number / by));
+}
+
+/// `index / by` of an index that is a multiple of `by`, a power of two.
+/// Constant offsets stay constant, so that drivers can put them into the
+/// instruction:
+///
+///   (%x + 64) / 4             ->  %x / 4 + 16      (%x is a multiple as well)
+///   select(%c, %x + 64, 0)/4  ->  select(%c, %x / 4 + 16, 0)
+Value KernelEmitter::divideIndex(Value index, int64_t by, int depth) {
+  if (by == 1)
+    return index;
+  if (Value quotient = exactQuotient(index, by))
+    return quotient;
+  auto choice = index.getDefiningOp<spirv::SelectOp>();
+  if (choice && depth > 0) // an edge's mask
+    return select(choice.getCondition(),
+                  divideIndex(choice.getTrueValue(), by, depth - 1),
+                  divideIndex(choice.getFalseValue(), by, depth - 1));
+  SmallVector<Value> terms;
+  collectTerms(index, terms);
+  Type type = index.getType();
+  int64_t offset = 0; // comes last: what is before it is shared
+  Value quotients, rest;
+  auto add = [&](Value &sum, Value term) {
+    sum = sum ? make<spirv::IAddOp>(sum, term) : term;
+  };
+  for (Value term : terms) {
+    std::optional<int64_t> number = constantIndex(term);
+    if (number && *number % by == 0)
+      offset += *number / by;
+    else if (Value quotient = exactQuotient(term, by))
+      add(quotients, quotient);
+    else
+      add(rest, term);
+  }
+  if (rest) {
+    if (!quotients && !offset)
+      rest = index;
+    // Of any sign, for what was taken away.
+    add(quotients, make<spirv::ShiftRightArithmeticOp>(
+                       rest, constant(type, llvm::Log2_64(by))));
+  }
+  if (offset)
+    add(quotients, constant(type, offset));
+  return quotients ? quotients : constant(type, 0);
+}
+
 /// Points at the element `index + offset`, or the chunk that begins there.
 Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
                              Value index, int64_t offset) {
@@ -165,14 +248,9 @@ Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
   auto plus = [&](Value value, int64_t addend) {
     return addend ? make<spirv::IAddOp>(value, constant(type, addend)) : value;
   };
-  auto chunkNumber = [&](Value value, int64_t elements) {
-    return elements == 1 ? value
-                         : make<spirv::ShiftRightLogicalOp>(
-                               value, constant(type, llvm::Log2_64(elements)));
-  };
   if (!memory.shared) {
     Value chunk =
-        plus(chunkNumber(index, shape.elements), offset / shape.elements);
+        plus(divideIndex(index, shape.elements), offset / shape.elements);
     Value address = memory.variables.lookup(shape.pointee);
     return make<spirv::AccessChainOp>(
         address, ValueRange{constant(b.getI32Type(), 0), chunk});
@@ -180,13 +258,14 @@ Value KernelEmitter::pointer(Memory &memory, const AccessShape &shape,
   Value address = memory.variables.front().second;
   if (memory.chunk == 1 || shape.elements == memory.chunk)
     return make<spirv::AccessChainOp>(
-        address, ValueRange(plus(chunkNumber(index, shape.elements),
+        address, ValueRange(plus(divideIndex(index, shape.elements),
                                  offset / shape.elements)));
   Value element = plus(index, offset);
   Value component =
       make<spirv::BitwiseAndOp>(element, constant(type, memory.chunk - 1));
-  return make<spirv::AccessChainOp>(
-      address, ValueRange{chunkNumber(element, memory.chunk), component});
+  Value chunk = make<spirv::ShiftRightLogicalOp>(
+      element, constant(type, llvm::Log2_64(memory.chunk)));
+  return make<spirv::AccessChainOp>(address, ValueRange{chunk, component});
 }
 
 Parts KernelEmitter::fromStorage(Value loaded, const AccessShape &shape,

@@ -12,7 +12,7 @@ module attributes {tilewright.target = #tilewright.target<"vulkan:1.3", "spirv",
 // CHECK: @scalars : !spirv.ptr<!spirv.struct<(i32 [0])>, PushConstant>
 // CHECK: spirv.func @AliasesBindings() "None" attributes {tilewright.kernel, tilewright.launch
 // CHECK: %[[I:.*]] = spirv.Load "PushConstant"
-// CHECK: %[[CHUNK:.*]] = spirv.ShiftRightLogical %[[I]],
+// CHECK: %[[CHUNK:.*]] = spirv.ShiftRightArithmetic %[[I]],
 // CHECK: spirv.AccessChain %{{.*}}[%{{.*}}, %[[CHUNK]]] : {{.*}} -> !spirv.ptr<vector<4xf32>, StorageBuffer>
 // CHECK: %[[V:.*]] = spirv.Load "StorageBuffer" %{{.*}} : vector<4xf32>
 // A vector that is only moved is not taken apart.
@@ -29,6 +29,29 @@ func.func private @AliasesBindings(%a: memref<?xf32>, %o: memref<?xf32>, %s: mem
   vector.store %v, %o[%i] {alignment = 16} : memref<?xf32>, vector<4xf32>
   %x = memref.load %a[%i] : memref<?xf32>
   memref.store %x, %s[%lane] : memref<?xf32>
+  return
+}
+
+// Numbers of chunks: what is a multiple needs no division, and constants stay.
+// CHECK-LABEL: spirv.module @DividesIndices
+// CHECK-DAG: %[[C5:.*]] = spirv.Constant 5 : i32
+// CHECK-DAG: %[[C2:.*]] = spirv.Constant 2 : i32
+// CHECK: %[[I:.*]] = spirv.Load "PushConstant"
+// CHECK: %[[LANES:.*]] = spirv.IMul %{{.*}}, %[[C2]] : i32
+// CHECK: %[[REST:.*]] = spirv.ShiftRightArithmetic %[[I]], %[[C2]]
+// CHECK: %[[SUM:.*]] = spirv.IAdd %[[LANES]], %[[REST]]
+// CHECK: %[[CHUNK:.*]] = spirv.IAdd %[[SUM]], %[[C5]]
+// CHECK: spirv.AccessChain %{{.*}}[%{{.*}}, %[[CHUNK]]]
+func.func private @DividesIndices(%a: memref<?xf32>, %o: memref<?xf32>, %i: index)
+    attributes {tilewright.kernel, tilewright.launch = #launch} {
+  %c8 = arith.constant 8 : index
+  %c20 = arith.constant 20 : index
+  %lane = gpu.lane_id
+  %l = arith.muli %lane, %c8 : index
+  %s = arith.addi %l, %i : index
+  %t = arith.addi %s, %c20 : index
+  %v = vector.load %a[%t] {alignment = 16} : memref<?xf32>, vector<4xf32>
+  vector.store %v, %o[%i] {alignment = 16} : memref<?xf32>, vector<4xf32>
   return
 }
 

@@ -239,6 +239,31 @@ static void neverEnds(Context &context) {
   buffer.reset();
 }
 
+/// A kernel that faults costs the device, with the reason kept.
+static void kernelFaults(Context &context) {
+  if (context.driver() != "cuda")
+    return context.skip("only cuda tells of bad addresses");
+  std::unique_ptr<DriverStream> stream, other;
+  std::unique_ptr<DriverBuffer> nowhere, buffer;
+  std::unique_ptr<DriverModule> module;
+  TW_OK(context.device().createStream(stream));
+  TW_OK(context.device().createStream(other));
+  TW_OK(context.device().allocate(256, buffer));
+  TW_OK(context.device().importBuffer(64, 256, nowhere));
+  TW_OK(testModule(context, "increment").load(context, module));
+  Status status =
+      Arguments().write(*nowhere).i32(1).launch(*stream, *module, {1, 1, 1});
+  if (status.isOk())
+    status = stream->synchronize(10'000'000'000);
+  TW_CHECK(status.code() == StatusCode::DeviceLost, status.message());
+  TW_CHECK(status.message().find("CUDA_ERROR") != std::string::npos,
+           "the reason is named: " + status.message());
+  Status again = other->fill(*buffer, 0, 256, 0, 4);
+  TW_CHECK(again.code() == StatusCode::DeviceLost &&
+               again.message() == status.message(),
+           "the first reason stays: " + again.message());
+}
+
 std::vector<Case> errorCases() {
   return {{"error.bad_kernel_name", badEntry},
           {"error.bad_code", badCode},
@@ -248,6 +273,7 @@ std::vector<Case> errorCases() {
           {"error.too_much_shared_memory", tooMuchShared},
           {"error.wrong_subgroup_size", wrongSubgroup},
           {"error.binding_limits", bindingLimits},
+          {"error.kernel_faults", kernelFaults, true},
           {"error.kernel_never_ends", neverEnds, true}};
 }
 

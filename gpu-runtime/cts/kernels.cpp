@@ -16,6 +16,10 @@ static const char ptxText[] =
 #include "kernels/kernels.ptx.inc"
     ;
 
+static const char clusterText[] =
+#include "kernels/cluster.ptx.inc"
+    ;
+
 #define TW_SPIRV(NAME)                                                         \
   static const uint32_t NAME##_spirv[] = {
 TW_SPIRV(add_f32)
@@ -130,10 +134,10 @@ static const std::vector<Entry> &entries() {
   return table;
 }
 
-static void usePtx(ModuleDesc &desc) {
+template <size_t N> static void usePtx(ModuleDesc &desc, const char (&text)[N]) {
   desc.kind = ModuleKind::Ptx;
-  desc.bytes = reinterpret_cast<const uint8_t *>(ptxText);
-  desc.size = sizeof(ptxText) - 1;
+  desc.bytes = reinterpret_cast<const uint8_t *>(text);
+  desc.size = N - 1;
 }
 
 TestModule testModule(const Context &context, const char *name) {
@@ -156,7 +160,7 @@ TestModule testModule(const Context &context, const char *name) {
       desc.bytes = reinterpret_cast<const uint8_t *>(entry.spirv);
       desc.size = entry.spirvBytes;
     } else if (context.driver() == "cuda") {
-      usePtx(desc);
+      usePtx(desc, ptxText);
     } else {
       desc.nativeKernels = {entry.native};
     }
@@ -173,7 +177,19 @@ TestModule dynamicSharedModule() {
   kernel.shared = 65536;
   kernel.params = {{true, TW_I64}, {true, TW_I64}};
   module.desc.name = "cts/reverse_dynamic";
-  usePtx(module.desc);
+  usePtx(module.desc, ptxText);
+  module.desc.kernels = {kernel};
+  return module;
+}
+
+TestModule clusterModule() {
+  TestModule module;
+  KernelDesc kernel;
+  kernel.entry = "cluster_ranks";
+  kernel.cluster = {2, 1, 1};
+  kernel.params = {{true, TW_I64}};
+  module.desc.name = "cts/cluster_ranks";
+  usePtx(module.desc, clusterText);
   module.desc.kernels = {kernel};
   return module;
 }

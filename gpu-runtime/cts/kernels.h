@@ -35,6 +35,9 @@ TestModule testModule(const Context &context, const char *name);
 /// The code of reverse_dynamic (64 KiB of dynamic shared memory), cuda only.
 TestModule dynamicSharedModule();
 
+/// cluster_ranks: out[block] = 100 * cluster size + rank, clusters of 2, cuda.
+TestModule clusterModule();
+
 /// Buffers by whole size and scalars by value, for one launch.
 class Arguments {
 public:

@@ -148,6 +148,26 @@ static void dynamicShared(Context &context) {
   reversed(context, dynamicSharedModule());
 }
 
+static void clusters(Context &context) {
+  if (context.driver() != "cuda" || context.fact("max_cluster") <= 1)
+    return context.skip("no clusters");
+  Bench bench(context);
+  TW_OK(bench.start());
+  std::unique_ptr<DriverModule> module;
+  TW_OK(clusterModule().load(context, module));
+  std::vector<uint32_t> out(8, 0);
+  std::unique_ptr<DriverBuffer> buffer;
+  TW_OK(bench.upload(out, buffer));
+  TW_OK(Arguments().write(*buffer).launch(*bench.stream, *module, {8, 1, 1}));
+  TW_OK(bench.download(*buffer, out));
+  for (uint32_t i = 0; i < out.size(); ++i)
+    TW_CHECK(out[i] == 200 + i % 2, "block " + std::to_string(i) + " wrote " +
+                                        std::to_string(out[i]));
+  Status status =
+      Arguments().write(*buffer).launch(*bench.stream, *module, {7, 1, 1});
+  TW_CHECK(status.code() == StatusCode::InvalidArgument, status.message());
+}
+
 static void subgroups(Context &context, uint32_t required) {
   Bench bench(context);
   TW_OK(bench.start());
@@ -243,6 +263,7 @@ std::vector<Case> launchCases() {
           {"launch.dynamic_shared_memory", dynamicShared},
           {"launch.subgroup_sum", subgroupSum},
           {"launch.required_subgroup_size", requiredSubgroup},
+          {"launch.clusters", clusters},
           {"launch.many_scalars", manyScalars},
           {"launch.bound_range", boundRange}};
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace tilewright::runtime::vulkan {
@@ -288,6 +289,11 @@ Status queryCapabilities(const VulkanLibrary &library,
   library.vkGetPhysicalDeviceProperties(physical, &caps.properties);
   caps.version = std::min(library.apiVersion, caps.properties.apiVersion);
   library.vkGetPhysicalDeviceMemoryProperties(physical, &caps.memory);
+  const char *staging = std::getenv("TILEWRIGHT_VULKAN_STAGING");
+  VkPhysicalDeviceType type = caps.properties.deviceType;
+  caps.sharesMemory = (type == VK_PHYSICAL_DEVICE_TYPE_CPU ||
+                       type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU) &&
+                      !(staging && std::strcmp(staging, "1") == 0);
   fillFacts(caps);
   if (caps.version < VK_API_VERSION_1_1)
     return unavailable("this device speaks Vulkan " +

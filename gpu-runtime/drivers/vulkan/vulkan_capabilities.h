@@ -84,10 +84,10 @@ struct Capabilities {
   bool feature(std::string_view name) const {
     return fact("feature:" + std::string(name)) != 0;
   }
-  bool isCpuOrIntegrated() const {
-    return properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU ||
-           properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
-  }
+  /// The device's memory is the host's: tensors are mapped and transfers are
+  /// made in place. TILEWRIGHT_VULKAN_STAGING=1 says no, so that the paths of
+  /// a discrete GPU can be tried anywhere.
+  bool sharesMemory = false;
   /// "llvmpipe (LLVM 15), llvmpipe Mesa 22.3.6, Vulkan 1.3, cpu, 2.0 GiB".
   std::string description() const;
 };

@@ -37,7 +37,7 @@ int32_t Memory::pickType(uint32_t allowed, MemoryUse use) const {
       VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT |
       VK_MEMORY_PROPERTY_PROTECTED_BIT |
       VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD;
-  bool inPlace = device.caps().isCpuOrIntegrated();
+  bool inPlace = device.caps().sharesMemory;
   int32_t best = -1;
   uint64_t bestScore = 0;
   for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
@@ -137,7 +137,8 @@ Status Memory::createBlock(uint64_t size, MemoryUse use, Block &result) {
       coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
   VkMemoryPropertyFlags wanted =
       use == MemoryUse::Staging ? coherent : inPlace;
-  if ((memoryType.propertyFlags & wanted) == wanted) {
+  bool map = use == MemoryUse::Staging || device.caps().sharesMemory;
+  if (map && (memoryType.propertyFlags & wanted) == wanted) {
     void *address = nullptr;
     r = device.vk.vkMapMemory(device.handle(), block.memory, 0, VK_WHOLE_SIZE,
                               0, &address);

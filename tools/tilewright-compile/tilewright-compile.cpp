@@ -63,11 +63,9 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "stop after a stage and write its IR, see below");
   app.add_option("--dump-stages", arguments.dumpStages,
                  "write the IR after each stage to DIR/<program>.<stage>");
-  app.add_option("--explain", arguments.explain,
-                 "say for each kernel what was decided and why, on standard "
-                 "error; --explain=json for programs")
-      ->expected(0, 1)
-      ->default_str("text");
+  app.add_flag("--explain{text}", arguments.explain,
+               "say for each kernel what was decided and why, on standard "
+               "error; --explain=json for programs");
   app.add_flag("--list-configs", arguments.listConfigs,
                "print the lowering configs that fit each kernel, best first, "
                "and stop; any of them can be pinned in the input");

@@ -384,6 +384,35 @@ static LogicalResult buildClasses(KernelInfo &info) {
   return success();
 }
 
+/// A destination that is also read must be read where it is written, or blocks
+/// would see each other's results.
+static LogicalResult verifyUpdates(const KernelInfo &info) {
+  auto classesOf = [&](OpOperand &operand) {
+    auto op = cast<linalg::LinalgOp>(operand.getOwner());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    SmallVector<unsigned> classes;
+    for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+      classes.push_back(info.getClasses(op)[map.getDimPosition(i)]);
+    return classes;
+  };
+  for (auto [number, result] : llvm::enumerate(info.results)) {
+    auto owner = cast<linalg::LinalgOp>(result.getOwner());
+    SmallVector<unsigned> own =
+        classesOf(*owner.getDpsInitOperand(result.getResultNumber()));
+    for (OpOperand &use : info.getDestination(number).getUses()) {
+      auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (reader && reader.payloadUsesValueFromOperand(&use) &&
+          classesOf(use) != own)
+        return reader.emitOpError()
+               << "operand " << use.getOperandNumber()
+               << " reads destination " << number
+               << " elsewhere than where it is written; dispatch it as a "
+                  "kernel of its own";
+    }
+  }
+  return success();
+}
+
 FailureOr<KernelInfo> KernelInfo::get(func::FuncOp kernel) {
   KernelInfo info;
   info.kernel = kernel;
@@ -392,7 +421,7 @@ FailureOr<KernelInfo> KernelInfo::get(func::FuncOp kernel) {
   if (failed(collectOps(info)))
     return failure();
   chooseRoot(info);
-  if (failed(buildClasses(info)))
+  if (failed(buildClasses(info)) || failed(verifyUpdates(info)))
     return failure();
   return info;
 }

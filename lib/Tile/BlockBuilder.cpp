@@ -232,6 +232,11 @@ FailureOr<Value> BlockBuilder::writeOperand(OpOperand &operand,
     return (*values)[number];
   }
   Value source = lookThroughCasts(operand.get());
+  if (written.contains(source))
+    return op.emitOpError() << "operand " << operand.getOperandNumber()
+                            << " is a destination that another result has "
+                               "written by then; dispatch it as a kernel of "
+                               "its own";
   if (auto updated = current.find(source); updated != current.end())
     source = updated->second;
   if (!isa<RankedTensorType>(source.getType()))
@@ -356,6 +361,7 @@ FailureOr<Value> BlockBuilder::writeResult(unsigned number,
   if (failed(values))
     return failure();
   current[argument] = values->front();
+  written.insert(argument);
   return values->front();
 }
 
@@ -386,6 +392,7 @@ FailureOr<SmallVector<Value>> BlockBuilder::build() {
       [&](const Environment &inside,
           ValueRange carried) -> FailureOr<SmallVector<Value>> {
         SmallVector<Value> values;
+        written.clear();
         for (auto [number, value] : llvm::enumerate(carried))
           current[info.getDestination(number)] = value;
         for (auto [number, value] : llvm::enumerate(carried)) {

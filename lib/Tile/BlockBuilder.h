@@ -115,6 +115,8 @@ private:
   std::vector<Scope> scopes;
   /// Destination argument -> its current value.
   llvm::DenseMap<mlir::Value, mlir::Value> current;
+  /// Destinations whose tile here is written already.
+  llvm::DenseSet<mlir::Value> written;
 };
 
 } // namespace tilewright

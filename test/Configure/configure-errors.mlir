@@ -120,3 +120,18 @@ func.func private @ResultOfLowerRank(%x: tensor<?xf32>, %o: tensor<?x?xf32>, %p:
   return %r, %e : tensor<?x?xf32>, tensor<?xf32>
 }
 }
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @TransposeInPlace(%o: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{operand 0 reads destination 0 elsewhere than where it is written; dispatch it as a kernel of its own}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%o : tensor<8x8xf32>) outs(%o : tensor<8x8xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    linalg.yield %0 : f32
+  } -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+}

@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
+    parser.add_argument("--compile-arg", action="append", default=[], help="passed on to tilewright-compile")
     parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
     parser.add_argument("--list", action="store_true", help="print the functions and stop")
     parser.add_argument("--require-ptxas", action="store_true", help="fail where ptxas is missing")
@@ -57,7 +58,8 @@ class Verdicts:
 
 
 def compile_all(options, functions, expectations, verdicts):
-    compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules")
+    compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules",
+                                 options.compile_arg)
     batches = batching.make_batches(functions, options.targets.split(","), expectations)
     for refusals in batching.parallel(options.jobs, compiler.compile_batch, batches):
         for r in refusals:

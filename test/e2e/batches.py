@@ -41,7 +41,8 @@ def read_expectations(path):
         if line:
             left, _, words = line.partition("|")
             kind, subject, pattern = left.split()
-            result.append(Expectation(f"{kind} {subject}", pattern, words.strip(), number))
+            for each in subject.split(","):
+                result.append(Expectation(f"{kind} {each}", pattern, words.strip(), number))
     return result
 
 

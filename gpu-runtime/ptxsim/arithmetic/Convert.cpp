@@ -18,9 +18,7 @@ namespace {
 /// inst.mode of a conversion.
 enum Mode : uint8_t { Plain = 0, IntegerRounding = 1, SaturateFinite = 2 };
 
-int64_t signExtend(uint64_t bits, unsigned width) {
-  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-}
+int64_t signExtend(uint64_t bits, unsigned width) { return static_cast<int64_t>(bits << (64 - width)) >> (64 - width); }
 
 uint64_t extendToRegister(uint64_t value, ScalarType type, unsigned registerBits) {
   unsigned width = bitWidth(type);
@@ -118,13 +116,14 @@ uint64_t floatToInteger(uint64_t a, const Inst &inst) {
   double value = loadFloat(a, inst.fromType, inst.ftz);
   unsigned bits = bitWidth(inst.type);
   if (value != value)
-    return inst.fromType == ScalarType::F64 || bits == 64 ? extendToRegister(1ull << (bits - 1), inst.type, inst.dstBits)
-                                                          : 0;
+    return inst.fromType == ScalarType::F64 || bits == 64
+               ? extendToRegister(1ull << (bits - 1), inst.type, inst.dstBits)
+               : 0;
   value = roundToInteger(value, inst.rounding);
   uint64_t result;
   if (isSigned(inst.type)) {
     double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
-    result = value >= limit    ? lowBits(bits - 1)
+    result = value >= limit   ? lowBits(bits - 1)
              : value < -limit ? 1ull << (bits - 1)
                               : static_cast<uint64_t>(static_cast<int64_t>(value));
   } else {
@@ -147,8 +146,8 @@ double toOddDouble(uint64_t magnitude, bool negative) {
 uint64_t integerToFloat(uint64_t a, const Inst &inst) {
   unsigned bits = bitWidth(inst.fromType);
   bool negative = isSigned(inst.fromType) && (a >> (bits - 1) & 1);
-  uint64_t magnitude = negative ? static_cast<uint64_t>(0) - static_cast<uint64_t>(signExtend(a, bits))
-                                : a & lowBits(bits);
+  uint64_t magnitude =
+      negative ? static_cast<uint64_t>(0) - static_cast<uint64_t>(signExtend(a, bits)) : a & lowBits(bits);
   if (inst.type != ScalarType::F64)
     return storeFloat(toOddDouble(magnitude, negative), inst);
   // To f64 the value itself is rounded.

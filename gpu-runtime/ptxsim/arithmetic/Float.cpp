@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Correctly rounded floating-point arithmetic: add, sub, mul, fma, div, rcp, sqrt, min, max, abs, neg, copysign. Directed
-// rounding of f32 and f64 uses the host's rounding mode around the whole instruction (this file is compiled with
-// -frounding-math); the 16-bit types round in their store().
+// Correctly rounded floating-point arithmetic: add, sub, mul, fma, div, rcp, sqrt, min, max, abs, neg, copysign.
+// Directed rounding of f32 and f64 uses the host's rounding mode around the whole instruction (this file is compiled
+// with -frounding-math); the 16-bit types round in their store().
 
 #include "arithmetic/Families.h"
 #include "arithmetic/FloatTypes.h"
@@ -43,8 +43,8 @@ template <typename Format> uint64_t mul(uint64_t a, uint64_t b, const Inst &inst
   return finish<Format>(Format::mul(Format::load(a, inst.ftz), Format::load(b, inst.ftz)), inst);
 }
 template <typename Format> uint64_t fma(uint64_t a, uint64_t b, uint64_t c, const Inst &inst) {
-  return finish<Format>(
-      Format::fma(Format::load(a, inst.ftz), Format::load(b, inst.ftz), Format::load(c, inst.ftz)), inst);
+  return finish<Format>(Format::fma(Format::load(a, inst.ftz), Format::load(b, inst.ftz), Format::load(c, inst.ftz)),
+                        inst);
 }
 template <typename Format> uint64_t divide(uint64_t a, uint64_t b, const Inst &inst) {
   return finish<Format>(Format::load(a, inst.ftz) / Format::load(b, inst.ftz), inst);
@@ -53,7 +53,9 @@ template <typename Format> uint64_t divide(uint64_t a, uint64_t b, const Inst &i
 uint64_t divideApprox(uint64_t a, uint64_t b, const Inst &inst) {
   float x = F32::load(a, inst.ftz), y = F32::load(b, inst.ftz);
   if (std::isfinite(y) && std::fabs(y) > 0x1p126f)
-    return F32::store(std::isinf(x) ? NAN : std::copysign(0.0f, std::signbit(x) != std::signbit(y) ? -1.0f : 1.0f) * (x != x ? x : 1.0f),
+    return F32::store(std::isinf(x) ? NAN
+                                    : std::copysign(0.0f, std::signbit(x) != std::signbit(y) ? -1.0f : 1.0f) *
+                                          (x != x ? x : 1.0f),
                       inst.ftz, inst.rounding);
   return F32::store(x / y, inst.ftz, inst.rounding);
 }
@@ -101,8 +103,7 @@ template <typename Format, bool IsMax> uint64_t minMax(uint64_t a, uint64_t b, c
 template <uint64_t (*Half)(uint64_t, const Inst &)> uint64_t pair1(uint64_t a, const Inst &inst) {
   return Half(a & 0xffff, inst) | Half(a >> 16 & 0xffff, inst) << 16;
 }
-template <uint64_t (*Half)(uint64_t, uint64_t, const Inst &)>
-uint64_t pair2(uint64_t a, uint64_t b, const Inst &inst) {
+template <uint64_t (*Half)(uint64_t, uint64_t, const Inst &)> uint64_t pair2(uint64_t a, uint64_t b, const Inst &inst) {
   return Half(a & 0xffff, b & 0xffff, inst) | Half(a >> 16 & 0xffff, b >> 16 & 0xffff, inst) << 16;
 }
 template <uint64_t (*Half)(uint64_t, uint64_t, uint64_t, const Inst &)>
@@ -170,17 +171,17 @@ void takeArithmeticModifiers(InstDecoder &d) {
   d.takeSat();
 }
 
-constexpr ByType addHandlers = {binary<add<F32>>,  binary<add<F64>>,         binary<add<F16>>,
+constexpr ByType addHandlers = {binary<add<F32>>,  binary<add<F64>>,        binary<add<F16>>,
                                 binary<add<BF16>>, binary<pair2<add<F16>>>, binary<pair2<add<BF16>>>};
-constexpr ByType subHandlers = {binary<sub<F32>>,  binary<sub<F64>>,         binary<sub<F16>>,
+constexpr ByType subHandlers = {binary<sub<F32>>,  binary<sub<F64>>,        binary<sub<F16>>,
                                 binary<sub<BF16>>, binary<pair2<sub<F16>>>, binary<pair2<sub<BF16>>>};
-constexpr ByType mulHandlers = {binary<mul<F32>>,  binary<mul<F64>>,         binary<mul<F16>>,
+constexpr ByType mulHandlers = {binary<mul<F32>>,  binary<mul<F64>>,        binary<mul<F16>>,
                                 binary<mul<BF16>>, binary<pair2<mul<F16>>>, binary<pair2<mul<BF16>>>};
-constexpr ByType fmaHandlers = {ternary<fma<F32>>,  ternary<fma<F64>>,         ternary<fma<F16>>,
+constexpr ByType fmaHandlers = {ternary<fma<F32>>,  ternary<fma<F64>>,        ternary<fma<F16>>,
                                 ternary<fma<BF16>>, ternary<pair3<fma<F16>>>, ternary<pair3<fma<BF16>>>};
 template <bool IsMax>
-constexpr ByType minMaxHandlers = {binary<minMax<F32, IsMax>>,         binary<minMax<F64, IsMax>>,
-                                   binary<minMax<F16, IsMax>>,         binary<minMax<BF16, IsMax>>,
+constexpr ByType minMaxHandlers = {binary<minMax<F32, IsMax>>,        binary<minMax<F64, IsMax>>,
+                                   binary<minMax<F16, IsMax>>,        binary<minMax<BF16, IsMax>>,
                                    binary<pair2<minMax<F16, IsMax>>>, binary<pair2<minMax<BF16, IsMax>>>};
 constexpr ByType signHandlers = {unary<changeSign<32>>, unary<changeSign<64>>,        unary<changeSign<16>>,
                                  unary<changeSign<16>>, unary<pair1<changeSign<16>>>, unary<pair1<changeSign<16>>>};

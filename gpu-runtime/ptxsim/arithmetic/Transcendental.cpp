@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The .approx functions: sin, cos, ex2, lg2, tanh, rsqrt. They are evaluated in double and rounded once, which is inside
-// every error bound of the ISA; results on a GPU differ in the last places.
+// The .approx functions: sin, cos, ex2, lg2, tanh, rsqrt. They are evaluated in double and rounded once, which is
+// inside every error bound of the ISA; results on a GPU differ in the last places.
 
 #include "arithmetic/Families.h"
 #include "arithmetic/FloatTypes.h"

@@ -78,8 +78,7 @@ bool BlockRaces::morallyStrong(uint32_t globalThread, Scope otherScope, const Ac
   return sameBlock || (access.scope >= Scope::Gpu && otherScope >= Scope::Gpu);
 }
 
-bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access,
-                        RaceReport &report) {
+bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report) {
   bool raced = false;
   shadow.visit(offset, bytes, [&](RaceCell &cell) { raced |= accessCell(cell, access, report); });
   return raced;
@@ -106,7 +105,8 @@ bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &re
   bool writes = access.kind != AccessKind::Read;
   if (cell.writeClock != 0 && cell.writeThread != self &&
       !happensBefore(cell.writeThread, cell.writeClock, access.thread) &&
-      !morallyStrong(cell.writeThread, cell.writeScope, access) && !(access.kind == AccessKind::Write && access.sameValue))
+      !morallyStrong(cell.writeThread, cell.writeScope, access) &&
+      !(access.kind == AccessKind::Write && access.sameValue))
     blame(cell.writeThread, cell.writeLine, true, grid.launch);
   if (writes && !(access.kind == AccessKind::Write && access.sameValue)) {
     if (cell.readClock != 0 && cell.readThread != self &&
@@ -142,8 +142,7 @@ void BlockRaces::addReader(RaceCell &cell, const Access &access) {
   uint32_t self = static_cast<uint32_t>(block * grid.threadsPerBlock + access.thread);
   uint32_t clock = threads[access.thread].clock;
   // A read that happens before this one needs no memory of its own.
-  if (cell.readClock == 0 || cell.readThread == self ||
-      happensBefore(cell.readThread, cell.readClock, access.thread)) {
+  if (cell.readClock == 0 || cell.readThread == self || happensBefore(cell.readThread, cell.readClock, access.thread)) {
     cell.readThread = self;
     cell.readClock = clock;
     cell.readLine = access.line;

@@ -53,8 +53,8 @@ uint64_t evaluate(ExecContext &context, const Inst &inst, const LaneOperands &op
   return rows[0][0];
 }
 
-/// Bits of the result that an undefined bit can change. For permutations and field operations, results with all undefined
-/// bits 0 and with all of them 1 differ in exactly those places.
+/// Bits of the result that an undefined bit can change. For permutations and field operations, results with all
+/// undefined bits 0 and with all of them 1 differ in exactly those places.
 uint64_t extracted(ExecContext &context, const Inst &inst, const LaneOperands &operands) {
   unsigned positions = inst.numSrc;
   // The first operand (two for bfi, shf and prmt) is data; an undefined position makes everything undefined.

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The functions that device code may call without defining them: vprintf and __assertfail. Output goes to stdout, lane by
-// lane, when the call executes.
+// The functions that device code may call without defining them: vprintf and __assertfail. Output goes to stdout, lane
+// by lane, when the call executes.
 
 #include "collectives/Collectives.h"
 #include "machine/MemoryAccess.h"
@@ -63,7 +63,7 @@ std::string convert(ExecContext &context, unsigned lane, std::string spec, uint6
   } else if (letter == 'c') {
     std::snprintf(buffer, sizeof(buffer), flags.c_str(), static_cast<int>(value));
   } else {
-    long long number = wide ? static_cast<long long>(value)
+    long long number = wide                             ? static_cast<long long>(value)
                        : letter == 'd' || letter == 'i' ? static_cast<int32_t>(value)
                                                         : static_cast<long long>(static_cast<uint32_t>(value));
     flags.insert(flags.size() - 1, "ll");

@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Immediate post-dominators. They are computed per basic block with the usual iteration over a reverse post-order of the
-// reversed graph; the function's end is a virtual block that every return, exit and trap leads to. A block from which
-// the end cannot be reached (an endless loop) keeps the end as its post-dominator.
+// Immediate post-dominators. They are computed per basic block with the usual iteration over a reverse post-order of
+// the reversed graph; the function's end is a virtual block that every return, exit and trap leads to. A block from
+// which the end cannot be reached (an endless loop) keeps the end as its post-dominator.
 
 #include "decode/Decoder.h"
 

@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Copies and fills. Arguments are checked at the call; bytes move when the queue gets to the operation, so a host buffer
-// that is reused too early, or read before the synchronisation, shows. A copy to pageable host memory is finished when
-// the call returns, as the API documents.
+// Copies and fills. Arguments are checked at the call; bytes move when the queue gets to the operation, so a host
+// buffer that is reused too early, or read before the synchronisation, shows. A copy to pageable host memory is
+// finished when the call returns, as the API documents.
 
 #include "driver/State.h"
 
@@ -170,8 +170,7 @@ CUresult copy(const Region &to, const Region &from, const Rectangle &size, CUstr
   if (CUresult result = checkRegion(from, size))
     return result;
   CUcontext context = stream->context;
-  OperationRef operation = enqueue(
-      stream, [=](const Operation &self) { runCopy(to, from, size, context, self); });
+  OperationRef operation = enqueue(stream, [=](const Operation &self) { runCopy(to, from, size, context, self); });
   if (timing == Timing::Wait || (!to.onDevice && !isPinned(to.start))) {
     driver().queue.wait(operation);
     reportFindings();
@@ -214,8 +213,8 @@ CUresult copy2D(const CUDA_MEMCPY2D *what, CUstream stream, Timing timing) {
   if (CUresult result = side(from, what->srcMemoryType, what->srcHost, what->srcDevice, what->srcPitch,
                              what->srcXInBytes, what->srcY, what->WidthInBytes, what->Height))
     return result;
-  if (CUresult result = side(to, what->dstMemoryType, what->dstHost, what->dstDevice, what->dstPitch,
-                             what->dstXInBytes, what->dstY, what->WidthInBytes, what->Height))
+  if (CUresult result = side(to, what->dstMemoryType, what->dstHost, what->dstDevice, what->dstPitch, what->dstXInBytes,
+                             what->dstY, what->WidthInBytes, what->Height))
     return result;
   return copy(to, from, {what->WidthInBytes, what->Height}, stream, timing);
 }
@@ -277,9 +276,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 }
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *what) { return copy2D(what, nullptr, Timing::Wait); }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *what) { return copy2D(what, nullptr, Timing::Wait); }
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *what, CUstream stream) {
-  return copy2D(what, stream, Timing::Async);
-}
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *what, CUstream stream) { return copy2D(what, stream, Timing::Async); }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
   return fill<uint8_t>(to, 0, value, count, 1, nullptr);

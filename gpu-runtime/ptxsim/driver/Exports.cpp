@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The symbols of the library and the table behind cuGetProcAddress, both from Implemented.def and Missing.def. An exported
-// function takes the lock, refuses before cuInit, and lets no exception out.
+// The symbols of the library and the table behind cuGetProcAddress, both from Implemented.def and Missing.def. An
+// exported function takes the lock, refuses before cuInit, and lets no exception out.
 
 #include "driver/State.h"
 

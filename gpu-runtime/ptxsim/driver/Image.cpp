@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What kind of image a program gave us. PTX text is taken as it is; from a fatbin, the PTX of the newest architecture that
-// the device has; a cubin is machine code and refused.
+// What kind of image a program gave us. PTX text is taken as it is; from a fatbin, the PTX of the newest architecture
+// that the device has; a cubin is machine code and refused.
 //
 // A fatbin, as nvcc writes it (offsets in bytes, little endian):
 //

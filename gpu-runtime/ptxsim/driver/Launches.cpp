@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Launching kernels: every limit that a real driver enforces, parameters copied at the call, the grid run when the queue
-// gets to it. Also occupancy, which is a matter of the same limits.
+// Launching kernels: every limit that a real driver enforces, parameters copied at the call, the grid run when the
+// queue gets to it. Also occupancy, which is a matter of the same limits.
 
 #include "driver/State.h"
 
@@ -162,13 +162,12 @@ namespace api {
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                         unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream, void **params,
                         void **extra) {
-  return launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, false}, stream, params,
-                extra);
+  return launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, false}, stream, params, extra);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
-                                   unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
-                                   CUstream stream, void **params) {
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                                   unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream,
+                                   void **params) {
   return launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, true}, stream, params,
                 nullptr);
 }
@@ -246,8 +245,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *gridSize, int *blockSize
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int *gridSize, int *blockSize, CUfunction function,
                                           CUoccupancyB2DSize dynamicSize, size_t dynamicBytes, int limit) {
-  return api::cuOccupancyMaxPotentialBlockSizeWithFlags(gridSize, blockSize, function, dynamicSize, dynamicBytes,
-                                                        limit, 0);
+  return api::cuOccupancyMaxPotentialBlockSizeWithFlags(gridSize, blockSize, function, dynamicSize, dynamicBytes, limit,
+                                                        0);
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int blockSize) {

@@ -69,17 +69,20 @@ void Queue::run(const OperationRef &operation) {
 }
 
 bool Queue::runOne() {
-  std::vector<size_t> ready;
-  for (size_t i = 0; i < pending.size(); ++i) {
+  // The oldest operation is always ready, as dependencies are older still. Looking at the oldest few keeps long queues
+  // cheap and still lets every stream run ahead of the others.
+  constexpr size_t window = 64;
+  size_t ready[window], count = 0;
+  for (size_t i = 0; i < pending.size() && i < window; ++i) {
     bool isReady = true;
     for (const OperationRef &dependency : pending[i]->dependencies)
       isReady &= dependency->done;
     if (isReady)
-      ready.push_back(i);
+      ready[count++] = i;
   }
-  if (ready.empty())
+  if (count == 0)
     return false;
-  size_t which = ready[random() % ready.size()];
+  size_t which = ready[random() % count];
   OperationRef operation = pending[which];
   pending.erase(pending.begin() + static_cast<ptrdiff_t>(which));
   run(operation);

@@ -11,6 +11,7 @@
 #define TILEWRIGHT_PTXSIM_DRIVER_QUEUE_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,7 +64,7 @@ private:
 
   bool eager = true;
   uint64_t state = 1;
-  std::vector<OperationRef> pending;
+  std::deque<OperationRef> pending;
   std::map<uint64_t, uint64_t> counts;
   /// What the host has waited for.
   std::map<uint64_t, uint64_t> hostKnows;

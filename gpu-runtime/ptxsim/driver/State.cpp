@@ -78,6 +78,8 @@ OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> wor
     dependencies.push_back(context->legacy.last);
   }
   stream->last = driver().queue.enqueue(stream->id, std::move(dependencies), std::move(work));
+  // Later calls may be refused because of what was just found, so it is told now.
+  reportFindings();
   return stream->last;
 }
 
@@ -120,8 +122,10 @@ void failContext(CUcontext context, CUresult error) {
 void reportFindings() {
   Driver &state = driver();
   static size_t printed = 0;
+  printed = std::min(printed, state.findings.size());
+  if (printed == state.findings.size())
+    return;
   std::vector<Finding> all = state.findings.all();
-  printed = std::min(printed, all.size());
   for (; printed < all.size(); ++printed)
     std::fputs(all[printed].str().c_str(), stderr);
   if (state.options.reportPath.empty())

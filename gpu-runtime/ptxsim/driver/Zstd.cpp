@@ -1,8 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Zstandard, from RFC 8878: frames of blocks; a compressed block is literals (raw, repeated or Huffman-coded) and sequences
-// (literal length, match length, offset) whose codes are read from finite-state tables, backwards through the bits.
+// Zstandard, from RFC 8878: frames of blocks; a compressed block is literals (raw, repeated or Huffman-coded) and
+// sequences (literal length, match length, offset) whose codes are read from finite-state tables, backwards through the
+// bits.
 
 #include "driver/Decompress.h"
 
@@ -245,21 +246,27 @@ struct CodeRange {
 };
 
 CodeRange literalCode(unsigned code) {
-  static constexpr CodeRange ranges[] = {{16, 1}, {18, 1},  {20, 1},  {22, 1},   {24, 2},   {28, 2},    {32, 3},    {40, 3},   {48, 4},   {64, 6},
-                                         {128, 7}, {256, 8}, {512, 9}, {1024, 10}, {2048, 11}, {4096, 12}, {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
+  static constexpr CodeRange ranges[] = {{16, 1},    {18, 1},    {20, 1},     {22, 1},     {24, 2},
+                                         {28, 2},    {32, 3},    {40, 3},     {48, 4},     {64, 6},
+                                         {128, 7},   {256, 8},   {512, 9},    {1024, 10},  {2048, 11},
+                                         {4096, 12}, {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
   return code < 16 ? CodeRange{code, 0} : ranges[code - 16];
 }
 CodeRange matchCode(unsigned code) {
-  static constexpr CodeRange ranges[] = {{35, 1},  {37, 1},  {39, 1},   {41, 1},   {43, 2},   {47, 2},    {51, 3},    {59, 3},    {67, 4},     {83, 4},    {99, 5},
-                                         {131, 7}, {259, 8}, {515, 9}, {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
+  static constexpr CodeRange ranges[] = {{35, 1},     {37, 1},     {39, 1},    {41, 1},    {43, 2},    {47, 2},
+                                         {51, 3},     {59, 3},     {67, 4},    {83, 4},    {99, 5},    {131, 7},
+                                         {259, 8},    {515, 9},    {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13},
+                                         {16387, 14}, {32771, 15}, {65539, 16}};
   return code < 32 ? CodeRange{code + 3, 0} : ranges[code - 32];
 }
 
-const std::vector<int> literalDefaults = {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2,
+const std::vector<int> literalDefaults = {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
                                           2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1};
-const std::vector<int> matchDefaults = {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1,  1,  1, 1, 1,
-                                        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  -1, -1, -1, -1, -1, -1, -1};
-const std::vector<int> offsetDefaults = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
+const std::vector<int> matchDefaults = {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1,  1,  1,  1,  1,  1,  1, 1,
+                                        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
+                                        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1};
+const std::vector<int> offsetDefaults = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1,  1, 1,
+                                         1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
 
 class Frame {
 public:

@@ -66,7 +66,9 @@ void branchIndexed(ExecContext &context, Warp &warp, unsigned index, const Inst 
       return;
     }
     uint32_t same = 0;
-    forEachLane(mask, [&](unsigned other) { same |= uint32_t(table[uint32_t(selectors[other]) % table.size()] == table[selector]) << other; });
+    forEachLane(mask, [&](unsigned other) {
+      same |= uint32_t(table[uint32_t(selectors[other]) % table.size()] == table[selector]) << other;
+    });
     parts.push_back({same, table[selector]});
     mask &= ~same;
   }
@@ -118,8 +120,8 @@ bool call(ExecContext &context, Warp &warp, unsigned index, const Inst &inst) {
   if (calleeIndex == noIndex && !resolveTarget(context, warp, index, inst, calleeIndex))
     return false;
   const FunctionCode &callee = program.functions[calleeIndex];
-  if (site.callee == noIndex && (callee.params.size() != site.arguments.size() ||
-                                 callee.returns.size() < site.results.size())) {
+  if (site.callee == noIndex &&
+      (callee.params.size() != site.arguments.size() || callee.returns.size() < site.results.size())) {
     context.report(FindingKind::BadCall, inst, noIndex, 0, "indirect call with other parameters than the function has");
     return false;
   }
@@ -130,8 +132,8 @@ bool call(ExecContext &context, Warp &warp, unsigned index, const Inst &inst) {
   auto frame = std::make_unique<Frame>();
   frame->caller = &caller;
   frame->site = &site;
-  if (depth > maxCallDepth || !setUpFrame(context, warp, *frame, callee, caller.localBase + caller.function->localBytes,
-                                          fragment.mask)) {
+  if (depth > maxCallDepth ||
+      !setUpFrame(context, warp, *frame, callee, caller.localBase + caller.function->localBytes, fragment.mask)) {
     context.report(FindingKind::StackOverflow, inst, noIndex, 0, "the call stack is used up");
     return false;
   }

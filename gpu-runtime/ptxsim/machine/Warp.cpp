@@ -5,6 +5,7 @@
 
 #include "machine/Warp.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -192,7 +193,10 @@ bool setUpFrame(ExecContext &context, Warp &warp, Frame &frame, const FunctionCo
   frame.params.assign(size_t(function.paramBytes) * warpSize, 0);
   if (context.checks) {
     frame.undefinedLanes.assign(function.rows, ~0u);
-    frame.undefinedBits.assign(values, ~0ull);
+    frame.undefinedBits.resize(values);
+    for (uint32_t row = 1; row < function.rows; ++row)
+      std::fill_n(frame.undefinedBits.begin() + size_t(row) * warpSize, warpSize,
+                  lowBits(bitWidth(function.function->registers[row - 1].type)));
     frame.definedParams.assign(size_t(function.paramBytes) * warpSize, 0);
   }
   uint32_t needed = localBase + function.localBytes;

@@ -36,7 +36,9 @@ template <typename Type> Type *entry(const char *name) {
 
 namespace cu {
 #define PTXSIM_API_NONE(name, symbol, version, params, args)                                                           \
-  [[maybe_unused]] CUresult symbol params { return reinterpret_cast<CUresult(*) params>(dlsym(libraryHandle(), #symbol)) args; }
+  [[maybe_unused]] CUresult symbol params {                                                                            \
+    return reinterpret_cast<CUresult(*) params>(dlsym(libraryHandle(), #symbol)) args;                                 \
+  }
 #include "driver/Implemented.def"
 } // namespace cu
 

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs one instruction on given register values. A signature names the registers, result first: `r=rr` is a 32-bit result
-// of two 32-bit operands; h is 16 bits wide, d 64, p a predicate, i an immediate written into the text.
+// Runs one instruction on given register values. A signature names the registers, result first: `r=rr` is a 32-bit
+// result of two 32-bit operands; h is 16 bits wide, d 64, p a predicate, i an immediate written into the text.
 
 #ifndef TILEWRIGHT_PTXSIM_TEST_INSTRUCTIONHARNESS_H
 #define TILEWRIGHT_PTXSIM_TEST_INSTRUCTIONHARNESS_H
@@ -38,8 +38,11 @@ inline std::string instructionKernel(const InstructionCase &test, const std::str
     if (kind == 'p')
       body += "  ld.global.b32 %word, " + at + ";\n  setp.ne.u32 " + name + ", %word, 0;\n";
     else
-      body += std::string("  ld.global.b") + (kind == 'h' ? "16 " : kind == 'r' ? "32 " : "64 ") + name + ", " + at +
-              ";\n";
+      body += std::string("  ld.global.b") +
+              (kind == 'h'   ? "16 "
+               : kind == 'r' ? "32 "
+                             : "64 ") +
+              name + ", " + at + ";\n";
     operands += ", " + name;
   }
   body += std::string("  ") + test.text + " " + result + operands + ";\n";

@@ -9,10 +9,10 @@ using namespace tilewright::ptxsim;
 
 namespace {
 
-const uint64_t m1 = 0xffffffff;      // -1 in 32 bits
-const uint64_t m1d = ~0ull;          // -1 in 64 bits
-const uint64_t least = 0x80000000;   // the least 32-bit integer
-const uint64_t most = 0x7fffffff;    // the greatest
+const uint64_t m1 = 0xffffffff;    // -1 in 32 bits
+const uint64_t m1d = ~0ull;        // -1 in 64 bits
+const uint64_t least = 0x80000000; // the least 32-bit integer
+const uint64_t most = 0x7fffffff;  // the greatest
 const uint64_t leastd = 1ull << 63;
 
 const InstructionCase arithmetic[] = {
@@ -138,7 +138,9 @@ const InstructionCase bits[] = {
     {"fns.b32", "r=rrr", {0x000000a1, 6, m1}, 5},
     {"fns.b32", "r=rrr", {0x000000a0, 5, 0}, 5},
     {"lop3.b32", "r=rrri", {0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0x96}, 0xff00ff00 ^ 0xf0f0f0f0 ^ 0xcccccccc},
-    {"lop3.b32", "r=rrri", {0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0xca},
+    {"lop3.b32",
+     "r=rrri",
+     {0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0xca},
      ((0xff00ff00ull & 0xf0f0f0f0) | (~0xff00ff00ull & 0xcccccccc)) & 0xffffffff},
     {"prmt.b32", "r=rrr", {0x33221100, 0x77665544, 0x3210}, 0x33221100},
     {"prmt.b32", "r=rrr", {0x33221100, 0x77665544, 0x7531}, 0x77553311},
@@ -211,8 +213,7 @@ TEST(Integer, CarryChain) {
   ASSERT_TRUE(device.load(text)) << device.message;
   uint64_t out = device.allocate(24);
   ASSERT_TRUE(device.launch("chain", {1}, {1}, out)) << device.report();
-  EXPECT_EQ(device.download<uint32_t>(out, 6),
-            (std::vector<uint32_t>{0, 0, 1, 0xffffffff, 0xffffffff, 0xffffffff}));
+  EXPECT_EQ(device.download<uint32_t>(out, 6), (std::vector<uint32_t>{0, 0, 1, 0xffffffff, 0xffffffff, 0xffffffff}));
 }
 
 } // namespace

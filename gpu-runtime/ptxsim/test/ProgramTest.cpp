@@ -18,9 +18,7 @@ protected:
     result.checks = GetParam();
     return result;
   }
-  void load(const std::string &name) {
-    ASSERT_TRUE(device.load(readTestFile("programs/" + name))) << device.message;
-  }
+  void load(const std::string &name) { ASSERT_TRUE(device.load(readTestFile("programs/" + name))) << device.message; }
   void TearDown() override { EXPECT_EQ(device.report(), ""); }
   TestDevice device;
 };

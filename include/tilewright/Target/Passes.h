@@ -21,12 +21,13 @@ namespace tilewright {
 
 void registerTargetPasses();
 
-/// Patterns that expand math ops into arith (and the native math ops).
-void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
+/// Patterns that expand math ops into arith (and the native math ops). `wide`:
+/// everything is computed in f64.
+void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, bool wide);
 
 /// Expands every math op nested in `root`; what cannot be expanded is reported
 /// and makes this fail.
-mlir::LogicalResult expandMath(mlir::Operation *root);
+mlir::LogicalResult expandMath(mlir::Operation *root, bool wide = false);
 
 } // namespace tilewright
 

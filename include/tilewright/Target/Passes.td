@@ -18,6 +18,10 @@ def ExpandMathPass : Pass<"tilewright-expand-math"> {
 
     The functions and their errors are listed in lib/Target/ExpandMath.cpp.
   }];
+  let options = [
+    Option<"wide", "wide", "bool", /*default=*/"false",
+           "compute all functions in f64, as the oracle does">,
+  ];
   let dependentDialects = ["mlir::arith::ArithDialect",
                            "mlir::math::MathDialect",
                            "mlir::vector::VectorDialect"];

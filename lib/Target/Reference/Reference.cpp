@@ -78,7 +78,9 @@ static void buildLoops(OpPassManager &pm) {
 }
 
 static void buildLLVM(OpPassManager &pm, bool debugInfo) {
-  pm.addPass(createExpandMathPass());
+  ExpandMathPassOptions math;
+  math.wide = true;
+  pm.addPass(createExpandMathPass(math));
   pm.addPass(memref::createExpandOpsPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

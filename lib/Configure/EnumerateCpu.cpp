@@ -22,6 +22,25 @@ using namespace tilewright;
 /// thread, small enough for the first-level caches.
 static constexpr int64_t kTasks[] = {16 * 1024, 2 * 1024};
 
+/// The widest element that a kernel's ops compute with, in bytes. f16 and bf16
+/// are computed as f32.
+static int64_t computedBytes(const KernelInfo &info) {
+  int64_t bytes = 1;
+  auto see = [&](Type type) {
+    if (type.isF16() || type.isBF16())
+      bytes = std::max<int64_t>(bytes, 4);
+    else if (type.isIntOrFloat())
+      bytes = std::max(bytes, bytesPerElement(type));
+  };
+  for (linalg::LinalgOp op : info.ops) {
+    llvm::for_each(op.getBlock()->getArgumentTypes(), see);
+    op.getBlock()->walk([&](Operation *inner) {
+      llvm::for_each(inner->getResultTypes(), see);
+    });
+  }
+  return bytes;
+}
+
 static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> block,
                                      ArrayRef<int64_t> thread) {
@@ -60,7 +79,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
 std::vector<LoweringConfigAttr>
 tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   int64_t lanes = std::max<int64_t>(
-      1, target.getFact("vector_bytes", 32) / accessedBytes(info));
+      1, target.getFact("vector_bytes", 32) / computedBytes(info));
   int64_t registers = target.getFact("registers", 16);
   if (info.strategy == Strategy::SimtContraction)
     return enumerateContractionCpu(info, lanes, registers);
@@ -78,6 +97,9 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   for (int64_t task : kTasks)
     for (int64_t vectors : {4, 2, 1})
       for (int64_t rows : {1, 2, 4}) {
+        // Operands and results of the tile stay in registers.
+        if (vectors * rows * 4 > registers)
+          continue;
         SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
         SmallVector<int64_t> thread(block);
         int64_t left = llvm::bit_floor(

@@ -61,7 +61,14 @@ def compile_all(options, functions, expectations, verdicts):
     compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules",
                                  options.compile_arg)
     batches = batching.make_batches(functions, options.targets.split(","), expectations)
-    for refusals in batching.parallel(options.jobs, compiler.compile_batch, batches):
+
+    def timed(batch):
+        start = time.monotonic()
+        refusals = compiler.compile_batch(batch)
+        print(f"  {batch.name}: {len(batch.functions)} functions in {time.monotonic() - start:.0f} s", flush=True)
+        return refusals
+
+    for refusals in batching.parallel(options.jobs, timed, batches):
         for r in refusals:
             verdicts.add(f"compile {r.function.path}", "failed", f"for {r.target}: {r.message}",
                          r.function.family, "compile")

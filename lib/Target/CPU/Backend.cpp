@@ -5,6 +5,7 @@
 // linked into the host program.
 
 #include "Chips.h"
+#include "MaskedAccess.h"
 
 #include "tilewright/Target/CPU/Passes.h"
 #include "tilewright/Target/LLVMEmit.h"
@@ -14,6 +15,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -55,6 +57,19 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   facts.set("types", builder.getStrArrayAttr(types));
   facts.set("storage", builder.getStrArrayAttr(types));
   return TargetAttr::get(context, name, "cpu", facts.getDictionary(context));
+}
+
+/// f16 and bf16 as f32 around each op, rounded after each: the code generator
+/// would take vectors of them apart.
+static void addSmallFloats(OpPassManager &pm, TargetAttr target) {
+  arith::ArithEmulateUnsupportedFloatsOptions options;
+  options.sourceTypeStrs.push_back("bf16");
+  if (!target.getText("features").contains("+avx512fp16"))
+    options.sourceTypeStrs.push_back("f16");
+  options.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(options));
+  math::MathExtendToSupportedTypesOptions math;
+  pm.addPass(math::createMathExtendToSupportedTypes(math));
 }
 
 namespace {
@@ -126,16 +141,19 @@ public:
     return target;
   }
 
-  void buildLowering(OpPassManager &pm, TargetAttr,
+  void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
     pm.addPass(createExpandMathPass());
+    addSmallFloats(pm, target);
     pm.addPass(createConvertToCPUPass());
     pm.addPass(createConvertVectorToSCFPass());
     pm.addPass(memref::createExpandStridedMetadataPass());
     pm.addPass(createLowerAffinePass());
-    pm.addPass(arith::createArithExpandOpsPass());
+    arith::ArithExpandOpsPassOptions expansions;
+    expansions.includeBf16 = true;
+    pm.addPass(arith::createArithExpandOpsPass(expansions));
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     pm.addPass(createSCFToControlFlowPass());
@@ -206,6 +224,8 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
     return failure();
   keepSelects(*ir);
+  bool hasSmallMasks = target.getFact("vector_bytes") >= 64;
+  lowerMaskedAccesses(*ir, hasSmallMasks ? 8 : 32);
 
   KernelCode code;
   code.kind = CodeKind::Object;

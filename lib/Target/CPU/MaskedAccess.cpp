@@ -1,0 +1,115 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// AVX2 masks accesses of 32 and 64 bits only. Of a masked access of smaller
+// elements the code generator makes a branch per element: 16 blocks per vector,
+// thousands per kernel. It is needed at the edges of tensors alone, so it
+// becomes a call:
+//
+//   define internal <16 x i16> @masked.load.v16i16(ptr, i16 %mask, <16 x i16> %other)
+//     store %other to the stack
+//     for (; mask; mask &= mask - 1) copy element cttz(mask)
+//     load the vector from the stack
+
+#include "MaskedAccess.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+using namespace tilewright;
+
+/// The function called instead of masked accesses of `type`, made on demand.
+static Function *getHelper(Module &module, FixedVectorType *type, bool isLoad) {
+  LLVMContext &context = module.getContext();
+  unsigned lanes = type->getNumElements();
+  std::string name = std::string(isLoad ? "masked.load.v" : "masked.store.v") +
+                     std::to_string(lanes) + "i" +
+                     std::to_string(type->getScalarSizeInBits());
+  if (Function *function = module.getFunction(name))
+    return function;
+  Type *pointer = PointerType::get(context, 0);
+  Type *maskType = IntegerType::get(context, lanes);
+  auto *functionType = FunctionType::get(
+      isLoad ? type : Type::getVoidTy(context), {pointer, maskType, type}, false);
+  Function *function =
+      Function::Create(functionType, GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(Attribute::NoInline);
+  function->addFnAttr(Attribute::NoUnwind);
+  Value *address = function->getArg(0), *vector = function->getArg(2);
+
+  auto *entry = BasicBlock::Create(context, "entry", function);
+  auto *loop = BasicBlock::Create(context, "loop", function);
+  auto *exit = BasicBlock::Create(context, "exit", function);
+  IRBuilder<> builder(entry);
+  AllocaInst *copy = builder.CreateAlloca(type);
+  builder.CreateStore(vector, copy);
+  Value *zero = ConstantInt::get(maskType, 0);
+  builder.CreateCondBr(builder.CreateICmpEQ(function->getArg(1), zero), exit, loop);
+
+  builder.SetInsertPoint(loop);
+  PHINode *mask = builder.CreatePHI(maskType, 2);
+  mask->addIncoming(function->getArg(1), entry);
+  Value *lane = builder.CreateIntrinsic(Intrinsic::cttz, {maskType},
+                                        {mask, builder.getTrue()});
+  lane = builder.CreateZExtOrTrunc(lane, builder.getInt64Ty());
+  Type *element = type->getElementType();
+  Value *memory = builder.CreateGEP(element, address, lane);
+  Value *stack = builder.CreateGEP(element, copy, lane);
+  builder.CreateStore(builder.CreateLoad(element, isLoad ? memory : stack),
+                      isLoad ? stack : memory);
+  Value *rest =
+      builder.CreateAnd(mask, builder.CreateSub(mask, ConstantInt::get(maskType, 1)));
+  mask->addIncoming(rest, loop);
+  builder.CreateCondBr(builder.CreateICmpEQ(rest, zero), exit, loop);
+
+  builder.SetInsertPoint(exit);
+  if (isLoad)
+    builder.CreateRet(builder.CreateLoad(type, copy));
+  else
+    builder.CreateRetVoid();
+  return function;
+}
+
+static void lower(IntrinsicInst *access, unsigned nativeBits) {
+  bool isLoad = access->getIntrinsicID() == Intrinsic::masked_load;
+  Value *vector = access->getArgOperand(isLoad ? 2 : 0);
+  Value *address = access->getArgOperand(isLoad ? 0 : 1);
+  Value *mask = access->getArgOperand(isLoad ? 1 : 2);
+  auto *type = cast<FixedVectorType>(vector->getType());
+  unsigned bits = type->getScalarSizeInBits();
+  bool isFloat = type->getElementType()->isFloatingPointTy();
+  bool isCalled = bits < nativeBits && !isa<Constant>(mask);
+  if (bits >= 32 || (!isFloat && !isCalled))
+    return;
+  IRBuilder<> builder(access);
+  auto *integers = FixedVectorType::get(builder.getIntNTy(bits), type->getNumElements());
+  vector = builder.CreateBitCast(vector, integers);
+  Value *result;
+  if (isCalled) {
+    Value *bitMask = builder.CreateBitCast(
+        mask, builder.getIntNTy(type->getNumElements()));
+    result = builder.CreateCall(getHelper(*access->getModule(), integers, isLoad),
+                                {address, bitMask, vector});
+  } else {
+    Align align = access->getParamAlign(isLoad ? 0 : 1).valueOrOne();
+    result = isLoad ? builder.CreateMaskedLoad(integers, address, align, mask, vector)
+                    : builder.CreateMaskedStore(vector, address, align, mask);
+  }
+  if (isLoad)
+    access->replaceAllUsesWith(builder.CreateBitCast(result, type));
+  access->eraseFromParent();
+}
+
+void cpu::lowerMaskedAccesses(Module &module, unsigned nativeBits) {
+  SmallVector<IntrinsicInst *> accesses;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+          if (call->getIntrinsicID() == Intrinsic::masked_load ||
+              call->getIntrinsicID() == Intrinsic::masked_store)
+            accesses.push_back(call);
+  for (IntrinsicInst *access : accesses)
+    lower(access, nativeBits);
+}

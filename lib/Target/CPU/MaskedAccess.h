@@ -1,0 +1,18 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_TARGET_CPU_MASKEDACCESS_H
+#define TILEWRIGHT_TARGET_CPU_MASKEDACCESS_H
+
+#include "llvm/IR/Module.h"
+
+namespace tilewright::cpu {
+
+/// Gives masked loads and stores of elements under `nativeBits` bits a form
+/// that stays small: a call of a loop over the mask's set bits. 16-bit floats
+/// become integers first. Masks that are constants keep their form.
+void lowerMaskedAccesses(llvm::Module &module, unsigned nativeBits);
+
+} // namespace tilewright::cpu
+
+#endif

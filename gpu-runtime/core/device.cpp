@@ -46,6 +46,9 @@ Status Device::allocate(uint64_t size, Stream *stream,
     memory.trim();
     status = memory.allocate(size, clock, block);
   }
+  if (status.isOk())
+    status = stream ? stream->beginUse(*block, size)
+                    : driverDevice->beginUse(*block, size);
   if (status)
     return std::move(status).in(deviceInfo.name);
   result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
@@ -187,6 +190,11 @@ Status Stream::read(void *target, Buffer &source, uint64_t offset,
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(source);
   return queue->read(target, source.driver(), offset, size);
+}
+
+Status Stream::beginUse(DriverBuffer &block, uint64_t size) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  return queue->beginUse(block, size);
 }
 
 Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,

@@ -130,6 +130,8 @@ public:
   /// `touched` are the buffers behind args.buffers.
   Status launch(DriverModule &module, uint32_t kernel, const LaunchArgs &args,
                 Buffer *const *touched, size_t numTouched);
+  /// A block of the allocator becomes a buffer of `size` bytes.
+  Status beginUse(DriverBuffer &block, uint64_t size);
   Status record(Event &event);
   Status waitFor(Event &event);
   Status flush();

@@ -175,6 +175,13 @@ public:
   /// Repeats a pattern of 1, 2 or 4 bytes; offset and size are multiples of it.
   virtual Status fill(DriverBuffer &target, uint64_t offset, uint64_t size,
                       uint32_t pattern, uint32_t patternSize) = 0;
+  /// Work from here on may touch the first `size` bytes of the buffer alone, and
+  /// finds nothing in them: the buffer serves another purpose now. For drivers
+  /// that check accesses; never fails otherwise.
+  virtual Status beginUse(DriverBuffer &buffer, uint64_t size) {
+    (void)buffer, (void)size;
+    return Status::ok();
+  }
   /// Device to device; the ranges do not overlap.
   virtual Status copy(DriverBuffer &target, uint64_t targetOffset,
                       DriverBuffer &source, uint64_t sourceOffset,
@@ -229,6 +236,13 @@ public:
                               std::unique_ptr<DriverBuffer> &result) {
     (void)native, (void)size, (void)result;
     return unsupported("this driver does not adopt buffers");
+  }
+
+  /// DriverStream::beginUse outside any stream: at once, since nobody uses the
+  /// buffer.
+  virtual Status beginUse(DriverBuffer &buffer, uint64_t size) {
+    (void)buffer, (void)size;
+    return Status::ok();
   }
 
   virtual Status loadModule(const ModuleDesc &desc,

@@ -9,6 +9,7 @@
 #include "core/sha256.h"
 #include "files.h"
 #include "input.h"
+#include "kernel.h"
 #include "npy.h"
 #include "options.h"
 #include "print.h"
@@ -278,6 +279,39 @@ void timeCalls(Run &run) {
           run.report.verdict + "\n");
 }
 
+/// A kernel in .ptx: its buffers are the outputs. False if one differs.
+bool runKernelFile(Run &run) {
+  KernelRun result = runKernel(run.options);
+  run.report.device = result.device;
+  run.report.description = result.description;
+  run.report.function = run.options.entry;
+  run.report.inputs = run.options.kernelArguments;
+  run.report.check = run.options.expect.empty() ? "" : "expect";
+  run.report.verdict = run.options.expect.empty() ? "unchecked" : "ok";
+  run.outputs = std::move(result.buffers);
+  writeOutputs(run);
+  for (size_t i = 0; i < run.outputs.size(); ++i) {
+    const HostTensor &got = run.outputs[i];
+    std::string name = "argument[" + std::to_string(result.argument[i]) + "]";
+    run.report.outputs.push_back({got.type(), {}});
+    if (run.options.print)
+      run.say(name + ": " + tensorText(got, 1024) + "\n");
+    if (i >= run.options.expect.size())
+      continue;
+    const std::string &path = run.options.expect[i];
+    HostTensor expected = parseNpy(path, readFile(path), got.dtype);
+    Comparison comparison =
+        compare(got, expected,
+                chooseTolerance(expected, run.options.atol, run.options.rtol,
+                                /*reduction=*/-1, got.elements()));
+    run.say(describe(name, got, expected, comparison));
+    if (!comparison.ok)
+      run.report.verdict = "mismatch";
+    run.report.outputs[i].comparison = std::move(comparison);
+  }
+  return run.report.verdict != "mismatch";
+}
+
 bool runAll(Run &run) {
   run.instance = createInstance();
   if (run.options.listDevices) {
@@ -286,6 +320,8 @@ bool runAll(Run &run) {
       return true;
   }
   run.report.program = run.options.program;
+  if (isKernelFile(run.options.program))
+    return runKernelFile(run);
   loadArtifact(run);
   openSession(run);
   run.report.device = run.session->deviceName();

@@ -30,7 +30,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                        std::string("tilewright-run ") + tilewright_version());
   std::string bench, json;
   double atol = 0, rtol = 0;
-  app.add_option("PROGRAM", options.program, "artifact (.tw) or .mlir");
+  app.add_option("PROGRAM", options.program, "artifact (.tw), .mlir, or a kernel in .ptx");
   app.add_option("--device", options.device,
                  "auto (cuda, then vulkan, then cpu), cpu, cuda[:i], "
                  "vulkan[:i], ptxsim")
@@ -79,6 +79,29 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_option("--external-lib", options.externalLibraries,
                  "shared library that defines what the program imports")
       ->allow_extra_args(false);
+  const char *ofKernels = "Kernels in .ptx (devices cuda and ptxsim)";
+  app.add_option("--entry", options.entry,
+                 "kernel to launch (default: the only one)")
+      ->group(ofKernels);
+  app.add_option("--grid", options.grid, "blocks: X, X,Y or X,Y,Z")
+      ->capture_default_str()
+      ->group(ofKernels);
+  app.add_option("--block", options.block, "threads per block: X, X,Y or X,Y,Z")
+      ->capture_default_str()
+      ->group(ofKernels);
+  app.add_option("--cluster", options.cluster,
+                 "blocks per cluster: X, X,Y or X,Y,Z")
+      ->capture_default_str()
+      ->group(ofKernels);
+  app.add_option("--shared", options.shared, "bytes of dynamic shared memory")
+      ->group(ofKernels);
+  app.add_option("--arg", options.kernelArguments,
+                 "one per parameter, as --input: with dims or @file.npy a "
+                 "buffer (TYPE=undefined: one that nothing has written), "
+                 "without a scalar; --output, --expect and --print are for "
+                 "the buffers, in order")
+      ->allow_extra_args(false)
+      ->group(ofKernels);
   try {
     app.parse(argc, argv);
     if (atolOption->count())

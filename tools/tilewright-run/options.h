@@ -31,6 +31,12 @@ struct Options {
   std::string target;
   std::vector<std::string> compileArguments;
   std::vector<std::string> externalLibraries;
+
+  // Of a PTX file: see kernel.h.
+  std::string entry; // empty: the only one
+  std::string grid = "1", block = "1", cluster = "1";
+  uint32_t shared = 0; // dynamic shared memory, bytes
+  std::vector<std::string> kernelArguments;
 };
 
 /// False, with `exitCode`, when there is nothing more to do (help, version, a

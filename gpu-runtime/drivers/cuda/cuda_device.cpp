@@ -169,6 +169,22 @@ Status CudaDevice::allocate(uint64_t size,
   return Status::ok();
 }
 
+Status CudaDevice::beginUse(DriverBuffer &buffer, uint64_t size) {
+  return beginUse(buffer, size, nullptr);
+}
+
+Status CudaDevice::beginUse(DriverBuffer &buffer, uint64_t size,
+                            CUstream stream) {
+  if (!library->ptxsimBeginUse)
+    return Status::ok();
+  if (Status s = lost())
+    return s;
+  ScopedContext scope(*this);
+  return check(static_cast<CUresult>(
+                   library->ptxsimBeginUse(buffer.address(), size, stream)),
+               "ptxsimBeginUse");
+}
+
 Status CudaDevice::importBuffer(uint64_t native, uint64_t size,
                                 std::unique_ptr<DriverBuffer> &result) {
   if (native == 0)

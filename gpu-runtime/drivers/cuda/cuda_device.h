@@ -34,6 +34,9 @@ public:
                   std::unique_ptr<DriverBuffer> &result) override;
   Status importBuffer(uint64_t native, uint64_t size,
                       std::unique_ptr<DriverBuffer> &result) override;
+  Status beginUse(DriverBuffer &buffer, uint64_t size) override;
+  /// The same, in the order of a stream (null: at once).
+  Status beginUse(DriverBuffer &buffer, uint64_t size, CUstream stream);
   Status loadModule(const ModuleDesc &desc,
                     std::unique_ptr<DriverModule> &result) override;
   Status createStream(std::unique_ptr<DriverStream> &result) override;

@@ -60,6 +60,9 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
                        " (TILEWRIGHT_CUDA_LIBRARY can name one)");
   }
   isSimulator = dlsym(handle, "ptxsimVersion") != nullptr;
+  if (isSimulator)
+    ptxsimBeginUse = reinterpret_cast<decltype(ptxsimBeginUse)>(
+        dlsym(handle, "ptxsimBeginUse"));
   if (wantSimulator && !isSimulator)
     return unavailable(file + " is not the PTX simulator: it does not export "
                               "ptxsimVersion");

@@ -31,6 +31,9 @@ public:
 #include "cuda_symbols.def"
 
   bool isSimulator = false;
+  /// The simulator's own: see ptxsim/driver/Extensions.h. Null on a GPU.
+  int (*ptxsimBeginUse)(unsigned long long address, size_t bytes,
+                        void *stream) = nullptr;
   int version = 0; // 1000 * major + 10 * minor
 
   /// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".

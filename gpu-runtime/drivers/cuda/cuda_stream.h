@@ -48,6 +48,9 @@ public:
               uint32_t pattern, uint32_t patternSize) override;
   Status copy(DriverBuffer &target, uint64_t targetOffset, DriverBuffer &source,
               uint64_t sourceOffset, uint64_t size) override;
+  Status beginUse(DriverBuffer &buffer, uint64_t size) override {
+    return device.beginUse(buffer, size, stream);
+  }
   Status launch(DriverModule &module, uint32_t kernel,
                 const LaunchArgs &args) override;
   Status record(DriverEvent &event) override;

@@ -42,7 +42,11 @@ RaceShadow::Page &RaceShadow::at(uint64_t offset, uint64_t bytes) {
   std::unique_ptr<Page> &page = pages[offset / pageBytes];
   if (!page) {
     page = std::make_unique<Page>();
-    page->cells.resize(pageBytes / 4);
+  }
+  if (page->cells.empty()) {
+    if (bytes == pageBytes)
+      return *page;
+    page->cells.assign(pageBytes / 4, page->uniform);
   }
   if (!page->fine && (bytes % 4 != 0 || offset % 4 != 0)) {
     std::vector<RaceCell> fine(pageBytes);

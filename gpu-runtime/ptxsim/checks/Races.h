@@ -85,7 +85,13 @@ public:
   template <typename Callable> void visit(uint64_t offset, uint64_t bytes, Callable callable) {
     uint64_t end = offset + bytes;
     while (offset < end) {
-      Page &page = at(offset, bytes);
+      uint64_t inPage = offset % pageBytes;
+      Page &page = at(offset, inPage == 0 && end - offset >= pageBytes ? pageBytes : bytes);
+      if (page.cells.empty()) {
+        callable(page.uniform);
+        offset += pageBytes;
+        continue;
+      }
       unsigned step = page.fine ? 1 : 4;
       callable(page.cells[(offset % pageBytes) / step]);
       offset += step;
@@ -95,6 +101,8 @@ public:
 private:
   static constexpr uint64_t pageBytes = 1024;
   struct Page {
+    /// Stands for every cell of the page while `cells` is empty: whole pages that copies and fills touched.
+    RaceCell uniform;
     std::vector<RaceCell> cells;
     bool fine = false;
   };

@@ -248,6 +248,30 @@ CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t h
 
 } // namespace
 
+CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream) {
+  Allocation *allocation = driver().memory->find(address);
+  if (!allocation || allocation->address != address || bytes > allocation->size)
+    return CUDA_ERROR_INVALID_VALUE;
+  Region whole = {true, address, 0};
+  Rectangle size = {allocation->size};
+  auto begin = [=](Allocation &used) {
+    used.subBuffers.assign(1, {address, address + bytes, ""});
+    std::memset(driver().memory->shadow(address), 0, used.size);
+  };
+  if (!stream) {
+    begin(*allocation);
+    return CUDA_SUCCESS;
+  }
+  CUcontext context = stream->context;
+  enqueue(stream, [=](const Operation &self) {
+    if (context->sticky || !stillThere(whole, size, context, "reuse of memory"))
+      return;
+    noteAccess(whole, size, true, context, self, "reuse of memory");
+    begin(*driver().memory->find(address));
+  });
+  return CUDA_SUCCESS;
+}
+
 namespace api {
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {

@@ -53,6 +53,17 @@ int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, const char *
   return CUDA_SUCCESS;
 }
 
+int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream) {
+  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  if (!driver().initialised)
+    return CUDA_ERROR_INVALID_VALUE;
+  CUstream resolved = nullptr;
+  if (stream)
+    if (CUresult result = resolveStream(static_cast<CUstream>(stream), resolved))
+      return result;
+  return beginUse(address, bytes, resolved);
+}
+
 int ptxsimEndSubBuffer(unsigned long long address) {
   std::lock_guard<std::recursive_mutex> lock(driver().mutex);
   Allocation *allocation = driver().initialised ? driver().memory->find(address) : nullptr;

@@ -26,6 +26,10 @@ PTXSIM_API void ptxsimClearFindings(void);
 /// soon as an allocation has any, accesses outside all of them are findings. `label` may be null and is copied. Takes
 /// effect at once, so callers order it with work on streams. Returns a CUresult.
 PTXSIM_API int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, const char *label);
+/// For allocators that hand memory out again: from here on in the order of `stream` (a CUstream of the current context;
+/// null for at once), the allocation that begins at `address` has one buffer, its first `bytes` bytes, with undefined
+/// contents. What is ordered neither before nor after that and touches the memory races. Returns a CUresult.
+PTXSIM_API int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream);
 /// Ends the buffer that begins at `address`.
 PTXSIM_API int ptxsimEndSubBuffer(unsigned long long address);
 

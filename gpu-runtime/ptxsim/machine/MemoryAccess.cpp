@@ -38,7 +38,8 @@ void reportGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_
       message += " (" + near->label + ")";
     for (const SubBuffer &buffer : near->subBuffers)
       if (address + bytes > buffer.begin && address < buffer.end + 4096 && address >= buffer.begin)
-        message += ", near sub-buffer '" + buffer.label + "' of " + std::to_string(buffer.end - buffer.begin) +
+        message += ", near " + (buffer.label.empty() ? "the buffer" : "sub-buffer '" + buffer.label + "'") + " of " +
+                   std::to_string(buffer.end - buffer.begin) +
                    " bytes at offset " + std::to_string(buffer.begin - near->address);
   } else {
     message += ", where nothing is allocated";

@@ -264,6 +264,42 @@ TEST_F(DriverTest, SubBuffersHaveRedZones) {
   cu::cuDevicePrimaryCtxReset_v2(0);
 }
 
+TEST_F(DriverTest, MemoryHandedOutAgainIsUndefined) {
+  CUdeviceptr data;
+  CUstream stream;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 1024), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  auto *begin = reinterpret_cast<decltype(&ptxsimBeginUse)>(dlsym(libraryHandle(), "ptxsimBeginUse"));
+  EXPECT_EQ(begin(data + 4, 4, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(begin(data, 1025, stream), CUDA_ERROR_INVALID_VALUE);
+  // The earlier use may still be queued when the next one begins.
+  ASSERT_EQ(begin(data, 1024, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD8Async(data, 0, 1024, stream), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 256, stream), CUDA_SUCCESS);
+  ASSERT_EQ(begin(data, 400, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemsetD8Async(data, 0, 400, stream), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuStreamSynchronize(stream), CUDA_SUCCESS);
+  ASSERT_EQ(begin(data, 400, nullptr), CUDA_SUCCESS);
+  char bytes[4];
+  EXPECT_EQ(cu::cuMemcpyDtoH_v2(bytes, data, 4), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+TEST_F(DriverTest, MemoryHandedOutTooEarlyIsFound) {
+  CUdeviceptr data;
+  CUstream first, second;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  auto *begin = reinterpret_cast<decltype(&ptxsimBeginUse)>(dlsym(libraryHandle(), "ptxsimBeginUse"));
+  ASSERT_EQ(cu::cuMemsetD8Async(data, 0, 400, first), CUDA_SUCCESS);
+  auto result = static_cast<CUresult>(begin(data, 400, second));
+  EXPECT_TRUE(result == CUDA_SUCCESS) << result;
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
 /// Plain, LZ4 and Zstandard, as nvcc 13 writes them; the last holds PTX for sm_80 and sm_90.
 TEST_F(DriverTest, Fatbins) {
   for (const char *name : {"plain", "lz4", "zstd"}) {

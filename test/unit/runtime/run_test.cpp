@@ -101,6 +101,29 @@ TEST_F(RunTest, ScalarsBuffersAndFunctions) {
                "differs (3 vs 4)");
 }
 
+TEST_F(RunTest, KernelsOfPtxFiles) {
+  if (run("--list-devices").find("PTX simulator") != std::string::npos)
+    GTEST_SKIP() << "no simulator beside tilewright-run";
+  std::string ptx = TEST_PTX, kernel = ptx + " --device=ptxsim --grid=2 "
+                                             "--block=8 --entry=saxpy "
+                                             "--arg=10xf32=1 --arg=10xf32=2 "
+                                             "--arg=f32=3 ";
+  EXPECT_EQ(run(kernel + "--arg=i32=10 --print --output=@$D/out.npy"),
+            "argument[0]: 10xf32=7 7 7 7 7 7 7 7 7 7\n"
+            "argument[1]: 10xf32=2 2 2 2 2 2 2 2 2 2\n");
+  EXPECT_PRED2(contains, run(kernel + "--arg=i32=10 --expect=@$D/out.npy"),
+               "argument[0]: ok: 10xf32");
+  EXPECT_PRED2(contains, run(kernel + "--arg=i32=11", 1),
+               "at offset 40 of an allocation of 256 bytes, near the buffer of "
+               "40 bytes");
+  EXPECT_PRED2(contains, run(ptx + " --device=ptxsim", 1),
+               "choose one with --entry: saxpy, reduceSum");
+  EXPECT_PRED2(contains, run(ptx + " --device=cpu --entry=saxpy", 1),
+               "does not run PTX");
+  EXPECT_PRED2(contains, run(ptx + " --device=ptxsim --entry=saxpy --block=8,0", 1),
+               "--block=8,0: expected");
+}
+
 TEST_F(RunTest, BenchAndJson) {
   std::string line = run("$D/p.tw --device=cpu --input=64x64xf32=random "
                          "--input=64x3xf32=random --check=oracle --bench=5 "

@@ -11,6 +11,7 @@
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Splits.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -76,17 +77,25 @@ static void explainRefusals(ArrayRef<Candidate> candidates,
   }
 }
 
-/// Says so where one block does what many could share.
-static void explainGrid(const KernelInfo &info,
+/// Says how many blocks share a reduction, or why one block does what many
+/// could share.
+static void explainGrid(const KernelInfo &info, StringRef whole,
                         SmallVectorImpl<std::string> &explain) {
+  if (info.split) {
+    auto loops = info.getClasses(info.getRoot());
+    auto loop = llvm::find(loops, info.split->reduced) - loops.begin();
+    explain.push_back("computes " + std::to_string(info.getSplits()) +
+                      " parts of loop " + std::to_string(loop) +
+                      ", multiples of " + std::to_string(info.split->unit) +
+                      " long, one block each; a second kernel combines them");
+    return;
+  }
   if (info.strategy != Strategy::Reduction ||
       llvm::any_of(info.classes, [](const LoopClass &loopClass) {
         return loopClass.parallel && loopClass.extent != 1;
       }))
     return;
-  explain.push_back("one block does the whole reduction: no loop is left to "
-                    "spread over blocks, and a second kernel that combines "
-                    "partial results is not written yet");
+  explain.push_back("one block does the whole reduction: " + whole.str());
 }
 
 /// Honours or refuses the config that the user put on the root.
@@ -125,6 +134,9 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   Builder b(kernel.getContext());
   SmallVector<std::string> explain{explainStrategy(*info)};
+  std::string whole; // why a reduction is not split
+  if (succeeded(chooseSplit(info->getRoot(), target, whole)))
+    whole = "it was dispatched whole";
   std::vector<Candidate> candidates;
   if (!pinned || listAll)
     candidates = listConfigs(*info, target);
@@ -142,7 +154,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   }
 
   explainRefusals(candidates, explain);
-  explainGrid(*info, explain);
+  explainGrid(*info, whole, explain);
 
   SmallVector<Attribute> lines;
   for (const std::string &line : explain)

@@ -45,7 +45,7 @@ static constexpr double kExchange = 150;
 
 int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
   return ShapedType::isDynamic(loopClass.extent)
-             ? kNominal
+             ? kNominal * loopClass.parts
              : std::max<int64_t>(1, loopClass.extent);
 }
 
@@ -81,7 +81,8 @@ struct Counts {
 static Counts count(const KernelInfo &info, const TilePlan &plan) {
   Counts counts;
   for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
-    double tiles = llvm::divideCeil(nominalExtent(loopClass), tile.step);
+    double tiles = llvm::divideCeil(
+        llvm::divideCeil(nominalExtent(loopClass), loopClass.parts), tile.step);
     (loopClass.parallel ? counts.blocks : counts.steps) *= tiles;
     counts.tileElements *= tile.step;
   }

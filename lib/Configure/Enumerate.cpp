@@ -69,6 +69,9 @@ SmallVector<unsigned> tilewright::loopsFromInnermost(const KernelInfo &info) {
   append(loopsOf(*op.getDpsInitOperand(0)));
   for (unsigned loop = op.getNumLoops(); loop-- > 0;)
     append(loop);
+  llvm::erase_if(loops, [&](unsigned loop) {
+    return loop >= info.getNumConfigLoops();
+  });
   return loops;
 }
 
@@ -91,13 +94,14 @@ namespace {
 /// A config being put together, one value per loop of the root.
 struct Schedule {
   explicit Schedule(const KernelInfo &info)
-      : block(info.getRoot().getNumLoops(), 1), warps(block), thread(block) {}
+      : block(info.getNumConfigLoops(), 1), warps(block), thread(block) {}
   SmallVector<int64_t> block, warps, thread;
 
   LoweringConfigAttr get(const KernelInfo &info, int64_t stages = 1,
                          ArrayRef<int64_t> promote = {}) const {
     return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
-                                   block, warps, thread, stages, promote, {});
+                                   block, warps, thread, stages, promote, {},
+                                   info.getSplits());
   }
 };
 } // namespace
@@ -133,7 +137,11 @@ static Schedule fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
   int64_t left = elements;
   for (unsigned loop : loops) {
     int64_t most = roundedExtent(info, loop);
-    if (isDynamic(info, loop))
+    // A part of a split loop is at least one unit long.
+    if (info.split &&
+        info.getClasses(info.getRoot())[loop] == info.split->reduced)
+      most = std::min(most, info.split->unit);
+    else if (isDynamic(info, loop))
       most = std::min(most, kDynamicTile);
     if (loop == loops.front())
       most = std::min(most, cap);

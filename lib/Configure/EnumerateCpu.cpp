@@ -45,7 +45,8 @@ static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> block,
                                      ArrayRef<int64_t> thread) {
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
-                                 block, {}, thread, 1, {}, {});
+                                 block, {}, thread, 1, {}, {},
+                                 info.getSplits());
 }
 
 static std::vector<LoweringConfigAttr>
@@ -62,7 +63,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
   for (int64_t vectors : {2, 1})
     for (int64_t rows : {most, int64_t(4), int64_t(2), int64_t(1)})
       for (int64_t blocks : {8, 2}) {
-        SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
+        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
         thread[m] = std::min(rows, mMost);
         thread[n] = std::min(vectors * lanes, nMost);
@@ -100,7 +101,7 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
         // Operands and results of the tile stay in registers.
         if (vectors * rows * 4 > registers)
           continue;
-        SmallVector<int64_t> block(info.getRoot().getNumLoops(), 1);
+        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
         int64_t left = llvm::bit_floor(
             std::max<uint64_t>(1, uint64_t(task / sequential)));

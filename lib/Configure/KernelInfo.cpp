@@ -7,6 +7,7 @@
 // destinations, which is what makes independent ops run side by side.
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/Splits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -384,6 +385,48 @@ static LogicalResult buildClasses(KernelInfo &info) {
   return success();
 }
 
+unsigned KernelInfo::getNumConfigLoops() const {
+  return const_cast<linalg::LinalgOp &>(root).getNumLoops() -
+         (split.has_value() ? 1 : 0);
+}
+
+/// Reads `tilewright.split` off the root.
+static LogicalResult findSplit(KernelInfo &info) {
+  for (linalg::LinalgOp op : info.ops)
+    if (op->hasAttr(kSplitAttr) && op != info.root)
+      return op.emitOpError() << "has '" << kSplitAttr
+                              << "' but is not the root of its kernel";
+  Attribute attr = info.root->getAttr(kSplitAttr);
+  if (!attr)
+    return success();
+  linalg::LinalgOp op = info.root;
+  auto fail = [&](const Twine &why) {
+    return op.emitOpError() << "'" << kSplitAttr << "' " << why;
+  };
+  auto values = dyn_cast<DenseI64ArrayAttr>(attr);
+  SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  if (!values || values.size() != 2 || values[0] < 0 || values[1] < 1 ||
+      values[0] >= int64_t(types.size()) ||
+      types[values[0]] != utils::IteratorType::reduction ||
+      types.back() != utils::IteratorType::parallel)
+    return fail("names a reduction loop and the unit of its parts; the last "
+                "loop counts the parts");
+  ArrayRef<unsigned> own = info.getClasses(op);
+  SplitClasses split{own.back(), own[values[0]], values[1]};
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).isFunctionOfDim(types.size() - 1))
+      return fail("counts parts by a loop that an input has");
+  for (linalg::LinalgOp other : info.ops)
+    if (other != op && llvm::is_contained(info.getClasses(other), split.reduced))
+      return fail("cuts a loop that another op of the kernel has");
+  int64_t parts = info.classes[split.part].extent;
+  if (ShapedType::isDynamic(parts) || parts < 1)
+    return fail("needs a static number of parts");
+  info.classes[split.reduced].parts = parts;
+  info.split = split;
+  return success();
+}
+
 /// A destination that is also read must be read where it is written, or blocks
 /// would see each other's results.
 static LogicalResult verifyUpdates(const KernelInfo &info) {
@@ -421,7 +464,8 @@ FailureOr<KernelInfo> KernelInfo::get(func::FuncOp kernel) {
   if (failed(collectOps(info)))
     return failure();
   chooseRoot(info);
-  if (failed(buildClasses(info)) || failed(verifyUpdates(info)))
+  if (failed(buildClasses(info)) || failed(findSplit(info)) ||
+      failed(verifyUpdates(info)))
     return failure();
   return info;
 }

@@ -54,7 +54,11 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   plan.subgroup = std::max<int64_t>(1, target.getFact("subgroup", 1));
   bool lanes = plan.subgroup > 1;
 
-  unsigned numLoops = info.getRoot().getNumLoops();
+  if (config.getSplits() != info.getSplits())
+    return fail("'splits' is " + Twine(config.getSplits()) +
+                " but the kernel computes " + Twine(info.getSplits()) +
+                (info.getSplits() == 1 ? " part" : " parts"));
+  unsigned numLoops = info.getNumConfigLoops();
   for (auto [key, values] :
        {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
         {"warps", config.getWarps()},
@@ -92,6 +96,16 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                                                     ? steps[number]
                                                     : loopClass.extent);
   }
+  if (info.split) {
+    // One part a block; whole steps, so that a part only ends inside of a step
+    // where the loop itself ends.
+    known[info.split->part] = true;
+    steps[info.split->part] = inner[info.split->part] = 1;
+    int64_t &step = steps[info.split->reduced];
+    if (step == 0 || info.split->unit % step)
+      return fail("the step " + Twine(step) + " of the split loop does not "
+                  "divide the unit of its parts, " + Twine(info.split->unit));
+  }
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
@@ -101,7 +115,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     int64_t extent = loopClass.extent;
     bool isStatic = !ShapedType::isDynamic(extent);
     tile.step = known[number] ? steps[number] : sequentialStep;
-    if (isStatic) {
+    bool isSplit = info.split && info.split->reduced == number;
+    if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);
       if (tile.step == 0 || tile.step > whole) {
         tile.step = whole;
@@ -110,7 +125,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       }
     }
     // A zero extent is a loop of no iterations, or a grid of no tiles.
-    tile.loop = !isStatic || extent == 0 || extent > tile.step;
+    tile.loop = !isStatic || extent == 0 || extent > tile.step || isSplit;
     tile.inner = tile.step;
     if (!lanes && loopClass.parallel && inner[number] > 0 &&
         inner[number] < tile.step) {

@@ -53,7 +53,7 @@ static ParseResult parseArray(AsmParser &parser,
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
   SmallVector<int64_t> block, warps, thread, promote;
-  int64_t stages = 1;
+  int64_t stages = 1, splits = 1;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
   SmallVector<std::string> seen;
@@ -90,9 +90,12 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(stages);
     if (key == "mma")
       return parser.parseAttribute(mma);
+    if (key == "splits")
+      return parser.parseInteger(splits);
     return parser.emitError(loc)
            << "unknown key '" << key
-           << "'; known: strategy, block, warps, thread, stages, promote, mma";
+           << "'; known: strategy, block, warps, thread, stages, promote, mma, "
+              "splits";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -103,7 +106,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   }
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
-      promote, mma);
+      promote, mma, splits);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -123,13 +126,15 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
   array("promote", getPromote());
   if (getMma())
     printer << ", mma = " << getMma();
+  if (getSplits() != 1)
+    printer << ", splits = " << getSplits();
   printer << ">";
 }
 
 LogicalResult LoweringConfigAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, Strategy,
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
-    int64_t stages, ArrayRef<int64_t> promote, StringAttr) {
+    int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -151,6 +156,9 @@ LogicalResult LoweringConfigAttr::verify(
                        << " entries but 'block' has " << block.size();
   if (stages < 1 || stages > 16)
     return emitError() << "'stages' is " << stages << "; accepted are 1 to 16";
+  if (splits < 1 || splits > 65536)
+    return emitError() << "'splits' is " << splits
+                       << "; accepted are 1 to 65536";
   return success();
 }
 

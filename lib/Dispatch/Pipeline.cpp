@@ -20,6 +20,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
   if (options.fuse)
     pm.nest<func::FuncOp>().addPass(createFuseElementwisePass());
+  pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   FormDispatchesPassOptions form;
   form.fuse = options.fuse;
   pm.addPass(createFormDispatchesPass(form));

@@ -69,7 +69,7 @@ bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
                                 permute(config.getWarps(), order),
                                 permute(config.getThread(), order),
                                 config.getStages(), config.getPromote(),
-                                config.getMma()));
+                                config.getMma(), config.getSplits()));
   return true;
 }
 

@@ -113,7 +113,49 @@ Environment BlockBuilder::placeBlock() {
     env.tiled[number] =
         loopClass.parallel ? !plan.classes[number].innerLoop
                            : !plan.classes[number].loop;
+  if (info.split)
+    placePart(env);
   return env;
+}
+
+/// Parts have the length of a whole number of units:
+///   length = max(unit, extent ceildiv parts, rounded up to units)
+///   last   = extent floordiv length           the part in which the loop ends
+///   begin  = min(id, last) * length
+///   end    = id <= last ? begin + min(length, extent - begin) : begin
+/// so that nothing exceeds the extent, however large.
+void BlockBuilder::placePart(const Environment &env) {
+  Location loc = kernel.getLoc();
+  const SplitClasses &split = *info.split;
+  int64_t parts = info.getSplits();
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  OpFoldResult extent = getExtent(split.reduced);
+  OpFoldResult length = affine::makeComposedFoldedAffineApply(
+      b, loc, s0.ceilDiv(parts).ceilDiv(split.unit) * split.unit, {extent});
+  Value id = getValueOrCreateConstantIndexOp(b, loc, env.offsets[split.part]);
+  Value end = getValueOrCreateConstantIndexOp(b, loc, extent);
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value whole, last;
+  if (std::optional<int64_t> known = getConstantIntValue(length)) {
+    int64_t size = std::max(*known, split.unit);
+    whole = constant(size);
+    last = constant(*getConstantIntValue(extent) / size);
+  } else {
+    whole = arith::MaxSIOp::create(b, loc, cast<Value>(length),
+                                   constant(split.unit));
+    last = arith::DivSIOp::create(b, loc, end, whole);
+  }
+  Value clamped = arith::MinSIOp::create(b, loc, id, last);
+  Value begin = arith::MulIOp::create(b, loc, clamped, whole);
+  Value left = arith::SubIOp::create(b, loc, end, begin);
+  Value size = arith::MinSIOp::create(b, loc, whole, left);
+  Value stop = arith::AddIOp::create(b, loc, begin, size);
+  Value isPart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, id,
+                                       last);
+  partBegin = begin;
+  partEnd = arith::SelectOp::create(b, loc, isPart, stop, begin).getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,9 +197,12 @@ BlockBuilder::sequentialLoops(linalg::LinalgOp op, const Environment &env,
   for (auto [iterator, number] :
        llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
     if ((iterator != utils::IteratorType::parallel) == reductions &&
-        !info.classes[number].parallel && !env.tiled[number])
-      loops.push_back({number, b.getIndexAttr(0), getExtent(number),
+        !info.classes[number].parallel && !env.tiled[number]) {
+      bool isSplit = info.split && info.split->reduced == number;
+      loops.push_back({number, isSplit ? partBegin : b.getIndexAttr(0),
+                       isSplit ? partEnd : getExtent(number),
                        plan.classes[number].step});
+    }
   return loops;
 }
 

@@ -75,6 +75,8 @@ private:
                               mlir::OpFoldResult end);
   /// Fixes the parallel classes by tile ids; fills the tile counts.
   Environment placeBlock();
+  /// Finds the part of a split loop that this block runs over.
+  void placePart(const Environment &env);
 
   /// Writes a nest of scf.for over `loops` that carries `inits`; `body` is
   /// called inside with the narrowed environment.
@@ -111,6 +113,8 @@ private:
   const TilePlan &plan;
   mlir::func::FuncOp kernel;
   llvm::SmallVector<mlir::OpFoldResult> extents;
+  /// Bounds of the part of a split loop.
+  mlir::OpFoldResult partBegin, partEnd;
   /// Values written so far and visible here, innermost scope last.
   std::vector<Scope> scopes;
   /// Destination argument -> its current value.

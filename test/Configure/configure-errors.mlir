@@ -135,3 +135,53 @@ func.func private @TransposeInPlace(%o: tensor<8x8xf32>) -> tensor<8x8xf32> attr
   return %r : tensor<8x8xf32>
 }
 }
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @StepOfPart(%x: tensor<?xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: the step 96 of the split loop does not divide the unit of its parts, 1024}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<8xf32>)
+      attrs = {tilewright.split = array<i64: 0, 1024>, tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [96], splits = 8>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @SplitsOfWholeKernel(%x: tensor<?xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'splits' is 8 but the kernel computes 1 part}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<f32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [96], splits = 8>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @PartsOfInput(%x: tensor<?x8xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{'tilewright.split' counts parts by a loop that an input has}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x8xf32>) outs(%o : tensor<8xf32>) attrs = {tilewright.split = array<i64: 0, 1024>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}

@@ -50,15 +50,30 @@ func.func private @ReduceWholeShortRow(%x: tensor<?x10xf32>, %o: tensor<?xf32>) 
 }
 
 // CHECK-LABEL: func.func private @SayThatOneBlockReducesAll(
-// CHECK-SAME: "one block does the whole reduction: no loop is left to spread over blocks, and a second kernel that combines partial results is not written yet"
-func.func private @SayThatOneBlockReducesAll(%x: tensor<?xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
+// CHECK-SAME: "one block does the whole reduction: 2048 elements a result are too few for a second kernel to pay"
+func.func private @SayThatOneBlockReducesAll(%x: tensor<2048xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
-      ins(%x : tensor<?xf32>) outs(%o : tensor<f32>) {
+      ins(%x : tensor<2048xf32>) outs(%o : tensor<f32>) {
   ^bb0(%0: f32, %1: f32):
     %s = arith.addf %0, %1 : f32
     linalg.yield %s : f32
   } -> tensor<f32>
   return %r : tensor<f32>
+}
+
+// The arrays speak of all loops but the one that counts parts; 16 bytes a
+// thread, and enough of them.
+// CHECK-LABEL: func.func private @ComputePartsOfVector(
+// CHECK-SAME: "computes 256 parts of loop 0, multiples of 4096 long, one block each; a second kernel combines them"
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{2048|4096}}], warps = [{{[48]}}], thread = [4], splits = 256>
+func.func private @ComputePartsOfVector(%x: tensor<?xf32>, %o: tensor<256xf32>) -> tensor<256xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<256xf32>) attrs = {tilewright.split = array<i64: 0, 4096>} {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<256xf32>
+  return %r : tensor<256xf32>
 }
 
 // CHECK-LABEL: func.func private @HonourPinned(

@@ -44,6 +44,18 @@ struct LoopClass {
   bool parallel = false;
   /// It is a loop of a contraction and not a batch loop of all of them.
   bool contracted = false;
+  /// Parts that the loop is cut into; a block runs over one of them.
+  int64_t parts = 1;
+};
+
+/// A kernel that computes parts of a reduction (Splits.h), by class numbers.
+struct SplitClasses {
+  /// The class that counts the parts: parallel, one part a block.
+  unsigned part = 0;
+  /// The class that is cut into parts.
+  unsigned reduced = 0;
+  /// Parts are multiples of so many elements.
+  int64_t unit = 1;
 };
 
 /// A linalg op that is a sum of products over loops that both operands have.
@@ -76,6 +88,14 @@ public:
   mlir::linalg::LinalgOp getRoot() const { return root; }
   Strategy strategy = Strategy::Streaming;
   llvm::SmallVector<LoopClass> classes;
+  std::optional<SplitClasses> split;
+  /// 1 where nothing is split.
+  int64_t getSplits() const {
+    return split ? classes[split->reduced].parts : 1;
+  }
+  /// Loops of the root that a lowering config speaks of: all but the one that
+  /// counts parts, which is the last.
+  unsigned getNumConfigLoops() const;
   /// The class of every loop of every op.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> loopClasses;
   /// Result number -> the linalg op's result that is returned.

@@ -64,6 +64,9 @@ def Tilewright_LoweringConfigAttr
       * `stages`: slots of shared memory per operand (1 = no double buffering).
       * `promote`: operand numbers that go through shared memory.
       * `mma`: name of the matrix instruction (strategy matrix_unit).
+      * `splits`: parts that the outermost long reduction loop is cut into, one
+        block each; a second kernel combines them (1 = no splitting). Such a
+        loop's `block` entry divides the unit of the parts.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,
@@ -78,7 +81,8 @@ def Tilewright_LoweringConfigAttr
     OptionalArrayRefParameter<"int64_t">:$thread,
     DefaultValuedParameter<"int64_t", "1">:$stages,
     OptionalArrayRefParameter<"int64_t">:$promote,
-    OptionalParameter<"::mlir::StringAttr">:$mma);
+    OptionalParameter<"::mlir::StringAttr">:$mma,
+    DefaultValuedParameter<"int64_t", "1">:$splits);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -36,6 +36,13 @@ mlir::func::FuncOp outlineGroup(mlir::RewriterBase &rewriter,
                                 const Group &group, llvm::StringRef name,
                                 mlir::SymbolTable &symbols);
 
+struct Split;
+/// Replaces `op` by one that computes partial results and one that combines
+/// them, as `split` says; returns the former. `matchCombiners(op)` is not empty.
+mlir::linalg::GenericOp splitReduction(mlir::RewriterBase &rewriter,
+                                       mlir::linalg::GenericOp op,
+                                       const Split &split);
+
 /// Emits an error and fails if the host cannot run `op`.
 mlir::LogicalResult checkHostOp(mlir::Operation *op);
 

@@ -21,6 +21,21 @@ def FuseElementwisePass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductionsPass
+    : Pass<"tilewright-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Cut long reductions with few results into parts that many "
+                "blocks compute, and combine them";
+  let description = [{
+    Which, and into how many parts, is decided as for lowering configs
+    (`tilewright/Configure/Splits.h`): from shapes and target, or by `splits` in
+    a pinned config. The op that computes the parts carries `tilewright.split`
+    and the pinned config.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"tilewright-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "Group structured ops into kernels and outline them";

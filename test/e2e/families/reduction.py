@@ -116,7 +116,40 @@ def two_results(dynamic):
     return f
 
 
+def long(element, op, iteration, sizes, dynamic):
+    """Few results of many elements: many blocks share one, a second kernel combines. The sizes are primes."""
+    f = Function("reduction", element.name, f"{op}_long_{iteration}", sizes[0], dynamic)
+    x = f.arg(element, iteration)
+    name = OPS[op][0 if element.is_float else 1]
+
+    def body(lines, value, acc):
+        lines.append(f"%t = arith.{name} {value}, {acc} : {element.name}")
+        return "%t"
+
+    rest = "m" if iteration == "mk" else ""
+    f.ret(f.generic(iteration, [x], f.filled(element, rest, neutral(element, op)), body, reduce="k"))
+
+    def reference(x):
+        last = len(iteration) - 1
+        return element.round(np.sum(x, axis=last) if op == "sum" else
+                             np.max(x, axis=last, initial=neutral(element, op)))
+
+    for size in sizes if dynamic else sizes[:1]:
+        terms, text = size["k"], "x".join(map(str, size.values()))
+        f.case(f"int/{text}", {} if size is sizes[0] else size, exact_data(element, op, terms), EXACT, reference)
+        if element is F32 and op == "sum":
+            f.case(f"random/{text}", {} if size is sizes[0] else size, uniform(-1, 1),
+                   magnitude((terms + 8) * element.eps, 2 * element.tiny), reference)
+    return f
+
+
 def functions():
+    primes = [{"k": k} for k in (999983, 65537, 4099, 1, 0)]
+    for element, op in ((F32, "sum"), (I32, "sum"), (F16, "max"), (I8, "max"), (F64, "sum")):
+        for dynamic in (True, False):
+            yield long(element, op, "k", primes, dynamic)
+    yield long(F32, "sum", "mk", [{"m": 3, "k": 99991}], False)
+    yield long(I32, "sum", "mk", [{"m": 7, "k": 30011}], False)
     for element in TYPES:
         for op in OPS:
             for label, iteration, rest in SHAPES:

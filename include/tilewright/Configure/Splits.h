@@ -1,0 +1,49 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions that leave too few results to fill the machine are cut into parts,
+// one block each, and a second kernel combines the parts. This decides which
+// reductions, along which loop, and into how many parts; the rewriting is
+// dispatch's (lib/Dispatch/SplitReductions.cpp), because the host launches both
+// kernels.
+//
+//   sum of 1000000 f32 -> f32      256 parts, each a multiple of 4096 elements
+//   sum of 4 x 100000 -> 4          64 parts a row
+//   sum of ? -> f32                256 parts (short vectors leave parts empty)
+//   sum of ? x 512 -> ?            none: the rows fill the machine
+
+#ifndef TILEWRIGHT_CONFIGURE_SPLITS_H
+#define TILEWRIGHT_CONFIGURE_SPLITS_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <string>
+
+namespace tilewright {
+
+/// On the op that computes parts: array<i64: loop, unit>. The last loop of the
+/// op counts the parts and appears in its results only; iteration p of it runs
+/// over part p of reduction loop `loop`, whose parts are of equal length, a
+/// multiple of `unit`, but for the end.
+inline constexpr llvm::StringLiteral kSplitAttr = "tilewright.split";
+
+struct Split {
+  unsigned loop = 0;
+  int64_t parts = 1, unit = 1;
+};
+
+/// How to split `op` for `target`; on failure `reason` says why not, in numbers.
+/// A lowering config on `op` decides by its `splits`.
+mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,
+                                   std::string &reason);
+
+/// For each result the op that combines two partial results; empty where one
+/// is no such combination, or has no known neutral element.
+llvm::SmallVector<mlir::Operation *>
+matchCombiners(mlir::linalg::LinalgOp op);
+
+} // namespace tilewright
+
+#endif

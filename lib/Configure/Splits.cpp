@@ -1,0 +1,135 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whether and how a reduction is cut into parts, see Splits.h.
+
+#include "tilewright/Configure/Splits.h"
+#include "tilewright/Configure/KernelInfo.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Blocks that fill a large GPU, and tasks that fill a CPU.
+static constexpr int64_t kGpuBlocks = 256, kCpuTasks = 16;
+/// Elements that are worth a block, and a task.
+static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
+/// Below so many units, one block is done before a second kernel starts.
+static constexpr int64_t kFewestUnits = 16;
+/// What is assumed of dynamic extents: parallel ones fill the machine.
+static constexpr int64_t kParallel = 1024, kReduced = int64_t(1) << 20;
+
+SmallVector<Operation *> tilewright::matchCombiners(linalg::LinalgOp op) {
+  SmallVector<Operation *> combiners;
+  for (unsigned result = 0, e = op.getNumDpsInits(); result < e; ++result) {
+    SmallVector<Operation *, 4> chain;
+    Value combined = matchReduction(op.getRegionOutputArgs(), result, chain);
+    if (!combined || chain.size() != 1 || chain[0]->getNumOperands() != 2 ||
+        !arith::getNeutralElement(chain[0]))
+      return {};
+    combiners.push_back(chain[0]);
+  }
+  return combiners;
+}
+
+/// The loop along contiguous memory of the input with the most dims.
+static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
+  std::optional<unsigned> loop;
+  unsigned most = 0;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (map.getNumResults() <= most)
+      continue;
+    most = map.getNumResults();
+    if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
+      loop = dim.getPosition();
+  }
+  return loop;
+}
+
+FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
+                                         std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (config && config.getSplits() == 1)
+    return fail("the pinned lowering config has no 'splits'");
+  if (!isa<linalg::GenericOp>(op.getOperation()) ||
+      op.getNumReductionLoops() == 0)
+    return fail("it reduces nothing");
+  if (matchContraction(op))
+    return fail("contractions are not split yet");
+  if (matchCombiners(op).empty())
+    return fail("partial results cannot be combined: a result is not updated "
+                "by one add, mul, min, max, and, or, xor");
+
+  bool lanes = target.getFact("subgroup", 1) > 1;
+  int64_t fill = lanes ? kGpuBlocks : kCpuTasks;
+  int64_t elements = lanes ? kGpuElements : kCpuElements;
+  // Products saturate: they are compared, not used as sizes.
+  auto times = [](int64_t a, int64_t b) {
+    int64_t result;
+    return llvm::MulOverflow(a, b, result) ? INT64_MAX : result;
+  };
+  int64_t results = 1, reduced = 1;
+  bool dynamicResults = false;
+  Split split;
+  int64_t longest = -1;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool isDynamic = ShapedType::isDynamic(extents[loop]);
+    if (type == utils::IteratorType::parallel) {
+      dynamicResults |= isDynamic;
+      results = times(results, isDynamic ? kParallel : extents[loop]);
+      continue;
+    }
+    int64_t extent = isDynamic ? kReduced : extents[loop];
+    reduced = times(reduced, extent);
+    if (extent > longest) {
+      longest = extent;
+      split.loop = loop;
+    }
+  }
+  if (results == 0 || reduced == 0)
+    return fail("it has no elements");
+
+  // A block takes a row each where rows are contiguous, else many columns.
+  std::optional<unsigned> contiguous = contiguousLoop(op);
+  bool rows = !contiguous || op.getIteratorTypesArray()[*contiguous] !=
+                                 utils::IteratorType::parallel;
+  int64_t blocks = rows ? results : llvm::divideCeil(results, 32);
+  int64_t others = 1;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction && loop != split.loop)
+      others = times(others, ShapedType::isDynamic(extents[loop])
+                                 ? kParallel
+                                 : extents[loop]);
+  int64_t perStep = times(others, rows ? 1 : std::min<int64_t>(results, 64));
+  split.unit = llvm::bit_floor(
+      uint64_t(std::max<int64_t>(1, elements / perStep)));
+  int64_t extent = extents[split.loop];
+  bool isStatic = !ShapedType::isDynamic(extent);
+
+  if (config) {
+    split.parts = config.getSplits();
+    if (split.loop < config.getBlock().size())
+      if (int64_t step = config.getBlock()[split.loop]; step > 0)
+        split.unit = llvm::alignTo(split.unit, step);
+    return split;
+  }
+  if (blocks >= fill / 2)
+    return fail(Twine(results) + " results " +
+                (dynamicResults ? "(assumed) " : "") + "fill the machine");
+  int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
+  if (units < kFewestUnits)
+    return fail(Twine(reduced) + " elements a result are too few for a second "
+                                 "kernel to pay");
+  split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks));
+  split.parts = std::min<int64_t>(split.parts, units);
+  return split;
+}

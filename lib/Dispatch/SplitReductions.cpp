@@ -1,0 +1,163 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Long reductions with few results, in two steps, so that many blocks share
+// the work:
+//
+//   %r = linalg.generic {(i) -> (i), (i) -> (); reduction i}
+//          ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) { add }
+// becomes
+//   %z = linalg.fill ins(0.0) outs(tensor.empty() : tensor<256xf32>)
+//   %p = linalg.generic {(i, p) -> (i), (i, p) -> (p); reduction i, parallel p,
+//          tilewright.split = array<i64: 0, 4096>} ins(%x) outs(%z) { add }
+//   %r = linalg.generic {(p) -> (p), (p) -> (); reduction p}
+//          ins(%p : tensor<256xf32>) outs(%init) { add }
+//
+// Splits.h says what the attribute means and which reductions are worth it. The
+// order of additions is fixed: the same program gives the same bits every time.
+
+#include "tilewright/Configure/Splits.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_SPLITREDUCTIONSPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+/// Positions of `map`'s dims.
+static SmallVector<unsigned> dimsOf(AffineMap map) {
+  SmallVector<unsigned> dims;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+    dims.push_back(map.getDimPosition(i));
+  return dims;
+}
+
+/// Neutral partial results: the shape of `init`, and one dim more for parts.
+static Value createParts(OpBuilder &b, Location loc, Value init,
+                         Operation *combiner, int64_t parts) {
+  auto type = cast<RankedTensorType>(init.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init);
+  sizes.push_back(b.getIndexAttr(parts));
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
+  Value neutral =
+      arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner));
+  return linalg::FillOp::create(b, loc, neutral, empty).getResult(0);
+}
+
+linalg::GenericOp tilewright::splitReduction(RewriterBase &rewriter,
+                                             linalg::GenericOp op,
+                                             const Split &split) {
+  Location loc = op.getLoc();
+  MLIRContext *context = op.getContext();
+  auto linalgOp = cast<linalg::LinalgOp>(op.getOperation());
+  SmallVector<Operation *> combiners = matchCombiners(linalgOp);
+  unsigned numLoops = op.getNumLoops();
+
+  // 1. The parts: the op itself with one more loop, which only results have.
+  SmallVector<AffineMap> maps;
+  SmallVector<Value> starts;
+  SmallVector<Type> types;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    maps.push_back(AffineMap::get(numLoops + 1, 0, map.getResults(), context));
+  }
+  for (auto [init, combiner] :
+       llvm::zip_equal(op.getDpsInitsMutable(), combiners)) {
+    SmallVector<AffineExpr> results(
+        op.getMatchingIndexingMap(&init).getResults());
+    results.push_back(getAffineDimExpr(numLoops, context));
+    maps.push_back(AffineMap::get(numLoops + 1, 0, results, context));
+    starts.push_back(
+        createParts(rewriter, loc, init.get(), combiner, split.parts));
+    types.push_back(starts.back().getType());
+  }
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  iterators.push_back(utils::IteratorType::parallel);
+  auto partial = linalg::GenericOp::create(rewriter, loc, types, op.getInputs(),
+                                           starts, maps, iterators);
+  rewriter.cloneRegionBefore(op.getRegion(), partial.getRegion(),
+                             partial.getRegion().end());
+  partial->setAttr(kSplitAttr,
+                   rewriter.getDenseI64ArrayAttr({split.loop, split.unit}));
+  if (Attribute config = op->getAttr(kConfigAttr))
+    partial->setAttr(kConfigAttr, config);
+
+  // 2. Their combination, over the parallel loops and the parts.
+  SmallVector<int64_t> position(numLoops, -1);
+  unsigned kept = 0;
+  for (unsigned loop = 0; loop < numLoops; ++loop)
+    if (iterators[loop] == utils::IteratorType::parallel)
+      position[loop] = kept++;
+  SmallVector<AffineMap> inputs, outputs;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    SmallVector<AffineExpr> results;
+    for (unsigned dim : dimsOf(op.getMatchingIndexingMap(&init)))
+      results.push_back(getAffineDimExpr(position[dim], context));
+    outputs.push_back(AffineMap::get(kept + 1, 0, results, context));
+    results.push_back(getAffineDimExpr(kept, context));
+    inputs.push_back(AffineMap::get(kept + 1, 0, results, context));
+  }
+  llvm::append_range(inputs, outputs);
+  SmallVector<utils::IteratorType> loops(kept, utils::IteratorType::parallel);
+  loops.push_back(utils::IteratorType::reduction);
+  auto combined = linalg::GenericOp::create(
+      rewriter, loc, op.getResultTypes(), partial.getResults(), op.getOutputs(),
+      inputs, loops,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        SmallVector<Value> results;
+        unsigned count = combiners.size();
+        for (auto [number, combiner] : llvm::enumerate(combiners)) {
+          OperationState state(loc, combiner->getName());
+          state.addOperands({arguments[number], arguments[count + number]});
+          state.addTypes(combiner->getResultTypes());
+          // Another order of additions may wrap where this one does not.
+          for (NamedAttribute attr : combiner->getAttrs())
+            if (attr.getName() != "overflowFlags")
+              state.addAttribute(attr.getName(), attr.getValue());
+          results.push_back(b.create(state)->getResult(0));
+        }
+        linalg::YieldOp::create(b, loc, results);
+      });
+  rewriter.replaceOp(op, combined);
+  return partial;
+}
+
+namespace {
+struct SplitReductionsPass
+    : public tilewright::impl::SplitReductionsPassBase<SplitReductionsPass> {
+  void runOnOperation() override {
+    TargetAttr target = getTarget(getOperation());
+    if (isKernel(getOperation()) || !target)
+      return;
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics() && !op->hasAttr(kSplitAttr))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : ops) {
+      std::string reason;
+      FailureOr<Split> split =
+          chooseSplit(cast<linalg::LinalgOp>(op.getOperation()), target, reason);
+      if (succeeded(split)) {
+        rewriter.setInsertionPoint(op);
+        (void)splitReduction(rewriter, op, *split);
+        continue;
+      }
+      auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+      if (config && config.getSplits() > 1) {
+        op.emitOpError() << "the pinned lowering config asks for "
+                         << config.getSplits() << " 'splits' but " << reason;
+        signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

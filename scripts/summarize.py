@@ -4,7 +4,8 @@
 
 Prints a line per part, the tests that were skipped and why, the tests that
 failed, and at the end "N passed, N failed, N skipped". A part that ended badly
-without a failed test of its own counts as one failure.
+without a failed test of its own counts as one failure; one that ended with 77
+was skipped, NAME.reason says why.
 """
 
 import collections
@@ -69,6 +70,9 @@ def main():
             if not counts["passed"] and not counts["failed"]:
                 counts["failed"] += 1
                 failed.append(f"{step}: ran no test")
+        elif code == "77":
+            counts["skipped"] += 1
+            skipped[step, (results / f"{step}.reason").read_text().strip()].append(step)
         else:
             counts["passed" if code == "0" else "failed"] += 1
             if code != "0":

@@ -31,9 +31,8 @@ std::string ownFolder() {
   if (dladdr(reinterpret_cast<void *>(&ownFolder), &info) && info.dli_fname &&
       realpath(info.dli_fname, buffer))
     path = buffer;
-  else if (ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
-           n > 0)
-    path.assign(buffer, n);
+  else if (realpath("/proc/self/exe", buffer))
+    path = buffer;
   return path.substr(0, path.rfind('/'));
 }
 

@@ -5,6 +5,7 @@
 #include "cts.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 extern char **environ;
 
@@ -112,15 +114,24 @@ static Result runInChild(const std::string &device, const Case &test) {
     return result;
   }
   std::string name = test.name, target = device;
-  char *arguments[] = {const_cast<char *>("tilewright-cts"),
-                       const_cast<char *>(childFlag), target.data(),
-                       name.data(), nullptr};
+  // Under an explicit dynamic loader /proc/self/exe is the loader: who set that
+  // up names the program, and a launcher that does it again.
+  const char *program = std::getenv("TILEWRIGHT_EXECUTABLE");
+  const char *launcher = std::getenv("TILEWRIGHT_LAUNCHER");
+  if (!program || !launcher)
+    program = launcher = "/proc/self/exe";
+  std::vector<char *> arguments = {const_cast<char *>(launcher),
+                                   const_cast<char *>(program),
+                                   const_cast<char *>(childFlag), target.data(),
+                                   name.data(), nullptr};
+  if (program == launcher)
+    arguments.erase(arguments.begin());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipes[1], 3);
   pid_t child = 0;
-  int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
-                          arguments, environ);
+  int error = posix_spawn(&child, launcher, &actions, nullptr,
+                          arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(pipes[1]);
   if (error == 0)

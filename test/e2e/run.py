@@ -13,8 +13,10 @@ import argparse
 import collections
 import fnmatch
 import json
+import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,7 @@ import batches as batching
 import families
 
 HERE = pathlib.Path(__file__).resolve().parent
+SIMULATED_ELEMENTS = 4096
 
 
 def arguments():
@@ -34,7 +37,7 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
     parser.add_argument("--filter", default="*", help="pattern of FAMILY/TYPE/SHAPE/LABEL")
-    parser.add_argument("--devices", default="cpu,vulkan")
+    parser.add_argument("--devices", default="cpu,vulkan,ptxsim")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
@@ -126,18 +129,35 @@ def check_determinism(options, compiler, batches, verdicts):
                      batch.functions[0].family, "identical")
 
 
+def elements(case):
+    """How many elements the inputs of a case have."""
+    return sum(math.prod(int(d) for d in re.findall(r"(\d+)x", i["type"])) for i in case.inputs)
+
+
+def devices_of(batch, case, simulated):
+    """What may run a case. A simulator gets the small ones, and the first large one of each family."""
+    devices = list(dict.fromkeys(map(batching.short, batch.targets)))
+    if "cuda" in devices:
+        family = case.name.split("/")[0]
+        if elements(case) <= SIMULATED_ELEMENTS or family not in simulated:
+            devices.append("ptxsim")  # runs the same PTX
+            if elements(case) > SIMULATED_ELEMENTS:
+                simulated.add(family)
+    return devices
+
+
 def write_cases(options, batches):
     """cases.json and the goldens, for tilewright-e2e."""
     goldens = options.out / "goldens"
     shutil.rmtree(goldens, ignore_errors=True)
     goldens.mkdir(parents=True)
-    programs, number = [], 0
+    programs, number, simulated = [], 0, set()
     for batch in batches:
         cases = []
         for f in batch.functions:
             for case in f.cases:
                 entry = {"name": case.name, "function": f.symbol, "inputs": case.inputs, "check": case.check,
-                         "devices": [batching.short(t) for t in batch.targets]}
+                         "devices": devices_of(batch, case, simulated)}
                 if case.error:
                     entry["error"] = case.error
                 if case.reference and not options.compile_only:

@@ -17,6 +17,7 @@
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -26,11 +27,14 @@ namespace tilewright::run {
 namespace {
 
 std::string compilerPath() {
+  // Under an explicit dynamic loader /proc/self/exe is the loader.
   char buffer[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", buffer, sizeof(buffer));
-  if (n <= 0)
+  Dl_info info;
+  if (!(dladdr(reinterpret_cast<void *>(&compilerPath), &info) &&
+        realpath(info.dli_fname, buffer)) &&
+      !realpath("/proc/self/exe", buffer))
     throw RunError("cannot find this program's own folder");
-  std::string path(buffer, static_cast<size_t>(n));
+  std::string path = buffer;
   path = path.substr(0, path.rfind('/')) + "/tilewright-compile";
   if (access(path.c_str(), X_OK) != 0)
     throw RunError("a .mlir needs the compiler, and there is none at " + path +

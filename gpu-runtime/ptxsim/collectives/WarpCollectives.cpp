@@ -6,6 +6,7 @@
 
 #include "collectives/Collectives.h"
 #include "machine/Warp.h"
+#include "matrix/Execute.h"
 
 #include <algorithm>
 
@@ -188,6 +189,20 @@ void synchronise(ExecContext &context, const Meeting &meeting) {
   races->acquire(threads, clock);
 }
 
+/// Aligned instructions want the whole warp.
+void matrix(ExecContext &context, const Meeting &meeting) {
+  unsigned lane = static_cast<unsigned>(__builtin_ctz(meeting.lanes));
+  if (meeting.lanes != ~0u) {
+    context.report(FindingKind::CollectiveMisuse, *meeting.inst[lane], lane, 0,
+                   "a matrix instruction needs all 32 lanes of its warp; some have exited");
+    return;
+  }
+  Frame *frames[warpSize];
+  for (unsigned i = 0; i < warpSize; ++i)
+    frames[i] = meeting.fragment[i]->frame;
+  executeMatrix(context, *meeting.inst[lane], frames);
+}
+
 void perform(ExecContext &context, const Meeting &meeting) {
   switch (static_cast<CollectiveOp>(meeting.inst[__builtin_ctz(meeting.lanes)]->op)) {
   case CollectiveOp::Shuffle:
@@ -200,6 +215,8 @@ void perform(ExecContext &context, const Meeting &meeting) {
     return reduce(context, meeting);
   case CollectiveOp::WarpBarrier:
     return synchronise(context, meeting);
+  case CollectiveOp::Matrix:
+    return matrix(context, meeting);
   case CollectiveOp::Elect:
     unsigned leader = static_cast<unsigned>(__builtin_ctz(meeting.lanes));
     forEachLane(meeting.lanes, [&](unsigned lane) {
@@ -211,6 +228,8 @@ void perform(ExecContext &context, const Meeting &meeting) {
 }
 
 bool agrees(const Inst &a, const Inst &b) {
+  if (static_cast<CollectiveOp>(a.op) == CollectiveOp::Matrix)
+    return &a == &b;
   return a.op == b.op && a.mode == b.mode && a.type == b.type;
 }
 

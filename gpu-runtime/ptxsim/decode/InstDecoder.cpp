@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tilewright::ptxsim {
 
@@ -76,6 +77,17 @@ unsigned InstDecoder::takeVector() {
 
 bool InstDecoder::fail(const std::string &message) {
   return decoder.fail(syntax.line, "'" + syntax.name() + "': " + message);
+}
+
+bool InstDecoder::needs(unsigned ptxVersion, unsigned computeCapability) {
+  if (decoder.module.version < ptxVersion)
+    return fail("this form needs PTX " + std::to_string(ptxVersion / 10) + "." + std::to_string(ptxVersion % 10) +
+                ", the module says " + std::to_string(decoder.module.version / 10) + "." +
+                std::to_string(decoder.module.version % 10));
+  if (decoder.module.target < computeCapability)
+    return fail("this form needs sm_" + std::to_string(computeCapability) + ", the module is for sm_" +
+                std::to_string(decoder.module.target));
+  return true;
 }
 
 bool InstDecoder::finish() {
@@ -219,6 +231,26 @@ bool InstDecoder::source(size_t index, ScalarType type) {
   if (index >= operandCount())
     return fail("operand " + std::to_string(index + 1) + " is missing");
   return source(operand(index), type);
+}
+
+bool InstDecoder::sourceRow(const Operand &operand, ScalarType type, std::vector<Row> &rows) {
+  Row first = inst.src[0];
+  uint8_t count = std::exchange(inst.numSrc, uint8_t(0));
+  bool ok = source(operand, type);
+  rows.push_back(inst.src[0]);
+  inst.src[0] = first;
+  inst.numSrc = count;
+  return ok;
+}
+
+bool InstDecoder::destinationRow(const Operand &operand, ScalarType type, std::vector<Row> &rows) {
+  Row first = inst.dst[0];
+  uint8_t count = std::exchange(inst.numDst, uint8_t(0));
+  bool ok = destination(operand, type);
+  rows.push_back(inst.dst[0]);
+  inst.dst[0] = first;
+  inst.numDst = count;
+  return ok;
 }
 
 bool InstDecoder::predicate(size_t index) { return source(index, ScalarType::Pred); }

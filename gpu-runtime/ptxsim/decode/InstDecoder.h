@@ -41,6 +41,8 @@ public:
   bool hasModifier(std::string_view modifier) const;
   /// The first remaining modifier beginning with `prefix`, consumed; empty when there is none.
   std::string_view takePrefix(std::string_view prefix);
+  /// What nobody has taken yet, in order.
+  const std::vector<std::string_view> &remaining() const { return left; }
   size_t modifiersLeft() const { return left.size(); }
 
   size_t operandCount() const { return syntax.operands.size(); }
@@ -52,6 +54,9 @@ public:
   bool source(size_t index, ScalarType type);
   bool source(const Operand &operand, ScalarType type);
   bool predicate(size_t index);
+  /// The same into lists of their own, for instructions with many registers.
+  bool sourceRow(const Operand &operand, ScalarType type, std::vector<Row> &rows);
+  bool destinationRow(const Operand &operand, ScalarType type, std::vector<Row> &rows);
   /// Adds a row holding this value in all lanes.
   void constant(uint64_t value);
   bool destination(size_t index, ScalarType type);
@@ -65,6 +70,9 @@ public:
   bool sameTypeSources(size_t first, size_t count, ScalarType type);
 
   unsigned registerBits(const Operand &operand) const;
+  /// Fails unless the module has this PTX version (major * 10 + minor) and target: for forms that came later than their
+  /// opcode.
+  bool needs(unsigned ptxVersion, unsigned computeCapability);
 
   /// Records an error naming the instruction. Always false.
   bool fail(const std::string &message);

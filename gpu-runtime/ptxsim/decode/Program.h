@@ -13,6 +13,7 @@
 #define TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
 
 #include "isa/Types.h"
+#include "matrix/Matrix.h"
 #include "parser/Ast.h"
 
 #include <cstdint>
@@ -22,7 +23,6 @@
 
 namespace tilewright::ptxsim {
 
-using Row = uint32_t;
 inline constexpr Row frameBank = 0;
 inline constexpr Row constantBank = 1u << 30;
 inline constexpr Row specialBank = 2u << 30;
@@ -53,7 +53,7 @@ enum class UndefRule : uint8_t {
 };
 
 enum class AtomicOp : uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exch, Cas };
-enum class CollectiveOp : uint8_t { Shuffle, Vote, Match, Reduce, WarpBarrier, Elect };
+enum class CollectiveOp : uint8_t { Shuffle, Vote, Match, Reduce, WarpBarrier, Elect, Matrix };
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
 enum class VoteMode : uint8_t { All, Any, Uniform, Ballot };
 enum class MatchMode : uint8_t { Any, All };
@@ -108,6 +108,8 @@ struct Inst {
   /// Address offset, lop3 table, branch-table or call-site index.
   int64_t offset = 0;
   uint32_t target = noIndex;
+  /// Index into Program::matrices.
+  uint32_t matrix = noIndex;
   /// Where diverged lanes meet again; noIndex when only the end of the function is common.
   uint32_t reconverge = noIndex;
   uint32_t line = 0;
@@ -156,6 +158,7 @@ struct Program {
   std::vector<FunctionCode> functions;
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> branchTables;
+  std::vector<MatrixCode> matrices;
   /// Constant rows, 32 lanes each.
   std::vector<uint64_t> constants;
   /// Module function index to index in `functions`.

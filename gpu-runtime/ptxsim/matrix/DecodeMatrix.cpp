@@ -1,0 +1,241 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// mma.sync, ldmatrix, stmatrix, movmatrix. Every form of mma that exists is a line of a table with the first PTX version
+// and compute capability that have it.
+
+#include "arithmetic/Families.h"
+#include "decode/Decoder.h"
+#include "matrix/Matrix.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tilewright::ptxsim {
+namespace {
+
+using E = MatrixElement;
+
+enum class Inputs : uint8_t { Half, Bfloat, Tf32, Double, Byte, Nibble, Bit, Float8 };
+
+struct Form {
+  unsigned m, n, k;
+  Inputs inputs;
+  unsigned ptxVersion, computeCapability;
+};
+
+constexpr Form forms[] = {
+    {16, 8, 8, Inputs::Half, 65, 75},    {16, 8, 16, Inputs::Half, 70, 80},   {16, 8, 8, Inputs::Bfloat, 70, 80},
+    {16, 8, 16, Inputs::Bfloat, 70, 80}, {16, 8, 4, Inputs::Tf32, 70, 80},    {16, 8, 8, Inputs::Tf32, 70, 80},
+    {8, 8, 4, Inputs::Double, 70, 80},   {16, 8, 4, Inputs::Double, 78, 90},  {16, 8, 8, Inputs::Double, 78, 90},
+    {16, 8, 16, Inputs::Double, 78, 90}, {8, 8, 16, Inputs::Byte, 65, 75},    {16, 8, 16, Inputs::Byte, 70, 80},
+    {16, 8, 32, Inputs::Byte, 70, 80},   {8, 8, 32, Inputs::Nibble, 65, 75},  {16, 8, 32, Inputs::Nibble, 70, 80},
+    {16, 8, 64, Inputs::Nibble, 70, 80}, {8, 8, 128, Inputs::Bit, 70, 75},    {16, 8, 128, Inputs::Bit, 70, 80},
+    {16, 8, 256, Inputs::Bit, 70, 80},   {16, 8, 16, Inputs::Float8, 87, 89}, {16, 8, 32, Inputs::Float8, 84, 89},
+};
+
+bool inputsOf(E type, Inputs &inputs) {
+  switch (type) {
+  case E::F16:
+    inputs = Inputs::Half;
+    return true;
+  case E::BF16:
+    inputs = Inputs::Bfloat;
+    return true;
+  case E::TF32:
+    inputs = Inputs::Tf32;
+    return true;
+  case E::F64:
+    inputs = Inputs::Double;
+    return true;
+  case E::S8:
+  case E::U8:
+    inputs = Inputs::Byte;
+    return true;
+  case E::S4:
+  case E::U4:
+    inputs = Inputs::Nibble;
+    return true;
+  case E::B1:
+    inputs = Inputs::Bit;
+    return true;
+  case E::E4M3:
+  case E::E5M2:
+    inputs = Inputs::Float8;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Types of C and D that go with the inputs.
+bool accumulatesIn(Inputs inputs, E c, E d) {
+  switch (inputs) {
+  case Inputs::Half:
+    return (c == E::F16 || c == E::F32) && c == d;
+  case Inputs::Float8:
+    return (c == E::F16 || c == E::F32) && c == d;
+  case Inputs::Bfloat:
+  case Inputs::Tf32:
+    return c == E::F32 && d == E::F32;
+  case Inputs::Double:
+    return c == E::F64 && d == E::F64;
+  default:
+    return c == E::S32 && d == E::S32;
+  }
+}
+
+/// "m16n8k16" as three numbers.
+bool takeShape(InstDecoder &d, unsigned &m, unsigned &n, unsigned &k) {
+  for (std::string_view modifier : d.syntax.modifiers) {
+    char rest = 0;
+    if (std::sscanf(std::string(modifier).c_str(), "m%un%uk%u%c", &m, &n, &k, &rest) == 3)
+      return d.take(modifier);
+  }
+  return d.fail("the shape is missing");
+}
+
+bool registers(InstDecoder &d, const Operand &operand, size_t count, ScalarType type, bool isResult,
+               std::vector<Row> &rows) {
+  const Operand *elements = operand.kind == Operand::Vector ? operand.elements.data() : &operand;
+  size_t found = operand.kind == Operand::Vector ? operand.elements.size() : 1;
+  if (found != count)
+    return d.fail("expected " + std::to_string(count) + " registers, found " + std::to_string(found));
+  for (size_t i = 0; i < count; ++i)
+    if (!(isResult ? d.destinationRow(elements[i], type, rows) : d.sourceRow(elements[i], type, rows)))
+      return false;
+  return true;
+}
+
+ScalarType registerType(E element) {
+  return element == E::F64 ? ScalarType::F64
+         : element == E::F32 ? ScalarType::F32
+         : element == E::S32 ? ScalarType::S32
+                             : ScalarType::B32;
+}
+
+/// Registers of `rows` x `columns` elements spread over a warp.
+size_t registerCount(E element, unsigned rows, unsigned columns) {
+  unsigned registerBits = element == E::F64 ? 64 : 32;
+  return size_t(rows) * columns * elementBits(element) / registerBits / warpSize;
+}
+
+/// Collectives of a whole warp, at one instruction.
+void becomeMatrix(InstDecoder &d, MatrixCode code) {
+  Inst &inst = d.inst;
+  inst.flow = Flow::Collective;
+  inst.undef = UndefRule::Own;
+  inst.op = static_cast<uint8_t>(CollectiveOp::Matrix);
+  inst.matrix = static_cast<uint32_t>(d.decoder.program.matrices.size());
+  d.decoder.program.matrices.push_back(std::move(code));
+}
+
+bool needSyncAligned(InstDecoder &d) {
+  return (d.take("sync") || d.fail("needs .sync")) && (d.take("aligned") || d.fail("needs .aligned"));
+}
+
+} // namespace
+
+bool decodeMma(InstDecoder &d) {
+  if (!needSyncAligned(d))
+    return false;
+  if (d.hasModifier("sp") || !d.hasModifier("row"))
+    return d.unsupported("this form");
+  MatrixCode code;
+  if (!takeShape(d, code.m, code.n, code.k))
+    return false;
+  if (!d.take("row") || !d.take("col"))
+    return d.unsupported("this layout of A or B");
+  code.saturate = d.take("satfinite");
+  bool isXor = d.take("xor");
+  code.usesAnd = d.take("and");
+  bool popc = d.take("popc");
+  E *types[] = {&code.dType, &code.aType, &code.bType, &code.cType};
+  for (E *type : types) {
+    std::vector<std::string_view> left = d.remaining();
+    if (left.empty() || (*type = parseMatrixElement(left.front())) == E::None)
+      return d.fail("expected the types of D, A, B and C");
+    d.take(left.front());
+  }
+  Inputs inputs, second;
+  if (!inputsOf(code.aType, inputs) || !inputsOf(code.bType, second) || inputs != second ||
+      !accumulatesIn(inputs, code.cType, code.dType))
+    return d.unsupported("this combination of types");
+  bool isBit = inputs == Inputs::Bit;
+  if (isBit ? !popc || isXor == code.usesAnd : popc || isXor || code.usesAnd)
+    return d.fail(".xor.popc and .and.popc are for .b1");
+  if (code.saturate && (!isIntegerElement(code.aType) || isBit))
+    return d.fail(".satfinite is for integers");
+  const Form *form = nullptr;
+  for (const Form &known : forms)
+    if (known.m == code.m && known.n == code.n && known.k == code.k && known.inputs == inputs)
+      form = &known;
+  if (!form)
+    return d.unsupported("this shape with these types");
+  unsigned version = form->ptxVersion, capability = form->computeCapability;
+  if (isBit && code.usesAnd) {
+    version = std::max(version, 71u);
+    capability = std::max(capability, 80u);
+  }
+  if (!d.needs(version, capability) || !d.expectOperands(4))
+    return false;
+  size_t mn = registerCount(code.cType, code.m, code.n);
+  if (!registers(d, d.operand(0), mn, registerType(code.dType), true, code.d) ||
+      !registers(d, d.operand(1), registerCount(code.aType, code.m, code.k), registerType(code.aType), false, code.a) ||
+      !registers(d, d.operand(2), registerCount(code.bType, code.k, code.n), registerType(code.bType), false, code.b) ||
+      !registers(d, d.operand(3), mn, registerType(code.cType), false, code.c))
+    return false;
+  d.constant(0xffffffff);
+  becomeMatrix(d, std::move(code));
+  return true;
+}
+
+namespace {
+
+bool decodeMove(InstDecoder &d, MatrixCode::Kind kind) {
+  if (!needSyncAligned(d))
+    return false;
+  MatrixCode code;
+  code.kind = kind;
+  if (!d.take("m8n8"))
+    return d.unsupported("this shape");
+  size_t count = d.take("x1") ? 1 : d.take("x2") ? 2 : d.take("x4") ? 4 : 0;
+  if (count == 0)
+    return d.fail("needs .x1, .x2 or .x4");
+  code.transposed = d.take("trans");
+  takeMemorySpace(d);
+  if (d.inst.space != Space::Shared && d.inst.space != Space::Generic)
+    return d.fail("the matrices must be in shared memory");
+  if (!d.take("b16"))
+    return d.unsupported("this type");
+  bool isLoad = kind == MatrixCode::Load;
+  d.constant(0xffffffff);
+  d.inst.type = ScalarType::B16;
+  if (!d.expectOperands(2) ||
+      !registers(d, d.operand(isLoad ? 0 : 1), count, ScalarType::B32, isLoad, code.d) || !d.address(isLoad ? 1 : 0))
+    return false;
+  becomeMatrix(d, std::move(code));
+  return true;
+}
+
+} // namespace
+
+bool decodeLdmatrix(InstDecoder &d) { return decodeMove(d, MatrixCode::Load); }
+bool decodeStmatrix(InstDecoder &d) { return decodeMove(d, MatrixCode::Store); }
+
+bool decodeMovmatrix(InstDecoder &d) {
+  if (!needSyncAligned(d))
+    return false;
+  MatrixCode code;
+  code.kind = MatrixCode::Transpose;
+  if (!d.take("m8n8") || !d.take("trans") || !d.take("b16"))
+    return d.unsupported("this form");
+  d.constant(0xffffffff);
+  if (!d.expectOperands(2) || !d.destinationRow(d.operand(0), ScalarType::B32, code.d) ||
+      !d.sourceRow(d.operand(1), ScalarType::B32, code.a))
+    return false;
+  becomeMatrix(d, std::move(code));
+  return true;
+}
+
+} // namespace tilewright::ptxsim

@@ -1,0 +1,265 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What matrix instructions compute. Products are exact. Sums of f16, bf16, tf32 and f8 products are taken in double and
+// rounded to nearest once, where hardware sums in an order and precision that NVIDIA does not document; exact wherever
+// every partial sum is. f64 is a chain of fused multiply-adds along k. Integers wrap, or saturate at the end.
+
+#include "arithmetic/Half.h"
+#include "matrix/Execute.h"
+#include "machine/MemoryAccess.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace tilewright::ptxsim {
+namespace {
+
+/// Registers of the whole warp, whatever frames its lanes are in.
+struct Registers {
+  ExecContext &context;
+  Frame *const *frames;
+
+  uint64_t read(Row row, unsigned lane) const {
+    if (row < constantBank)
+      return frames[lane]->registers[uint64_t(row) * warpSize + lane];
+    return context.bases[row >> 30][uint64_t(row & rowIndexMask) * warpSize + lane];
+  }
+  bool isUndefined(Row row, unsigned lane) const {
+    return context.checks && row < constantBank && (frames[lane]->undefinedLanes[row] >> lane & 1);
+  }
+  uint64_t undefinedBits(Row row, unsigned lane) const {
+    return isUndefined(row, lane) ? frames[lane]->undefinedBits[uint64_t(row) * warpSize + lane] : 0;
+  }
+  void write(Row row, unsigned lane, uint64_t bits, uint64_t undefined) const {
+    Frame &frame = *frames[lane];
+    frame.registers[uint64_t(row) * warpSize + lane] = bits;
+    if (!context.checks)
+      return;
+    frame.undefinedLanes[row] &= ~(1u << lane);
+    if (undefined == 0)
+      return;
+    frame.undefinedLanes[row] |= 1u << lane;
+    frame.undefinedBits[uint64_t(row) * warpSize + lane] = undefined;
+  }
+};
+
+unsigned perRegister(MatrixElement element) {
+  return element == MatrixElement::F64 ? 1 : 32 / elementBits(element);
+}
+
+uint64_t elementOf(uint64_t bits, MatrixElement type, unsigned element) {
+  unsigned width = elementBits(type);
+  return bits >> (width * element) & lowBits(width);
+}
+
+/// A (m x k, row-major) or B (n x k: B transposed, so that products run along both), with a flag per element whose
+/// register holds undefined bits of it.
+template <typename T> struct Operands {
+  std::vector<T> values;
+  std::vector<uint8_t> undefined;
+  bool anyUndefined = false;
+};
+
+template <typename T> T valueOf(MatrixElement type, uint64_t bits) {
+  if constexpr (std::is_same_v<T, double>)
+    return elementValue(type, bits);
+  else
+    return integerElement(type, bits);
+}
+
+template <typename T>
+Operands<T> gather(const Registers &registers, const MatrixCode &code, bool isA) {
+  MatrixElement type = isA ? code.aType : code.bType;
+  const std::vector<Row> &rows = isA ? code.a : code.b;
+  unsigned each = perRegister(type), width = elementBits(type);
+  Operands<T> result;
+  result.values.resize(size_t(isA ? code.m : code.n) * code.k);
+  result.undefined.resize(result.values.size());
+  for (unsigned r = 0; r < rows.size(); ++r)
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      uint64_t bits = registers.read(rows[r], lane);
+      uint64_t undefined = registers.undefinedBits(rows[r], lane);
+      result.anyUndefined |= undefined != 0;
+      for (unsigned element = 0; element < each; ++element) {
+        MatrixPlace at = isA ? placeInA(code.m, each, lane, r, element) : placeInB(each, lane, r, element);
+        size_t index = isA ? size_t(at.row) * code.k + at.column : size_t(at.column) * code.k + at.row;
+        result.values[index] = valueOf<T>(type, elementOf(bits, type, element));
+        result.undefined[index] = (undefined >> (width * element) & lowBits(width)) != 0;
+      }
+    }
+  return result;
+}
+
+double dot(const double *a, const double *b, unsigned k, double c, const MatrixCode &code) {
+  if (code.dType == MatrixElement::F64) {
+    for (unsigned i = 0; i < k; ++i)
+      c = std::fma(a[i], b[i], c);
+    return c;
+  }
+  double sum = 0;
+  for (unsigned i = 0; i < k; ++i)
+    sum += a[i] * b[i];
+  return sum + c;
+}
+
+int64_t dot(const int64_t *a, const int64_t *b, unsigned k, int64_t c, const MatrixCode &code) {
+  int64_t sum = c;
+  if (code.aType == MatrixElement::B1)
+    for (unsigned i = 0; i < k; ++i)
+      sum += code.usesAnd ? a[i] & b[i] : a[i] ^ b[i];
+  else
+    for (unsigned i = 0; i < k; ++i)
+      sum += a[i] * b[i];
+  return code.saturate ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : static_cast<int32_t>(sum);
+}
+
+uint64_t resultBits(MatrixElement type, double value) {
+  switch (type) {
+  case MatrixElement::F16:
+    return doubleToSmall(value, f16Format);
+  case MatrixElement::F32:
+    return value != value ? 0x7fffffffu : bitCast<uint32_t>(static_cast<float>(value));
+  default:
+    return value != value ? 0xfff8000000000000ull : bitCast<uint64_t>(value);
+  }
+}
+uint64_t resultBits(MatrixElement, int64_t value) { return static_cast<uint32_t>(value); }
+
+template <typename T> void multiply(const Registers &registers, const MatrixCode &code) {
+  Operands<T> a = gather<T>(registers, code, true), b = gather<T>(registers, code, false);
+  unsigned each = perRegister(code.dType), width = elementBits(code.dType);
+  auto undefinedProduct = [&](const MatrixPlace &at) {
+    for (unsigned i = 0; i < code.k; ++i)
+      if (a.undefined[at.row * code.k + i] || b.undefined[at.column * code.k + i])
+        return true;
+    return false;
+  };
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    // D may share registers with C, A and B; C is read here, before D is written.
+    for (unsigned r = 0; r < code.d.size(); ++r) {
+      uint64_t bits = 0, undefined = 0, cBits = registers.read(code.c[r], lane);
+      uint64_t cUndefined = registers.undefinedBits(code.c[r], lane);
+      for (unsigned element = 0; element < each; ++element) {
+        MatrixPlace at = placeInC(lane, r * each + element);
+        T c = valueOf<T>(code.cType, elementOf(cBits, code.cType, element));
+        T sum = dot(&a.values[size_t(at.row) * code.k], &b.values[size_t(at.column) * code.k], code.k, c, code);
+        bits |= resultBits(code.dType, sum) << (width * element);
+        bool unknown = (cUndefined >> (width * element) & lowBits(width)) != 0 ||
+                       ((a.anyUndefined || b.anyUndefined) && undefinedProduct(at));
+        if (unknown)
+          undefined |= lowBits(width) << (width * element);
+      }
+      registers.write(code.d[r], lane, bits, undefined);
+    }
+  }
+}
+
+/// Eight rows of 16 bytes per matrix; lane 8 * matrix + row has the row's address. A lane's register holds two elements
+/// of row lane / 4, or, transposed, of column lane / 4.
+void moveMatrices(const Registers &registers, const Inst &inst, const MatrixCode &code) {
+  ExecContext &context = registers.context;
+  bool isLoad = code.kind == MatrixCode::Load;
+  Row addressRow = inst.src[1];
+  for (unsigned matrix = 0; matrix < code.d.size(); ++matrix) {
+    uint16_t elements[8][8] = {}, undefined[8][8] = {};
+    if (!isLoad)
+      for (unsigned lane = 0; lane < warpSize; ++lane)
+        for (unsigned j = 0; j < 2; ++j) {
+          unsigned row = lane / 4, column = lane % 4 * 2 + j;
+          if (code.transposed)
+            std::swap(row, column);
+          elements[row][column] = static_cast<uint16_t>(registers.read(code.d[matrix], lane) >> (16 * j));
+          undefined[row][column] = static_cast<uint16_t>(registers.undefinedBits(code.d[matrix], lane) >> (16 * j));
+        }
+    for (unsigned row = 0; row < 8; ++row) {
+      unsigned lane = 8 * matrix + row;
+      uint64_t address = registers.read(addressRow, lane) + static_cast<uint64_t>(inst.offset);
+      if (registers.isUndefined(addressRow, lane))
+        context.report(FindingKind::Undefined, inst, lane, address, "the address depends on an undefined value");
+      Place place;
+      if (!locate(context, inst, lane, address, 16, !isLoad, place))
+        continue;
+      if (place.space != Space::Shared) {
+        context.report(FindingKind::OutOfBounds, inst, lane, address, "the row of a matrix is not in shared memory");
+        continue;
+      }
+      // Each word counts as accessed by a lane that gets, or had, it.
+      for (unsigned word = 0; context.checks && word < 4; ++word) {
+        Place part = place;
+        part.raceOffset += 4 * word;
+        part.key += 4 * word;
+        bool same = !isLoad && std::memcmp(place.bytes + 4 * word, &elements[row][2 * word], 4) == 0;
+        recordAccess(context, inst, code.transposed ? 8 * word + row / 2 : 4 * row + word, address + 4 * word, 4, part,
+                     isLoad ? AccessKind::Read : AccessKind::Write, same);
+      }
+      if (!isLoad) {
+        std::memcpy(place.bytes, elements[row], 16);
+        if (place.defined)
+          for (unsigned i = 0; i < 8; ++i) {
+            uint16_t defined = static_cast<uint16_t>(~undefined[row][i]);
+            std::memcpy(place.defined + 2 * i, &defined, 2);
+          }
+        continue;
+      }
+      std::memcpy(elements[row], place.bytes, 16);
+      for (unsigned i = 0; place.defined && i < 8; ++i) {
+        uint16_t defined;
+        std::memcpy(&defined, place.defined + 2 * i, 2);
+        undefined[row][i] = static_cast<uint16_t>(~defined);
+      }
+    }
+    for (unsigned lane = 0; isLoad && lane < warpSize; ++lane) {
+      uint64_t bits = 0, unknown = 0;
+      for (unsigned j = 0; j < 2; ++j) {
+        unsigned row = lane / 4, column = lane % 4 * 2 + j;
+        if (code.transposed)
+          std::swap(row, column);
+        bits |= uint64_t(elements[row][column]) << (16 * j);
+        unknown |= uint64_t(undefined[row][column]) << (16 * j);
+      }
+      registers.write(code.d[matrix], lane, bits, unknown);
+    }
+  }
+}
+
+void transpose(const Registers &registers, const MatrixCode &code) {
+  std::array<uint64_t, warpSize> bits, unknown;
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    bits[lane] = registers.read(code.a[0], lane);
+    unknown[lane] = registers.undefinedBits(code.a[0], lane);
+  }
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    uint64_t result = 0, undefined = 0;
+    for (unsigned j = 0; j < 2; ++j) {
+      // Element (row, column) of the result is (column, row) of the source.
+      unsigned row = lane / 4, column = lane % 4 * 2 + j;
+      unsigned from = column * 4 + row / 2, half = 16 * (row % 2);
+      result |= (bits[from] >> half & 0xffff) << (16 * j);
+      undefined |= (unknown[from] >> half & 0xffff) << (16 * j);
+    }
+    registers.write(code.d[0], lane, result, undefined);
+  }
+}
+
+} // namespace
+
+void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]) {
+  const MatrixCode &code = context.grid->program->matrices[inst.matrix];
+  Registers registers = {context, frames};
+  switch (code.kind) {
+  case MatrixCode::Multiply:
+    if (isIntegerElement(code.aType))
+      return multiply<int64_t>(registers, code);
+    return multiply<double>(registers, code);
+  case MatrixCode::Load:
+  case MatrixCode::Store:
+    return moveMatrices(registers, inst, code);
+  case MatrixCode::Transpose:
+    return transpose(registers, code);
+  }
+}
+
+} // namespace tilewright::ptxsim

@@ -1,0 +1,18 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Running the matrix instructions of a warp.
+
+#ifndef TILEWRIGHT_PTXSIM_MATRIX_EXECUTE_H
+#define TILEWRIGHT_PTXSIM_MATRIX_EXECUTE_H
+
+#include "machine/State.h"
+
+namespace tilewright::ptxsim {
+
+/// All 32 lanes are at the instruction; `frames` are their registers.
+void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MATRIX_EXECUTE_H

@@ -70,7 +70,8 @@ bool BlockRaces::happensBefore(uint32_t globalThread, uint32_t clock, uint32_t t
   uint64_t otherBlock = globalThread / grid.threadsPerBlock;
   uint32_t other = globalThread % grid.threadsPerBlock;
   if (otherBlock == block)
-    return other == thread || threads[thread].known->own[other] >= clock;
+    return other == thread || threads[thread].known->own[other] >= clock ||
+           (threads[thread].issuedAt >= clock && threads[thread].issuer == other);
   auto found = threads[thread].known->others.find(otherBlock);
   return found != threads[thread].known->others.end() && (*found->second)[other] >= clock;
 }
@@ -236,6 +237,28 @@ void BlockRaces::acquire(const std::vector<uint32_t> &acquiring, const JoinedClo
     }
     state.known = std::move(result);
   }
+}
+
+IssuePoint BlockRaces::issue(uint32_t thread) {
+  Thread &state = threads[thread];
+  return {state.known, thread, state.clock++};
+}
+
+void BlockRaces::become(uint32_t agent, const IssuePoint &issued, uint32_t clock) {
+  Thread &state = threads[agent];
+  state.known = issued.known;
+  state.issuer = issued.thread;
+  state.issuedAt = issued.clock;
+  state.clock = clock;
+}
+
+void BlockRaces::learn(uint32_t thread, uint32_t agent, uint32_t clock) {
+  Thread &state = threads[thread];
+  if (state.known->own[agent] >= clock)
+    return;
+  auto known = std::make_shared<VectorClock>(*state.known);
+  known->own[agent] = clock;
+  state.known = std::move(known);
 }
 
 void BlockRaces::fence(uint32_t thread, Scope scope) {

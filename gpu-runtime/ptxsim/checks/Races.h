@@ -45,6 +45,12 @@ struct JoinedClock {
   void join(const JoinedClock &other);
 };
 
+/// What a thread knew when it issued an asynchronous copy.
+struct IssuePoint {
+  ClockRef known;
+  uint32_t thread = 0, clock = 0;
+};
+
 enum class AccessKind : uint8_t { Read, Write, Atomic };
 
 struct Access {
@@ -113,10 +119,14 @@ private:
 /// Race state of one launch.
 class GridRaces {
 public:
-  GridRaces(uint32_t launch, uint32_t threadsPerBlock, std::function<bool(uint32_t)> launchOrdered)
-      : launch(launch), threadsPerBlock(threadsPerBlock), launchOrdered(std::move(launchOrdered)) {}
+  /// With `agents`, every thread has an agent that its asynchronous copies count as.
+  GridRaces(uint32_t launch, uint32_t realThreads, bool agents, std::function<bool(uint32_t)> launchOrdered)
+      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 2 * ((realThreads + 31) / 32 * 32) : realThreads),
+        launchOrdered(std::move(launchOrdered)) {}
 
   const uint32_t launch;
+  const uint32_t realThreads;
+  /// Agents included: they follow the threads of whole warps.
   const uint32_t threadsPerBlock;
   /// Whether an earlier launch happens before this one.
   std::function<bool(uint32_t)> launchOrdered;
@@ -148,6 +158,14 @@ public:
   void release(const std::vector<uint32_t> &threads, JoinedClock &into);
   void acquire(const std::vector<uint32_t> &threads, const JoinedClock &from);
 
+  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 2 + thread; }
+  /// The thread issues work for an agent: what it did so far happens before that, what it does from now on does not.
+  IssuePoint issue(uint32_t thread);
+  /// The agent's next accesses are of work issued there, and have this clock.
+  void become(uint32_t agent, const IssuePoint &issued, uint32_t clock);
+  /// The thread has waited for the agent's accesses up to this clock.
+  void learn(uint32_t thread, uint32_t agent, uint32_t clock);
+
   void fence(uint32_t thread, Scope scope);
   /// Ordering effects of an atomic or strong access at `key` (an address that identifies the location).
   void strongRead(uint32_t thread, uint64_t key, Scope scope, bool acquires);
@@ -164,6 +182,8 @@ private:
     Scope fencedScope = Scope::None;
     /// What strong reads saw and the next fence will acquire.
     JoinedClock seen;
+    /// An agent's: the thread that issued its work, and until which clock of that thread it knows.
+    uint32_t issuer = 0, issuedAt = 0;
   };
   bool happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const;
   bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;

@@ -107,6 +107,8 @@ struct Inst {
   bool uniform = false;
   /// Address offset, lop3 table, branch-table or call-site index.
   int64_t offset = 0;
+  /// Of a second address.
+  int64_t offset2 = 0;
   uint32_t target = noIndex;
   /// Index into Program::matrices.
   uint32_t matrix = noIndex;
@@ -163,6 +165,8 @@ struct Program {
   std::vector<uint64_t> constants;
   /// Module function index to index in `functions`.
   std::unordered_map<uint32_t, uint32_t> functionOfAddress;
+  /// Asynchronous copies count as accesses of their own threads.
+  bool usesAgents = false;
   uint32_t staticShared = 0;
   uint32_t dynamicSharedOffset = 0;
   uint32_t paramBytes = 0;

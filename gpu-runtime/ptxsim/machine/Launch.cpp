@@ -120,6 +120,8 @@ public:
         random(seed) {
     context.grid = &grid;
     context.checks = grid.checks;
+    context.next = [](void *generator) { return static_cast<Random *>(generator)->next(); };
+    context.generator = &random;
     context.allocationCache.assign(grid.program->code.size(), nullptr);
     // Blocks start in an order of their own: index * step + start, modulo the count.
     step = random.below(blockCount) | 1;
@@ -308,10 +310,10 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     return result;
   std::unique_ptr<GridRaces> races;
   // Threads are numbered with 32 bits; grids beyond that are run without race checks.
-  if (options.checks && options.raceChecks && blockCount * threads < 0xffffffffull) {
+  if (options.checks && options.raceChecks && 2 * blockCount * (threads + 31) < 0xffffffffull) {
     auto ordered = request.launchOrdered ? request.launchOrdered : [](uint32_t) { return true; };
     races = std::make_unique<GridRaces>(static_cast<uint32_t>(request.launchId), static_cast<uint32_t>(threads),
-                                        std::move(ordered));
+                                        request.program->usesAgents, std::move(ordered));
     grid.races = races.get();
   }
   uint64_t resident = std::min(blockCount, residentBlocks(options, threads, request.program->dynamicSharedOffset +

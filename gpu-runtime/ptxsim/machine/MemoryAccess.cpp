@@ -102,11 +102,15 @@ bool outside(ExecContext &context, const Inst &inst, unsigned lane, uint64_t add
 
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
             Place &place) {
-  Space space = inst.space;
-  if (address & (bytes - 1)) {
+  return locate(context, inst, inst.space, lane, address, bytes, bytes, isWrite, place);
+}
+
+bool locate(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
+            unsigned align, bool isWrite, Place &place) {
+  if (address & (align - 1)) {
     context.report(FindingKind::Misaligned, inst, lane, address,
                    described(isWrite ? "write" : "read", bytes, space) + " at an address that is no multiple of " +
-                       std::to_string(bytes));
+                       std::to_string(align));
     return false;
   }
   if (space == Space::Generic) {
@@ -175,10 +179,14 @@ bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
 
 void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
                   const Place &place, AccessKind kind, bool sameValue) {
+  recordAccess(context, inst, context.warp->index * warpSize + lane, lane, address, bytes, place, kind, sameValue);
+}
+
+void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
+                  unsigned bytes, const Place &place, AccessKind kind, bool sameValue) {
   if (!place.races)
     return;
   BlockRaces &races = *context.block->races;
-  uint32_t thread = context.warp->index * warpSize + lane;
   Access access;
   access.block = context.block->linear;
   access.thread = thread;
@@ -197,6 +205,11 @@ void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_
                           (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
     if (other.launch != context.grid->races->launch)
       message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
+    else if (other.thread >= context.grid->races->realThreads)
+      message += "an asynchronous copy that thread " +
+                 std::to_string(other.thread - context.grid->races->threadsPerBlock / 2) + " of " +
+                 (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
+                 " issued";
     else if (other.block == context.block->linear)
       message += "thread " + std::to_string(other.thread) + " (warp " + std::to_string(other.thread / warpSize) +
                  " lane " + std::to_string(other.thread % warpSize) + ") of the same block";

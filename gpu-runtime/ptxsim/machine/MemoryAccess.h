@@ -27,9 +27,17 @@ struct Place {
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
             Place &place);
 
+/// The same in a space, and with an alignment, other than the instruction's.
+bool locate(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
+            unsigned align, bool isWrite, Place &place);
+
 /// Checks for races, and applies the ordering of strong accesses.
 void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
                   const Place &place, AccessKind kind, bool sameValue);
+
+/// The same as an access by another thread of the block: an agent. `lane` is told in reports.
+void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
+                  unsigned bytes, const Place &place, AccessKind kind, bool sameValue);
 
 /// Reports lanes of `mask` whose address register holds undefined bits.
 void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);

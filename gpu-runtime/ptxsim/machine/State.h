@@ -11,6 +11,7 @@
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_STATE_H
 #define TILEWRIGHT_PTXSIM_MACHINE_STATE_H
 
+#include "async/CopyAsync.h"
 #include "checks/Findings.h"
 #include "checks/Races.h"
 #include "decode/Program.h"
@@ -88,6 +89,8 @@ struct Warp {
   uint32_t localStride = 0;
   /// Backward branches since lanes last met: a high count with lanes waiting at a join lets those go.
   uint32_t spins = 0;
+  /// Made by the first cp.async.
+  std::unique_ptr<AsyncCopies> copies;
 
   bool hasRunnable() const;
 };
@@ -154,6 +157,10 @@ struct ExecContext {
   bool stopped = false;
   uint64_t stepCount = 0;
   uint64_t threadStepCount = 0;
+  /// Choices that a program must not depend on.
+  uint64_t (*next)(void *) = nullptr;
+  void *generator = nullptr;
+  uint64_t random() { return next(generator); }
   /// One recently used allocation per instruction.
   std::vector<Allocation *> allocationCache;
 

@@ -1,0 +1,220 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// cp.async, cp.async.commit_group, cp.async.wait_group, cp.async.wait_all.
+
+#include "async/CopyAsync.h"
+#include "arithmetic/Families.h"
+#include "decode/Decoder.h"
+#include "machine/MemoryAccess.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace tilewright::ptxsim {
+namespace {
+
+AsyncCopies &copiesOf(Warp &warp) {
+  if (!warp.copies)
+    warp.copies = std::make_unique<AsyncCopies>();
+  return *warp.copies;
+}
+
+/// Both ends of a copy; what is out of bounds or misaligned is reported.
+bool locateBoth(ExecContext &context, const PendingCopy &copy, Place &to, Place &from) {
+  if (!locate(context, *copy.inst, Space::Shared, copy.lane, copy.to, copy.bytes, copy.bytes, true, to))
+    return false;
+  return copy.sourceBytes == 0 ||
+         locate(context, *copy.inst, Space::Global, copy.lane, copy.from, copy.sourceBytes, copy.bytes, false, from);
+}
+
+void perform(ExecContext &context, const PendingCopy &copy) {
+  Place to, from;
+  if (!locateBoth(context, copy, to, from))
+    return;
+  uint8_t bytes[16] = {};
+  if (copy.sourceBytes != 0)
+    std::memcpy(bytes, from.bytes, copy.sourceBytes);
+  if (context.checks) {
+    BlockRaces *races = context.block->races.get();
+    unsigned thread = context.warp->index * warpSize + copy.lane;
+    if (races) {
+      unsigned agent = races->agentOf(thread);
+      races->become(agent, copy.issued, copy.group + 1);
+      if (copy.sourceBytes != 0)
+        recordAccess(context, *copy.inst, agent, copy.lane, copy.from, copy.sourceBytes, from, AccessKind::Read, false);
+      recordAccess(context, *copy.inst, agent, copy.lane, copy.to, copy.bytes, to, AccessKind::Write, false);
+    }
+    std::memset(to.defined, 0xff, copy.bytes);
+    if (copy.sourceBytes != 0 && from.defined)
+      std::memcpy(to.defined, from.defined, copy.sourceBytes);
+  }
+  std::memcpy(to.bytes, bytes, copy.bytes);
+}
+
+/// Some of what is pending, at the scheduler's whim.
+void performSome(ExecContext &context, AsyncCopies &copies) {
+  uint64_t choice = context.random();
+  if (choice % 4 != 0)
+    return;
+  for (size_t i = 0; i < copies.pending.size();) {
+    if (context.random() % 3 != 0) {
+      ++i;
+      continue;
+    }
+    PendingCopy copy = copies.pending[i];
+    copies.pending.erase(copies.pending.begin() + static_cast<ptrdiff_t>(i));
+    perform(context, copy);
+  }
+}
+
+/// Sources: destination, source, then the number of source bytes (or a predicate that says to take none).
+void copyAsync(ExecContext &context, const Inst &inst) {
+  const uint64_t *to = context.row(inst.src[0]), *from = context.row(inst.src[1]);
+  const uint64_t *source = inst.numSrc > 2 ? context.row(inst.src[2]) : nullptr;
+  if (context.checks)
+    for (unsigned i = 0; i < inst.numSrc; ++i)
+      checkAddressDefined(context, inst, inst.src[i], context.mask);
+  AsyncCopies &copies = copiesOf(*context.warp);
+  forEachLane(context.mask, [&](unsigned lane) {
+    PendingCopy copy;
+    copy.inst = &inst;
+    copy.lane = lane;
+    copy.to = to[lane] + static_cast<uint64_t>(inst.offset);
+    copy.from = from[lane] + static_cast<uint64_t>(inst.offset2);
+    copy.bytes = copy.sourceBytes = inst.elements;
+    if (source && inst.wantsPredicate)
+      copy.sourceBytes = (source[lane] != 0) != inst.negateSource ? 0 : copy.bytes;
+    else if (source)
+      copy.sourceBytes = static_cast<uint8_t>(std::min<uint64_t>(source[lane] & 0xffffffff, copy.bytes));
+    copy.group = copies.committed[lane];
+    // A generic address of shared memory is its window's.
+    uint64_t offset = copy.to - context.grid->memory->windowBase();
+    if (offset < DeviceMemory::smallWindowBytes)
+      copy.to = offset;
+    if (!context.checks) {
+      perform(context, copy);
+      return;
+    }
+    Place place, other;
+    if (!locateBoth(context, copy, place, other))
+      return;
+    if (context.block->races)
+      copy.issued = context.block->races->issue(context.warp->index * warpSize + lane);
+    copies.pending.push_back(copy);
+  });
+  if (context.checks)
+    performSome(context, copies);
+}
+
+void commitGroup(ExecContext &context, const Inst &) {
+  AsyncCopies &copies = copiesOf(*context.warp);
+  forEachLane(context.mask, [&](unsigned lane) { ++copies.committed[lane]; });
+  if (context.checks)
+    performSome(context, copies);
+}
+
+/// inst.mode: whether the open group is waited for too; inst.offset: groups that may stay pending.
+void waitGroup(ExecContext &context, const Inst &inst) {
+  AsyncCopies &copies = copiesOf(*context.warp);
+  std::array<uint32_t, warpSize> before{};
+  forEachLane(context.mask, [&](unsigned lane) {
+    if (inst.mode)
+      ++copies.committed[lane];
+    uint64_t left = static_cast<uint64_t>(inst.offset);
+    before[lane] = copies.committed[lane] > left ? copies.committed[lane] - static_cast<uint32_t>(left) : 0;
+  });
+  finishCopies(context, *context.warp, context.mask, before);
+  if (BlockRaces *races = context.block->races.get())
+    forEachLane(context.mask, [&](unsigned lane) {
+      unsigned thread = context.warp->index * warpSize + lane;
+      if (before[lane] != 0)
+        races->learn(thread, races->agentOf(thread), before[lane]);
+    });
+}
+
+} // namespace
+
+void finishCopies(ExecContext &context, Warp &warp, uint32_t lanes, const std::array<uint32_t, 32> &before) {
+  if (!warp.copies)
+    return;
+  Warp *current = std::exchange(context.warp, &warp);
+  std::vector<PendingCopy> &pending = warp.copies->pending;
+  auto isDue = [&](const PendingCopy &copy) { return (lanes >> copy.lane & 1) && copy.group < before[copy.lane]; };
+  std::vector<PendingCopy> due;
+  std::copy_if(pending.begin(), pending.end(), std::back_inserter(due), isDue);
+  pending.erase(std::remove_if(pending.begin(), pending.end(), isDue), pending.end());
+  for (const PendingCopy &copy : due)
+    perform(context, copy);
+  context.warp = current;
+}
+
+namespace {
+
+bool decodeCopy(InstDecoder &d) {
+  Inst &inst = d.inst;
+  bool viaL1 = d.take("ca");
+  if (!viaL1 && !d.take("cg"))
+    return d.unsupported("this form");
+  if (!(d.take("shared") || d.take("shared::cta")) || !d.take("global"))
+    return d.fail("copies go from .global to .shared");
+  bool hasPolicy = d.take("L2::cache_hint");
+  while (!d.takePrefix("L2::").empty()) {
+  }
+  size_t operands = d.operandCount() - hasPolicy;
+  if (!d.expectOperands(3 + hasPolicy, 4 + hasPolicy) || !d.address(0))
+    return false;
+  int64_t offset = inst.offset;
+  if (!d.address(1))
+    return false;
+  inst.offset2 = inst.offset;
+  inst.offset = offset;
+  uint64_t bytes;
+  if (!d.immediate(2, bytes))
+    return false;
+  if (bytes != 16 && (!viaL1 || (bytes != 4 && bytes != 8)))
+    return d.fail(viaL1 ? "copies 4, 8 or 16 bytes" : "copies 16 bytes");
+  inst.elements = static_cast<uint8_t>(bytes);
+  d.decoder.program.usesAgents = true;
+  inst.run = copyAsync;
+  if (operands == 3)
+    return true;
+  const Operand &last = d.operand(3);
+  if (last.kind == Operand::Register && d.function.registers[last.index].type == ScalarType::Pred) {
+    inst.wantsPredicate = true;
+    inst.negateSource = last.negated;
+    return d.predicate(3);
+  }
+  return d.source(3, ScalarType::U32);
+}
+
+} // namespace
+
+bool decodeCp(InstDecoder &d) {
+  Inst &inst = d.inst;
+  inst.undef = UndefRule::Own;
+  if (!d.take("async"))
+    return d.unsupported("this form");
+  if (d.take("commit_group")) {
+    inst.run = commitGroup;
+    return d.expectOperands(0);
+  }
+  if (d.take("wait_all")) {
+    inst.run = waitGroup;
+    inst.mode = 1;
+    return d.expectOperands(0);
+  }
+  if (d.take("wait_group")) {
+    uint64_t left;
+    inst.run = waitGroup;
+    if (!d.expectOperands(1) || !d.immediate(0, left))
+      return false;
+    inst.offset = static_cast<int64_t>(left);
+    return true;
+  }
+  return decodeCopy(d);
+}
+
+} // namespace tilewright::ptxsim

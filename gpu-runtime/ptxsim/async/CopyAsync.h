@@ -1,0 +1,48 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// cp.async: copies from global to shared memory that a thread issues and waits for in groups.
+//
+// A copy happens at some time between its issue and the wait that covers it. With checks on, a seeded choice says when,
+// from at once to the very last moment; in speed mode it is at once. For races a copy is an access by an agent of the
+// thread that issued it: the agent knows what the thread knew at the issue, and the thread learns of the agent's accesses
+// at the wait.
+
+#ifndef TILEWRIGHT_PTXSIM_ASYNC_COPYASYNC_H
+#define TILEWRIGHT_PTXSIM_ASYNC_COPYASYNC_H
+
+#include "checks/Races.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilewright::ptxsim {
+
+struct ExecContext;
+struct Inst;
+struct Warp;
+
+struct PendingCopy {
+  const Inst *inst = nullptr;
+  unsigned lane = 0;
+  uint64_t to = 0, from = 0;
+  /// Bytes to write, and how many of them come from memory; the rest is zero.
+  uint8_t bytes = 0, sourceBytes = 0;
+  uint32_t group = 0;
+  IssuePoint issued;
+};
+
+/// A warp's copies.
+struct AsyncCopies {
+  std::vector<PendingCopy> pending;
+  /// Groups that each lane has committed; the open group has this number.
+  std::array<uint32_t, 32> committed{};
+};
+
+/// Performs the pending copies of these lanes in groups below `before`.
+void finishCopies(ExecContext &context, Warp &warp, uint32_t lanes, const std::array<uint32_t, 32> &before);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_ASYNC_COPYASYNC_H

@@ -37,7 +37,8 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
     parser.add_argument("--filter", default="*", help="pattern of FAMILY/TYPE/SHAPE/LABEL")
-    parser.add_argument("--devices", default="cpu,vulkan,ptxsim")
+    parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90",
+                        help="comma list; ptxsim@ARCH is the simulator as that GPU (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
@@ -174,32 +175,52 @@ def write_cases(options, batches):
     return path
 
 
+def starts(devices):
+    """How the runner is started: suffix of its files, devices, environment. A simulated GPU is a start of its own."""
+    plain = [device for device in devices if "@" not in device]
+    if plain:
+        yield "", plain, {}
+    for device in devices:
+        if "@" in device:
+            name, arch = device.split("@")
+            yield f"-{arch}", [name], {"PTXSIM_ARCH": arch}
+
+
 def run_cases(options, path, devices, expectations, functions, verdicts):
-    journal = options.out / "journal.jsonl"
+    for suffix, names, environment in starts(devices):
+        journal = options.out / f"journal{suffix}.jsonl"
+        run_start(options, path, journal, names, environment, verdicts)
+        label = f"{names[0]}@{suffix[1:]}" if suffix else None
+        read_journal(journal, label, expectations, functions, verdicts)
+
+
+def run_start(options, path, journal, devices, environment, verdicts):
     journal.unlink(missing_ok=True)
     program = str(options.build / "bin/tilewright-e2e")
-    with open(options.out / "runner.log", "w") as log:
+    log_path = journal.with_name(journal.name.replace("journal", "runner")).with_suffix(".log")
+    with open(log_path, "w") as log:
         for _ in range(200):  # restarts after crashes
             try:
                 code = subprocess.run([program, str(path), str(journal), *devices], stdout=log, stderr=log,
-                                      timeout=1200).returncode
+                                      timeout=1200, env={**os.environ, **environment}).returncode
             except subprocess.TimeoutExpired:
                 code = -1
             if code in (0, 1, 2):
                 break
     if code not in (0, 2):
-        verdicts.add("tilewright-e2e", "failed", f"exit code {code}; see {options.out}/runner.log")
+        verdicts.add("tilewright-e2e", "failed", f"exit code {code}; see {log_path}")
+
+
+def read_journal(journal, label, expectations, functions, verdicts):
     by_case = {case.name: f for f in functions for case in f.cases}
-    seen = set()
     for line in journal.read_text().splitlines():
         entry = json.loads(line)
         if "case" not in entry:
             continue
-        name, device = entry["case"], entry["device"]
-        seen.add(name)
+        name, device = entry["case"], label or entry["device"]
         f = by_case[name]
         row, column = (f.family, f.element), device
-        listed = next((e for e in expectations if e.matches(f"wrong {device}", name)), None)
+        listed = next((e for e in expectations if e.matches(f"wrong {device.split('@')[0]}", name)), None)
         if listed and entry["verdict"] == "failed":
             listed.used = True
             verdicts.add(f"{name} on {device}", "skipped", f"known to fail: {listed.words}", row, column)
@@ -209,7 +230,6 @@ def run_cases(options, path, devices, expectations, functions, verdicts):
                          f"passes now: remove line {listed.line} of expected-failures.txt", row, column)
         else:
             verdicts.add(f"{name} on {device}", entry["verdict"], entry["reason"], row, column)
-    return seen
 
 
 def check_code(options, batches, verdicts):
@@ -247,7 +267,8 @@ def available(options, devices):
                             text=True).stdout
     good, missing = [], {}
     for device in devices:
-        lines = [line for line in listed.splitlines() if line.split()[0].split(":")[0] == device.split(":")[0]]
+        driver = device.split("@")[0].split(":")[0]
+        lines = [line for line in listed.splitlines() if line.split()[0].split(":")[0] == driver]
         if any("(not available" not in line for line in lines):
             good.append(device)
         else:

@@ -1,19 +1,22 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The functions that device code may call without defining them: vprintf and __assertfail. Output goes to stdout, lane
-// by lane, when the call executes.
+// The functions that device code may call without defining them: vprintf, __assertfail, malloc and free. Output goes to
+// stdout, lane by lane, when the call executes. The heap is device memory: bounds and use after free are seen there too.
 
 #include "collectives/Collectives.h"
 #include "machine/MemoryAccess.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace tilewright::ptxsim {
 namespace {
 
 constexpr size_t maxStringBytes = 4096;
+constexpr const char *heapLabel = "heap";
 
 std::string readString(ExecContext &context, unsigned lane, uint64_t address) {
   std::string text;
@@ -95,6 +98,49 @@ std::string format(ExecContext &context, unsigned lane, const std::string &text,
   return result;
 }
 
+/// Stores the call's result, where it has one.
+void setResult(ExecContext &context, const CallSite &site, unsigned lane, uint64_t value) {
+  if (site.results.empty())
+    return;
+  ParamSlot slot = site.results.front();
+  uint64_t at = uint64_t(lane) * context.frame->function->paramBytes + slot.offset;
+  std::memcpy(context.frame->params.data() + at, &value, std::min<uint32_t>(slot.size, 8));
+  if (context.checks)
+    std::memset(context.frame->definedParams.data() + at, 0xff, slot.size);
+}
+
+/// Blocks may run on several host threads.
+std::mutex &heapMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+void allocateOnHeap(ExecContext &context, const CallSite &site) {
+  std::lock_guard<std::mutex> lock(heapMutex());
+  forEachLane(context.mask, [&](unsigned lane) {
+    Allocation *allocation =
+        context.grid->memory->allocate(argument(context, site, lane, 0), 16, heapLabel, context.grid->owner);
+    setResult(context, site, lane, allocation ? allocation->address : 0);
+  });
+}
+
+void freeOnHeap(ExecContext &context, const Inst &inst, const CallSite &site) {
+  std::lock_guard<std::mutex> lock(heapMutex());
+  forEachLane(context.mask, [&](unsigned lane) {
+    uint64_t address = argument(context, site, lane, 0);
+    Allocation *allocation = context.grid->memory->find(address);
+    if (address == 0)
+      return;
+    if (!allocation || allocation->address != address || allocation->label != heapLabel) {
+      context.report(FindingKind::UseAfterFree, inst, lane, address, "free of an address that malloc did not give");
+      return;
+    }
+    context.grid->memory->release(address);
+    // Addresses that instructions remember may be this one's.
+    std::fill(context.allocationCache.begin(), context.allocationCache.end(), nullptr);
+  });
+}
+
 } // namespace
 
 void callBuiltin(ExecContext &context, const Inst &inst, const CallSite &site) {
@@ -109,18 +155,15 @@ void callBuiltin(ExecContext &context, const Inst &inst, const CallSite &site) {
     context.grid->aborted = true;
     return;
   }
+  if (site.builtin == Builtin::Malloc)
+    return allocateOnHeap(context, site);
+  if (site.builtin == Builtin::Free)
+    return freeOnHeap(context, inst, site);
   forEachLane(context.mask, [&](unsigned lane) {
     std::string text = readString(context, lane, argument(context, site, lane, 0));
     std::string line = format(context, lane, text, argument(context, site, lane, 1));
     std::fwrite(line.data(), 1, line.size(), stdout);
-    if (site.results.empty())
-      return;
-    ParamSlot slot = site.results.front();
-    uint64_t at = uint64_t(lane) * context.frame->function->paramBytes + slot.offset;
-    uint32_t count = static_cast<uint32_t>(line.size());
-    std::memcpy(context.frame->params.data() + at, &count, std::min<uint32_t>(slot.size, 4));
-    if (context.checks)
-      std::memset(context.frame->definedParams.data() + at, 0xff, slot.size);
+    setResult(context, site, lane, line.size());
   });
   std::fflush(stdout);
 }

@@ -56,15 +56,19 @@ bool callSlots(InstDecoder &d, const Operand &list, std::vector<ParamSlot> &slot
 
 /// What the name of a called function means: a builtin, a defined function, or an error.
 bool resolveCallee(InstDecoder &d, std::string_view name, CallSite &site) {
-  if (name == "vprintf") {
-    site.builtin = Builtin::Printf;
-    return true;
-  }
-  if (name == "__assertfail") {
-    site.builtin = Builtin::AssertFail;
-    return true;
-  }
+  static constexpr struct {
+    std::string_view name;
+    Builtin builtin;
+  } builtins[] = {{"vprintf", Builtin::Printf},
+                  {"__assertfail", Builtin::AssertFail},
+                  {"malloc", Builtin::Malloc},
+                  {"free", Builtin::Free}};
   const Function *callee = d.decoder.module.findFunction(name);
+  for (const auto &known : builtins)
+    if (known.name == name && !(callee && callee->hasBody)) {
+      site.builtin = known.builtin;
+      return true;
+    }
   if (!callee || !callee->hasBody)
     return d.fail("function '" + std::string(name) + "' is not defined in this module");
   if (callee->isEntry)

@@ -125,7 +125,7 @@ struct ParamSlot {
   uint32_t size = 0;
 };
 
-enum class Builtin : uint8_t { None, Printf, AssertFail };
+enum class Builtin : uint8_t { None, Printf, AssertFail, Malloc, Free };
 
 struct CallSite {
   /// Index into Program::functions, or noIndex for an indirect call through src[0].

@@ -134,6 +134,7 @@ CUresult launch(CUfunction function, const Shape &shape, CUstream handle, void *
     return result;
   request.program = function->program;
   request.name = function->name;
+  request.owner = context;
   request.grid = shape.grid;
   request.block = shape.block;
   request.dynamicShared = shape.sharedBytes;

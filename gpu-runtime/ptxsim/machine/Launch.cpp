@@ -299,6 +299,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   grid.params = request.params;
   grid.params.resize(std::max<size_t>(grid.params.size(), request.program->paramBytes));
   grid.launchId = request.launchId;
+  grid.owner = request.owner;
   grid.memory = &memory;
   grid.options = &options;
   grid.findings = &findings;

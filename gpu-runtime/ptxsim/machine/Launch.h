@@ -19,6 +19,8 @@ struct LaunchRequest {
   Dim3 grid, block;
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> params;
+  /// Whose the memory is that the kernel allocates; opaque here.
+  const void *owner = nullptr;
   uint64_t launchId = 1;
   /// Whether an earlier launch happens before this one; all do when empty.
   std::function<bool(uint32_t)> launchOrdered;

@@ -130,6 +130,7 @@ struct Grid {
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> params;
   uint64_t launchId = 0;
+  const void *owner = nullptr;
   DeviceMemory *memory = nullptr;
   const MachineOptions *options = nullptr;
   FindingLog *findings = nullptr;

@@ -88,6 +88,15 @@ static SmallVector<Attribute> scalarArguments(func::FuncOp source,
   return scalars;
 }
 
+/// True if the kernel both reads and writes buffer `operand`.
+static bool isUpdated(func::FuncOp source, int64_t operand) {
+  auto access = source->getAttrOfType<ArrayAttr>(kAccessAttr);
+  if (!access || operand >= int64_t(access.size()))
+    return false;
+  auto text = dyn_cast<StringAttr>(access[operand]);
+  return text && text.getValue() == "readwrite";
+}
+
 /// What dim `dim` of buffer `operand` is promised to be a multiple of.
 static int64_t promisedDivisor(func::FuncOp source, int64_t operand,
                                int64_t dim) {
@@ -119,6 +128,7 @@ LogicalResult Distributor::mapArguments() {
     view.base = arguments[nextBuffer++];
     view.offsetDivisor = int64_t(1) << 30;
     view.element = type.getElementType();
+    view.updated = isUpdated(source, operand);
     int64_t rank = type.getRank();
     for (int64_t dim = 0; dim < rank; ++dim) {
       bool dynamic = type.isDynamicDim(dim);

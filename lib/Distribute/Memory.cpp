@@ -5,7 +5,8 @@
 // that are neighbours in memory with one wide access each, where the address is
 // known to be aligned; bounds are compared per run. A masked read takes
 // element 0 of the memory instead of the one that is out of bounds and selects
-// the padding (no branch); a masked write is under an scf.if.
+// the padding (no branch); of memory that the kernel also writes that would be a
+// race, so there it is under an scf.if, as a masked write is.
 //
 //   %v = vector.transfer_read %A[%i, %j], %pad : memref<?x512xf32>, vector<64x16xf32>
 // becomes, for each run of four registers,
@@ -269,6 +270,28 @@ Value ThreadCode::groupPredicate(Location loc, Access &access, int64_t reg) {
   return all;
 }
 
+SmallVector<Value> ThreadCode::maskedLoad(Location loc, const MemView &view,
+                                          Value offset, Value inside,
+                                          Value padding, int64_t count) {
+  if (view.updated) {
+    SmallVector<Value> otherwise(count, padding);
+    auto branch =
+        scf::IfOp::create(b, loc, SmallVector<Type>(count, padding.getType()),
+                          inside, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, load(loc, view, offset, count));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, otherwise);
+    return llvm::to_vector_of<Value>(branch.getResults());
+  }
+  offset = arith::SelectOp::create(b, loc, inside, offset, constant(loc, 0));
+  SmallVector<Value> values = load(loc, view, offset, count);
+  for (Value &value : values)
+    value = arith::SelectOp::create(b, loc, inside, value, padding);
+  return values;
+}
+
 LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   Location loc = op.getLoc();
   FailureOr<DistributedLayout> layout = getLayout(op.getVector());
@@ -297,13 +320,11 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
                    ? arith::AndIOp::create(b, loc, inside, mask[run[0]]).getResult()
                    : mask[run[0]];
     Value at = elementOffset(loc, found->view, offset);
-    if (inside)
-      at = arith::SelectOp::create(b, loc, inside, at, constant(loc, 0));
-    SmallVector<Value> values = load(loc, found->view, at, run.size());
+    SmallVector<Value> values =
+        inside ? maskedLoad(loc, found->view, at, inside, padding, run.size())
+               : load(loc, found->view, at, run.size());
     for (auto [reg, value] : llvm::zip_equal(run, values))
-      result[reg] = inside ? arith::SelectOp::create(b, loc, inside, value, padding)
-                                 .getResult()
-                           : value;
+      result[reg] = value;
   }
   define(op.getVector(), result);
   return success();

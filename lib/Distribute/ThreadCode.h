@@ -44,6 +44,8 @@ struct MemView {
   mlir::SmallVector<int64_t> sizeDivisors, strideDivisors;
   SharedAttr shared; // null: global memory
   mlir::Type element;
+  /// This kernel both reads and writes it.
+  bool updated = false;
 };
 
 /// What one thread holds of a vector: one scalar per register.
@@ -141,6 +143,11 @@ private:
                                  mlir::VectorType type,
                                  const DistributedLayout &layout);
   Index groupOffset(mlir::Location loc, const Access &access, int64_t reg);
+  mlir::SmallVector<mlir::Value> maskedLoad(mlir::Location loc,
+                                            const MemView &view,
+                                            mlir::Value offset,
+                                            mlir::Value inside,
+                                            mlir::Value padding, int64_t count);
   mlir::Value groupPredicate(mlir::Location loc, Access &access, int64_t reg);
 
   mlir::Value laneId, warpId;

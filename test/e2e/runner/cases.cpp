@@ -188,6 +188,9 @@ void runProgram(tilewright_instance *instance, const std::string &folder,
       }
       journal.finish(name, device, problem.empty() ? "passed" : "failed",
                      problem);
+      // Nothing runs on it any more in this process.
+      if (problem.find("device is lost") != std::string::npos)
+        throw DeviceLost(problem);
     }
   }
 }

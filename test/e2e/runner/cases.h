@@ -13,6 +13,10 @@
 
 namespace tilewright::e2e {
 
+struct DeviceLost : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// One member of "programs" of the list of cases:
 ///
 ///   {"artifact": FILE, "cases": [{
@@ -22,7 +26,8 @@ namespace tilewright::e2e {
 ///      "error": "differs",       // the call must fail with these words
 ///      "devices": ["cpu"]}]}     // where it was compiled for; absent: all
 ///
-/// Paths are relative to `folder`.
+/// Paths are relative to `folder`. Throws DeviceLost after a case that lost its
+/// device; the verdict is in the journal then.
 void runProgram(tilewright_instance *instance, const std::string &folder,
                 const nlohmann::json &program,
                 const std::vector<std::string> &devices, Journal &journal);

@@ -4,8 +4,8 @@
 // tilewright-e2e CASES.json JOURNAL DEVICE...: runs the generated cases on the
 // devices and writes a verdict per case and device to the journal. Started
 // again with the same journal it goes on where it stopped. Exit code: 0 all
-// passed, 2 some failed, 1 it could not run; anything else: it died, start it
-// again.
+// passed, 2 some failed, 1 it could not run; 3 a device was lost, anything else:
+// it died; start it again.
 
 #include "cases.h"
 #include "files.h"
@@ -32,6 +32,8 @@ int main(int argc, char **argv) {
                       journal);
     std::printf("%d passed, %d failed\n", journal.passes, journal.failures);
     return journal.failures ? 2 : 0;
+  } catch (const e2e::DeviceLost &) {
+    return 3;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "tilewright-e2e: %s\n", error.what());
     return 1;

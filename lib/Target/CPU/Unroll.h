@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_TARGET_CPU_UNROLL_H
 #define TILEWRIGHT_TARGET_CPU_UNROLL_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -15,6 +16,18 @@ namespace tilewright::cpu {
 /// Transfers of vectors of rank 2 and more, as transfers of rank 1.
 void populateUnrollTransferPatterns(mlir::RewritePatternSet &patterns);
 
+/// Step 1. Emits an error where a block op has no form on CPUs.
+mlir::LogicalResult lowerBlockOps(mlir::func::FuncOp func);
+/// Step 2, for one innermost loop.
+void splitEdges(mlir::scf::ForOp loop);
+/// Step 3: scf.for and scf.if that carry tiles carry rows.
+void populateSplitTilePatterns(mlir::RewritePatternSet &patterns);
+
+/// True for vectors of rank 2 and more.
+bool isTile(mlir::Type type);
+/// Positions of the rows of a tile.
+llvm::SmallVector<llvm::SmallVector<int64_t>>
+getRowPositions(mlir::VectorType type);
 /// The rows of `vector`: its 1-D slices, in order. Rank 1 is its own row.
 llvm::SmallVector<mlir::Value> getRows(mlir::OpBuilder &builder,
                                        mlir::Location loc, mlir::Value vector);

@@ -20,6 +20,12 @@ constexpr uint64_t maxParamBytes = 32764;
 } // namespace
 
 bool checkModuleTarget(const Module &module, unsigned computeCapability, Diagnostic &error) {
+  if (module.version > newestPtx) {
+    error = {1, "the module is PTX " + std::to_string(module.version / 10) + "." + std::to_string(module.version % 10) +
+                    ", newer than the " + std::to_string(newestPtx / 10) + "." + std::to_string(newestPtx % 10) +
+                    " of this driver"};
+    return false;
+  }
   if (module.target > computeCapability) {
     error = {1, "the module is for sm_" + std::to_string(module.target) + ", the device is sm_" +
                     std::to_string(computeCapability)};
@@ -192,6 +198,8 @@ bool Decoder::decodeInstruction(const Function &function, FunctionCode &code, co
     return fail(syntax.line, "'" + syntax.name() + "' needs sm_" + std::to_string(opcode->computeCapability) +
                                  ", the module is for sm_" + std::to_string(module.target));
   InstDecoder decoder(*this, function, code, syntax, inst);
+  if (!checkForm(decoder))
+    return false;
   if (!opcode->decode(decoder))
     return decoder.fail("this form is not supported");
   if (!decoder.finish())

@@ -176,6 +176,8 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
       constant(0);
       return true;
     }
+    if (operand.text.find("cluster") != std::string_view::npos && !needs(78, 90))
+      return false;
     if (special == Special::Count)
       return fail("special register " + std::string(operand.text) + " is not supported here");
     return addSource(specialBank | static_cast<Row>(special));

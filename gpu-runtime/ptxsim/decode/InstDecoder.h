@@ -105,6 +105,8 @@ struct OpcodeInfo {
 };
 
 const OpcodeInfo *findOpcode(std::string_view root);
+/// Fails where the instruction uses a form (isa/Forms.def) that the module's version or target does not have.
+bool checkForm(InstDecoder &d);
 const std::vector<OpcodeInfo> &allOpcodes();
 
 } // namespace tilewright::ptxsim

@@ -26,6 +26,42 @@ const OpcodeInfo *findOpcode(std::string_view root) {
 
 namespace {
 
+struct FormInfo {
+  std::string_view root, modifiers;
+  unsigned ptxVersion, computeCapability;
+};
+
+constexpr FormInfo forms[] = {
+#define PTXSIM_FORM(root, modifiers, ptx, sm) {root, modifiers, ptx, sm},
+#include "isa/Forms.def"
+};
+
+/// Whether the blank-separated `wanted` occur among the modifiers in their order.
+bool occurIn(std::string_view wanted, const std::vector<std::string_view> &modifiers) {
+  auto at = modifiers.begin();
+  while (!wanted.empty()) {
+    size_t length = std::min(wanted.find(' '), wanted.size());
+    at = std::find(at, modifiers.end(), wanted.substr(0, length));
+    if (at == modifiers.end())
+      return false;
+    ++at;
+    wanted.remove_prefix(std::min(length + 1, wanted.size()));
+  }
+  return true;
+}
+
+} // namespace
+
+bool checkForm(InstDecoder &d) {
+  for (const FormInfo &form : forms)
+    if ((form.root == d.syntax.root || form.root == "*") && occurIn(form.modifiers, d.syntax.modifiers) &&
+        !d.needs(form.ptxVersion, form.computeCapability))
+      return false;
+  return true;
+}
+
+namespace {
+
 bool takesFloat(InstDecoder &d) {
   d.inst.type = d.takeType();
   return isFloatLike(d.inst.type);

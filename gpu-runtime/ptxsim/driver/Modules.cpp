@@ -188,6 +188,9 @@ CUresult loadModule(const void *image, CUcontext context, const void *owner, CUm
   case LoadedModule::Failure::InvalidPtx:
     log = error.str();
     return CUDA_ERROR_INVALID_PTX;
+  case LoadedModule::Failure::TooNew:
+    log = error.str();
+    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   case LoadedModule::Failure::WrongTarget:
     log = error.str();
     return CUDA_ERROR_NO_BINARY_FOR_GPU;

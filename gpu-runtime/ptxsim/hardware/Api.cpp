@@ -141,6 +141,8 @@ void askContext(Client &c) {
   c.cuCtxSetCurrent(c.context);
   c.expect("text that is no PTX", CUDA_ERROR_INVALID_PTX,
            c.cuModuleLoadData(&module, ".version 7.0\n.target sm_80\n.address_size 64\n.entry k() { foo; }"));
+  c.expect("PTX of a version to come", CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+           c.cuModuleLoadData(&module, ".version 99.0\n.target sm_80\n.address_size 64\n"));
   Kernels k(c);
   CUfunction function = nullptr;
   c.expect("kernel that is not there", CUDA_ERROR_NOT_FOUND, c.cuModuleGetFunction(&function, k.module, "missing"));

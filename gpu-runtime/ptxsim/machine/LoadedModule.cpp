@@ -4,6 +4,7 @@
 // Loading, in this order: parse, check the target, place variables, decode kernels, write initial values.
 
 #include "machine/LoadedModule.h"
+#include "decode/Decoder.h"
 
 #include <cstring>
 
@@ -17,7 +18,7 @@ std::unique_ptr<LoadedModule> LoadedModule::load(std::string text, DeviceMemory 
   if (!result->parsed)
     return nullptr;
   if (!checkModuleTarget(*result->parsed, options.computeCapability, error)) {
-    failure = Failure::WrongTarget;
+    failure = result->parsed->version > newestPtx ? Failure::TooNew : Failure::WrongTarget;
     return nullptr;
   }
   if (!result->placeVariables(owner)) {

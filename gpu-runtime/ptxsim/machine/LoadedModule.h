@@ -19,7 +19,7 @@ namespace tilewright::ptxsim {
 
 class LoadedModule {
 public:
-  enum class Failure : uint8_t { None, InvalidPtx, WrongTarget, OutOfMemory };
+  enum class Failure : uint8_t { None, InvalidPtx, TooNew, WrongTarget, OutOfMemory };
 
   /// Null after an error, described in `error` and classified in `failure`. `memory` must outlive the module.
   static std::unique_ptr<LoadedModule> load(std::string text, DeviceMemory &memory, const MachineOptions &options,

@@ -20,6 +20,8 @@
 namespace tilewright::ptxsim {
 
 inline constexpr uint32_t noIndex = 0xffffffffu;
+/// What a driver for CUDA 13.0 takes, major * 10 + minor.
+inline constexpr unsigned newestPtx = 90;
 
 /// A symbol's address (plus addend) stored in an initialiser at byte `offset`.
 struct Relocation {

@@ -10,7 +10,6 @@ namespace tilewright::ptxsim {
 namespace {
 
 constexpr unsigned maxScopeDepth = 256;
-constexpr unsigned maxOperandDepth = 8;
 constexpr size_t maxRegisters = 1u << 22;
 
 bool isSpecialRegister(std::string_view name) {

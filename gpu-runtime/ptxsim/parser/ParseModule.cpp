@@ -41,6 +41,9 @@ bool Parser::expectInteger(uint64_t &value) {
 bool Parser::parse() {
   if (!parseHeader())
     return false;
+  // What a version to come means is not ours to read; whoever loads the module says so.
+  if (module.version > newestPtx)
+    return true;
   while (peek().kind != Token::End)
     if (!parseTopLevel())
       return false;
@@ -59,8 +62,8 @@ bool Parser::parseHeader() {
   unsigned major = static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
   unsigned minor = dot == std::string::npos ? 0 : static_cast<unsigned>(std::strtoul(text.c_str() + dot + 1, nullptr, 10));
   module.version = major * 10 + minor;
-  if (major < 3 || major > 9 || minor > 9)
-    return fail(number.line, "PTX version " + text + " is not supported (3.0 to 9.x are)");
+  if (major < 3 || major > 99 || minor > 9)
+    return fail(number.line, "PTX version " + text + " is not supported (3.0 and later are)");
   return true;
 }
 
@@ -509,7 +512,7 @@ std::unique_ptr<Module> parseModule(std::string source, Diagnostic &error) {
     return nullptr;
   if (!Parser(*module, tokens, error).parse())
     return nullptr;
-  if (module->target == 0) {
+  if (module->target == 0 && module->version <= newestPtx) {
     error = {1, "the module has no .target"};
     return nullptr;
   }

@@ -48,6 +48,38 @@ TEST(Robustness, RefusalsNameTheLine) {
   }
 }
 
+/// First accepted by ptxas with the second header of each, refused with the first.
+TEST(Robustness, FormsCameLaterThanTheirOpcodes) {
+  const struct {
+    const char *instruction, *before, *after;
+  } forms[] = {
+      {"add.bf16 %h0, %h1, %h2;", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
+      {"fma.rn.bf16 %h0, %h1, %h2, %h0;", ".version 7.0\n.target sm_75\n", ".version 7.0\n.target sm_80\n"},
+      {"min.NaN.f32 %f0, %f1, %f2;", ".version 7.0\n.target sm_75\n", ".version 7.0\n.target sm_80\n"},
+      {"cvt.f32.bf16 %f0, %h0;", ".version 7.0\n.target sm_80\n", ".version 7.1\n.target sm_80\n"},
+      {"cvt.rn.bf16.f32 %h0, %f0;", ".version 6.5\n.target sm_80\n", ".version 7.0\n.target sm_80\n"},
+      {"cvt.rn.bf16.s32 %h0, %r0;", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
+      {"ld.relaxed.cluster.global.u32 %r0, [%d0];", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
+      {"ld.global.L2::cache_hint.u32 %r0, [%d0], %d1;", ".version 7.1\n.target sm_80\n", ".version 7.4\n.target sm_80\n"},
+      {"red.global.add.noftz.bf16x2 [%d0], %r1;", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
+      {"mov.u32 %r0, %cluster_ctarank;", ".version 7.8\n.target sm_80\n", ".version 7.8\n.target sm_90\n"},
+  };
+  MachineOptions options = TestDevice::defaults();
+  options.computeCapability = 90;
+  for (const auto &form : forms) {
+    std::string rest = std::string(".address_size 64\n.entry k() { .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .f32 %f<4>; "
+                                   ".reg .b64 %d<4>;\n") +
+                       form.instruction + " }";
+    TestDevice device(options);
+    EXPECT_FALSE(device.load(form.before + rest)) << form.instruction;
+    EXPECT_NE(device.message.find("needs"), std::string::npos) << device.message;
+    EXPECT_TRUE(device.load(form.after + rest)) << device.message;
+  }
+  TestDevice device(options);
+  EXPECT_FALSE(device.load(".version 9.1\n.target sm_80\n.address_size 64\n"));
+  EXPECT_NE(device.message.find("newer than the 9.0"), std::string::npos) << device.message;
+}
+
 TEST(Robustness, VersionsAndTargets) {
   TestDevice device;
   EXPECT_FALSE(device.load(".version 6.0\n.target sm_70\n.address_size 64\n.entry k() { .reg .b32 %r<2>;\n"

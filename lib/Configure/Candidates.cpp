@@ -11,13 +11,20 @@
 using namespace mlir;
 using namespace tilewright;
 
+static std::vector<LoweringConfigAttr>
+enumerateContractions(const KernelInfo &info, TargetAttr target) {
+  std::vector<LoweringConfigAttr> configs = enumerateMatrix(info, target);
+  llvm::append_range(configs, enumerateContraction(info, target));
+  return configs;
+}
+
 std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
                                                TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
   if (target.getFact("subgroup", 1) <= 1)
     configs = enumerateCpu(info, target);
   else if (info.strategy == Strategy::SimtContraction)
-    configs = enumerateContraction(info, target);
+    configs = enumerateContractions(info, target);
   else if (info.strategy == Strategy::Reduction)
     configs = enumerateReduction(info, target);
   else

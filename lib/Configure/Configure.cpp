@@ -34,10 +34,11 @@ static std::string toString(Attribute attribute) {
 }
 
 /// What `explain` says about the strategy of the kernel.
-static std::string explainStrategy(const KernelInfo &info) {
-  std::string text = "strategy " + stringifyStrategy(info.strategy).str() +
+static std::string explainStrategy(const KernelInfo &info, Strategy strategy) {
+  std::string text = "strategy " + stringifyStrategy(strategy).str() +
                      ": root " + info.getRoot()->getName().getStringRef().str();
-  switch (info.strategy) {
+  switch (strategy) {
+  case Strategy::MatrixUnit:
   case Strategy::SimtContraction:
     return text + " multiplies and adds";
   case Strategy::Reduction:
@@ -102,7 +103,10 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
 static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
                                  SmallVectorImpl<std::string> &explain) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (config.getStrategy() != info.strategy)
+  bool onMatrixUnit = config.getStrategy() == Strategy::MatrixUnit &&
+                      info.strategy == Strategy::SimtContraction &&
+                      config.getMma();
+  if (config.getStrategy() != info.strategy && !onMatrixUnit)
     return info.getRoot()->emitOpError()
            << "the pinned strategy "
            << stringifyStrategy(config.getStrategy())
@@ -133,7 +137,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
            << "; a kernel has one, on its root op";
 
   Builder b(kernel.getContext());
-  SmallVector<std::string> explain{explainStrategy(*info)};
+  SmallVector<std::string> explain{""};
   std::string whole; // why a reduction is not split
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))
     whole = "it was dispatched whole";
@@ -153,6 +157,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     explain.push_back("config: " + toString(candidates.front().config));
   }
 
+  auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  explain.front() = explainStrategy(*info, config.getStrategy());
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
 

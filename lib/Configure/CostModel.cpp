@@ -38,6 +38,8 @@ static constexpr double kLatency = 600;
 /// multiprocessor.
 static constexpr double kMultiplyAdds = 128 * 1.4;
 static constexpr double kSharedBytes = 128 * 1.4;
+/// The same by matrix instructions of 16-bit floats.
+static constexpr double kMatrixMultiplyAdds = 1024 * 1.4;
 /// A barrier on either side of filling a tile of shared memory.
 static constexpr double kBarrier = 20;
 /// Passing partial results between warps, per block.
@@ -157,6 +159,18 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
   if (!contraction)
     return 0;
   double work = counts.tileElements * counts.steps;
+  if (config.getMma()) {
+    // Each warp reads its rows of A and columns of B for itself.
+    auto rows = [&](unsigned loop) {
+      return double(config.getBlock()[loop]) / config.getWarps()[loop];
+    };
+    double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
+    double shared =
+        bytes * (1 / rows(contraction->m[0]) + 1 / rows(contraction->n[0]));
+    double busy = std::min(1.0, plan.threads / 128.0);
+    return std::max(work / kMatrixMultiplyAdds, work * shared / kSharedBytes) /
+           busy;
+  }
   auto rows = [&](ArrayRef<unsigned> loops) {
     double product = 1;
     for (unsigned loop : loops)

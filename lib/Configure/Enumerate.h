@@ -8,6 +8,7 @@
 #define TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
 
 #include "tilewright/Configure/TilePlan.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 
 namespace tilewright {
 
@@ -22,6 +23,15 @@ std::optional<unsigned> transposedLoop(const KernelInfo &info);
 
 std::vector<LoweringConfigAttr> enumerateContraction(const KernelInfo &info,
                                                      TargetAttr target);
+/// The instruction of that name if it computes the root, else the reason.
+std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
+                                                  llvm::StringRef name,
+                                                  std::string &reason);
+
+/// Contractions by matrix instruction; none where the target has no
+/// instruction for the types, or the loops are not one m, n and k each.
+std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,
+                                                TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,
                                                    TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateStreaming(const KernelInfo &info,

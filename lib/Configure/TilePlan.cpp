@@ -12,6 +12,7 @@
 
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
+#include "Enumerate.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,6 +40,42 @@ static int64_t entry(ArrayRef<int64_t> array, unsigned index,
 static std::string describe(const KernelInfo &info, unsigned loop) {
   return "loop " + std::to_string(loop) + " of " +
          info.getRoot()->getName().getStringRef().str();
+}
+
+/// Whether the tiles are whole tiles of the config's matrix instruction.
+static LogicalResult checkInstruction(const KernelInfo &info,
+                                      LoweringConfigAttr config,
+                                      TargetAttr target, std::string &reason) {
+  StringAttr name = config.getMma();
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  if (!names || !llvm::is_contained(names, name))
+    return fail(target.getName() + " has no matrix instruction '" +
+                name.getValue() + "'");
+  auto instruction = matchInstruction(info, name, reason);
+  if (!instruction)
+    return failure();
+  Contraction contraction = *matchContraction(info.getRoot());
+  if (llvm::count(config.getPromote(), contraction.a) != 1 ||
+      llvm::count(config.getPromote(), contraction.b) != 1)
+    return fail("both factors must be in 'promote'");
+  for (auto [loop, size] :
+       {std::pair<unsigned, int64_t>{contraction.m[0], instruction->m},
+        {contraction.n[0], instruction->n},
+        {contraction.k[0], instruction->k}}) {
+    int64_t warps = entry(config.getWarps(), loop, 1);
+    int64_t block = entry(config.getBlock(), loop, 0);
+    if (block <= 0 || warps <= 0 || block % (size * warps))
+      return fail("'block' entry " + Twine(block) + " of " +
+                  describe(info, loop) + " is no multiple of the instruction's " +
+                  Twine(size) + " times " + Twine(warps) + " warps");
+    if (loop == contraction.k[0] && warps != 1)
+      return fail("warps along the reduction loop");
+  }
+  return success();
 }
 
 FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
@@ -109,6 +146,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
+  if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
+    return failure();
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
     ClassTile &tile = plan.classes[number];
@@ -118,7 +157,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     bool isSplit = info.split && info.split->reduced == number;
     if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);
-      if (tile.step == 0 || tile.step > whole) {
+      // Matrix instructions need whole tiles; edges are filled with zeros.
+      bool fixed = config.getMma() && known[number] && loopClass.contracted;
+      if (tile.step == 0 || (tile.step > whole && !fixed)) {
         tile.step = whole;
         if (lanes && whole <= kLargestTile)
           tile.step = llvm::PowerOf2Ceil(whole);
@@ -162,6 +203,23 @@ static int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
   return elements;
 }
 
+/// Bytes of registers, over all threads, of the fragments of a matrix product:
+/// warps in a row read the same part of A, warps in a column the same of B.
+static int64_t fragmentBytes(const KernelInfo &info, LoweringConfigAttr config,
+                             const TilePlan &plan) {
+  Contraction contraction = *matchContraction(info.getRoot());
+  auto bytes = [&](unsigned number, ArrayRef<unsigned> others) {
+    OpOperand &operand = info.getRoot()->getOpOperand(number);
+    int64_t result = tileElements(info, plan, operand) *
+                     bytesPerElement(operand.get().getType());
+    for (unsigned loop : others)
+      result *= entry(config.getWarps(), loop, 1);
+    return result;
+  };
+  return bytes(contraction.a, contraction.n) +
+         bytes(contraction.b, contraction.m) + bytes(2, {});
+}
+
 Footprint tilewright::estimate(const KernelInfo &info,
                                LoweringConfigAttr config, const TilePlan &plan,
                                TargetAttr target) {
@@ -190,6 +248,8 @@ Footprint tilewright::estimate(const KernelInfo &info,
         own = own / 8;
       bytes += own;
     }
+  if (config.getMma())
+    bytes = fragmentBytes(info, config, plan);
   if (plan.subgroup > 1)
     footprint.registers = 24 + llvm::divideCeil(bytes, 4 * plan.threads);
   else

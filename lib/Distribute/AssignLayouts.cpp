@@ -96,6 +96,16 @@ static bool isElementwise(Operation *op) {
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 
+/// An operand of a matrix instruction out of shared memory.
+static bool isFragment(vector::TransferReadOp read) {
+  auto memory = dyn_cast<MemRefType>(read.getBase().getType());
+  return memory && memory.getMemorySpace() &&
+         llvm::all_of(read->getUsers(), [](Operation *user) {
+           auto mma = dyn_cast<MmaOp>(user);
+           return mma && mma.getInstruction();
+         });
+}
+
 static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
   SmallVector<int> result(permutation.size());
   for (auto [position, dim] : llvm::enumerate(permutation))
@@ -200,7 +210,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     offer(result, *layout, Matrix);
   } else if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     // A broadcast read adapts to its users.
-    if (!type || read.hasBroadcastDim())
+    if (!type || read.hasBroadcastDim() || isFragment(read))
       return success();
     auto layout = naturalLayout(type, read.getPermutationMap());
     if (failed(layout))
@@ -302,7 +312,7 @@ bool LayoutAssigner::isCheap(Operation *op) {
     // The copy stands beside the read and sees the same memory; a second read
     // of an address hits the cache.
     auto memref = dyn_cast<MemRefType>(read.getBase().getType());
-    return memref && !memref.getMemorySpace();
+    return memref && (!memref.getMemorySpace() || isFragment(read));
   }
   return (isElementwise(op) ||
           isa<vector::ShapeCastOp, vector::TransposeOp>(op)) &&

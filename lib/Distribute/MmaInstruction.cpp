@@ -10,18 +10,13 @@
 //   accumulator registers [atom (0,0): 4][atom (1,0): 4][atom (0,1): 4] …
 
 #include "ThreadCode.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Layout/Atoms.h"
 
 using namespace mlir;
 using namespace tilewright;
 
 namespace {
-
-/// "mma.m16n8k16.f16.f32" taken apart.
-struct Instruction {
-  int64_t m, n, k;
-  int bits; // of an element of A and B
-};
 
 /// The product's shape: which loop is which, and where it is in each operand.
 struct Shape {
@@ -32,27 +27,13 @@ struct Shape {
 
 } // namespace
 
-static FailureOr<Instruction> parseInstruction(MmaOp op) {
-  StringRef name = *op.getInstruction(), rest = name;
-  Instruction result;
-  auto number = [&](StringRef prefix, int64_t &value) {
-    return rest.consume_front(prefix) && !rest.consumeInteger(10, value);
-  };
-  bool shaped = rest.consume_front("mma.") && number("m", result.m) &&
-                number("n", result.n) && number("k", result.k) &&
-                rest.consume_front(".");
-  StringRef type = rest.split('.').first;
-  result.bits = llvm::StringSwitch<int>(type)
-                    .Cases({"f16", "bf16"}, 16)
-                    .Case("tf32", 32)
-                    .Case("f64", 64)
-                    .Cases({"s8", "u8", "e4m3", "e5m2"}, 8)
-                    .Default(0);
-  if (!shaped || !result.bits)
-    return op.emitOpError() << "instruction '" << name
-                            << "' is not understood; an example is "
-                               "\"mma.m16n8k16.f16.f32\"";
-  return result;
+static FailureOr<MatrixInstruction> parseInstruction(MmaOp op) {
+  StringRef name = *op.getInstruction();
+  if (auto result = MatrixInstruction::parse(op.getContext(), name))
+    return *result;
+  return op.emitOpError() << "instruction '" << name
+                          << "' is not understood; an example is "
+                             "\"mma.m16n8k16.f16.f32\"";
 }
 
 static FailureOr<Shape> shapeOf(MmaOp op) {
@@ -87,15 +68,22 @@ static FailureOr<Shape> shapeOf(MmaOp op) {
 
 /// Warps along m and n: the config's, or as square as they fit.
 static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
-                                            const Instruction &instruction,
+                                            const MatrixInstruction &instruction,
                                             int64_t warps) {
   auto func = op->getParentOfType<FunctionOpInterface>();
   auto config = func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
                      : LoweringConfigAttr();
+  // Loops that a block runs one by one are not among the product's.
+  SmallVector<int64_t> warpsOf;
+  if (config && config.getWarps().size() == config.getBlock().size())
+    for (auto [count, block] :
+         llvm::zip_equal(config.getWarps(), config.getBlock()))
+      if (block != 1)
+        warpsOf.push_back(count);
   AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
   auto perLoop = [&](int dim) -> int64_t {
     unsigned loop = cast<AffineDimExpr>(acc.getResult(dim)).getPosition();
-    return config && loop < config.getWarps().size() ? config.getWarps()[loop] : 0;
+    return loop < warpsOf.size() ? warpsOf[loop] : 0;
   };
   int64_t m = perLoop(shape.cm), n = perLoop(shape.cn);
   if (m * n == warps)
@@ -109,10 +97,11 @@ static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
 
 FailureOr<MmaLayouts>
 tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
-  FailureOr<Instruction> instruction = parseInstruction(op);
+  FailureOr<MatrixInstruction> instruction = parseInstruction(op);
   FailureOr<Shape> shape = shapeOf(op);
   if (failed(instruction) || failed(shape))
     return failure();
+  int bits = instruction->operand.getIntOrFloatBitWidth();
   int64_t warpsM, warpsN;
   std::tie(warpsM, warpsN) =
       warpGrid(op, *shape, *instruction, threads.warps);
@@ -141,9 +130,9 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
     return result->withFirstWarp(threads.firstWarp);
   };
   auto a = grid(layout::mmaOperandA(instruction->m, instruction->k,
-                                    instruction->bits),
+                                    bits),
                 repeatM, repeatK, 0, -1, {0, 1}, shape->am != 0);
-  auto b = grid(layout::mmaOperandB(instruction->k, instruction->bits), repeatK,
+  auto b = grid(layout::mmaOperandB(instruction->k, bits), repeatK,
                 repeatN, -1, 1, {1, 0}, shape->bk != 0);
   auto c = grid(layout::mmaAccumulator(instruction->m), repeatM, repeatN, 0, 1,
                 {0, 1}, shape->cm != 0);
@@ -160,7 +149,7 @@ LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {
   if (!laidOutType(op.getA().getType()) || !laidOutType(op.getB().getType()))
     return op.emitOpError()
            << "by instruction takes its operands from registers";
-  FailureOr<Instruction> instruction = parseInstruction(op);
+  FailureOr<MatrixInstruction> instruction = parseInstruction(op);
   FailureOr<Shape> shape = shapeOf(op);
   FailureOr<MmaLayouts> layouts = instructionLayouts(op, threads);
   FailureOr<Registers> a = registers(op.getA()), bRegisters = registers(op.getB()),

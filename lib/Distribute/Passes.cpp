@@ -12,6 +12,7 @@
 namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
+#define GEN_PASS_DEF_LOADFRAGMENTSPASS
 #define GEN_PASS_REGISTRATION
 #include "tilewright/Distribute/Passes.h.inc"
 } // namespace tilewright
@@ -25,6 +26,14 @@ struct AssignLayoutsPass
   void runOnOperation() override {
     if (isKernel(getOperation()) && failed(assignLayouts(getOperation())))
       signalPassFailure();
+  }
+};
+
+struct LoadFragmentsPass
+    : tilewright::impl::LoadFragmentsPassBase<LoadFragmentsPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      loadFragments(getOperation());
   }
 };
 
@@ -42,6 +51,7 @@ void tilewright::registerDistributePasses() {
 
 void tilewright::populateDistributePipeline(OpPassManager &pm,
                                             const DistributeOptions &) {
+  pm.addNestedPass<func::FuncOp>(createLoadFragmentsPass());
   pm.addNestedPass<func::FuncOp>(createAssignLayoutsPass());
   pm.addNestedPass<func::FuncOp>(createDistributePass());
   pm.addPass(createLowerAffinePass());

@@ -35,20 +35,23 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
   MLIRContext *context = op.getContext();
 
-  // Reduction dims first, then the accumulator's in its order.
+  // Reduction dims first, then the accumulator's in its order; a matrix
+  // instruction takes neighbours along the reduction: that dim last.
   auto rank = [&](unsigned dim) -> int64_t {
     AffineExpr loop = map.getResult(dim);
     for (auto [position, expr] : llvm::enumerate(acc.getResults()))
       if (expr == loop)
         return position;
-    return -1;
+    return op.getInstruction() ? int64_t(acc.getNumResults()) : -1;
   };
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
   llvm::sort(order, [&](unsigned a, unsigned b) {
     return std::pair(rank(a), a) < std::pair(rank(b), b);
   });
 
-  bool transposed = !order.empty() && order.back() + 1 != order.size();
+  // Rows 16 bytes apart from a multiple of the banks.
+  bool padded = op.getInstruction().has_value() ||
+                (!order.empty() && order.back() + 1 != order.size());
   Type element = vector.getElementType();
   int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   SmallVector<int64_t> shape, strides(order.size(), 1);
@@ -56,11 +59,11 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
     shape.push_back(vector.getDimSize(dim));
   for (int64_t dim = int64_t(order.size()) - 2; dim >= 0; --dim) {
     strides[dim] = strides[dim + 1] * shape[dim + 1];
-    if (transposed && dim == int64_t(order.size()) - 2)
+    if (padded && dim == int64_t(order.size()) - 2)
       strides[dim] += 16 / bytes;
   }
   MemRefLayoutAttrInterface layout;
-  if (transposed)
+  if (padded)
     layout = StridedLayoutAttr::get(context, 0, strides);
   SharedTile tile;
   tile.type = MemRefType::get(shape, element, layout, SharedAttr::get(context, {}));

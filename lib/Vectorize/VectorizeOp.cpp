@@ -18,6 +18,7 @@
 
 #include "Vectorizer.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -286,6 +287,24 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
   return visitGeneric(*state);
 }
 
+/// The config's matrix instruction, if it is for these types.
+static StringAttr instructionOf(linalg::LinalgOp op,
+                                const Contraction &contraction) {
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config || !config.getMma())
+    return {};
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
+  auto isOf = [&](unsigned number, Type type) {
+    return getElementTypeOrSelf(op->getOperand(number)) == type;
+  };
+  bool matches = instruction && isOf(contraction.a, instruction->operand) &&
+                 isOf(contraction.b, instruction->operand) &&
+                 isOf(2, instruction->accumulator);
+  return matches ? config.getMma() : StringAttr();
+}
+
 LogicalResult Vectorizer::visitContraction(OpState &state) {
   Contraction contraction = *matchContraction(state.op);
   unsigned numbers[] = {contraction.a, contraction.b, 2};
@@ -324,7 +343,7 @@ LogicalResult Vectorizer::visitContraction(OpState &state) {
   }
   Value result = MmaOp::create(b, state.op.getLoc(), operands[0], operands[1],
                                operands[2], b.getAffineMapArrayAttr(maps),
-                               signedness, StringAttr());
+                               signedness, instructionOf(state.op, contraction));
   setResult(state, 0, result);
   return success();
 }

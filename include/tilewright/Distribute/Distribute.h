@@ -16,6 +16,7 @@
 namespace tilewright {
 
 /// Assigns layouts to a kernel in block form (see AssignLayoutsPass).
+void loadFragments(mlir::func::FuncOp kernel);
 mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 
 /// Rewrites a kernel with layouts into thread form (see DistributePass).

@@ -6,6 +6,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LoadFragmentsPass : Pass<"tilewright-load-fragments", "::mlir::func::FuncOp"> {
+  let summary = "read the operands of matrix instructions out of shared memory";
+  let description = [{
+    A `tilewright.mma` with an instruction takes its operands from registers: in
+    front of it, operands in shared memory are read into vectors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 def AssignLayoutsPass : Pass<"tilewright-assign-layouts", "::mlir::func::FuncOp"> {
   let summary = "give every block-level vector a layout";
   let description = [{

@@ -1,0 +1,31 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrix instructions by the names that targets list (fact `mma`) and lowering
+// configs give:
+//
+//   mma.m16n8k16.f16.f32   A: 16x16 f16, B: 16x8 f16, accumulator: 16x8 f32,
+//                          by one warp
+
+#ifndef TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
+#define TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+
+namespace tilewright {
+
+struct MatrixInstruction {
+  int64_t m = 0, n = 0, k = 0;
+  /// Of A and B, and of C and D, as the IR has them (tf32 is f32, s8 is i8).
+  mlir::Type operand, accumulator;
+
+  /// Nothing where `name` is not understood.
+  static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,
+                                                llvm::StringRef name);
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,63 @@
+// RUN: tilewright-opt %s -tilewright-configure -split-input-file -verify-diagnostics
+
+#cuda = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, mma = ["mma.m16n8k16.f16.f32"]}>
+module attributes {tilewright.target = #cuda} {
+  func.func private @tile(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+    // expected-error @below {{'block' entry 32 of loop 0 of linalg.generic is no multiple of the instruction's 16 times 4 warps}}
+    %r = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [32, 64, 32], warps = [4, 1, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+        ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%c : tensor<64x64xf32>) {
+      ^bb0(%x: f16, %y: f16, %z: f32):
+        %xe = arith.extf %x : f16 to f32
+        %ye = arith.extf %y : f16 to f32
+        %p = arith.mulf %xe, %ye : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    return %r : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+#cuda = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, mma = ["mma.m16n8k16.f16.f32"]}>
+module attributes {tilewright.target = #cuda} {
+  func.func private @types(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+    // expected-error @below {{matrix instruction 'mma.m16n8k16.f16.f32' is for other types}}
+    %r = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+        ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    return %r : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+#cuda = #tilewright.target<"cuda:sm_75", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 65536, registers = 255, mma = ["mma.m16n8k8.f16.f32"]}>
+module attributes {tilewright.target = #cuda} {
+  func.func private @absent(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+    // expected-error @below {{cuda:sm_75 has no matrix instruction 'mma.m16n8k16.f16.f32'}}
+    %r = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+        ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%c : tensor<64x64xf32>) {
+      ^bb0(%x: f16, %y: f16, %z: f32):
+        %xe = arith.extf %x : f16 to f32
+        %ye = arith.extf %y : f16 to f32
+        %p = arith.mulf %xe, %ye : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    return %r : tensor<64x64xf32>
+  }
+}

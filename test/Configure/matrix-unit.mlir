@@ -1,0 +1,32 @@
+// Products of types that the target has a matrix instruction for run on it, with
+// whole instruction tiles for any size; others do not.
+
+// RUN: tilewright-compile %s --target=cuda:sm_80 --stop-after=configure -o - | FileCheck %s
+// RUN: tilewright-compile %s --target=cuda:sm_80 --emit=ptx -o %t
+// RUN: cat %t/cuda_sm_80/large_matmul_0.ptx | FileCheck %s --check-prefix=PTX
+
+// CHECK-LABEL: func.func private @large_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, {{[0-9]+}}, {{[0-9]+}}]
+// CHECK-SAME: promote = [0, 1], mma = "mma.m16n8k16.f16.f32"
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @large(%a: tensor<1024x1024xf16>, %b: tensor<1024x1024xf16>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1024x1024xf16>, tensor<1024x1024xf16>)
+                     outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %r : tensor<1024x1024xf32>
+}
+
+// CHECK-LABEL: func.func private @small_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 8, 16]
+func.func @small(%a: tensor<3x5xf16>, %b: tensor<5x7xf16>, %c: tensor<3x7xf32>) -> tensor<3x7xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<3x5xf16>, tensor<5x7xf16>)
+                     outs(%c : tensor<3x7xf32>) -> tensor<3x7xf32>
+  return %r : tensor<3x7xf32>
+}
+
+// CHECK-LABEL: func.func private @floats_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction
+func.func @floats(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>)
+                     outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}

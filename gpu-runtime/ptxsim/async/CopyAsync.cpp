@@ -42,7 +42,7 @@ void perform(ExecContext &context, const PendingCopy &copy) {
     unsigned thread = context.warp->index * warpSize + copy.lane;
     if (races) {
       unsigned agent = races->agentOf(thread);
-      races->become(agent, copy.issued, copy.group + 1);
+      races->become(agent, copy.issued, copy.clock);
       if (copy.sourceBytes != 0)
         recordAccess(context, *copy.inst, agent, copy.lane, copy.from, copy.sourceBytes, from, AccessKind::Read, false);
       recordAccess(context, *copy.inst, agent, copy.lane, copy.to, copy.bytes, to, AccessKind::Write, false);
@@ -52,6 +52,56 @@ void perform(ExecContext &context, const PendingCopy &copy) {
       std::memcpy(to.defined, from.defined, copy.sourceBytes);
   }
   std::memcpy(to.bytes, bytes, copy.bytes);
+}
+
+/// The arrivals at mbarriers that waited for copies which have happened.
+void deliverArrivals(ExecContext &context, AsyncCopies &copies) {
+  for (size_t i = 0; i < copies.arrivals.size();) {
+    PendingArrival arrival = copies.arrivals[i];
+    bool waits = std::any_of(copies.pending.begin(), copies.pending.end(), [&](const PendingCopy &copy) {
+      return copy.lane == arrival.lane && copy.clock <= arrival.clock;
+    });
+    if (waits) {
+      ++i;
+      continue;
+    }
+    copies.arrivals.erase(copies.arrivals.begin() + static_cast<ptrdiff_t>(i));
+    Mbarrier *barrier = findMbarrier(context, *arrival.inst, arrival.lane, arrival.address);
+    if (!barrier)
+      continue;
+    if (BlockRaces *races = context.block->races.get()) {
+      unsigned agent = races->agentOf(context.warp->index * warpSize + arrival.lane);
+      races->become(agent, arrival.issued, arrival.clock);
+      races->release({agent}, barrier->arriving);
+    }
+    arriveAt(context, *arrival.inst, arrival.lane, *barrier, 1);
+  }
+}
+
+/// inst.mode: .noinc, the arrival counts as one of those that the barrier expects.
+void arriveAfterCopies(ExecContext &context, const Inst &inst) {
+  if (context.checks)
+    checkAddressDefined(context, inst, inst.src[0], context.mask);
+  AsyncCopies &copies = copiesOf(*context.warp);
+  forEachLane(context.mask, [&](unsigned lane) {
+    PendingArrival arrival;
+    arrival.inst = &inst;
+    arrival.lane = lane;
+    arrival.address = context.row(inst.src[0])[lane] + static_cast<uint64_t>(inst.offset);
+    arrival.clock = copies.issued[lane];
+    Mbarrier *barrier = findMbarrier(context, inst, lane, arrival.address);
+    if (!barrier)
+      return;
+    if (!inst.mode) {
+      ++barrier->pending;
+      storeMbarrier(context, *barrier);
+    }
+    if (context.block->races)
+      arrival.issued = context.block->races->issue(context.warp->index * warpSize + lane);
+    copies.arrivals.push_back(arrival);
+  });
+  if (!context.checks || context.random() % 2 == 0)
+    deliverArrivals(context, copies);
 }
 
 /// Some of what is pending, at the scheduler's whim.
@@ -68,6 +118,7 @@ void performSome(ExecContext &context, AsyncCopies &copies) {
     copies.pending.erase(copies.pending.begin() + static_cast<ptrdiff_t>(i));
     perform(context, copy);
   }
+  deliverArrivals(context, copies);
 }
 
 /// Sources: destination, source, then the number of source bytes (or a predicate that says to take none).
@@ -90,6 +141,7 @@ void copyAsync(ExecContext &context, const Inst &inst) {
     else if (source)
       copy.sourceBytes = static_cast<uint8_t>(std::min<uint64_t>(source[lane] & 0xffffffff, copy.bytes));
     copy.group = copies.committed[lane];
+    copy.clock = ++copies.issued[lane];
     // A generic address of shared memory is its window's.
     uint64_t offset = copy.to - context.grid->memory->windowBase();
     if (offset < DeviceMemory::smallWindowBytes)
@@ -109,9 +161,14 @@ void copyAsync(ExecContext &context, const Inst &inst) {
     performSome(context, copies);
 }
 
+void commit(AsyncCopies &copies, unsigned lane) {
+  ++copies.committed[lane];
+  copies.groupEnds[lane].push_back(copies.issued[lane]);
+}
+
 void commitGroup(ExecContext &context, const Inst &) {
   AsyncCopies &copies = copiesOf(*context.warp);
-  forEachLane(context.mask, [&](unsigned lane) { ++copies.committed[lane]; });
+  forEachLane(context.mask, [&](unsigned lane) { commit(copies, lane); });
   if (context.checks)
     performSome(context, copies);
 }
@@ -122,7 +179,7 @@ void waitGroup(ExecContext &context, const Inst &inst) {
   std::array<uint32_t, warpSize> before{};
   forEachLane(context.mask, [&](unsigned lane) {
     if (inst.mode)
-      ++copies.committed[lane];
+      commit(copies, lane);
     uint64_t left = static_cast<uint64_t>(inst.offset);
     before[lane] = copies.committed[lane] > left ? copies.committed[lane] - static_cast<uint32_t>(left) : 0;
   });
@@ -131,7 +188,7 @@ void waitGroup(ExecContext &context, const Inst &inst) {
     forEachLane(context.mask, [&](unsigned lane) {
       unsigned thread = context.warp->index * warpSize + lane;
       if (before[lane] != 0)
-        races->learn(thread, races->agentOf(thread), before[lane]);
+        races->learn(thread, races->agentOf(thread), copies.groupEnds[lane][before[lane] - 1]);
     });
 }
 
@@ -148,7 +205,33 @@ void finishCopies(ExecContext &context, Warp &warp, uint32_t lanes, const std::a
   pending.erase(std::remove_if(pending.begin(), pending.end(), isDue), pending.end());
   for (const PendingCopy &copy : due)
     perform(context, copy);
+  deliverArrivals(context, *warp.copies);
   context.warp = current;
+}
+
+bool finishSomeCopies(ExecContext &context, Block &block) {
+  bool any = false;
+  Warp *current = context.warp;
+  for (auto &warp : block.warps)
+    if (warp->copies && (!warp->copies->pending.empty() || !warp->copies->arrivals.empty())) {
+      context.warp = warp.get();
+      performSome(context, *warp->copies);
+      any = true;
+    }
+  context.warp = current;
+  return any;
+}
+
+bool finishAllCopies(ExecContext &context, Block &block) {
+  std::array<uint32_t, 32> all;
+  all.fill(noIndex);
+  bool any = false;
+  for (auto &warp : block.warps)
+    if (warp->copies && (!warp->copies->pending.empty() || !warp->copies->arrivals.empty())) {
+      finishCopies(context, *warp, ~0u, all);
+      any = true;
+    }
+  return any;
 }
 
 namespace {
@@ -213,6 +296,15 @@ bool decodeCp(InstDecoder &d) {
       return false;
     inst.offset = static_cast<int64_t>(left);
     return true;
+  }
+  if (d.take("mbarrier")) {
+    inst.run = arriveAfterCopies;
+    if (!d.take("arrive"))
+      return d.unsupported("this form");
+    inst.mode = d.take("noinc");
+    takeMemorySpace(d);
+    return (inst.space == Space::Shared || inst.space == Space::Generic || d.fail("an mbarrier is in shared memory")) &&
+           (d.takeType() == ScalarType::B64 || d.fail("needs .b64")) && d.expectOperands(1) && d.address(0);
   }
   return decodeCopy(d);
 }

@@ -261,6 +261,11 @@ void BlockRaces::learn(uint32_t thread, uint32_t agent, uint32_t clock) {
   state.known = std::move(known);
 }
 
+void BlockRaces::publishFence(uint32_t thread, JoinedClock &into) const {
+  if (threads[thread].fenced)
+    into.join(*threads[thread].fenced);
+}
+
 void BlockRaces::fence(uint32_t thread, Scope scope) {
   Thread &state = threads[thread];
   if (!state.seen.empty()) {

@@ -163,6 +163,9 @@ public:
   IssuePoint issue(uint32_t thread);
   /// The agent's next accesses are of work issued there, and have this clock.
   void become(uint32_t agent, const IssuePoint &issued, uint32_t clock);
+  /// What the thread's last fence released, if there was one, and what its next fence will acquire.
+  void publishFence(uint32_t thread, JoinedClock &into) const;
+  void noteSeen(uint32_t thread, const JoinedClock &from) { threads[thread].seen.join(from); }
   /// The thread has waited for the agent's accesses up to this clock.
   void learn(uint32_t thread, uint32_t agent, uint32_t clock);
 

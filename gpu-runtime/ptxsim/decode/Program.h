@@ -35,7 +35,8 @@ struct Inst;
 using Handler = void (*)(ExecContext &, const Inst &);
 
 /// What the interpreter does after, or instead of, the handler.
-enum class Flow : uint8_t { Next, Branch, BranchIndexed, Call, Return, Exit, Collective, Barrier, Trap };
+/// Poll: as Next, but a failed attempt gives up the turn.
+enum class Flow : uint8_t { Next, Branch, BranchIndexed, Call, Return, Exit, Collective, Barrier, Poll, Trap };
 
 /// How undefined bits of the sources reach the result (see checks/Undefined.cpp).
 enum class UndefRule : uint8_t {

@@ -159,6 +159,9 @@ void fence(ExecContext &context, const Inst &inst) {
   });
 }
 
+/// Orders nothing within the generic proxy.
+void betweenProxies(ExecContext &, const Inst &) {}
+
 bool takeAtomicOp(InstDecoder &d) {
   static constexpr std::string_view names[] = {"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"};
   for (uint8_t op = 0; op < std::size(names); ++op)
@@ -228,7 +231,50 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
 bool decodeAtom(InstDecoder &d) { return decodeAtomic(d, false); }
 bool decodeRed(InstDecoder &d) { return decodeAtomic(d, true); }
 
+/// fence.mbarrier_init and the fences between proxies. The asynchronous proxy is not told apart from the generic one.
+static bool decodeSpecialFence(InstDecoder &d) {
+  Inst &inst = d.inst;
+  inst.run = betweenProxies;
+  inst.undef = UndefRule::Own;
+  if (d.take("mbarrier_init")) {
+    inst.run = fence;
+    inst.scope = Scope::Cluster;
+    return d.needs(80, 90) && (d.take("release") && d.take("cluster") || d.fail("needs .release.cluster")) &&
+           d.expectOperands(0);
+  }
+  d.take("proxy");
+  bool isTensorMap = d.take("tensormap::generic"), isGeneric = d.take("async::generic");
+  if (isTensorMap || isGeneric) {
+    bool acquires = d.take("acquire");
+    if (!acquires && !d.take("release"))
+      return d.fail("needs .acquire or .release");
+    if (isGeneric) {
+      std::string_view restricted = d.takePrefix("sync_restrict::shared::");
+      takeScope(d);
+      if (restricted != (acquires ? "sync_restrict::shared::cluster" : "sync_restrict::shared::cta") ||
+          inst.scope != Scope::Cluster)
+        return d.fail("needs .acquire.sync_restrict::shared::cluster or .release.sync_restrict::shared::cta, .cluster");
+      return d.needs(86, 90) && d.expectOperands(0);
+    }
+    takeScope(d);
+    if (!d.needs(83, 90) || !d.expectOperands(acquires ? 2 : 0))
+      return false;
+    uint64_t bytes = 128;
+    return !acquires || (d.address(0) && d.immediate(1, bytes) && (bytes == 128 || d.fail("the size must be 128")));
+  }
+  if (d.take("alias"))
+    return d.needs(75, 70) && d.expectOperands(0);
+  if (!d.take("async"))
+    return d.unsupported("this kind of fence");
+  for (std::string_view space : {"global", "shared::cta", "shared::cluster"})
+    if (d.take(space))
+      break;
+  return d.needs(80, 90) && d.expectOperands(0);
+}
+
 bool decodeFence(InstDecoder &d) {
+  if (d.hasModifier("proxy") || d.hasModifier("mbarrier_init"))
+    return decodeSpecialFence(d);
   if (!d.take("sc") && !d.take("acq_rel") && !d.take("acquire") && !d.take("release"))
     return d.unsupported("this kind of fence");
   takeScope(d);

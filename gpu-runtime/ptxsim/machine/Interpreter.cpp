@@ -196,6 +196,15 @@ bool control(ExecContext &context, Warp &warp, unsigned index, const Inst &inst,
     context.stopped = true;
     context.grid->aborted = true;
     return false;
+  case Flow::Poll:
+    context.mask = mask;
+    context.sleeps = false;
+    inst.run(context, inst);
+    ++fragment.pc;
+    // Lanes that the guard leaves out have other things to do.
+    if (context.sleeps && mask == fragment.mask && !context.stopped)
+      fragment.state = Fragment::Asleep;
+    return fragment.state == Fragment::Runnable;
   default:
     break;
   }

@@ -154,11 +154,17 @@ private:
     size_t which = grid.checks ? random.below(blocks.size()) : rotation++ % blocks.size();
     Block &block = *blocks[which];
     context.block = &block;
+    if (grid.checks && block.mbarriers && random.below(16) == 0)
+      wakeSleepers(block);
+    if (grid.checks && grid.program->usesAgents && random.below(4) == 0)
+      finishSomeCopies(context, block);
     uint64_t before = context.stepCount;
     uint64_t slice = grid.checks ? 16 + random.below(512) : 200000;
     while (context.stepCount - before < slice && !context.stopped && !grid.aborted)
       if (!stepBlock(block))
         break;
+    if (block.liveThreads == 0 && grid.checks)
+      checkTransactions(context, block);
     if (block.liveThreads == 0)
       blocks.erase(blocks.begin() + static_cast<ptrdiff_t>(which));
   }
@@ -173,13 +179,28 @@ private:
         continue;
       uint64_t quantum = grid.checks ? 1 + random.below(64) : 4096;
       runFragment(context, warp, pickFragment(warp), quantum);
-      if (!context.stopped && warp.live != 0 && !warp.hasRunnable())
+      if (!context.stopped && warp.live != 0 && !warp.hasRunnable() && !hasSleeper(warp))
         unstick(warp);
       return true;
     }
-    if (block.liveThreads != 0 && !context.stopped)
+    if (block.liveThreads != 0 && !context.stopped && !wake(block))
       deadlock(block);
     return false;
+  }
+
+  /// Nobody in the block can run. What is still on its way arrives; sleepers look again, but not for ever.
+  bool wake(Block &block) {
+    constexpr uint32_t maxIdleWakes = 1000;
+    if (finishAllCopies(context, block))
+      return true;
+    if (++block.idleWakes > maxIdleWakes)
+      return false;
+    bool any = false;
+    // Lanes that wait at joins may be what the sleepers of their own warp wait for.
+    if (block.idleWakes % 16 == 0)
+      for (auto &warp : block.warps)
+        any |= hasSleeper(*warp) && releaseJoins(*warp);
+    return wakeSleepers(block) || any;
   }
 
   unsigned pickFragment(Warp &warp) {

@@ -182,24 +182,19 @@ void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_
   recordAccess(context, inst, context.warp->index * warpSize + lane, lane, address, bytes, place, kind, sameValue);
 }
 
-void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
-                  unsigned bytes, const Place &place, AccessKind kind, bool sameValue) {
+void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address, unsigned bytes,
+               const Place &place, AccessKind kind, Scope scope, bool sameValue) {
   if (!place.races)
     return;
-  BlockRaces &races = *context.block->races;
   Access access;
   access.block = context.block->linear;
   access.thread = thread;
   access.kind = kind;
-  access.scope = inst.order == Order::Weak ? Scope::None : inst.scope;
+  access.scope = scope;
   access.line = inst.line;
   access.sameValue = sameValue;
-  bool strong = access.scope != Scope::None;
-  if (strong && kind != AccessKind::Write)
-    races.strongRead(thread, place.key, inst.scope,
-                     inst.order == Order::Acquire || inst.order == Order::AcqRel || inst.order == Order::SeqCst);
   RaceReport other;
-  if (races.access(*place.races, place.raceOffset, bytes, access, other)) {
+  if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other)) {
     std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
                           " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
                           (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
@@ -217,6 +212,19 @@ void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsig
       message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
     context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
   }
+}
+
+void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
+                  unsigned bytes, const Place &place, AccessKind kind, bool sameValue) {
+  if (!place.races)
+    return;
+  BlockRaces &races = *context.block->races;
+  bool strong = inst.order != Order::Weak && inst.scope != Scope::None;
+  if (strong && kind != AccessKind::Write)
+    races.strongRead(thread, place.key, inst.scope,
+                     inst.order == Order::Acquire || inst.order == Order::AcqRel || inst.order == Order::SeqCst);
+  checkRace(context, inst, thread, lane, address, bytes, place, kind, inst.order == Order::Weak ? Scope::None : inst.scope,
+            sameValue);
   if (strong && kind != AccessKind::Read)
     races.strongWrite(thread, place.key, inst.scope,
                       inst.order == Order::Release || inst.order == Order::AcqRel || inst.order == Order::SeqCst,

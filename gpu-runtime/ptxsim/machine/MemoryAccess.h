@@ -39,6 +39,10 @@ void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_
 void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
                   unsigned bytes, const Place &place, AccessKind kind, bool sameValue);
 
+/// The check alone, for an access of this scope (None: weak) that orders nothing by itself.
+void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address, unsigned bytes,
+               const Place &place, AccessKind kind, Scope scope, bool sameValue);
+
 /// Reports lanes of `mask` whose address register holds undefined bits.
 void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);
 

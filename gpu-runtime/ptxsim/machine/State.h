@@ -12,6 +12,7 @@
 #define TILEWRIGHT_PTXSIM_MACHINE_STATE_H
 
 #include "async/CopyAsync.h"
+#include "async/Mbarrier.h"
 #include "checks/Findings.h"
 #include "checks/Races.h"
 #include "decode/Program.h"
@@ -61,7 +62,8 @@ struct Join {
 };
 
 struct Fragment {
-  enum State : uint8_t { Runnable, AtCollective, AtBarrier };
+  /// Asleep: polled in vain (see async/Mbarrier.h).
+  enum State : uint8_t { Runnable, AtCollective, AtBarrier, Asleep };
   uint32_t mask = 0;
   uint32_t pc = 0;
   /// Reconvergence point in the current frame, or noIndex.
@@ -120,6 +122,10 @@ struct Block {
   uint32_t liveThreads = 0;
   std::unique_ptr<BlockRaces> races;
   uint32_t smId = 0;
+  /// Made by the first mbarrier.init.
+  std::unique_ptr<MbarrierSet> mbarriers;
+  /// Times that sleepers were woken because nobody else could run, since the last progress.
+  uint32_t idleWakes = 0;
 };
 
 /// What one launch shares among its blocks. Findings and the abort flag are the only parts written by several threads.
@@ -156,6 +162,8 @@ struct ExecContext {
   bool checks = false;
   /// The launch was given up; the interpreter returns at once.
   bool stopped = false;
+  /// Set by a handler of Flow::Poll that failed in all lanes.
+  bool sleeps = false;
   uint64_t stepCount = 0;
   uint64_t threadStepCount = 0;
   /// Choices that a program must not depend on.

@@ -25,6 +25,8 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
     configs = enumerateCpu(info, target);
   else if (info.strategy == Strategy::SimtContraction)
     configs = enumerateContractions(info, target);
+  else if (info.strategy == Strategy::SkinnyContraction)
+    configs = enumerateSkinny(info, target);
   else if (info.strategy == Strategy::Reduction)
     configs = enumerateReduction(info, target);
   else

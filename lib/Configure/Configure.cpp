@@ -41,6 +41,8 @@ static std::string explainStrategy(const KernelInfo &info, Strategy strategy) {
   case Strategy::MatrixUnit:
   case Strategy::SimtContraction:
     return text + " multiplies and adds";
+  case Strategy::SkinnyContraction:
+    return text + " multiplies few rows or columns: threads share each sum";
   case Strategy::Reduction:
     return text + " reduces " +
            std::to_string(info.getRoot().getNumReductionLoops()) + " of " +
@@ -91,7 +93,8 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
                       " long, one block each; a second kernel combines them");
     return;
   }
-  if (info.strategy != Strategy::Reduction ||
+  if ((info.strategy != Strategy::Reduction &&
+       info.strategy != Strategy::SkinnyContraction) ||
       llvm::any_of(info.classes, [](const LoopClass &loopClass) {
         return loopClass.parallel && loopClass.extent != 1;
       }))

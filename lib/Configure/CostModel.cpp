@@ -171,6 +171,8 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     return std::max(work / kMatrixMultiplyAdds, work * shared / kSharedBytes) /
            busy;
   }
+  if (info.strategy == Strategy::SkinnyContraction)
+    return work / kMultiplyAdds;
   auto rows = [&](ArrayRef<unsigned> loops) {
     double product = 1;
     for (unsigned loop : loops)
@@ -203,6 +205,24 @@ static double estimateCpu(const KernelInfo &info, const TilePlan &plan) {
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
 }
 
+/// Elements of memory that one step of a block loads at once.
+static double loadedElements(const KernelInfo &info, const TilePlan &plan,
+                             const Counts &counts) {
+  if (info.strategy != Strategy::SkinnyContraction)
+    return counts.tileElements;
+  // The larger factor; of the other one, others have most already.
+  double most = 1;
+  linalg::LinalgOp op = info.root;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    double elements = 1;
+    for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+      elements *= plan.classes[info.getClasses(op)[map.getDimPosition(i)]].step;
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
 double tilewright::estimateTime(const KernelInfo &info,
                                 LoweringConfigAttr config, const TilePlan &plan,
                                 TargetAttr target) {
@@ -220,7 +240,7 @@ double tilewright::estimateTime(const KernelInfo &info,
   double waves = std::ceil(counts.blocks / (kMultiprocessors * perProcessor));
 
   // Bytes that a block has in flight: one tile of what it loads.
-  double perThread = counts.tileElements / plan.threads;
+  double perThread = loadedElements(info, plan, counts) / plan.threads;
   double inFlight = resident * plan.threads * std::min(perThread, 32.0) *
                     accessedBytes(info);
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
@@ -238,7 +258,8 @@ double tilewright::estimateTime(const KernelInfo &info,
   // Lanes that the tile does not fill do the work of others again.
   double surplus = std::max(1.0, 1 / perThread);
   double time = std::max({memory, compute, latency}) * surplus;
-  if (info.strategy == Strategy::Reduction) {
+  if (info.strategy == Strategy::Reduction ||
+      info.strategy == Strategy::SkinnyContraction) {
     // Several warps along a reduced loop meet in shared memory.
     for (auto [loop, warps] : llvm::enumerate(config.getWarps()))
       if (warps > 1 && !info.classes[info.getClasses(info.getRoot())[loop]].parallel)

@@ -23,6 +23,10 @@ static constexpr int64_t kWarps[] = {1, 2, 4, 8};
 /// may turn out to be small.
 static constexpr int64_t kDynamicTile = 512;
 
+/// Sums that a thread of a skinny product keeps: with what it loads, they leave
+/// registers for several blocks on a multiprocessor.
+static constexpr int64_t kMostSums = 64;
+
 static int64_t roundedExtent(const KernelInfo &info, unsigned loop) {
   return llvm::PowerOf2Ceil(nominalExtent(info, loop));
 }
@@ -207,6 +211,75 @@ tilewright::enumerateStreaming(const KernelInfo &info, TargetAttr target) {
 std::vector<LoweringConfigAttr>
 tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   return enumerateTiles(info, target, {1, 2, 4, 8});
+}
+
+/// The larger operand of a skinny product, of which every element is read once.
+static OpOperand &largerFactor(const KernelInfo &info,
+                               const Contraction &contraction) {
+  linalg::LinalgOp op = info.root;
+  auto size = [&](unsigned number) {
+    double product = 1;
+    for (unsigned loop : loopsOf(op->getOpOperand(number)))
+      product *= nominalExtent(info, loop);
+    return product;
+  };
+  return op->getOpOperand(size(contraction.b) >= size(contraction.a)
+                              ? contraction.b
+                              : contraction.a);
+}
+
+std::vector<LoweringConfigAttr>
+tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
+  Contraction contraction = *matchProduct(info.getRoot());
+  OpOperand &larger = largerFactor(info, contraction);
+  bool isB = larger.getOperandNumber() == contraction.b;
+  ArrayRef<unsigned> few = isB ? contraction.m : contraction.n;
+  ArrayRef<unsigned> many = isB ? contraction.n : contraction.m;
+  int64_t lanes = target.getFact("subgroup", 32);
+  int64_t width = std::max<int64_t>(
+      1, target.getFact("access_bytes", 16) /
+             bytesPerElement(larger.get().getType()));
+  // A tile of the larger operand is filled along contiguous memory first, all
+  // of the few rows or columns of the other go with it.
+  SmallVector<unsigned> loops = loopsOf(larger);
+  llvm::erase_if(loops, [&](unsigned loop) {
+    return llvm::is_contained(contraction.batch, loop);
+  });
+  if (loops.empty())
+    return enumerateReduction(info, target);
+  bool alongSum = llvm::is_contained(contraction.k, loops.front());
+
+  // A thread adds up every product of what it loads on its own.
+  int64_t sums = 1;
+  for (unsigned loop : few)
+    sums *= roundedExtent(info, loop);
+
+  std::vector<LoweringConfigAttr> configs;
+  for (int64_t warps : kWarps)
+    for (int64_t elements : {width, 2 * width, 4 * width, 8 * width, width / 2,
+                             width / 4, width / 8})
+      for (int64_t run : {lanes * width, lanes * width / 4, 4 * lanes * width,
+                          lanes * width / 16}) {
+        if (elements < 1 || (elements > 1 && sums * elements > kMostSums))
+          continue;
+        Schedule schedule = fillTile(info, loops, warps * lanes * elements,
+                                     std::max<int64_t>(run, width));
+        // Results are never so many that none is shared.
+        if (!alongSum && !many.empty() &&
+            schedule.block[contraction.k.back()] == 1 &&
+            nominalExtent(info, contraction.k.back()) > 1)
+          continue;
+        for (unsigned loop : few)
+          schedule.block[loop] = roundedExtent(info, loop);
+        for (unsigned loop : contraction.batch)
+          if (loop < info.getNumConfigLoops())
+            schedule.block[loop] = 1;
+        schedule.thread[loops.front()] =
+            std::min(width, schedule.block[loops.front()]);
+        spreadWarps(schedule, loops, warps, lanes, width);
+        addUnique(configs, schedule.get(info));
+      }
+  return configs;
 }
 
 std::vector<LoweringConfigAttr>

@@ -32,6 +32,8 @@ std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
 /// instruction for the types, or the loops are not one m, n and k each.
 std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,
                                                 TargetAttr target);
+std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info,
+                                                TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,
                                                    TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateStreaming(const KernelInfo &info,

@@ -35,8 +35,7 @@ static BlockArgument stripExtension(Value value, StringRef &signedness) {
   return dyn_cast<BlockArgument>(value);
 }
 
-std::optional<Contraction>
-tilewright::matchContraction(linalg::LinalgOp op) {
+std::optional<Contraction> tilewright::matchProduct(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1)
     return std::nullopt;
@@ -85,13 +84,38 @@ tilewright::matchContraction(linalg::LinalgOp op) {
       result.m.push_back(loop);
     } else if (inB) {
       result.n.push_back(loop);
+    } else if (op->hasAttr(kSplitAttr) && loop + 1 == e) {
+      result.batch.push_back(loop); // counts parts
     } else {
       return std::nullopt;
     }
   }
-  if (result.m.empty() || result.n.empty())
+  return result;
+}
+
+std::optional<Contraction>
+tilewright::matchContraction(linalg::LinalgOp op) {
+  std::optional<Contraction> result = matchProduct(op);
+  if (!result || result->m.empty() || result->n.empty())
     return std::nullopt;
   return result;
+}
+
+bool tilewright::isSkinny(linalg::LinalgOp op, const Contraction &contraction) {
+  constexpr int64_t kMost = 16;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto few = [&](ArrayRef<unsigned> loops) {
+    int64_t product = 1;
+    for (unsigned loop : loops) {
+      if (ShapedType::isDynamic(extents[loop]) || extents[loop] > kMost)
+        return false;
+      product *= extents[loop];
+    }
+    return product <= kMost;
+  };
+  // A dot of two vectors reads each once: a reduction.
+  return (contraction.m.size() || contraction.n.size()) &&
+         (few(contraction.m) || few(contraction.n));
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,6 +211,23 @@ static void chooseRoot(KernelInfo &info) {
   info.strategy = contraction ? Strategy::SimtContraction
                   : reduction ? Strategy::Reduction
                               : Strategy::Streaming;
+  // Threads that share a sum exchange partial results by shuffles.
+  TargetAttr target = getTarget(info.kernel);
+  if (!target || target.getFact("subgroup", 1) <= 1)
+    return;
+  std::optional<Contraction> product = matchProduct(info.root);
+  if (product && isSkinny(info.root, *product))
+    info.strategy = Strategy::SkinnyContraction;
+  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config || !product)
+    return;
+  bool matrix = matchContraction(info.root).has_value();
+  if (matrix && config.getStrategy() == Strategy::MatrixUnit)
+    info.strategy = Strategy::SimtContraction;
+  if (config.getStrategy() == Strategy::SkinnyContraction ||
+      config.getStrategy() ==
+          (matrix ? Strategy::SimtContraction : Strategy::Reduction))
+    info.strategy = config.getStrategy();
 }
 
 //===----------------------------------------------------------------------===//
@@ -364,7 +405,8 @@ static LogicalResult buildClasses(KernelInfo &info) {
     for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
       if (iterator != utils::IteratorType::parallel)
         info.classes[info.getClasses(op)[loop]].parallel = false;
-    if (auto contraction = matchContraction(op))
+    auto contraction = matchContraction(op);
+    if (contraction && info.strategy != Strategy::SkinnyContraction)
       for (ArrayRef<unsigned> loops :
            {ArrayRef(contraction->m), ArrayRef(contraction->n),
             ArrayRef(contraction->k)})

@@ -62,13 +62,14 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
   if (!isa<linalg::GenericOp>(op.getOperation()) ||
       op.getNumReductionLoops() == 0)
     return fail("it reduces nothing");
-  if (matchContraction(op))
-    return fail("contractions are not split yet");
+  bool lanes = target.getFact("subgroup", 1) > 1;
+  std::optional<Contraction> product = matchContraction(op);
+  if (product && !(lanes && isSkinny(op, *product)))
+    return fail("only contractions of few rows or columns are split");
   if (matchCombiners(op).empty())
     return fail("partial results cannot be combined: a result is not updated "
                 "by one add, mul, min, max, and, or, xor");
 
-  bool lanes = target.getFact("subgroup", 1) > 1;
   int64_t fill = lanes ? kGpuBlocks : kCpuTasks;
   int64_t elements = lanes ? kGpuElements : kCpuElements;
   // Products saturate: they are compared, not used as sizes.

@@ -250,6 +250,14 @@ Footprint tilewright::estimate(const KernelInfo &info,
     }
   if (config.getMma())
     bytes = fragmentBytes(info, config, plan);
+  // Sums over several steps keep an accumulator per element of the tile.
+  if (config.getStrategy() == Strategy::SkinnyContraction) {
+    int64_t elements = 1;
+    for (unsigned number : info.getClasses(info.getRoot()))
+      elements *= plan.classes[number].inner;
+    bytes += elements *
+             bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  }
   if (plan.subgroup > 1)
     footprint.registers = 24 + llvm::divideCeil(bytes, 4 * plan.threads);
   else

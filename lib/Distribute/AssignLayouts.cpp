@@ -39,7 +39,14 @@ using namespace tilewright;
 
 namespace {
 
-enum Strength { None = 0, Read = 1, Reduced = 2, Matrix = 3, Pinned = 4 };
+enum Strength {
+  None = 0,
+  Repeated = 1,
+  Read = 2,
+  Reduced = 3,
+  Matrix = 4,
+  Pinned = 5
+};
 
 struct Proposal {
   DistributedLayout layout;
@@ -212,7 +219,12 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     // A broadcast read adapts to its users.
     if (!type || read.hasBroadcastDim() || isFragment(read))
       return success();
-    auto layout = naturalLayout(type, read.getPermutationMap());
+    LoweringConfigAttr config = getConfig(op);
+    bool isFactor =
+        config && config.getStrategy() == Strategy::SkinnyContraction;
+    auto layout = isFactor ? factorLayout(type, read.getPermutationMap(),
+                                          accessBytes, threads)
+                           : naturalLayout(type, read.getPermutationMap());
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
     offer(result, *layout, Read);
@@ -242,6 +254,15 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (const Proposal *source = strongestOperand(op))
       offer(result, source->layout.transpose(asInts(transpose.getPermutation())),
             source->strength);
+  } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    // The larger factor of a skinny product; all else adapts.
+    LoweringConfigAttr config = getConfig(op);
+    const Proposal *source = strongestOperand(op);
+    if (config && config.getStrategy() == Strategy::SkinnyContraction &&
+        source && source->strength == Read)
+      if (auto layout = broadcastInRegisters(source->layout, type);
+          succeeded(layout))
+        offer(result, *layout, Repeated);
   } else if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
     if (const Proposal *source = strongestOperand(op))
       if (auto layout = castUnitDims(source->layout, type.getShape());

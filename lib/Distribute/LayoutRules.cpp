@@ -66,11 +66,9 @@ FailureOr<DistributedLayout> tilewright::getLayout(Value value) {
   return failure();
 }
 
-FailureOr<DistributedLayout>
-tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
-                         const ThreadRange &threads) {
-  // Vector dims from the fastest memory dim to the slowest; broadcast dims
-  // last. map: (memory dims) -> one result per vector dim.
+/// Vector dims from the fastest memory dim to the slowest; broadcast dims last.
+/// map: (memory dims) -> one result per vector dim.
+static std::vector<int> memoryOrder(AffineMap map) {
   SmallVector<std::pair<int64_t, int>> byMemory;
   for (auto [dim, result] : llvm::enumerate(map.getResults())) {
     auto memory = dyn_cast<AffineDimExpr>(result);
@@ -80,6 +78,46 @@ tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
   std::vector<int> order;
   for (auto [key, dim] : byMemory)
     order.push_back(dim);
+  return order;
+}
+
+FailureOr<DistributedLayout>
+tilewright::factorLayout(VectorType type, AffineMap map, int64_t accessBytes,
+                         const ThreadRange &threads) {
+  std::vector<int> order = memoryOrder(map);
+  int64_t width =
+      std::max<int64_t>(1, accessBytes / elementBytes(type.getElementType()));
+  if (type.getRank() != 2)
+    return accessLayout(type, map, accessBytes, threads);
+  auto isPower = [](int64_t x) { return llvm::isPowerOf2_64(x); };
+  while (width > 1 &&
+         width * threads.lanes * threads.warps > type.getNumElements())
+    width /= 2;
+  int64_t columns = type.getDimSize(order[0]), rows = type.getDimSize(order[1]);
+  if (!isPower(columns) || !isPower(rows) || columns < width ||
+      !isPower(threads.lanes) || !isPower(threads.warps))
+    return accessLayout(type, map, accessBytes, threads);
+  // Lanes, then warps, first along the columns.
+  std::vector<int64_t> elements(2), lanes(2), warps(2);
+  lanes[order[0]] = std::min(threads.lanes, columns / width);
+  lanes[order[1]] = threads.lanes / lanes[order[0]];
+  warps[order[0]] =
+      std::min(threads.warps, columns / width / lanes[order[0]]);
+  warps[order[1]] = threads.warps / warps[order[0]];
+  elements[order[0]] = width;
+  elements[order[1]] = std::clamp<int64_t>(
+      rows / (lanes[order[1]] * warps[order[1]]), 1, 4);
+  auto result = DistributedLayout::blocked(toVector(type.getShape()), elements,
+                                           lanes, warps, order);
+  if (!result)
+    return failure();
+  return result->withFirstWarp(threads.firstWarp);
+}
+
+FailureOr<DistributedLayout>
+tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
+                         const ThreadRange &threads) {
+  std::vector<int> order = memoryOrder(map);
   int64_t elements =
       std::max<int64_t>(1, accessBytes / elementBytes(type.getElementType()));
   // A tile smaller than one access per thread is better spread over all lanes.
@@ -102,6 +140,23 @@ tilewright::broadcastSource(const DistributedLayout &result,
   for (int64_t dim = 0; dim < source.getRank(); ++dim)
     if (source.getDimSize(dim) == 1 && layout.shape()[dim] != 1)
       layout = layout.project(dim);
+  return layout;
+}
+
+FailureOr<DistributedLayout>
+tilewright::broadcastInRegisters(const DistributedLayout &source,
+                                 VectorType result) {
+  DistributedLayout layout = source;
+  for (int64_t dim = result.getRank() - source.rank() - 1; dim >= 0; --dim)
+    layout = layout.insertDim(0, result.getDimSize(dim));
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    if (layout.shape()[dim] == result.getDimSize(dim))
+      continue;
+    auto grown = layout.broadcastInRegisters(dim, result.getDimSize(dim));
+    if (!grown)
+      return failure();
+    layout = *grown;
+  }
   return layout;
 }
 
@@ -165,7 +220,7 @@ static SmallVector<int64_t> perAccumulatorDim(MmaOp op,
   return values;
 }
 
-static LoweringConfigAttr getConfig(Operation *op) {
+LoweringConfigAttr tilewright::getConfig(Operation *op) {
   auto func = op->getParentOfType<FunctionOpInterface>();
   return func ? func->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
               : LoweringConfigAttr();

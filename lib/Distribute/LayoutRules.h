@@ -40,9 +40,21 @@ mlir::FailureOr<DistributedLayout> accessLayout(mlir::VectorType type,
                                                 int64_t accessBytes,
                                                 const ThreadRange &threads);
 
+/// The same for the larger factor of a skinny product: where rows are not what
+/// is summed, a thread takes up to four rows that are neighbours, so that its
+/// elements of the other factor are neighbours, too.
+mlir::FailureOr<DistributedLayout> factorLayout(mlir::VectorType type,
+                                                mlir::AffineMap map,
+                                                int64_t accessBytes,
+                                                const ThreadRange &threads);
+
 /// Layout of a vector.broadcast's source, given the result's.
 DistributedLayout broadcastSource(const DistributedLayout &result,
                                   mlir::VectorType source);
+/// Layout of a vector.broadcast's result in which every thread holds all of the
+/// new elements, given the source's.
+mlir::FailureOr<DistributedLayout>
+broadcastInRegisters(const DistributedLayout &source, mlir::VectorType result);
 /// Layout of the result of a vector.shape_cast that only adds and drops unit
 /// dims. Fails where other dims change.
 mlir::FailureOr<DistributedLayout> castUnitDims(const DistributedLayout &from,
@@ -63,6 +75,9 @@ struct MmaLayouts {
 };
 mlir::FailureOr<MmaLayouts> instructionLayouts(MmaOp op,
                                                const ThreadRange &threads);
+
+/// The lowering config of the kernel around `op`, or null.
+LoweringConfigAttr getConfig(mlir::Operation *op);
 
 /// Bytes that neighbouring registers and lanes cover without a gap along `dim`.
 int64_t contiguousBytes(const DistributedLayout &layout, int dim,

@@ -15,10 +15,17 @@
 //     scf.yield %n
 //   }
 //   %r = vector.multi_reduction <add>, %w, %init [1]
+//
+// Where %v is the product of a contraction (strategy skinny_contraction), the
+// loop multiplies and adds in one: math.fma.
 
 #include "tilewright/Vectorize/Vectorize.h"
 
+#include "tilewright/Dialect/Tilewright.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -63,6 +70,21 @@ static vector::MultiDimReductionOp matchCarried(scf::ForOp loop,
   return reduction;
 }
 
+/// acc + source, as one multiply-add where a contraction's product is summed.
+static Value combineElements(OpBuilder &b, vector::MultiDimReductionOp reduction,
+                             Value acc) {
+  auto kernel = reduction->getParentOfType<func::FuncOp>();
+  auto config = kernel ? kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
+                       : LoweringConfigAttr();
+  auto product = reduction.getSource().getDefiningOp<arith::MulFOp>();
+  if (product && config && reduction.getKind() == vector::CombiningKind::ADD &&
+      config.getStrategy() == Strategy::SkinnyContraction)
+    return math::FmaOp::create(b, reduction.getLoc(), product.getLhs(),
+                               product.getRhs(), acc);
+  return vector::makeArithReduction(b, reduction.getLoc(), reduction.getKind(),
+                                    reduction.getSource(), acc);
+}
+
 static void delayReductionsOf(scf::ForOp loop) {
   IRRewriter rewriter(loop.getContext());
   SmallVector<Value> inits(loop.getInitArgs());
@@ -103,9 +125,8 @@ static void delayReductionsOf(scf::ForOp loop) {
       {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPoint(reduction);
-        Value combined = vector::makeArithReduction(
-            rewriter, reduction.getLoc(), reduction.getKind(),
-            reduction.getSource(), wide.getRegionIterArg(number));
+        Value combined = combineElements(rewriter, reduction,
+                                         wide.getRegionIterArg(number));
         wide.getBody()->getTerminator()->setOperand(number, combined);
       }
       result = vector::MultiDimReductionOp::create(

@@ -63,6 +63,21 @@ FailureOr<Vectorizer::OpState> Vectorizer::prepare(linalg::LinalgOp op) {
   if (llvm::any_of(state.extents, [](int64_t extent) { return extent < 0; }))
     return op.emitOpError() << "'" << kTileSizesAttr << "' has negative sizes";
   state.maps = op.getIndexingMapsArray();
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (std::optional<Contraction> product = matchProduct(op);
+      product && config &&
+      config.getStrategy() == Strategy::SkinnyContraction) {
+    state.skinny = true;
+    auto elements = [&](unsigned number) {
+      int64_t count = 1;
+      for (unsigned i = 0, e = state.maps[number].getNumResults(); i < e; ++i)
+        count *= std::max<int64_t>(
+            1, state.extents[state.maps[number].getDimPosition(i)]);
+      return count;
+    };
+    state.larger = elements(product->b) >= elements(product->a) ? product->b
+                                                                 : product->a;
+  }
   state.sizes.resize(op.getNumLoops());
   for (auto [number, map] : llvm::enumerate(state.maps)) {
     if (!map.isProjectedPermutation())
@@ -153,6 +168,15 @@ FailureOr<Value> Vectorizer::readOperand(OpState &state, unsigned number,
     return reorder(state, tile->value, state.loopsOf(number), loops);
   case Tile::Memory:
     break;
+  }
+
+  // The larger factor is read as it lies in memory, then repeated: its layout
+  // is what the product's follows.
+  SmallVector<unsigned> own = state.loopsOf(number);
+  if (state.larger == int64_t(number) && !own.empty() &&
+      own.size() < loops.size()) {
+    FailureOr<Value> value = readOperand(state, number, own, pad);
+    return failed(value) ? value : reorder(state, *value, own, loops);
   }
 
   SmallVector<Value> indices;
@@ -274,7 +298,8 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
           !llvm::is_contained(state->order, unsigned(loop)))
         state->order.push_back(loop);
 
-  if (std::optional<Contraction> contraction = matchContraction(op)) {
+  std::optional<Contraction> contraction = matchContraction(op);
+  if (contraction && !state->skinny) {
     bool whole = true;
     for (ArrayRef<unsigned> loops :
          {ArrayRef(contraction->m), ArrayRef(contraction->n),
@@ -412,6 +437,7 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
   value = toVector(state, value, state.order);
 
   // Lanes outside are neutral already if they come that way from memory.
+  // Factors that are zero outside make products that are zero.
   auto argument = dyn_cast<BlockArgument>(combiner.element);
   bool padded = argument && argument.getOwner() == op.getBlock() &&
                 choosePad(state, argument.getArgNumber()) == *neutral;
@@ -424,6 +450,11 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
                       map.getResultPosition(b.getAffineDimExpr(loop));
              });
   }
+  if (state.skinny)
+    padded = llvm::all_of(op.getDpsInputs(), [&](Value input) {
+      const Tile *tile = lookup(input);
+      return tile && tile->kind == Tile::Memory;
+    });
   if (!padded)
     value = keepInside(state, value, state.order, reduced, *neutral);
 

@@ -66,6 +66,10 @@ private:
     llvm::SmallVector<mlir::AffineMap> maps;
     /// Dims of the vectors of the body: first those of the results.
     llvm::SmallVector<unsigned> order;
+    /// The op is a product that the config says few rows or columns have, and
+    /// the number of its larger factor.
+    bool skinny = false;
+    int64_t larger = -1;
     /// What each value of the body became.
     llvm::DenseMap<mlir::Value, mlir::Value> values;
 

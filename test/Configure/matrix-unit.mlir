@@ -16,11 +16,11 @@ func.func @large(%a: tensor<1024x1024xf16>, %b: tensor<1024x1024xf16>, %c: tenso
 }
 
 // CHECK-LABEL: func.func private @small_matmul_0
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 8, 16]
-func.func @small(%a: tensor<3x5xf16>, %b: tensor<5x7xf16>, %c: tensor<3x7xf32>) -> tensor<3x7xf32> {
-  %r = linalg.matmul ins(%a, %b : tensor<3x5xf16>, tensor<5x7xf16>)
-                     outs(%c : tensor<3x7xf32>) -> tensor<3x7xf32>
-  return %r : tensor<3x7xf32>
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [{{16|32}}, {{8|16|32}}, 16]
+func.func @small(%a: tensor<17x5xf16>, %b: tensor<5x19xf16>, %c: tensor<17x19xf32>) -> tensor<17x19xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<17x5xf16>, tensor<5x19xf16>)
+                     outs(%c : tensor<17x19xf32>) -> tensor<17x19xf32>
+  return %r : tensor<17x19xf32>
 }
 
 // CHECK-LABEL: func.func private @floats_matmul_0

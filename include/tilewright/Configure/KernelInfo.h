@@ -68,9 +68,15 @@ struct Contraction {
   llvm::SmallVector<unsigned> batch, m, n, k;
 };
 
-/// Matches `acc + ext(a) * ext(b)` with at least one loop of its own for each
-/// operand (without, the op is an ordinary reduction).
+/// Matches `acc + ext(a) * ext(b)` over loops that both operands have; `m` or
+/// `n` may be empty (a matrix times a vector, a dot).
+std::optional<Contraction> matchProduct(mlir::linalg::LinalgOp op);
+/// The same with at least one loop of its own for each operand.
 std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
+
+/// A product that reuses little of its larger operand: at most 16 rows or
+/// columns. Its time is that of reading the larger operand once.
+bool isSkinny(mlir::linalg::LinalgOp op, const Contraction &contraction);
 
 class KernelInfo {
 public:
@@ -86,6 +92,7 @@ public:
   /// rank, else the result op of highest rank.
   mlir::linalg::LinalgOp root;
   mlir::linalg::LinalgOp getRoot() const { return root; }
+  /// That of a pinned config where it serves the root, else by the shapes.
   Strategy strategy = Strategy::Streaming;
   llvm::SmallVector<LoopClass> classes;
   std::optional<SplitClasses> split;

@@ -35,6 +35,7 @@ def DelayReductionsPass
     reassociated by this, the same way in every run.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }

@@ -146,6 +146,23 @@ def general():
                         [choose(every), choose(small), choose(long), {**choose(every), iteration[-1]: 0}], **keys)
 
 
+def skinny():
+    """Few rows or columns: threads share the sums. Also so few results that blocks share them."""
+    forms = (("rows", ("mk", "kn"), sizes(4, 70, 300)), ("row", ("mk", "kn"), sizes(1, 257, 1031)),
+             ("rows_tb", ("mk", "nk"), sizes(8, 33, 520)), ("rows_ta", ("km", "kn"), sizes(3, 65, 129)),
+             ("columns", ("mk", "kn"), sizes(129, 5, 264)), ("columns_tb", ("mk", "nk"), sizes(64, 16, 512)),
+             ("split_tb", ("mk", "nk"), sizes(2, 3, 70001)), ("split", ("mk", "kn"), sizes(3, 12, 40009)))
+    for a, c in PAIRS:
+        for label, maps, dims in forms:
+            if (a is F64 and label not in ("rows", "rows_tb")) or (c is F16 and "split" in label):
+                continue
+            yield named(a, c, False, label, dims, "skinny", "linalg.matmul", maps,
+                        attributes=indexing("mnk", *maps, "mn"))
+    for a, c in ((F32, F32), (F16, F32), (I8, I32)):
+        yield named(a, c, False, "batch", {"b": 3, **sizes(4, 96, 200)}, "skinny", "linalg.batch_matmul",
+                    ("bmk", "bkn"), result="bmn")
+
+
 def accumulate():
     """The output's first value is an argument: C += A · B."""
     for a, c in ((F32, F32), (F16, F32), (I8, I32)):
@@ -195,5 +212,5 @@ def fully_connected():
 
 
 def functions():
-    for part in (matmul, transposed, batched, general, accumulate, fully_connected):
+    for part in (matmul, transposed, batched, general, skinny, accumulate, fully_connected):
         yield from part()

@@ -275,11 +275,15 @@ bool decodeCopy(InstDecoder &d) {
 
 } // namespace
 
+bool decodeBulk(InstDecoder &d);
+
 bool decodeCp(InstDecoder &d) {
   Inst &inst = d.inst;
   inst.undef = UndefRule::Own;
   if (!d.take("async"))
     return d.unsupported("this form");
+  if (d.take("bulk"))
+    return decodeBulk(d);
   if (d.take("commit_group")) {
     inst.run = commitGroup;
     return d.expectOperands(0);

@@ -119,10 +119,12 @@ private:
 /// Race state of one launch.
 class GridRaces {
 public:
-  /// With `agents`, every thread has an agent that its asynchronous copies count as.
+  /// With `agents`, every thread has one that its cp.async count as, and one for its bulk copies.
   GridRaces(uint32_t launch, uint32_t realThreads, bool agents, std::function<bool(uint32_t)> launchOrdered)
-      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 2 * ((realThreads + 31) / 32 * 32) : realThreads),
+      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 3 * wholeWarps(realThreads) : realThreads),
         launchOrdered(std::move(launchOrdered)) {}
+
+  static uint32_t wholeWarps(uint32_t threads) { return (threads + 31) / 32 * 32; }
 
   const uint32_t launch;
   const uint32_t realThreads;
@@ -158,7 +160,8 @@ public:
   void release(const std::vector<uint32_t> &threads, JoinedClock &into);
   void acquire(const std::vector<uint32_t> &threads, const JoinedClock &from);
 
-  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 2 + thread; }
+  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 3 + thread; }
+  uint32_t bulkAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 3 * 2 + thread; }
   /// The thread issues work for an agent: what it did so far happens before that, what it does from now on does not.
   IssuePoint issue(uint32_t thread);
   /// The agent's next accesses are of work issued there, and have this clock.

@@ -108,8 +108,8 @@ struct Inst {
   bool uniform = false;
   /// Address offset, lop3 table, branch-table or call-site index.
   int64_t offset = 0;
-  /// Of a second address.
-  int64_t offset2 = 0;
+  /// Of a second and a third address.
+  int64_t offset2 = 0, offset3 = 0;
   uint32_t target = noIndex;
   /// Index into Program::matrices.
   uint32_t matrix = noIndex;

@@ -171,6 +171,8 @@ private:
 
   /// One fragment's quantum. False when the block has ended or cannot go on.
   bool stepBlock(Block &block) {
+    if (block.bulk && random.below(8) == 0)
+      performOneBulk(context, block);
     size_t count = block.warps.size();
     size_t first = grid.checks ? random.below(count) : warpRotation++ % count;
     for (size_t i = 0; i < count; ++i) {
@@ -191,7 +193,7 @@ private:
   /// Nobody in the block can run. What is still on its way arrives; sleepers look again, but not for ever.
   bool wake(Block &block) {
     constexpr uint32_t maxIdleWakes = 1000;
-    if (finishAllCopies(context, block))
+    if (finishAllCopies(context, block) || performOneBulk(context, block))
       return true;
     if (++block.idleWakes > maxIdleWakes)
       return false;

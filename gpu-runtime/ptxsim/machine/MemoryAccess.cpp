@@ -202,7 +202,7 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
       message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
     else if (other.thread >= context.grid->races->realThreads)
       message += "an asynchronous copy that thread " +
-                 std::to_string(other.thread - context.grid->races->threadsPerBlock / 2) + " of " +
+                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / 3)) + " of " +
                  (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
                  " issued";
     else if (other.block == context.block->linear)

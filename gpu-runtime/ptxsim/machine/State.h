@@ -11,6 +11,7 @@
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_STATE_H
 #define TILEWRIGHT_PTXSIM_MACHINE_STATE_H
 
+#include "async/Bulk.h"
 #include "async/CopyAsync.h"
 #include "async/Mbarrier.h"
 #include "checks/Findings.h"
@@ -122,6 +123,8 @@ struct Block {
   uint32_t liveThreads = 0;
   std::unique_ptr<BlockRaces> races;
   uint32_t smId = 0;
+  /// Made by the first bulk copy.
+  std::unique_ptr<BulkCopies> bulk;
   /// Made by the first mbarrier.init.
   std::unique_ptr<MbarrierSet> mbarriers;
   /// Times that sleepers were woken because nobody else could run, since the last progress.

@@ -8,6 +8,7 @@
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
 #include "machine/Warp.h"
+#include "matrix/Wgmma.h"
 
 #include <cstring>
 
@@ -255,6 +256,8 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
         continue;
       }
     }
+    if (checks && warp.wgmma)
+      checkRegisters(context, inst);
     if (inst.flow == Flow::Next) {
       context.mask = mask;
       if (checks && inst.undef != UndefRule::Own)

@@ -7,6 +7,7 @@
 #include "collectives/Collectives.h"
 #include "machine/Interpreter.h"
 #include "machine/Warp.h"
+#include "matrix/Wgmma.h"
 
 #include <algorithm>
 #include <cstring>
@@ -164,7 +165,7 @@ private:
       if (!stepBlock(block))
         break;
     if (block.liveThreads == 0 && grid.checks)
-      checkTransactions(context, block);
+      checkAtEnd(context, block);
     if (block.liveThreads == 0)
       blocks.erase(blocks.begin() + static_cast<ptrdiff_t>(which));
   }
@@ -203,6 +204,12 @@ private:
       for (auto &warp : block.warps)
         any |= hasSleeper(*warp) && releaseJoins(*warp);
     return wakeSleepers(block) || any;
+  }
+
+  /// What must not be left when a block has ended.
+  static void checkAtEnd(ExecContext &context, Block &block) {
+    checkTransactions(context, block);
+    checkWgmmaAtEnd(context, block);
   }
 
   unsigned pickFragment(Warp &warp) {

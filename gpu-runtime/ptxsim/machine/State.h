@@ -18,11 +18,13 @@
 #include "checks/Races.h"
 #include "decode/Program.h"
 #include "isa/Special.h"
+#include "matrix/WgmmaState.h"
 #include "machine/DeviceMemory.h"
 #include "machine/Options.h"
 
 #include <atomic>
 #include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -94,6 +96,8 @@ struct Warp {
   uint32_t spins = 0;
   /// Made by the first cp.async.
   std::unique_ptr<AsyncCopies> copies;
+  /// Made by the first wgmma.
+  std::unique_ptr<WgmmaState> wgmma;
 
   bool hasRunnable() const;
 };
@@ -129,6 +133,8 @@ struct Block {
   std::unique_ptr<MbarrierSet> mbarriers;
   /// Times that sleepers were woken because nobody else could run, since the last progress.
   uint32_t idleWakes = 0;
+  /// What each warpgroup has issued.
+  std::map<uint32_t, std::vector<WarpgroupIssue>> warpgroups;
 };
 
 /// What one launch shares among its blocks. Findings and the abort flag are the only parts written by several threads.

@@ -6,8 +6,10 @@
 // every partial sum is. f64 is a chain of fused multiply-adds along k. Integers wrap, or saturate at the end.
 
 #include "arithmetic/Half.h"
-#include "matrix/Execute.h"
 #include "machine/MemoryAccess.h"
+#include "matrix/Execute.h"
+#include "matrix/Wgmma.h"
+#include "matrix/WarpRegisters.h"
 
 #include <algorithm>
 #include <array>
@@ -16,44 +18,6 @@
 
 namespace tilewright::ptxsim {
 namespace {
-
-/// Registers of the whole warp, whatever frames its lanes are in.
-struct Registers {
-  ExecContext &context;
-  Frame *const *frames;
-
-  uint64_t read(Row row, unsigned lane) const {
-    if (row < constantBank)
-      return frames[lane]->registers[uint64_t(row) * warpSize + lane];
-    return context.bases[row >> 30][uint64_t(row & rowIndexMask) * warpSize + lane];
-  }
-  bool isUndefined(Row row, unsigned lane) const {
-    return context.checks && row < constantBank && (frames[lane]->undefinedLanes[row] >> lane & 1);
-  }
-  uint64_t undefinedBits(Row row, unsigned lane) const {
-    return isUndefined(row, lane) ? frames[lane]->undefinedBits[uint64_t(row) * warpSize + lane] : 0;
-  }
-  void write(Row row, unsigned lane, uint64_t bits, uint64_t undefined) const {
-    Frame &frame = *frames[lane];
-    frame.registers[uint64_t(row) * warpSize + lane] = bits;
-    if (!context.checks)
-      return;
-    frame.undefinedLanes[row] &= ~(1u << lane);
-    if (undefined == 0)
-      return;
-    frame.undefinedLanes[row] |= 1u << lane;
-    frame.undefinedBits[uint64_t(row) * warpSize + lane] = undefined;
-  }
-};
-
-unsigned perRegister(MatrixElement element) {
-  return element == MatrixElement::F64 ? 1 : 32 / elementBits(element);
-}
-
-uint64_t elementOf(uint64_t bits, MatrixElement type, unsigned element) {
-  unsigned width = elementBits(type);
-  return bits >> (width * element) & lowBits(width);
-}
 
 /// A (m x k, row-major) or B (n x k: B transposed, so that products run along both), with a flag per element whose
 /// register holds undefined bits of it.
@@ -71,7 +35,7 @@ template <typename T> T valueOf(MatrixElement type, uint64_t bits) {
 }
 
 template <typename T>
-Operands<T> gather(const Registers &registers, const MatrixCode &code, bool isA) {
+Operands<T> gather(const WarpRegisters &registers, const MatrixCode &code, bool isA) {
   MatrixElement type = isA ? code.aType : code.bType;
   const std::vector<Row> &rows = isA ? code.a : code.b;
   unsigned each = perRegister(type), width = elementBits(type);
@@ -116,19 +80,9 @@ int64_t dot(const int64_t *a, const int64_t *b, unsigned k, int64_t c, const Mat
   return code.saturate ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : static_cast<int32_t>(sum);
 }
 
-uint64_t resultBits(MatrixElement type, double value) {
-  switch (type) {
-  case MatrixElement::F16:
-    return doubleToSmall(value, f16Format);
-  case MatrixElement::F32:
-    return value != value ? 0x7fffffffu : bitCast<uint32_t>(static_cast<float>(value));
-  default:
-    return value != value ? 0xfff8000000000000ull : bitCast<uint64_t>(value);
-  }
-}
 uint64_t resultBits(MatrixElement, int64_t value) { return static_cast<uint32_t>(value); }
 
-template <typename T> void multiply(const Registers &registers, const MatrixCode &code) {
+template <typename T> void multiply(const WarpRegisters &registers, const MatrixCode &code) {
   Operands<T> a = gather<T>(registers, code, true), b = gather<T>(registers, code, false);
   unsigned each = perRegister(code.dType), width = elementBits(code.dType);
   auto undefinedProduct = [&](const MatrixPlace &at) {
@@ -159,7 +113,7 @@ template <typename T> void multiply(const Registers &registers, const MatrixCode
 
 /// Eight rows of 16 bytes per matrix; lane 8 * matrix + row has the row's address. A lane's register holds two elements
 /// of row lane / 4, or, transposed, of column lane / 4.
-void moveMatrices(const Registers &registers, const Inst &inst, const MatrixCode &code) {
+void moveMatrices(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code) {
   ExecContext &context = registers.context;
   bool isLoad = code.kind == MatrixCode::Load;
   Row addressRow = inst.src[1];
@@ -225,7 +179,7 @@ void moveMatrices(const Registers &registers, const Inst &inst, const MatrixCode
   }
 }
 
-void transpose(const Registers &registers, const MatrixCode &code) {
+void transpose(const WarpRegisters &registers, const MatrixCode &code) {
   std::array<uint64_t, warpSize> bits, unknown;
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     bits[lane] = registers.read(code.a[0], lane);
@@ -248,7 +202,9 @@ void transpose(const Registers &registers, const MatrixCode &code) {
 
 void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]) {
   const MatrixCode &code = context.grid->program->matrices[inst.matrix];
-  Registers registers = {context, frames};
+  WarpRegisters registers = {context, frames};
+  if (context.checks && context.warp->wgmma && code.kind <= MatrixCode::Transpose)
+    checkMatrixRegisters(context, inst, code);
   switch (code.kind) {
   case MatrixCode::Multiply:
     if (isIntegerElement(code.aType))
@@ -259,6 +215,8 @@ void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[w
     return moveMatrices(registers, inst, code);
   case MatrixCode::Transpose:
     return transpose(registers, code);
+  default:
+    return executeWgmma(context, inst, code, frames);
   }
 }
 

@@ -45,9 +45,18 @@ MatrixPlace placeInA(unsigned m, unsigned perRegister, unsigned lane, unsigned r
 MatrixPlace placeInB(unsigned perRegister, unsigned lane, unsigned reg, unsigned element);
 MatrixPlace placeInC(unsigned lane, unsigned element);
 
-/// One mma instruction, or one of ldmatrix, stmatrix and movmatrix (registers in `d`).
+/// One mma instruction, one of ldmatrix, stmatrix and movmatrix (registers in `d`), or one of wgmma.
 struct MatrixCode {
-  enum Kind : uint8_t { Multiply, Load, Store, Transpose } kind = Multiply;
+  enum Kind : uint8_t {
+    Multiply,
+    Load,
+    Store,
+    Transpose,
+    AsyncMultiply,
+    AsyncFence,
+    AsyncCommit,
+    AsyncWait
+  } kind = Multiply;
   unsigned m = 0, n = 0, k = 0;
   MatrixElement aType = MatrixElement::None, bType = MatrixElement::None, cType = MatrixElement::None,
                 dType = MatrixElement::None;
@@ -56,6 +65,12 @@ struct MatrixCode {
   bool usesAnd = false;
   /// ldmatrix and stmatrix.
   bool transposed = false;
+  /// wgmma: whether m (of A) or n (of B) is the direction of neighbours in memory, and signs.
+  bool mMajor = false, nMajor = false, negative = false;
+  /// wgmma without D as input.
+  bool accumulates = true;
+  /// Groups that wgmma.wait_group leaves pending.
+  uint64_t left = 0;
   std::vector<Row> a, b, c, d;
 };
 

@@ -32,7 +32,7 @@ const Refusal refusals[] = {
     {".entry k() { .reg .b32 %r; mov.u32 %r, 99999999999999999999; }", "does not fit in 64 bits"},
     {".entry k() { ret; ", "has no end"},
     {".entry k() { ret; } .entry k() { ret; }", "function 'k' is defined twice"},
-    {".entry k() { .reg .b32 %r<2>; wgmma.fence.sync.aligned; }", "is not supported"},
+    {".entry k() { .reg .b32 %r<2>; tcgen05.fence::before_thread_sync; }", "is not supported"},
     {".entry k() { .reg .b32 %r<2>; shfl.bfly.b32 %r0, %r1, 1, 31; }", "without .sync does not exist"},
     {".entry k() { .reg .pred %p; .reg .b32 %r; elect.sync %r|%p, -1; }", "needs sm_90"},
     {".global .u32 x = ;", "line 4"},

@@ -23,7 +23,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-static constexpr int64_t kNominal = 1024;
 static constexpr double kMultiprocessors = 64;
 /// Bytes per nanosecond: of the whole device, and from the second-level cache
 /// for what another block has read already.
@@ -47,7 +46,7 @@ static constexpr double kExchange = 150;
 
 int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
   return ShapedType::isDynamic(loopClass.extent)
-             ? kNominal * loopClass.parts
+             ? loopClass.nominal * loopClass.parts
              : std::max<int64_t>(1, loopClass.extent);
 }
 

@@ -4,8 +4,8 @@
 // Estimated times of planned kernels: good enough to rank schedules of one
 // kernel, not to predict. Units are nanoseconds on an imagined device.
 //
-// What is not known at compile time is assumed: a dynamic extent is 1024, a GPU
-// has 64 multiprocessors.
+// What is not known at compile time is assumed: a dynamic extent is 1024, or more
+// where the kernel has few loops; a GPU has 64 multiprocessors.
 
 #ifndef TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
 #define TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
@@ -24,6 +24,11 @@ int64_t bytesPerElement(mlir::Type type);
 /// The narrowest element among the root's tensors, in bytes: it decides how
 /// many elements a wide access has.
 int64_t accessedBytes(const KernelInfo &info);
+
+/// Bytes of shared memory through which values of a planned kernel move between
+/// threads (Scratch.cpp).
+int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
+                        const TilePlan &plan);
 
 double estimateTime(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan, TargetAttr target);

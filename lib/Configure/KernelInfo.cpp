@@ -14,6 +14,8 @@
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -427,6 +429,24 @@ static LogicalResult buildClasses(KernelInfo &info) {
   return success();
 }
 
+/// Dynamic extents are assumed to give a GPU something to do: 2^20 iterations
+/// in all, or 1024 each.
+static void assumeExtents(KernelInfo &info) {
+  TargetAttr target = getTarget(info.kernel);
+  if (!target || target.getFact("subgroup", 1) <= 1)
+    return;
+  double known = 1, dynamic = 0;
+  for (const LoopClass &loopClass : info.classes)
+    if (ShapedType::isDynamic(loopClass.extent))
+      ++dynamic;
+    else
+      known *= std::max<int64_t>(1, loopClass.extent);
+  for (LoopClass &loopClass : info.classes)
+    while (dynamic &&
+           known * std::pow(2.0 * loopClass.nominal, dynamic) <= 1 << 20)
+      loopClass.nominal *= 2;
+}
+
 unsigned KernelInfo::getNumConfigLoops() const {
   return const_cast<linalg::LinalgOp &>(root).getNumLoops() -
          (split.has_value() ? 1 : 0);
@@ -509,5 +529,6 @@ FailureOr<KernelInfo> KernelInfo::get(func::FuncOp kernel) {
   if (failed(buildClasses(info)) || failed(findSplit(info)) ||
       failed(verifyUpdates(info)))
     return failure();
+  assumeExtents(info);
   return info;
 }

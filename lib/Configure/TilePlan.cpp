@@ -233,6 +233,9 @@ Footprint tilewright::estimate(const KernelInfo &info,
       footprint.sharedBytes += config.getStages() * (bytes + bytes / 8);
     }
 
+  footprint.scratchBytes = estimateScratch(info, config, plan);
+  footprint.sharedBytes += footprint.scratchBytes;
+
   // Values that live at once: the result tiles of the root and, where operands
   // come from registers, one slice of them along each sequential loop.
   // Addresses and indices take a few more.
@@ -283,9 +286,12 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
     return true;
   };
   Footprint footprint = estimate(info, config, *plan, target);
+  std::string shared = "bytes of shared memory";
+  if (footprint.scratchBytes)
+    shared += " (" + std::to_string(footprint.scratchBytes) +
+              " of them to move values between threads)";
   if (over("threads per block", plan->threads, "max_threads", 1) ||
-      over("bytes of shared memory", footprint.sharedBytes, "shared_memory",
-           0) ||
+      over(shared, footprint.sharedBytes, "shared_memory", 0) ||
       (plan->subgroup > 1 && over("registers per thread", footprint.registers,
                                   "registers", 255)))
     return failure();

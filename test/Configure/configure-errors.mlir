@@ -185,3 +185,40 @@ func.func private @PartsOfInput(%x: tensor<?x8xf32>, %o: tensor<8xf32>) -> tenso
   return %r : tensor<8xf32>
 }
 }
+
+// -----
+
+// A tile that no operand asks shared memory for, but that is turned around in
+// it: rows of 128 elements, padded.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @ScratchOfTranspose(%x: tensor<1024x512xf32>, %o: tensor<512x1024xf32>) -> tensor<512x1024xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 67584 bytes of shared memory (67584 of them to move values between threads) but test has 49152}}
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1024x512xf32>) outs(%o : tensor<512x1024xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [128, 128], warps = [8, 1], thread = [1, 4]>} {
+  ^bb0(%0: f32, %1: f32):
+    linalg.yield %0 : f32
+  } -> tensor<512x1024xf32>
+  return %r : tensor<512x1024xf32>
+}
+}
+
+// -----
+
+// The tiles of the factors alone would fit, and so would the transpose.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+module attributes {tilewright.target = #target} {
+func.func private @FactorsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{needs 53824 bytes of shared memory (34816 of them to move values between threads) but test has 49152}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 11], warps = [2, 2, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%m, %c : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}
+}

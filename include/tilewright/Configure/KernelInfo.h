@@ -46,6 +46,8 @@ struct LoopClass {
   bool contracted = false;
   /// Parts that the loop is cut into; a block runs over one of them.
   int64_t parts = 1;
+  /// What decisions assume of a dynamic extent.
+  int64_t nominal = 1024;
 };
 
 /// A kernel that computes parts of a reduction (Splits.h), by class numbers.

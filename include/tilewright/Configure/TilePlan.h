@@ -49,6 +49,9 @@ mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
 /// What a planned kernel uses of the target's limited resources (estimates).
 struct Footprint {
   int64_t sharedBytes = 0;
+  /// The part of them through which values move between threads: other layouts,
+  /// sums of several warps.
+  int64_t scratchBytes = 0;
   /// 32-bit registers per thread (vector registers on CPUs).
   int64_t registers = 0;
 };

@@ -1,0 +1,157 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shared memory that no operand of the config asks for: distribute moves values
+// between threads through it. All values of one element type take turns in one
+// buffer, so the largest counts.
+//
+//   a tile that is read along one dim and written (or combined) along another,
+//     a transpose: the tile, rows padded against bank conflicts
+//   a reduction that several warps share: a partial result of each warp
+//   what a reduction leaves, stored: the result tile
+//   an accumulator of narrow rows a warp, stored: the result tile
+//
+// An upper bound, held against what distribute really takes by
+// test/unit/Configure/FootprintTest.cpp.
+
+#include "CostModel.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// The vector dims of `operand`'s tile, outermost first, as loop classes.
+static SmallVector<unsigned> vectorClasses(const KernelInfo &info,
+                                           const TilePlan &plan,
+                                           OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<unsigned> classes;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+    if (unsigned number = info.getClasses(op)[map.getDimPosition(i)];
+        plan.classes[number].vector > 1)
+      classes.push_back(number);
+  return classes;
+}
+
+static int64_t elementsOf(const TilePlan &plan, ArrayRef<unsigned> classes) {
+  int64_t elements = 1;
+  for (unsigned number : classes)
+    elements *= plan.classes[number].vector;
+  return elements;
+}
+
+/// A tile whose rows, along whichever dim, are padded by up to 16 bytes each.
+static int64_t paddedBytes(const TilePlan &plan, ArrayRef<unsigned> classes,
+                           Type type) {
+  int64_t elements = elementsOf(plan, classes), rows = 1;
+  for (unsigned number : classes)
+    rows = std::max(rows, elements / plan.classes[number].vector);
+  return elements * bytesPerElement(type) + rows * 16;
+}
+
+/// True for tensors in memory: arguments, and results of the kernel.
+static bool isInMemory(const KernelInfo &info, OpOperand &operand) {
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return false;
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  if (op.isDpsInit(&operand) &&
+      llvm::is_contained(info.results, op.getTiedOpResult(&operand)))
+    return true;
+  return isa<BlockArgument>(operand.get()) &&
+         op.payloadUsesValueFromOperand(&operand);
+}
+
+/// The class along which the threads' values are neighbours: the accumulator's
+/// last dim, or the last dim of the first of the largest tiles that are read.
+static std::optional<unsigned> leadingClass(const KernelInfo &info,
+                                            const TilePlan &plan) {
+  linalg::LinalgOp root = info.root;
+  if (info.strategy == Strategy::SimtContraction) {
+    SmallVector<unsigned> classes =
+        vectorClasses(info, plan, *root.getDpsInitOperand(0));
+    return classes.empty() ? std::nullopt : std::optional(classes.back());
+  }
+  std::optional<unsigned> leading;
+  int64_t most = 0;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isInMemory(info, operand) || op.isDpsInit(&operand))
+        continue;
+      SmallVector<unsigned> classes = vectorClasses(info, plan, operand);
+      if (!classes.empty() && elementsOf(plan, classes) > most) {
+        most = elementsOf(plan, classes);
+        leading = classes.back();
+      }
+    }
+  return leading;
+}
+
+/// True if the accumulator of a contraction is spread over so many warps along
+/// its last dim that a warp's stores are narrower than a sector of memory: it
+/// is stored in another layout then.
+static bool storesNarrow(const KernelInfo &info, LoweringConfigAttr config,
+                         const TilePlan &plan, OpOperand &init) {
+  auto op = cast<linalg::LinalgOp>(init.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
+    unsigned loop = map.getDimPosition(dim);
+    int64_t extent = plan.classes[info.getClasses(op)[loop]].vector;
+    if (extent == 0)
+      continue;
+    int64_t warps = loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+    int64_t bytes = bytesPerElement(init.get().getType());
+    return extent / warps * bytes < std::min<int64_t>(32, extent * bytes);
+  }
+  return false;
+}
+
+int64_t tilewright::estimateScratch(const KernelInfo &info,
+                                    LoweringConfigAttr config,
+                                    const TilePlan &plan) {
+  if (plan.subgroup <= 1)
+    return 0;
+  llvm::MapVector<Type, int64_t> largest;
+  auto use = [&](Type type, int64_t bytes) {
+    int64_t &most = largest[getElementTypeOrSelf(type)];
+    most = std::max(most, bytes);
+  };
+  std::optional<unsigned> leading = leadingClass(info, plan);
+  int64_t warps = plan.threads / plan.subgroup;
+  for (linalg::LinalgOp op : info.ops) {
+    bool reduces = op.getNumReductionLoops() != 0 &&
+                   !(op == info.root &&
+                     info.strategy == Strategy::SimtContraction);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      SmallVector<unsigned> classes = vectorClasses(info, plan, operand);
+      int64_t elements = elementsOf(plan, classes);
+      int64_t bytes = elements * bytesPerElement(type);
+      // Operands that go to shared memory first take their own layout along.
+      bool promoted = op == info.root && !op.isDpsInit(&operand) &&
+                      info.strategy == Strategy::SimtContraction;
+      bool turned = leading && classes.size() > 1 && classes.back() != *leading &&
+                    llvm::is_contained(classes, *leading);
+      if (turned && !promoted && isInMemory(info, operand))
+        use(type, paddedBytes(plan, classes, type));
+      if (op == info.root && op.isDpsInit(&operand) &&
+          info.strategy == Strategy::SimtContraction &&
+          storesNarrow(info, config, plan, operand))
+        use(type, paddedBytes(plan, classes, type));
+      if (reduces && op.isDpsInit(&operand)) {
+        // A scalar result takes a word per warp, too.
+        if (warps > 1)
+          use(type, bytes * warps);
+        if (!classes.empty())
+          use(type, paddedBytes(plan, classes, type));
+      }
+    }
+  }
+  int64_t total = 0;
+  for (auto [type, bytes] : largest)
+    total += llvm::alignTo(bytes, 16);
+  return total;
+}

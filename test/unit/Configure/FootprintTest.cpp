@@ -1,0 +1,210 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What `fits` counts of shared memory is at least what distribute takes, for
+// candidates of kernels of every strategy.
+
+#include "tilewright/Configure/Configure.h"
+#include "tilewright/Stages/Stages.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static constexpr char kHeader[] = R"mlir(
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 1000000, registers = 255, access_bytes = 16}>
+#id = affine_map<(a, b) -> (a, b)>
+#t = affine_map<(a, b) -> (b, a)>
+#row = affine_map<(a, b) -> (a)>
+#col = affine_map<(a, b) -> (b)>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+module attributes {tilewright.target = #target} {
+)mlir";
+
+struct Kernel {
+  const char *name, *text;
+};
+
+static const Kernel kKernels[] = {
+    {"Transpose", R"mlir(
+func.func private @k(%x: tensor<1024x512xf32>, %o: tensor<512x1024xf32>) -> tensor<512x1024xf32> attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %r = linalg.generic {indexing_maps = [#t, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1024x512xf32>) outs(%o : tensor<512x1024xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    linalg.yield %0 : f32
+  } -> tensor<512x1024xf32>
+  return %r : tensor<512x1024xf32>
+})mlir"},
+    {"TransposeNarrow", R"mlir(
+func.func private @k(%x: tensor<?x?xi8>, %y: tensor<?x?xi8>, %o: tensor<?x?xi8>) -> tensor<?x?xi8> attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %r = linalg.generic {indexing_maps = [#t, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<?x?xi8>, tensor<?x?xi8>) outs(%o : tensor<?x?xi8>) {
+  ^bb0(%0: i8, %1: i8, %2: i8):
+    %s = arith.addi %0, %1 : i8
+    linalg.yield %s : i8
+  } -> tensor<?x?xi8>
+  return %r : tensor<?x?xi8>
+})mlir"},
+    {"Softmax", R"mlir(
+func.func private @k(%x: tensor<?x?xf32>, %e: tensor<?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %l = linalg.fill ins(%low : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x?xf32>) outs(%l : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.maximumf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<?x?xf32>, tensor<?xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %d = arith.subf %0, %1 : f32
+    %p = math.exp %d : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m, %s : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32, %3: f32):
+    %d = arith.subf %0, %1 : f32
+    %p = math.exp %d : f32
+    %q = arith.divf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+})mlir"},
+    {"Columns", R"mlir(
+func.func private @k(%x: tensor<?x512xf16>, %o: tensor<512xf16>) -> tensor<512xf16> attributes {tilewright.kernel, tilewright.access = ["read", "readwrite"]} {
+  %r = linalg.generic {indexing_maps = [#t, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x512xf16>) outs(%o : tensor<512xf16>) {
+  ^bb0(%0: f16, %1: f16):
+    %s = arith.addf %0, %1 : f16
+    linalg.yield %s : f16
+  } -> tensor<512xf16>
+  return %r : tensor<512xf16>
+})mlir"},
+    {"Epilogue", R"mlir(
+func.func private @k(%x: tensor<512x256xf32>, %y: tensor<256x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x256xf32>, tensor<256x512xf32>) outs(%z : tensor<512x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x512xf32>
+  %r = linalg.generic {indexing_maps = [#id, #t, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %q = arith.addf %0, %1 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+})mlir"},
+    {"TransposedResult", R"mlir(
+func.func private @k(%x: tensor<512x256xf32>, %y: tensor<256x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #nm], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x256xf32>, tensor<256x512xf32>) outs(%o : tensor<512x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+})mlir"},
+    {"Skinny", R"mlir(
+func.func private @k(%x: tensor<4x1000xf32>, %y: tensor<1000x512xf32>, %o: tensor<4x512xf32>) -> tensor<4x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x1000xf32>, tensor<1000x512xf32>) outs(%o : tensor<4x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<4x512xf32>
+  return %m : tensor<4x512xf32>
+})mlir"},
+    {"SkinnyTurned", R"mlir(
+func.func private @k(%x: tensor<8x1000xf16>, %y: tensor<512x1000xf16>, %o: tensor<8x512xf32>) -> tensor<8x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
+  %m = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<8x1000xf16>, tensor<512x1000xf16>) outs(%o : tensor<8x512xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<8x512xf32>
+  return %m : tensor<8x512xf32>
+})mlir"},
+};
+
+namespace {
+class FootprintTest : public ::testing::TestWithParam<Kernel> {
+protected:
+  FootprintTest() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    registerAllExtensions(registry);
+    registry.insert<TilewrightDialect>();
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+  MLIRContext context;
+};
+} // namespace
+
+/// Bytes that the kernel's shared allocations take.
+static int64_t allocatedBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  module->walk([&](memref::AllocOp op) {
+    Type element = op.getType().getElementType();
+    bytes += op.getType().getNumElements() * element.getIntOrFloatBitWidth() / 8;
+  });
+  return bytes;
+}
+
+TEST_P(FootprintTest, IsAnUpperBound) {
+  std::string text = std::string(kHeader) + GetParam().text + "\n}\n";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  auto kernel = *module->getOps<func::FuncOp>().begin();
+  FailureOr<KernelInfo> info = KernelInfo::get(kernel);
+  ASSERT_TRUE(succeeded(info));
+  TargetAttr target = getTarget(kernel);
+  std::vector<Candidate> candidates = listConfigs(*info, target);
+  llvm::erase_if(candidates,
+                 [](const Candidate &c) { return !c.refused.empty(); });
+  ASSERT_FALSE(candidates.empty());
+  // Some forty of them, best and worst.
+  size_t stride = std::max<size_t>(1, candidates.size() / 40);
+  for (size_t i = 0; i < candidates.size(); i += stride) {
+    LoweringConfigAttr config = candidates[i].config;
+    std::string reason;
+    FailureOr<TilePlan> plan = fits(*info, config, target, reason);
+    ASSERT_TRUE(succeeded(plan)) << reason;
+    Footprint footprint = estimate(*info, config, *plan, target);
+
+    info->root->setAttr(kConfigAttr, config);
+    OwningOpRef<ModuleOp> copy = module->clone();
+    for (Stage stage : {Stage::Tile, Stage::Vectorize, Stage::Bufferize,
+                        Stage::Promote, Stage::Pipeline, Stage::Distribute}) {
+      PassManager pm(&context, ModuleOp::getOperationName());
+      buildStage(stage, KernelForm::Thread, pm);
+      ASSERT_TRUE(succeeded(pm.run(*copy)));
+    }
+    std::string name;
+    llvm::raw_string_ostream(name) << config;
+    EXPECT_LE(allocatedBytes(*copy), footprint.sharedBytes) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, FootprintTest, ::testing::ValuesIn(kKernels),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });

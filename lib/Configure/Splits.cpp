@@ -134,3 +134,37 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
   split.parts = std::min<int64_t>(split.parts, units);
   return split;
 }
+
+std::optional<GuardedSplit>
+tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
+  std::string reason;
+  if (op->hasAttr(kConfigAttr) || target.getFact("subgroup", 1) <= 1 ||
+      !isa<linalg::GenericOp>(op.getOperation()) ||
+      op.getNumReductionLoops() == 0 || matchContraction(op) ||
+      matchCombiners(op).empty() || succeeded(chooseSplit(op, target, reason)))
+    return std::nullopt;
+  GuardedSplit guarded;
+  bool dynamicResults = false;
+  int64_t longest = -1, known = 1;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool isDynamic = ShapedType::isDynamic(extents[loop]);
+    if (type == utils::IteratorType::parallel) {
+      dynamicResults |= isDynamic;
+      known *= isDynamic ? 1 : extents[loop];
+    } else if (int64_t extent = isDynamic ? kReduced : extents[loop];
+               extent > longest) {
+      longest = extent;
+      guarded.split.loop = loop;
+    }
+  }
+  constexpr int64_t kParts = 64;
+  guarded.mostResults = kGpuBlocks / 8;
+  guarded.split.parts = kParts;
+  guarded.split.unit = kGpuElements / 4;
+  guarded.fewestElements = kFewestUnits * kGpuElements;
+  if (!dynamicResults || known > guarded.mostResults ||
+      longest < guarded.fewestElements)
+    return std::nullopt;
+  return guarded;
+}

@@ -13,6 +13,10 @@
 //   %r = linalg.generic {(p) -> (p), (p) -> (); reduction p}
 //          ins(%p : tensor<256xf32>) outs(%init) { add }
 //
+// Where only the sizes of dynamic dims can tell whether it pays, the host looks:
+//
+//   %r = scf.if %few_and_long -> (tensor<?xf32>) { parts, combine } else { whole }
+//
 // Splits.h says what the attribute means and which reductions are worth it. The
 // order of additions is fixed: the same program gives the same bits every time.
 
@@ -20,6 +24,7 @@
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -43,7 +48,14 @@ static SmallVector<unsigned> dimsOf(AffineMap map) {
 static Value createParts(OpBuilder &b, Location loc, Value init,
                          Operation *combiner, int64_t parts) {
   auto type = cast<RankedTensorType>(init.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init);
+  // A fill is repeated in the kernel that starts from it as long as nobody else
+  // looks at it.
+  Value shape = init;
+  while (auto fill = shape.getDefiningOp<linalg::FillOp>())
+    shape = fill.getOutputs()[0];
+  auto known = shape.getDefiningOp<tensor::EmptyOp>();
+  SmallVector<OpFoldResult> sizes =
+      known ? known.getMixedSizes() : tensor::getMixedSizes(b, loc, shape);
   sizes.push_back(b.getIndexAttr(parts));
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   Value neutral =
@@ -129,6 +141,74 @@ linalg::GenericOp tilewright::splitReduction(RewriterBase &rewriter,
   return partial;
 }
 
+/// Fusing the reduction with others is worth more than splitting it: true where
+/// there is nobody to fuse with.
+static bool standsAlone(linalg::GenericOp op) {
+  auto isStructured = [](Operation *other) {
+    return other && isa<linalg::LinalgOp>(other) && !isa<linalg::FillOp>(other);
+  };
+  return llvm::none_of(op.getInputs(), [&](Value input) {
+           return isStructured(input.getDefiningOp()) ||
+                  llvm::count_if(input.getUsers(), isStructured) > 1;
+         }) &&
+         llvm::none_of(op->getUsers(), isStructured);
+}
+
+/// The extent of `loop`, on the host.
+static Value extentOf(OpBuilder &b, linalg::GenericOp op, unsigned loop) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (auto dim = map.getResultPosition(b.getAffineDimExpr(loop)))
+      return b.createOrFold<tensor::DimOp>(op.getLoc(), operand.get(), *dim);
+  }
+  return {};
+}
+
+void tilewright::splitReductionGuarded(RewriterBase &rewriter,
+                                       linalg::GenericOp op,
+                                       const GuardedSplit &guarded) {
+  Location loc = op.getLoc();
+  Value results = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel)
+      results = rewriter.createOrFold<arith::MulIOp>(
+          loc, results, extentOf(rewriter, op, loop));
+  Value elements = extentOf(rewriter, op, guarded.split.loop);
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value few = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sle,
+                                    results, constant(guarded.mostResults));
+  Value isLong =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge, elements,
+                            constant(guarded.fewestElements));
+  auto branch = scf::IfOp::create(
+      rewriter, loc, op.getResultTypes(),
+      arith::AndIOp::create(rewriter, loc, few, isLong),
+      /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(block);
+    // Fills that only initialise are repeated in kernels, from their own block.
+    IRMapping mapping;
+    for (Value init : op.getOutputs())
+      if (auto fill = init.getDefiningOp<linalg::FillOp>();
+          fill && fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>()) {
+        Operation *empty = rewriter.clone(
+            *fill.getOutputs()[0].getDefiningOp(), mapping);
+        mapping.map(fill.getOutputs()[0], empty->getResult(0));
+        mapping.map(init, rewriter.clone(*fill, mapping)->getResult(0));
+      }
+    auto copy = cast<linalg::GenericOp>(rewriter.clone(*op, mapping));
+    scf::YieldOp::create(rewriter, loc, copy.getResults());
+    if (block == branch.thenBlock()) {
+      rewriter.setInsertionPoint(copy);
+      (void)splitReduction(rewriter, copy, guarded.split);
+    }
+  }
+  rewriter.replaceOp(op, branch);
+}
+
 namespace {
 struct SplitReductionsPass
     : public tilewright::impl::SplitReductionsPassBase<SplitReductionsPass> {
@@ -149,6 +229,14 @@ struct SplitReductionsPass
       if (succeeded(split)) {
         rewriter.setInsertionPoint(op);
         (void)splitReduction(rewriter, op, *split);
+        continue;
+      }
+      if (!standsAlone(op))
+        continue;
+      if (auto guarded = chooseGuardedSplit(
+              cast<linalg::LinalgOp>(op.getOperation()), target)) {
+        rewriter.setInsertionPoint(op);
+        splitReductionGuarded(rewriter, op, *guarded);
         continue;
       }
       auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);

@@ -84,6 +84,48 @@ func.func @SplitTwoResults(%x: tensor<1000000x16xf32>, %s0: tensor<16xf32>, %m0:
   return %r#0, %r#1 : tensor<16xf32>, tensor<16xf32>
 }
 
+// The number of rows decides, and is known on the host only.
+// CHECK-LABEL: func.func @ChooseAtRunTime(
+// CHECK: %[[ROWS:.*]] = tensor.dim %{{.*}}, %c0
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c32
+// CHECK: %[[LONG:.*]] = arith.cmpi sge, %{{.*}}, %c65536
+// CHECK: %[[BOTH:.*]] = arith.andi %[[FEW]], %[[LONG]]
+// CHECK: %[[R:.*]] = scf.if %[[BOTH]] -> (tensor<?xf32>)
+// CHECK: linalg.generic {{.*}}outs({{.*}} : tensor<?x64xf32>) attrs = {tilewright.split = array<i64: 1, 1024>}
+// CHECK: linalg.generic
+// CHECK: } else {
+// CHECK: linalg.generic
+// CHECK-NOT: tilewright.split
+// CHECK: return %[[R]]
+func.func @ChooseAtRunTime(%x: tensor<?x?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%init : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// With somebody to fuse with, one kernel is better.
+// CHECK-LABEL: func.func @FuseRather(
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @FuseRather(%x: tensor<?x?xf32>, %init: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%init : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %q = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]} ins(%r : tensor<?xf32>) outs(%init : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = math.sqrt %0 : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %q : tensor<?xf32>
+}
+
 // A pinned config decides; its step divides the unit.
 // CHECK-LABEL: func.func @HonourPinned(
 // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<7xf32>) attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [96], warps = [1], thread = [1], splits = 7>, tilewright.split = array<i64: 0, 4128>}

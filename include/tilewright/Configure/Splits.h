@@ -10,6 +10,8 @@
 //   sum of 1000000 f32 -> f32      256 parts, each a multiple of 4096 elements
 //   sum of 4 x 100000 -> 4          64 parts a row
 //   sum of ? -> f32                256 parts (short vectors leave parts empty)
+//   sum of ? x ? -> ?              64 parts a row where the host finds few long
+//                                  rows, else none
 //   sum of ? x 512 -> ?            none: the rows fill the machine
 
 #ifndef TILEWRIGHT_CONFIGURE_SPLITS_H
@@ -38,6 +40,18 @@ struct Split {
 /// A lowering config on `op` decides by its `splits`.
 mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,
                                    std::string &reason);
+
+/// A split that pays only for some of the sizes that dynamic dims may have: at
+/// most `mostResults` results of at least `fewestElements` along the split loop.
+struct GuardedSplit {
+  Split split;
+  int64_t mostResults = 0, fewestElements = 0;
+};
+
+/// The split of a reduction with a dynamic number of results for the case that
+/// they are few; nothing where `chooseSplit` decides for all sizes.
+std::optional<GuardedSplit> chooseGuardedSplit(mlir::linalg::LinalgOp op,
+                                               TargetAttr target);
 
 /// For each result the op that combines two partial results; empty where one
 /// is no such combination, or has no known neutral element.

@@ -36,12 +36,18 @@ mlir::func::FuncOp outlineGroup(mlir::RewriterBase &rewriter,
                                 const Group &group, llvm::StringRef name,
                                 mlir::SymbolTable &symbols);
 
+struct GuardedSplit;
 struct Split;
 /// Replaces `op` by one that computes partial results and one that combines
 /// them, as `split` says; returns the former. `matchCombiners(op)` is not empty.
 mlir::linalg::GenericOp splitReduction(mlir::RewriterBase &rewriter,
                                        mlir::linalg::GenericOp op,
                                        const Split &split);
+
+/// Replaces `op` by a choice at run time between the split op and the whole one.
+void splitReductionGuarded(mlir::RewriterBase &rewriter,
+                           mlir::linalg::GenericOp op,
+                           const GuardedSplit &guarded);
 
 /// Emits an error and fails if the host cannot run `op`.
 mlir::LogicalResult checkHostOp(mlir::Operation *op);

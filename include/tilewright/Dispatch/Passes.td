@@ -28,12 +28,14 @@ def SplitReductionsPass
   let description = [{
     Which, and into how many parts, is decided as for lowering configs
     (`tilewright/Configure/Splits.h`): from shapes and target, or by `splits` in
-    a pinned config. The op that computes the parts carries `tilewright.split`
+    a pinned config. A reduction with a dynamic number of results that nothing
+    could be fused with becomes an `scf.if` between both forms. The op that computes the parts carries `tilewright.split`
     and the pinned config.
   }];
   let dependentDialects = [
     "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def FormDispatchesPass

@@ -149,6 +149,9 @@ def functions():
         for dynamic in (True, False):
             yield long(element, op, "k", primes, dynamic)
     yield long(F32, "sum", "mk", [{"m": 3, "k": 99991}], False)
+    rows = [{"m": m, "k": k} for m, k in ((3, 99991), (40, 70), (32, 65536), (33, 65537), (5, 0), (0, 7))]
+    for element in (F32, I32):
+        yield long(element, "sum", "mk", rows, True)
     yield long(I32, "sum", "mk", [{"m": 7, "k": 30011}], False)
     for element in TYPES:
         for op in OPS:

@@ -35,10 +35,10 @@ public:
 private:
   LogicalResult op(Operation *op);
   LogicalResult scalar(Operation *op);
-  LogicalResult splat(arith::ConstantOp op);
+  LogicalResult constant(arith::ConstantOp op);
   LogicalResult elementwise(Operation *op);
   LogicalResult broadcast(vector::BroadcastOp op);
-  LogicalResult createMask(vector::CreateMaskOp op);
+  LogicalResult mask(Operation *op, ArrayRef<Index> bounds);
   LogicalResult step(vector::StepOp op);
   LogicalResult tileId(TileIdOp op);
   LogicalResult loop(scf::ForOp op);
@@ -170,7 +170,7 @@ LogicalResult Distributor::op(Operation *op) {
   bool hasVectors = llvm::any_of(op->getResultTypes(), laidOutType) ||
                     llvm::any_of(op->getOperandTypes(), laidOutType);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return hasVectors ? splat(constant) : scalar(op);
+    return hasVectors ? this->constant(constant) : scalar(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](vector::TransferReadOp op) { return code.read(op); })
       .Case([&](vector::TransferWriteOp op) { return code.write(op); })
@@ -186,7 +186,18 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](TileIdOp op) { return tileId(op); })
       .Case([&](WarpsOp op) { return warps(op); })
       .Case([&](vector::BroadcastOp op) { return broadcast(op); })
-      .Case([&](vector::CreateMaskOp op) { return createMask(op); })
+      .Case([&](vector::CreateMaskOp op) {
+        SmallVector<Index> bounds;
+        for (Value bound : op.getOperands())
+          bounds.push_back(code.mapped(OpFoldResult(bound)));
+        return mask(op, bounds);
+      })
+      .Case([&](vector::ConstantMaskOp op) {
+        SmallVector<Index> bounds;
+        for (int64_t bound : op.getMaskDimSizes())
+          bounds.push_back(Index(bound));
+        return mask(op, bounds);
+      })
       .Case([&](vector::StepOp op) { return step(op); })
       .Case([&](scf::ForOp op) { return loop(op); })
       .Case([&](scf::IfOp op) { return branch(op); })
@@ -220,16 +231,91 @@ LogicalResult Distributor::scalar(Operation *op) {
   return success();
 }
 
-LogicalResult Distributor::splat(arith::ConstantOp op) {
-  auto dense = dyn_cast<SplatElementsAttr>(op.getValue());
+/// A splat is one scalar. Of other constants, register r of a thread holds the
+/// element at the thread's coordinates: an arithmetic sequence along the
+/// row-major position is computed, anything else chosen run by run of equal
+/// elements.
+LogicalResult Distributor::constant(arith::ConstantOp op) {
+  constexpr size_t kMostRuns = 64;
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense)
-    return op.emitOpError() << "is a vector constant that is no splat";
+    return op.emitOpError() << "is a vector constant without plain elements";
   FailureOr<DistributedLayout> layout = getLayout(op.getResult());
   if (failed(layout))
     return failure();
-  Value value = arith::ConstantOp::create(
-      code.b, op.getLoc(), cast<TypedAttr>(dense.getSplatValue<Attribute>()));
-  code.define(op, Registers(layout->numRegisters(), value));
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  auto scalar = [&](Attribute value) -> Value {
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+  };
+  if (dense.isSplat()) {
+    Value value = scalar(dense.getSplatValue<Attribute>());
+    code.define(op, Registers(layout->numRegisters(), value));
+    return success();
+  }
+
+  SmallVector<Attribute> elements(dense.getValues<Attribute>());
+  // Position of the thread's register 0; registers add constants.
+  SmallVector<Index> base = code.baseCoordinates(*layout);
+  Index first(0);
+  SmallVector<int64_t> strides(layout->rank(), 1);
+  for (int dim = layout->rank() - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * layout->shape()[dim + 1];
+  for (auto [coordinate, stride] : llvm::zip_equal(base, strides))
+    first = code.add(loc, first, code.multiply(loc, coordinate, Index(stride)));
+  auto positionOf = [&](int64_t reg) {
+    int64_t position = 0;
+    for (auto [coordinate, stride] :
+         llvm::zip_equal(layout->registerOffset(reg), strides))
+      position += coordinate * stride;
+    return position;
+  };
+
+  SmallVector<std::pair<int64_t, Attribute>> runs; // where each begins
+  for (auto [position, element] : llvm::enumerate(elements))
+    if (runs.empty() || runs.back().second != element)
+      runs.push_back({int64_t(position), element});
+  // Indices that count: 0, 1, 2, … times a step.
+  bool counts = dense.getElementType().isIndex();
+  int64_t start = 0, step = 0;
+  if (counts) {
+    start = cast<IntegerAttr>(elements[0]).getInt();
+    step = cast<IntegerAttr>(elements[1]).getInt() - start;
+    for (auto [position, element] : llvm::enumerate(elements))
+      counts &= cast<IntegerAttr>(element).getInt() ==
+                start + int64_t(position) * step;
+  }
+  if (!first.isConstant() && !counts && runs.size() > kMostRuns)
+    return op.emitOpError()
+           << "is a vector constant with " << runs.size()
+           << " runs of equal elements spread over threads; at most "
+           << kMostRuns << " are chosen between, pass it as an argument";
+
+  Registers result;
+  for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
+    Index position = code.add(loc, first, Index(positionOf(reg)));
+    if (position.isConstant()) {
+      result.push_back(scalar(elements[position.constant]));
+    } else if (counts) {
+      result.push_back(code.materialize(
+          loc, code.add(loc, Index(start),
+                        code.multiply(loc, position, Index(step)))));
+    } else {
+      Value at = code.materialize(loc, position), value;
+      for (auto [begin, element] : runs) {
+        Value next = scalar(element);
+        if (!value) {
+          value = next;
+          continue;
+        }
+        Value inside = arith::CmpIOp::create(
+            b, loc, arith::CmpIPredicate::sge, at, code.constant(loc, begin));
+        value = arith::SelectOp::create(b, loc, inside, next, value);
+      }
+      result.push_back(value);
+    }
+  }
+  code.define(op, result);
   return success();
 }
 
@@ -304,9 +390,10 @@ LogicalResult Distributor::broadcast(vector::BroadcastOp op) {
   return success();
 }
 
-LogicalResult Distributor::createMask(vector::CreateMaskOp op) {
-  Location loc = op.getLoc();
-  FailureOr<DistributedLayout> layout = getLayout(op.getResult());
+/// True where every coordinate is below its bound.
+LogicalResult Distributor::mask(Operation *op, ArrayRef<Index> bounds) {
+  Location loc = op->getLoc();
+  FailureOr<DistributedLayout> layout = getLayout(op->getResult(0));
   if (failed(layout))
     return failure();
   SmallVector<Index> base = code.baseCoordinates(*layout);
@@ -315,7 +402,7 @@ LogicalResult Distributor::createMask(vector::CreateMaskOp op) {
   for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
     Value all;
     for (auto [dim, offset] : llvm::enumerate(layout->registerOffset(reg))) {
-      Index bound = code.mapped(OpFoldResult(op.getOperand(dim)));
+      const Index &bound = bounds[dim];
       Value &inside = compared[{int64_t(dim), offset}];
       if (!inside)
         inside = arith::CmpIOp::create(
@@ -327,7 +414,7 @@ LogicalResult Distributor::createMask(vector::CreateMaskOp op) {
     }
     result.push_back(all);
   }
-  code.define(op, result);
+  code.define(op->getResult(0), result);
   return success();
 }
 

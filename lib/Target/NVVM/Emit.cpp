@@ -23,7 +23,7 @@ using namespace tilewright::nvvm;
 /// the schedule has decided that.
 static constexpr StringLiteral kPipeline =
     "function(simplifycfg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-    "loop-mssa(loop-rotate<header-duplication>,licm),gvn,sink,"
+    "loop-mssa(loop-rotate<header-duplication>,licm),gvn,slp-vectorizer,sink,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 
 FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,

@@ -150,6 +150,8 @@ def skinny():
     """Few rows or columns: threads share the sums. Also so few results that blocks share them."""
     forms = (("rows", ("mk", "kn"), sizes(4, 70, 300)), ("row", ("mk", "kn"), sizes(1, 257, 1031)),
              ("rows_tb", ("mk", "nk"), sizes(8, 33, 520)), ("rows_ta", ("km", "kn"), sizes(3, 65, 129)),
+             ("small", ("mk", "kn"), sizes(4, 20, 37)), ("small_tb", ("mk", "nk"), sizes(2, 9, 64)),
+             ("small_columns", ("km", "kn"), sizes(19, 3, 33)),
              ("columns", ("mk", "kn"), sizes(129, 5, 264)), ("columns_tb", ("mk", "nk"), sizes(64, 16, 512)),
              ("split_tb", ("mk", "nk"), sizes(2, 3, 70001)), ("split", ("mk", "kn"), sizes(3, 12, 40009)))
     for a, c in PAIRS:

@@ -92,3 +92,25 @@ LogicalResult MmaOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// LoadMatricesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadMatricesOp::verify() {
+  auto type = cast<MemRefType>(getBase().getType());
+  if (type.getRank() != 1 || !isa_and_nonnull<SharedAttr>(type.getMemorySpace()))
+    return emitOpError() << "reads shared memory of rank 1, not " << type;
+  if (!type.getElementType().isIntOrFloat() ||
+      type.getElementTypeBitWidth() != 16)
+    return emitOpError() << "reads elements of 16 bits, not "
+                         << type.getElementType();
+  size_t count = getNumResults();
+  if (count != 2 && count != 4 && count != 8)
+    return emitOpError() << "has " << count << " results; 2, 4 or 8 are possible";
+  for (Type result : getResultTypes())
+    if (result != type.getElementType())
+      return emitOpError() << "has a result of " << result << " out of memory of "
+                           << type.getElementType();
+  return success();
+}

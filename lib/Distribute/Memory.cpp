@@ -297,6 +297,8 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   FailureOr<DistributedLayout> layout = getLayout(op.getVector());
   if (failed(layout))
     return failure();
+  if (readMatrices(op, *layout))
+    return success();
   FailureOr<Access> found =
       access(op, op.getBase(), op.getIndices(), op.getPermutationMap(),
              op.getInBounds(), op.getVectorType(), *layout);

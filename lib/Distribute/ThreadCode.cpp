@@ -119,7 +119,18 @@ static Index applyTerm(ThreadCode &code, Location loc, Value x,
 
 SmallVector<Index>
 ThreadCode::baseCoordinates(const DistributedLayout &layout) {
-  auto [it, isNew] = bases.try_emplace(layout.print());
+  return coordinates(layout, {Level::Lane, Level::Warp});
+}
+
+SmallVector<Index>
+ThreadCode::warpCoordinates(const DistributedLayout &layout) {
+  return coordinates(layout, Level::Warp);
+}
+
+SmallVector<Index> ThreadCode::coordinates(const DistributedLayout &layout,
+                                           ArrayRef<Level> levels) {
+  std::string key = std::to_string(levels.size()) + " " + layout.print();
+  auto [it, isNew] = bases.try_emplace(key);
   if (!isNew)
     return it->second;
   OpBuilder::InsertionGuard guard(b);
@@ -131,8 +142,8 @@ ThreadCode::baseCoordinates(const DistributedLayout &layout) {
       result[term.dim] =
           add(loc, result[term.dim], applyTerm(*this, loc, id, term));
   };
-  addTerms(Level::Lane, laneId);
-  addTerms(Level::Warp, warp());
+  for (Level level : levels)
+    addTerms(level, level == Level::Lane ? laneId : warp());
   it->second = result;
   return result;
 }

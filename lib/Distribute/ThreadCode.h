@@ -87,6 +87,8 @@ public:
   mlir::Value warp();
   /// The thread's part of the coordinates, one Index per dim (register 0).
   mlir::SmallVector<Index> baseCoordinates(const DistributedLayout &layout);
+  /// The part of them that comes from the warp.
+  mlir::SmallVector<Index> warpCoordinates(const DistributedLayout &layout);
   /// i1: this thread is the first owner of what it holds; null if all are.
   mlir::Value isFirstOwner(mlir::Location loc, const DistributedLayout &layout);
   void barrier(mlir::Location loc);
@@ -98,6 +100,10 @@ public:
 
   //===--- Ops, by subject ------------------------------------------------===//
   mlir::LogicalResult read(mlir::vector::TransferReadOp op);
+  /// A fragment out of shared memory by load_matrices; false where the layout or
+  /// the memory does not allow it.
+  bool readMatrices(mlir::vector::TransferReadOp op,
+                    const DistributedLayout &layout);
   mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
   mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);
@@ -136,6 +142,9 @@ public:
   int64_t barrierId = 0;
 
 private:
+  mlir::SmallVector<Index>
+  coordinates(const DistributedLayout &layout,
+              mlir::ArrayRef<layout::Level> levels);
   struct Access;
   mlir::FailureOr<Access> access(mlir::Operation *op, mlir::Value memref,
                                  mlir::OperandRange indices,

@@ -44,10 +44,16 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
         return position;
     return op.getInstruction() ? int64_t(acc.getNumResults()) : -1;
   };
+  // Where matrices are loaded in either direction, memory's own order stays.
+  TargetAttr target = getTarget(op);
+  bool asItIs = op.getInstruction() && target &&
+                target.getFacts().contains("load_matrices") &&
+                vector.getElementTypeBitWidth() == 16;
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    return std::pair(rank(a), a) < std::pair(rank(b), b);
-  });
+  if (!asItIs)
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(rank(a), a) < std::pair(rank(b), b);
+    });
 
   // Rows 16 bytes apart from a multiple of the banks.
   bool padded = op.getInstruction().has_value() ||

@@ -125,6 +125,24 @@ def Tilewright_BarrierOp : Tilewright_Op<"barrier"> {
       "(`arrive` $arrive^)? $id `threads` `=` $threads attr-dict";
 }
 
+def Tilewright_LoadMatricesOp : Tilewright_Op<"load_matrices"> {
+  let summary = "8x8 matrices of 16-bit elements out of shared memory, by a warp";
+  let description = [{
+    In per-thread code. Lanes 8i .. 8i+7 give the element offsets of the rows of
+    matrix i: 8 neighbours at a multiple of 16 bytes. Lane l gets the elements
+    (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1) of every matrix, or those of the
+    transposed matrix. One, two or four matrices: two results each.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$base, Index:$offset,
+                       UnitAttr:$transposed);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    (`transposed` $transposed^)? $base `[` $offset `]` attr-dict `:` type($base)
+    `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tilewright_MmaFragmentOp : Tilewright_Op<"mma_fragment", [Pure, AttrSizedOperandSegments]> {
   let summary = "one matrix instruction of a warp, on registers";
   let description = [{

@@ -46,6 +46,8 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   number("access_bytes", 16);
   number("index_bits", 32);
   facts.set("shuffle", builder.getUnitAttr());
+  if (sm >= 75)
+    facts.set("load_matrices", builder.getUnitAttr());
   if (sm >= 80) {
     facts.set("async_copy", builder.getUnitAttr());
     texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.bf16.f32"});

@@ -29,7 +29,7 @@ mlir::LogicalResult planSharedMemory(mlir::func::FuncOp kernel);
 void populateMemoryPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
-/// tilewright.mma_fragment.
+/// tilewright.mma_fragment and load_matrices.
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 

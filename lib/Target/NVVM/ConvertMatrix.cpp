@@ -117,7 +117,48 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
 };
 } // namespace
 
+namespace {
+struct LoadMatricesLowering : ConvertOpToLLVMPattern<LoadMatricesOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadMatricesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MLIRContext *context = getContext();
+    Value address = LLVM::GEPOp::create(
+        rewriter, loc, adaptor.getBase().getType(), op.getResult(0).getType(),
+        adaptor.getBase(), ArrayRef<LLVM::GEPArg>{adaptor.getOffset()});
+    int64_t count = op.getNumResults() / 2;
+    Type i32 = rewriter.getI32Type();
+    Type type = count == 1 ? i32
+                           : LLVM::LLVMStructType::getLiteral(
+                                 context, SmallVector<Type>(count, i32));
+    Value loaded = NVVM::LdMatrixOp::create(
+        rewriter, loc, type, address, count,
+        op.getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> elements;
+    auto pair = VectorType::get(2, op.getResult(0).getType());
+    for (int64_t i = 0; i < count; ++i) {
+      Value reg = count == 1 ? loaded
+                             : LLVM::ExtractValueOp::create(rewriter, loc,
+                                                            loaded, i);
+      reg = LLVM::BitcastOp::create(rewriter, loc, pair, reg);
+      for (int64_t half = 0; half < 2; ++half)
+        elements.push_back(LLVM::ExtractElementOp::create(
+            rewriter, loc, reg,
+            LLVM::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(half))));
+    }
+    rewriter.replaceOp(op, elements);
+    return success();
+  }
+};
+} // namespace
+
 void tilewright::nvvm::populateMatrixPatterns(const LLVMTypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<MmaFragmentLowering>(converter);
+  patterns.add<MmaFragmentLowering, LoadMatricesLowering>(converter);
 }

@@ -1,0 +1,138 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Fragments of 16-bit elements out of shared memory, by tilewright.load_matrices
+// where the target has it. In a fragment of a matrix instruction four lanes hold
+// the pairs of a row of eight and eight groups of lanes the rows; each pair of
+// registers is one 8x8 matrix. Rows of the matrix that are rows of the memory
+// are read as they are, columns transposed:
+//
+//   A[m][k] in memory, pairs along k          B[k][n] in memory, pairs along k
+//   load_matrices %a[(l % 8) * row + …]       load_matrices transposed %b[…]
+
+#include "ThreadCode.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using layout::DigitTerm;
+using layout::Level;
+
+namespace {
+/// Which dims of a vector of rank 2 the 8x8 matrices have.
+struct MatrixDims {
+  int pair; // four lanes, two elements each
+  int row;  // eight groups of lanes
+};
+} // namespace
+
+static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout) {
+  if (layout.rank() != 2 || layout.numRegisters() % 2)
+    return std::nullopt;
+  MatrixDims dims = {-1, -1};
+  for (const DigitTerm &term : layout.forwardTerms(Level::Lane)) {
+    if (term.div == 1 && term.mod == 4 && term.multiplier == 2)
+      dims.pair = term.dim;
+    else if (term.div == 4 && term.mod == 8 && term.multiplier == 1)
+      dims.row = term.dim;
+    else
+      return std::nullopt;
+  }
+  if (dims.pair < 0 || dims.row < 0 || dims.pair == dims.row)
+    return std::nullopt;
+  for (int64_t reg = 0; reg < layout.numRegisters(); reg += 2) {
+    std::vector<int64_t> first = layout.registerOffset(reg);
+    ++first[dims.pair];
+    if (layout.registerOffset(reg + 1) != first)
+      return std::nullopt;
+  }
+  return dims;
+}
+
+/// How many matrices one op loads: the distances between the matrices of a
+/// group must be the same in all groups.
+static int64_t groupSize(ArrayRef<int64_t> offsets) {
+  int64_t count = offsets.size();
+  auto uniform = [&](int64_t size) {
+    if (count % size)
+      return false;
+    for (int64_t first = 0; first < count; first += size) {
+      for (int64_t i = 1; i < size; ++i)
+        if (offsets[first + i] - offsets[first] != offsets[i] - offsets[0])
+          return false;
+      if (size == 4 && offsets[first + 3] - offsets[first + 2] !=
+                           offsets[first + 1] - offsets[first])
+        return false;
+    }
+    return true;
+  };
+  return uniform(4) ? 4 : uniform(2) ? 2 : 1;
+}
+
+bool ThreadCode::readMatrices(vector::TransferReadOp op,
+                              const DistributedLayout &layout) {
+  TargetAttr target = getTarget(source);
+  FailureOr<MemView> mem = view(op.getBase());
+  if (!target || !target.getFacts().contains("load_matrices") || failed(mem) ||
+      !mem->shared || !mem->shared.getSwizzle().empty() || op.getMask() ||
+      op.hasOutOfBoundsDim() || !op.getPermutationMap().isIdentity() ||
+      !mem->element.isIntOrFloat() ||
+      mem->element.getIntOrFloatBitWidth() != 16)
+    return false;
+  std::optional<MatrixDims> dims = matchMatrices(layout);
+  if (!dims)
+    return false;
+  // Rows of eight neighbours at multiples of 16 bytes.
+  SmallVector<int64_t> strides;
+  for (const Index &stride : mem->strides)
+    if (!stride.isConstant())
+      return false;
+    else
+      strides.push_back(stride.constant);
+  bool transposed = strides[dims->pair] != 1;
+  int contiguous = transposed ? dims->row : dims->pair;
+  int across = transposed ? dims->pair : dims->row;
+  if (strides[contiguous] != 1 || strides[across] % 8 || mem->offsetDivisor % 8)
+    return false;
+  for (Value index : op.getIndices())
+    if (!isConstantIntValue(index, 0))
+      return false;
+  SmallVector<int64_t> offsets;
+  for (int64_t reg = 0; reg < layout.numRegisters(); reg += 2) {
+    std::vector<int64_t> at = layout.registerOffset(reg);
+    if (at[contiguous] % 8)
+      return false;
+    offsets.push_back(at[0] * strides[0] + at[1] * strides[1]);
+  }
+
+  Location loc = op.getLoc();
+  Index base = mem->offset;
+  for (auto [coordinate, stride] :
+       llvm::zip_equal(warpCoordinates(layout), strides))
+    base = add(loc, base, multiply(loc, coordinate, Index(stride)));
+  // The lane's row: of matrix lane / 8, row lane % 8.
+  int64_t size = groupSize(offsets);
+  auto addDigit = [&](int64_t div, int64_t mod, int64_t multiplier) {
+    Value digit = arith::DivUIOp::create(b, loc, lane(), constant(loc, div));
+    digit = arith::RemUIOp::create(b, loc, digit, constant(loc, mod));
+    base = add(loc, base, multiply(loc, Index(digit), Index(multiplier)));
+  };
+  addDigit(1, 8, strides[across]);
+  if (size >= 2)
+    addDigit(8, 2, offsets[1] - offsets[0]);
+  if (size == 4)
+    addDigit(16, 2, offsets[2] - offsets[0]);
+
+  Registers result;
+  SmallVector<Type> types(2 * size, mem->element);
+  for (size_t first = 0; first < offsets.size(); first += size) {
+    Value offset = materialize(loc, add(loc, base, Index(offsets[first])));
+    auto load = LoadMatricesOp::create(b, loc, types, mem->base, offset,
+                                       transposed);
+    llvm::append_range(result, load.getResults());
+  }
+  define(op.getVector(), result);
+  return true;
+}

@@ -11,6 +11,7 @@ namespace tilewright::ptxsim {
 namespace {
 
 constexpr size_t maxReaders = 48;
+constexpr size_t maxProxyFences = 64;
 
 /// The element-wise maximum; shares an input where that already is the answer.
 std::shared_ptr<const BlockClock> maximum(const std::shared_ptr<const BlockClock> &a,
@@ -85,11 +86,24 @@ bool BlockRaces::morallyStrong(uint32_t globalThread, Scope otherScope, const Ac
 
 bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report) {
   bool raced = false;
-  shadow.visit(offset, bytes, [&](RaceCell &cell) { raced |= accessCell(cell, access, report); });
+  shadow.visit(offset, bytes, [&](RaceCell &cell) { raced |= accessCell(shadow, cell, access, report); });
   return raced;
 }
 
-bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &report) {
+bool BlockRaces::lacksProxyFence(const RaceCell &cell, uint32_t agent) const {
+  uint32_t writer = cell.writeThread % grid.threadsPerBlock;
+  if (cell.writeClock == 0 || cell.writeThread / grid.threadsPerBlock != block || writer >= grid.realThreads)
+    return false;
+  // The fence lies between the write and what the reader knows of the writer.
+  const Thread &reader = threads[agent], &other = threads[writer];
+  uint32_t last = reader.issuer == writer ? reader.issuedAt : reader.known->own[writer];
+  for (uint32_t fence : other.proxyFences)
+    if (fence >= cell.writeClock && fence <= last)
+      return false;
+  return !other.forgotFences;
+}
+
+bool BlockRaces::accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {
   uint32_t self = static_cast<uint32_t>(block * grid.threadsPerBlock + access.thread);
   bool raced = false;
   auto blame = [&](uint32_t thread, uint32_t line, bool wasWrite, uint32_t launch) {
@@ -126,6 +140,10 @@ bool BlockRaces::accessCell(RaceCell &cell, const Access &access, RaceReport &re
               !morallyStrong(thread, reader.scope, access))
             blame(thread, reader.line, false, grid.launch);
         }
+  }
+  if (!raced && !writes && &shadow == &shared && isAsyncProxy(access.thread) && lacksProxyFence(cell, access.thread)) {
+    report = {block, cell.writeThread % grid.threadsPerBlock, cell.writeLine, true, cell.launch};
+    report.needsProxyFence = true;
   }
   uint32_t clock = threads[access.thread].clock;
   if (writes) {
@@ -264,6 +282,15 @@ void BlockRaces::learn(uint32_t thread, uint32_t agent, uint32_t clock) {
 void BlockRaces::publishFence(uint32_t thread, JoinedClock &into) const {
   if (threads[thread].fenced)
     into.join(*threads[thread].fenced);
+}
+
+void BlockRaces::proxyFence(uint32_t thread) {
+  Thread &state = threads[thread];
+  if (state.proxyFences.size() == maxProxyFences) {
+    state.proxyFences.erase(state.proxyFences.begin());
+    state.forgotFences = true;
+  }
+  state.proxyFences.push_back(state.clock++);
 }
 
 void BlockRaces::fence(uint32_t thread, Scope scope) {

@@ -71,6 +71,8 @@ struct RaceReport {
   bool wasWrite = false;
   /// Launch that made it; differs from the current one for a race between launches.
   uint64_t launch = 0;
+  /// No race, but a read through the asynchronous proxy of what was written through the generic one, without a fence.
+  bool needsProxyFence = false;
 };
 
 struct RaceCell {
@@ -119,9 +121,10 @@ private:
 /// Race state of one launch.
 class GridRaces {
 public:
-  /// With `agents`, every thread has one that its cp.async count as, and one for its bulk copies.
+  /// With `agents`, every thread has one that its cp.async count as, and one for its bulk copies, and one
+  /// for the wgmma of its warp.
   GridRaces(uint32_t launch, uint32_t realThreads, bool agents, std::function<bool(uint32_t)> launchOrdered)
-      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 3 * wholeWarps(realThreads) : realThreads),
+      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 4 * wholeWarps(realThreads) : realThreads),
         launchOrdered(std::move(launchOrdered)) {}
 
   static uint32_t wholeWarps(uint32_t threads) { return (threads + 31) / 32 * 32; }
@@ -160,8 +163,11 @@ public:
   void release(const std::vector<uint32_t> &threads, JoinedClock &into);
   void acquire(const std::vector<uint32_t> &threads, const JoinedClock &from);
 
-  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 3 + thread; }
-  uint32_t bulkAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 3 * 2 + thread; }
+  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 + thread; }
+  uint32_t bulkAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 * 2 + thread; }
+  uint32_t wgmmaAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 * 3 + thread; }
+  /// Bulk copies and wgmma access memory through the asynchronous proxy.
+  bool isAsyncProxy(uint32_t thread) const { return thread >= grid.realThreads && thread >= grid.threadsPerBlock / 2; }
   /// The thread issues work for an agent: what it did so far happens before that, what it does from now on does not.
   IssuePoint issue(uint32_t thread);
   /// The agent's next accesses are of work issued there, and have this clock.
@@ -173,6 +179,8 @@ public:
   void learn(uint32_t thread, uint32_t agent, uint32_t clock);
 
   void fence(uint32_t thread, Scope scope);
+  /// fence.proxy.async: what the thread wrote so far may be read through the asynchronous proxy.
+  void proxyFence(uint32_t thread);
   /// Ordering effects of an atomic or strong access at `key` (an address that identifies the location).
   void strongRead(uint32_t thread, uint64_t key, Scope scope, bool acquires);
   void strongWrite(uint32_t thread, uint64_t key, Scope scope, bool releases, bool isRmw);
@@ -190,10 +198,14 @@ private:
     JoinedClock seen;
     /// An agent's: the thread that issued its work, and until which clock of that thread it knows.
     uint32_t issuer = 0, issuedAt = 0;
+    /// Clocks of fence.proxy.async, at most maxProxyFences of them, and whether there were more.
+    std::vector<uint32_t> proxyFences;
+    bool forgotFences = false;
   };
   bool happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const;
   bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;
-  bool accessCell(RaceCell &cell, const Access &access, RaceReport &report);
+  bool lacksProxyFence(const RaceCell &cell, uint32_t agent) const;
+  bool accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
   void addReader(RaceCell &cell, const Access &access);
   JoinedClock snapshot(uint32_t thread) const;
 

@@ -159,8 +159,11 @@ void fence(ExecContext &context, const Inst &inst) {
   });
 }
 
-/// Orders nothing within the generic proxy.
-void betweenProxies(ExecContext &, const Inst &) {}
+/// Orders nothing within the generic proxy. inst.mode: towards the asynchronous one.
+void betweenProxies(ExecContext &context, const Inst &inst) {
+  if (BlockRaces *races = context.block->races.get(); races && inst.mode)
+    forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane); });
+}
 
 bool takeAtomicOp(InstDecoder &d) {
   static constexpr std::string_view names[] = {"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"};
@@ -231,7 +234,7 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
 bool decodeAtom(InstDecoder &d) { return decodeAtomic(d, false); }
 bool decodeRed(InstDecoder &d) { return decodeAtomic(d, true); }
 
-/// fence.mbarrier_init and the fences between proxies. The asynchronous proxy is not told apart from the generic one.
+/// fence.mbarrier_init and the fences between proxies.
 static bool decodeSpecialFence(InstDecoder &d) {
   Inst &inst = d.inst;
   inst.run = betweenProxies;
@@ -266,9 +269,11 @@ static bool decodeSpecialFence(InstDecoder &d) {
     return d.needs(75, 70) && d.expectOperands(0);
   if (!d.take("async"))
     return d.unsupported("this kind of fence");
-  for (std::string_view space : {"global", "shared::cta", "shared::cluster"})
-    if (d.take(space))
-      break;
+  // Without a space, of all.
+  bool isGlobal = d.take("global");
+  inst.mode = !isGlobal;
+  if (!isGlobal && !d.take("shared::cta"))
+    d.take("shared::cluster");
   return d.needs(80, 90) && d.expectOperands(0);
 }
 

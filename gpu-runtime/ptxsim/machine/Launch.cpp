@@ -341,7 +341,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     return result;
   std::unique_ptr<GridRaces> races;
   // Threads are numbered with 32 bits; grids beyond that are run without race checks.
-  if (options.checks && options.raceChecks && 2 * blockCount * (threads + 31) < 0xffffffffull) {
+  if (options.checks && options.raceChecks && 4 * blockCount * (threads + 31) < 0xffffffffull) {
     auto ordered = request.launchOrdered ? request.launchOrdered : [](uint32_t) { return true; };
     races = std::make_unique<GridRaces>(static_cast<uint32_t>(request.launchId), static_cast<uint32_t>(threads),
                                         request.program->usesAgents, std::move(ordered));

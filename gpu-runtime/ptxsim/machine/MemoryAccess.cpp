@@ -202,7 +202,7 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
       message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
     else if (other.thread >= context.grid->races->realThreads)
       message += "an asynchronous copy that thread " +
-                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / 3)) + " of " +
+                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / 4)) + " of " +
                  (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
                  " issued";
     else if (other.block == context.block->linear)
@@ -211,6 +211,12 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
     else
       message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
     context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
+  } else if (other.needsProxyFence) {
+    context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address,
+                            "the asynchronous proxy reads shared memory that thread " + std::to_string(other.thread) +
+                                " wrote at line " + std::to_string(other.line) +
+                                " with no fence.proxy.async of that thread in between",
+                            other.line);
   }
 }
 

@@ -46,7 +46,7 @@ bool readUnit(ExecContext &context, const WgmmaFlight &flight, uint32_t address,
     return true;
   std::memcpy(defined, place.defined, unitBytes);
   if (BlockRaces *races = context.block->races.get())
-    checkRace(context, *flight.inst, races->agentOf(context.warp->index * warpSize), 0, address, unitBytes, place,
+    checkRace(context, *flight.inst, races->wgmmaAgentOf(context.warp->index * warpSize), 0, address, unitBytes, place,
               AccessKind::Read, Scope::None, false);
   return true;
 }
@@ -115,7 +115,7 @@ void perform(ExecContext &context, WgmmaFlight &flight) {
   const MatrixCode &code = *flight.code;
   unsigned warpRow = context.warp->index % warpsPerGroup * rowsPerWarp;
   if (BlockRaces *races = context.block->races.get())
-    races->become(races->agentOf(context.warp->index * warpSize), flight.issued, flight.clock);
+    races->become(races->wgmmaAgentOf(context.warp->index * warpSize), flight.issued, flight.clock);
   Frame *frames[warpSize];
   std::fill_n(frames, warpSize, flight.frame);
   WarpRegisters registers = {context, frames};
@@ -240,10 +240,7 @@ void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame
   if (inst.wantsPredicate)
     flight.accumulates = (uniform(context, inst, registers, inst.src[source], "scale-d") != 0) != inst.negateSource;
   flight.group = state.committed;
-  // The agent's clock, which it shares with the copies of the warp's first thread.
-  if (!context.warp->copies)
-    context.warp->copies = std::make_unique<AsyncCopies>();
-  flight.clock = state.clock = ++context.warp->copies->issued[0];
+  flight.clock = ++state.clock;
   if (context.checks) {
     checkGroup(context, inst, flight, state);
     checkOwnership(context, inst, code, state);
@@ -276,7 +273,7 @@ void wait(ExecContext &context, const MatrixCode &code) {
     return;
   unsigned first = context.warp->index * warpSize;
   for (unsigned lane = 0; lane < warpSize; ++lane)
-    races->learn(first + lane, races->agentOf(first), state.groupEnds[due - 1]);
+    races->learn(first + lane, races->wgmmaAgentOf(first), state.groupEnds[due - 1]);
 }
 
 /// Whether the rows are of the frame whose registers are watched.

@@ -222,9 +222,15 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     LoweringConfigAttr config = getConfig(op);
     bool isFactor =
         config && config.getStrategy() == Strategy::SkinnyContraction;
-    auto layout = isFactor ? factorLayout(type, read.getPermutationMap(),
-                                          accessBytes, threads)
-                           : naturalLayout(type, read.getPermutationMap());
+    // On its way to shared memory and nowhere else?
+    auto passing = result.hasOneUse()
+                       ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
+                       : vector::TransferWriteOp();
+    AffineMap map = read.getPermutationMap();
+    auto layout = isFactor ? factorLayout(type, map, accessBytes, threads)
+                  : passing
+                      ? passingLayout(passing, map, accessBytes, threads)
+                      : naturalLayout(type, map);
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
     offer(result, *layout, Read);
@@ -327,7 +333,8 @@ void LayoutAssigner::write(Operation *op, ArrayRef<DistributedLayout> layouts) {
 /// Computing these again costs less than moving data between lanes.
 bool LayoutAssigner::isCheap(Operation *op) {
   if (matchPattern(op, m_Constant()) ||
-      isa<vector::CreateMaskOp, vector::StepOp, vector::BroadcastOp>(op))
+      isa<vector::CreateMaskOp, vector::ConstantMaskOp, vector::StepOp,
+          vector::BroadcastOp>(op))
     return true;
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     // The copy stands beside the read and sees the same memory; a second read

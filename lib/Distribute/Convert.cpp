@@ -16,21 +16,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::layout;
 
-/// The value of `terms` for this thread.
-static Value sumTerms(ThreadCode &code, Location loc,
-                      const std::vector<ThreadTerm> &terms, int64_t base) {
-  Index sum(base);
-  for (const ThreadTerm &term : terms) {
-    Value x = term.level == Level::Lane ? code.lane() : code.warp();
-    if (term.div != 1)
-      x = arith::DivUIOp::create(code.b, loc, x, code.constant(loc, term.div));
-    x = arith::RemUIOp::create(code.b, loc, x, code.constant(loc, term.mod));
-    sum = code.add(loc, sum,
-                   code.multiply(loc, Index(x), Index(term.multiplier)));
-  }
-  return code.materialize(loc, sum);
-}
-
 Value ThreadCode::shuffle(Location loc, Value value, Value offset,
                           gpu::ShuffleMode mode) {
   Type type = value.getType();
@@ -165,14 +150,12 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
   FailureOr<Registers> source = registers(op.getSource());
   if (failed(source))
     return failure();
-  // Shuffles pay where they move one register name for all lanes; exchanges of
-  // register and lane digits go through shared memory.
-  ConversionOptions oneRound;
-  oneRound.maxRounds = 1;
+  // Up to two shuffles a register; exchanges that need more rounds, and choices
+  // among more, are cheaper through shared memory.
+  ConversionOptions options;
+  options.maxShufflesPerRegister = 2;
   int bits = elementBytes(type.getElementType()) * 8;
-  auto plan = planConversion(*from, *to, bits);
-  if (plan && !plan->exchanges.empty())
-    plan = planConversion(*from, *to, bits, oneRound);
+  auto plan = planConversion(*from, *to, bits, options);
   if (!plan)
     return op.emitOpError() << plan.error();
 
@@ -187,37 +170,6 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
     barrier(loc);
     return success();
   }
-  // Which register name holds the element, where that depends on the thread:
-  // the value of each choice is selected by the choice's number.
-  bool shuffles = plan->kind == ConversionKind::LaneShuffle;
-  auto choose = [&](const RegisterChoice &choice, auto valueOf) {
-    Value chosen = valueOf(choice.offsets.front());
-    if (choice.offsets.size() == 1)
-      return chosen;
-    Value number = sumTerms(*this, loc, choice.terms, 0);
-    for (size_t c = 1; c < choice.offsets.size(); ++c) {
-      Value isChoice = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                             number, constant(loc, c));
-      chosen = arith::SelectOp::create(b, loc, isChoice,
-                                       valueOf(choice.offsets[c]), chosen);
-    }
-    return chosen;
-  };
-  Registers result;
-  for (int64_t reg = 0; reg < to->numRegisters(); ++reg) {
-    int64_t base = plan->registerBase[reg];
-    Value lane;
-    if (shuffles)
-      lane = arith::IndexCastOp::create(
-          b, loc, b.getI32Type(),
-          sumTerms(*this, loc, plan->laneTerms, plan->laneBase[reg]));
-    result.push_back(choose(plan->remote, [&](int64_t remote) {
-      Value sent = choose(plan->local, [&](int64_t local) {
-        return (*source)[base + remote + local];
-      });
-      return shuffles ? shuffle(loc, sent, lane, gpu::ShuffleMode::IDX) : sent;
-    }));
-  }
-  define(op.getResult(), result);
+  define(op.getResult(), convertInWarp(loc, *plan, *source));
   return success();
 }

@@ -66,9 +66,8 @@ FailureOr<DistributedLayout> tilewright::getLayout(Value value) {
   return failure();
 }
 
-/// Vector dims from the fastest memory dim to the slowest; broadcast dims last.
-/// map: (memory dims) -> one result per vector dim.
-static std::vector<int> memoryOrder(AffineMap map) {
+std::vector<int> tilewright::memoryOrder(AffineMap map) {
+  // map: (memory dims) -> one result per vector dim.
   SmallVector<std::pair<int64_t, int>> byMemory;
   for (auto [dim, result] : llvm::enumerate(map.getResults())) {
     auto memory = dyn_cast<AffineDimExpr>(result);

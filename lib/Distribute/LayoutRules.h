@@ -48,6 +48,17 @@ mlir::FailureOr<DistributedLayout> factorLayout(mlir::VectorType type,
                                                 int64_t accessBytes,
                                                 const ThreadRange &threads);
 
+/// The layout for a value that is read through `readMap` from global memory only
+/// to be written to `write`'s shared memory: of those that read whole sectors,
+/// the one with the fewest wavefronts, then instructions, of the write.
+mlir::FailureOr<DistributedLayout>
+passingLayout(mlir::vector::TransferWriteOp write, mlir::AffineMap readMap,
+              int64_t accessBytes, const ThreadRange &threads);
+
+/// Vector dims from the fastest memory dim of a transfer's permutation map to
+/// the slowest; broadcast dims last.
+std::vector<int> memoryOrder(mlir::AffineMap map);
+
 /// Layout of a vector.broadcast's source, given the result's.
 DistributedLayout broadcastSource(const DistributedLayout &result,
                                   mlir::VectorType source);

@@ -3,7 +3,9 @@
 //
 // Reads and writes of block vectors. A thread accesses the runs of registers
 // that are neighbours in memory with one wide access each, where the address is
-// known to be aligned; bounds are compared per run. A masked read takes
+// known to be aligned; bounds are compared per run. Where only the bound stands
+// in the way of wide accesses (a vector of any length), threads that are inside
+// altogether take them, and those at the end a narrow way. A masked read takes
 // element 0 of the memory instead of the one that is out of bounds and selects
 // the padding (no branch); of memory that the kernel also writes that would be a
 // race, so there it is under an scf.if, as a masked write is.
@@ -169,6 +171,9 @@ struct ThreadCode::Access {
   SmallVector<Index> start;     // per vector dim: memory coordinate, register 0
   SmallVector<bool> checked;    // per vector dim: compare with the bound
   RegisterRuns runs;            // registers accessed together
+  /// Longer runs, for threads of which nothing is out of bounds; empty where
+  /// they would not be longer.
+  std::optional<RegisterRuns> wideRuns;
   std::map<std::pair<int64_t, int64_t>, Value> compared; // (dim, offset) -> i1
 };
 
@@ -226,14 +231,21 @@ ThreadCode::access(Operation *op, Value memref, OperandRange indices,
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (int64_t other = memoryDim(map, dim); dim != runDim && other >= 0)
         aligned = std::gcd(aligned, mem.strideDivisors[other]);
+    if (mem.shared && !mem.shared.getSwizzle().empty())
+      aligned = std::gcd(aligned, int64_t(1) << mem.shared.getSwizzle()[1]);
+    auto widest = [&](int64_t aligned) {
+      int64_t width = accessBytes / elementBytes(mem.element);
+      while (width > 1 && (aligned % width || layout.contiguity(runDim) % width))
+        width /= 2;
+      return std::max<int64_t>(width, 1);
+    };
+    int64_t wide = widest(aligned);
     if (result.checked[runDim])
       aligned = std::gcd(aligned, std::gcd(mem.sizeDivisors[m],
                                            knownDivisor(indices[m])));
-    if (mem.shared && !mem.shared.getSwizzle().empty())
-      aligned = std::gcd(aligned, int64_t(1) << mem.shared.getSwizzle()[1]);
-    width = accessBytes / elementBytes(mem.element);
-    while (width > 1 && (aligned % width || layout.contiguity(runDim) % width))
-      width /= 2;
+    width = widest(aligned);
+    if (wide > width)
+      result.wideRuns = layout.registerRuns(runDim, wide);
   }
   result.runs = layout.registerRuns(std::max<int64_t>(runDim, 0),
                                     std::max<int64_t>(width, 1));
@@ -292,6 +304,25 @@ SmallVector<Value> ThreadCode::maskedLoad(Location loc, const MemView &view,
   return values;
 }
 
+/// i1: nothing that the thread accesses is out of bounds.
+Value ThreadCode::allInside(Location loc, const Access &access) {
+  Value all;
+  const DistributedLayout &layout = *access.layout;
+  for (int64_t dim = 0; dim < layout.rank(); ++dim) {
+    if (!access.checked[dim])
+      continue;
+    int64_t last = 0;
+    for (int64_t reg = 0; reg < layout.numRegisters(); ++reg)
+      last = std::max(last, layout.registerOffset(reg)[dim]);
+    Index position = add(loc, access.start[dim], Index(last));
+    Value inside = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::slt, materialize(loc, position),
+        materialize(loc, access.view.sizes[memoryDim(access.map, dim)]));
+    all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside;
+  }
+  return all;
+}
+
 LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   Location loc = op.getLoc();
   FailureOr<DistributedLayout> layout = getLayout(op.getVector());
@@ -311,25 +342,51 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
       return failure();
     mask = *held;
     found->runs = layout->registerRuns(0, 1);
+    found->wideRuns.reset();
   }
   Value padding = scalars.lookup(op.getPadding());
-  Registers result(layout->numRegisters());
-  for (const std::vector<int64_t> &run : found->runs.groups) {
-    Index offset = groupOffset(loc, *found, run[0]);
-    Value inside = groupPredicate(loc, *found, run[0]);
+  auto readRuns = [&](const RegisterRuns &runs, bool checked) {
+    return readRunsOf(loc, *found, runs, checked, mask, padding);
+  };
+  if (!found->wideRuns) {
+    define(op.getVector(), readRuns(found->runs, /*checked=*/true));
+    return success();
+  }
+  // Only the threads at the end of the dim take the narrow way.
+  SmallVector<Type> types(layout->numRegisters(), op.getVectorType().getElementType());
+  auto branch = scf::IfOp::create(b, loc, types, allInside(loc, *found),
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    bool inside = block == branch.thenBlock();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    found->compared.clear();
+    Registers values = readRuns(inside ? *found->wideRuns : found->runs, !inside);
+    scf::YieldOp::create(b, loc, values);
+  }
+  define(op.getVector(), Registers(branch.getResults()));
+  return success();
+}
+
+Registers ThreadCode::readRunsOf(Location loc, Access &found,
+                                 const RegisterRuns &runs, bool checked,
+                                 const Registers &mask, Value padding) {
+  Registers result(found.layout->numRegisters());
+  for (const std::vector<int64_t> &run : runs.groups) {
+    Index offset = groupOffset(loc, found, run[0]);
+    Value inside = checked ? groupPredicate(loc, found, run[0]) : Value();
     if (!mask.empty())
       inside = inside
                    ? arith::AndIOp::create(b, loc, inside, mask[run[0]]).getResult()
                    : mask[run[0]];
-    Value at = elementOffset(loc, found->view, offset);
+    Value at = elementOffset(loc, found.view, offset);
     SmallVector<Value> values =
-        inside ? maskedLoad(loc, found->view, at, inside, padding, run.size())
-               : load(loc, found->view, at, run.size());
+        inside ? maskedLoad(loc, found.view, at, inside, padding, run.size())
+               : load(loc, found.view, at, run.size());
     for (auto [reg, value] : llvm::zip_equal(run, values))
       result[reg] = value;
   }
-  define(op.getVector(), result);
-  return success();
+  return result;
 }
 
 LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
@@ -350,38 +407,60 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
       return failure();
     mask = *held;
     found->runs = layout->registerRuns(0, 1);
+    found->wideRuns.reset();
   }
   Value owner = isFirstOwner(loc, *layout);
+  if (!found->wideRuns) {
+    writeRunsOf(loc, *found, found->runs, /*checked=*/true, mask, owner, *values);
+    return success();
+  }
+  auto branch = scf::IfOp::create(b, loc, allInside(loc, *found),
+                                  /*withElseRegion=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    bool inside = block == branch.thenBlock();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    found->compared.clear();
+    writeRunsOf(loc, *found, inside ? *found->wideRuns : found->runs, !inside,
+                mask, owner, *values);
+  }
+  return success();
+}
+
+void ThreadCode::writeRunsOf(Location loc, Access &found,
+                             const RegisterRuns &runs, bool checked,
+                             const Registers &mask, Value owner,
+                             ArrayRef<Value> values) {
+  const DistributedLayout &layout = *found.layout;
   llvm::DenseSet<int64_t> written;
-  for (const std::vector<int64_t> &run : found->runs.groups) {
+  for (const std::vector<int64_t> &run : runs.groups) {
     // Registers that repeat an element of another register write once.
-    std::vector<int64_t> first = layout->registerOffset(run[0]);
-    if (layout->replication(layout::Level::Register) > 1) {
+    std::vector<int64_t> first = layout.registerOffset(run[0]);
+    if (layout.replication(layout::Level::Register) > 1) {
       int64_t linear = 0;
-      for (auto [coordinate, extent] : llvm::zip_equal(first, layout->shape()))
+      for (auto [coordinate, extent] : llvm::zip_equal(first, layout.shape()))
         linear = linear * extent + coordinate;
       if (!written.insert(linear).second)
         continue;
     }
-    Value inside = groupPredicate(loc, *found, run[0]);
+    Value inside = checked ? groupPredicate(loc, found, run[0]) : Value();
     for (Value extra : {owner, mask.empty() ? Value() : mask[run[0]]})
       if (extra)
         inside = inside ? arith::AndIOp::create(b, loc, inside, extra).getResult()
                         : extra;
     SmallVector<Value> stored;
     for (int64_t reg : run)
-      stored.push_back((*values)[reg]);
-    Index offset = groupOffset(loc, *found, run[0]);
+      stored.push_back(values[reg]);
+    Index offset = groupOffset(loc, found, run[0]);
     if (!inside) {
-      store(loc, found->view, elementOffset(loc, found->view, offset), stored);
+      store(loc, found.view, elementOffset(loc, found.view, offset), stored);
       continue;
     }
     auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    store(loc, found->view, elementOffset(loc, found->view, offset), stored);
+    store(loc, found.view, elementOffset(loc, found.view, offset), stored);
   }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 //   Memory.cpp       views of memory; reads and writes of block vectors
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
 //   Convert.cpp      convert_layout as planned by the layout library
+//   ConvertByShuffles.cpp  its plans within a warp
 //   Mma.cpp          matrix products: FMA from shared memory, fragments
 //   Distribute.cpp   the walk over the kernel, and its new signature
 
@@ -14,6 +15,7 @@
 #define TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
 
 #include "LayoutRules.h"
+#include "tilewright/Layout/Conversion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -111,6 +113,10 @@ public:
   mlir::LogicalResult subview(mlir::memref::SubViewOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
+  /// What a plan without shared memory makes of `source`.
+  Registers convertInWarp(mlir::Location loc,
+                          const layout::ConversionPlan &plan,
+                          const Registers &source);
   mlir::LogicalResult mma(MmaOp op);
   mlir::LogicalResult multiplyByFma(MmaOp op);
   mlir::LogicalResult multiplyByInstruction(MmaOp op);
@@ -151,6 +157,14 @@ private:
                                  mlir::AffineMap map, mlir::ArrayAttr inBounds,
                                  mlir::VectorType type,
                                  const DistributedLayout &layout);
+  mlir::Value allInside(mlir::Location loc, const Access &access);
+  Registers readRunsOf(mlir::Location loc, Access &access,
+                       const layout::RegisterRuns &runs, bool checked,
+                       const Registers &mask, mlir::Value padding);
+  void writeRunsOf(mlir::Location loc, Access &access,
+                   const layout::RegisterRuns &runs, bool checked,
+                   const Registers &mask, mlir::Value owner,
+                   mlir::ArrayRef<mlir::Value> values);
   Index groupOffset(mlir::Location loc, const Access &access, int64_t reg);
   mlir::SmallVector<mlir::Value> maskedLoad(mlir::Location loc,
                                             const MemView &view,

@@ -31,6 +31,20 @@ def transpose(element, permuted, dynamic):
     return f
 
 
+def turned_in_warp(element, side, shift):
+    """A tile that one warp turns around: exchanges by shuffles."""
+    dims = {"a": 3 * side - 4 * shift, "b": 2 * side + 4 * shift}
+    f = Function("transpose", element.name, f"warp_{side}x{side}_{shift}", dims)
+    x = f.arg(element, "ab")
+    width = min(4, side // 4)
+    config = (f"#tilewright.lowering_config<strategy = streaming, block = [{side}, {side}], warps = [1, 1], "
+              f"thread = [1, {width}]>")
+    f.ret(f.op("linalg.transpose", [x], f.empty(element, "ba"),
+               suffix=f" permutation = [1, 0] {{tilewright.lowering_config = {config}}}"))
+    f.case("x".join(map(str, dims.values())), {}, data(element), EXACT, lambda x: np.transpose(x))
+    return f
+
+
 def broadcast(element, kept, result, dynamic):
     dims = {d: SIZES[d] for d in result}
     f = Function("broadcast", element.name, f"{kept or 'scalar'}_to_{result}", dims, dynamic)
@@ -72,6 +86,10 @@ def fill(element, dynamic):
 
 
 def functions():
+    for element in TYPES:
+        for side in (8,) if element.bits == 64 else (8, 16):
+            for shift in (0, 1):
+                yield turned_in_warp(element, side, shift)
     for element in (*TYPES, I64):
         for permuted in PERMUTATIONS:
             if element is F32 or permuted in ("ba", "cba", "adcb"):

@@ -34,7 +34,12 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
   auto isOf = [&](unsigned number, Type type) {
     return getElementTypeOrSelf(info.getRoot()->getOperand(number)) == type;
   };
-  if (!isOf(contraction->a, instruction->operand) ||
+  // Integers are extended as the instruction does it.
+  auto extends = [&](StringRef factor) {
+    return factor == instruction->signedness;
+  };
+  if (!llvm::all_of(contraction->signedness, extends) ||
+      !isOf(contraction->a, instruction->operand) ||
       !isOf(contraction->b, instruction->operand) ||
       !isOf(2, instruction->accumulator)) {
     reason = "matrix instruction '" + name.str() + "' is for other types";

@@ -324,7 +324,9 @@ static StringAttr instructionOf(linalg::LinalgOp op,
   auto isOf = [&](unsigned number, Type type) {
     return getElementTypeOrSelf(op->getOperand(number)) == type;
   };
-  bool matches = instruction && isOf(contraction.a, instruction->operand) &&
+  bool matches = instruction &&
+                 contraction.signedness[0] == instruction->signedness &&
+                 contraction.signedness[1] == instruction->signedness && isOf(contraction.a, instruction->operand) &&
                  isOf(contraction.b, instruction->operand) &&
                  isOf(2, instruction->accumulator);
   return matches ? config.getMma() : StringAttr();

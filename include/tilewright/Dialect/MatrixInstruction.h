@@ -6,6 +6,7 @@
 //
 //   mma.m16n8k16.f16.f32   A: 16x16 f16, B: 16x8 f16, accumulator: 16x8 f32,
 //                          by one warp
+//   mma.m16n8k32.u8.s32    unsigned bytes (in i8), i32 accumulator
 
 #ifndef TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
 #define TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
@@ -20,6 +21,8 @@ struct MatrixInstruction {
   int64_t m = 0, n = 0, k = 0;
   /// Of A and B, and of C and D, as the IR has them (tf32 is f32, s8 is i8).
   mlir::Type operand, accumulator;
+  /// "signed" or "unsigned": how integer operands are extended; else empty.
+  llvm::StringRef signedness;
 
   /// Nothing where `name` is not understood.
   static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,

@@ -13,6 +13,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -37,6 +38,8 @@ static constexpr Instruction kInstructions[] = {
     {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16, false},
     {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16, true},
     {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16, true},
+    {"mma.m16n8k32.s8.s32", 16, 8, 32, NVVM::MMATypes::s8, true},
+    {"mma.m16n8k32.u8.s32", 16, 8, 32, NVVM::MMATypes::u8, true},
 };
 
 /// Packs consecutive scalars into 32-bit registers.
@@ -75,9 +78,12 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
     if (instruction == std::end(kInstructions))
       return op.emitOpError() << "this back end has no matrix instruction '"
                               << op.getInstruction() << "'";
-    Type elementType = instruction->type == NVVM::MMATypes::f16
-                           ? Type(rewriter.getF16Type())
-                           : Type(rewriter.getBF16Type());
+    auto types =
+        MatrixInstruction::parse(getContext(), op.getInstruction());
+    if (!types)
+      return op.emitOpError() << "instruction '" << op.getInstruction()
+                              << "' is not understood";
+    Type elementType = types->operand;
     auto matches = [](ValueRange values, size_t count, Type type) {
       return values.size() == count &&
              llvm::all_of(values.getTypes(), [&](Type t) { return t == type; });
@@ -88,7 +94,7 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
         !matches(adaptor.getB(), instruction->n * instruction->k / 32,
                  elementType) ||
         !matches(adaptor.getAcc(), instruction->m * instruction->n / 32,
-                 rewriter.getF32Type()) ||
+                 types->accumulator) ||
         op.getNumResults() != op.getAcc().size())
       return op.emitOpError() << "operands are not those of '"
                               << op.getInstruction() << "'";
@@ -100,10 +106,13 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
         pack(rewriter, loc, adaptor.getB(), instruction->packsIntoInteger);
     auto resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(adaptor.getAcc().getTypes()));
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (types->accumulator.isInteger())
+      overflow = NVVM::MMAIntOverflow::wrapped;
     Value result = NVVM::MmaOp::create(
         rewriter, loc, resultType, a, b, adaptor.getAcc(),
         ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
-        std::nullopt, std::nullopt,
+        std::nullopt, overflow,
         std::array<NVVM::MMATypes, 2>{instruction->type, instruction->type},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -36,6 +37,19 @@ private:
   Warp *warp;
 };
 
+/// Tells the mbarrier of a load.
+void complete(ExecContext &context, const PendingBulk &copy, uint32_t agent) {
+  unsigned lane = copy.thread % warpSize;
+  if (!copy.toShared)
+    return;
+  Mbarrier *barrier = findMbarrier(context, *copy.inst, lane, copy.barrier);
+  if (!barrier)
+    return;
+  if (BlockRaces *races = context.block->races.get())
+    races->release({agent}, barrier->arriving);
+  addTransactions(context, *copy.inst, lane, *barrier, -int64_t(copy.bytes));
+}
+
 void perform(ExecContext &context, const PendingBulk &copy) {
   AsThread as(context, copy.thread);
   constexpr unsigned chunk = 16;
@@ -45,6 +59,11 @@ void perform(ExecContext &context, const PendingBulk &copy) {
   if (races) {
     agent = races->bulkAgentOf(copy.thread);
     races->become(agent, copy.issued, copy.clock);
+  }
+  if (copy.map) {
+    if (performTensor(context, copy, agent))
+      complete(context, copy, agent);
+    return;
   }
   Space toSpace = copy.toShared ? Space::Shared : Space::Global;
   Space fromSpace = copy.toShared ? Space::Global : Space::Shared;
@@ -62,14 +81,7 @@ void perform(ExecContext &context, const PendingBulk &copy) {
     }
     std::memmove(to.bytes, from.bytes, chunk);
   }
-  if (!copy.toShared)
-    return;
-  Mbarrier *barrier = findMbarrier(context, *copy.inst, lane, copy.barrier);
-  if (!barrier)
-    return;
-  if (races)
-    races->release({agent}, barrier->arriving);
-  addTransactions(context, *copy.inst, lane, *barrier, -int64_t(copy.bytes));
+  complete(context, copy, agent);
 }
 
 /// Sources: destination, source, size, and the barrier of copies to shared memory.
@@ -77,13 +89,11 @@ void bulkCopy(ExecContext &context, const Inst &inst) {
   if (context.checks)
     for (unsigned i = 0; i < inst.numSrc; ++i)
       checkAddressDefined(context, inst, inst.src[i], context.mask);
-  BulkCopies &copies = copiesOf(*context.block);
   forEachLane(context.mask, [&](unsigned lane) {
     if (context.stopped)
       return;
     PendingBulk copy;
     copy.inst = &inst;
-    copy.thread = context.warp->index * warpSize + lane;
     copy.toShared = inst.mode;
     copy.to = context.row(inst.src[0])[lane] + static_cast<uint64_t>(inst.offset);
     copy.from = context.row(inst.src[1])[lane] + static_cast<uint64_t>(inst.offset2);
@@ -97,15 +107,7 @@ void bulkCopy(ExecContext &context, const Inst &inst) {
                          " bytes: addresses and size must be multiples of 16");
       return;
     }
-    BulkCopies::Thread &thread = copies.threads[copy.thread];
-    copy.group = thread.committed;
-    copy.clock = ++thread.clock;
-    if (context.block->races)
-      copy.issued = context.block->races->issue(copy.thread);
-    if (!context.checks || context.random() % 4 == 0)
-      perform(context, copy);
-    else
-      copies.pending.push_back(copy);
+    issueBulk(context, lane, std::move(copy));
   });
 }
 
@@ -145,6 +147,20 @@ void nothing(ExecContext &, const Inst &) {}
 
 } // namespace
 
+void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy) {
+  BulkCopies &copies = copiesOf(*context.block);
+  copy.thread = context.warp->index * warpSize + lane;
+  BulkCopies::Thread &thread = copies.threads[copy.thread];
+  copy.group = thread.committed;
+  copy.clock = ++thread.clock;
+  if (context.block->races)
+    copy.issued = context.block->races->issue(copy.thread);
+  if (!context.checks || context.random() % 4 == 0)
+    perform(context, copy);
+  else
+    copies.pending.push_back(std::move(copy));
+}
+
 bool performOneBulk(ExecContext &context, Block &block) {
   if (!block.bulk || block.bulk->pending.empty())
     return false;
@@ -155,6 +171,8 @@ bool performOneBulk(ExecContext &context, Block &block) {
   perform(context, copy);
   return true;
 }
+
+bool decodeBulkTensor(InstDecoder &d);
 
 bool decodeBulk(InstDecoder &d) {
   Inst &inst = d.inst;
@@ -172,8 +190,8 @@ bool decodeBulk(InstDecoder &d) {
     inst.offset = static_cast<int64_t>(left);
     return true;
   }
-  if (d.hasModifier("tensor"))
-    return d.unsupported("a copy by tensor map");
+  if (d.take("tensor"))
+    return decodeBulkTensor(d);
   bool hasPolicy = d.take("L2::cache_hint");
   if (d.take("prefetch")) {
     d.take("L2");

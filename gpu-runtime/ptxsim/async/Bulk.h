@@ -10,6 +10,7 @@
 #include "checks/Races.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace tilewright::ptxsim {
@@ -17,6 +18,7 @@ namespace tilewright::ptxsim {
 struct Block;
 struct ExecContext;
 struct Inst;
+struct TensorMap;
 
 struct PendingBulk {
   const Inst *inst = nullptr;
@@ -28,6 +30,9 @@ struct PendingBulk {
   uint32_t group = 0;
   uint32_t clock = 0;
   IssuePoint issued;
+  /// Of a tile: its tensor map, and where it begins. The other end is an address of shared memory.
+  std::shared_ptr<const TensorMap> map;
+  int32_t coordinates[5] = {};
 };
 
 /// A block's bulk copies; groups and clocks are per thread.
@@ -40,6 +45,11 @@ struct BulkCopies {
   };
   std::vector<Thread> threads;
 };
+
+/// Takes a copy whose places are known: it happens now or later.
+void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy);
+/// Moves a tile, as accesses of the agent. False after a finding.
+bool performTensor(ExecContext &context, const PendingBulk &copy, uint32_t agent);
 
 /// Performs a pending copy, at the scheduler's choice. False when there is none.
 bool performOneBulk(ExecContext &context, Block &block);

@@ -30,13 +30,13 @@ uint64_t extendUndefined(uint64_t undefined, const Inst &inst) {
 }
 
 struct LaneOperands {
-  uint64_t value[6];
-  uint64_t undefined[6];
+  uint64_t value[8];
+  uint64_t undefined[8];
 };
 
 /// The instruction run on chosen values instead of its sources, in a scratch frame of one row per operand.
 uint64_t evaluate(ExecContext &context, const Inst &inst, const LaneOperands &operands, bool undefinedAsOnes) {
-  uint64_t rows[7][warpSize] = {};
+  uint64_t rows[9][warpSize] = {};
   Inst copy = inst;
   for (unsigned i = 0; i < inst.numSrc; ++i) {
     copy.src[i] = i + 1;

@@ -66,7 +66,7 @@ struct Inst {
   /// The handler that a wrapper (directed rounding) calls.
   Handler inner = nullptr;
   Row dst[4] = {0, 0, 0, 0};
-  Row src[6] = {0, 0, 0, 0, 0, 0};
+  Row src[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   Row guard = 0;
   uint8_t numDst = 0;
   uint8_t numSrc = 0;

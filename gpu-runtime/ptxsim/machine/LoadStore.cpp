@@ -319,6 +319,7 @@ bool decodeSt(InstDecoder &d) {
 bool decodeHint(InstDecoder &d) {
   takeMemorySpace(d);
   d.take("mask");
+  d.take("tensormap");
   takeCacheHints(d);
   d.inst.run = nothing;
   d.inst.undef = UndefRule::Own;

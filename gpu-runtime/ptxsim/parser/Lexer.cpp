@@ -95,7 +95,9 @@ private:
       token.text = source.substr(start, pos - start);
       return true;
     }
-    if (c == '.' && (isLetter(at(pos + 1)) || at(pos + 1) == '_')) {
+    // `.2d` is a modifier: the rank of a tensor.
+    bool isRank = isDigit(at(pos + 1)) && at(pos + 2) == 'd' && pos > 0 && isFollow(source[pos - 1]);
+    if (c == '.' && (isLetter(at(pos + 1)) || at(pos + 1) == '_' || isRank)) {
       start = ++pos;
       while (isFollow(at(pos)) || (at(pos) == ':' && at(pos + 1) == ':' && isFollow(at(pos + 2))))
         pos += at(pos) == ':' ? 2 : 1;

@@ -1,0 +1,73 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensor maps: what cuTensorMapEncodeTiled writes into 128 opaque bytes, in a layout of our own, and how a tile lies in
+// shared memory. Dim 0 is the innermost; strides are in bytes, that of dim 0 is the element's size.
+//
+// A tile is dense, dim 0 first. Swizzling exchanges pieces of 16 bytes by the bits of their address in shared memory:
+// 128 bytes: bits 4-6 ^= bits 7-9; 64 bytes: bits 4-5 ^= bits 7-8; 32 bytes: bit 4 ^= bit 7.
+
+#ifndef TILEWRIGHT_PTXSIM_ASYNC_TENSORMAP_H
+#define TILEWRIGHT_PTXSIM_ASYNC_TENSORMAP_H
+
+#include <cstdint>
+#include <string>
+
+namespace tilewright::ptxsim {
+
+enum class Swizzle : uint8_t { None, Bytes32, Bytes64, Bytes128 };
+
+struct TensorMap {
+  static constexpr unsigned maxRank = 5;
+  static constexpr uint32_t magicNumber = 0x70614d54;
+
+  uint32_t magic = 0;
+  uint8_t rank = 0;
+  uint8_t elementBytes = 0;
+  Swizzle swizzle = Swizzle::None;
+  /// Elements out of bounds read as this pattern, zero or a NaN of the type.
+  bool fillsNaN = false;
+  uint8_t elementStrides[maxRank] = {1, 1, 1, 1, 1};
+  /// 1 to 256 each, as 0 to 255.
+  uint8_t boxLess1[maxRank] = {};
+  uint16_t reserved = 0;
+  uint64_t address = 0;
+  /// Of dims 1 and up.
+  uint64_t strides[maxRank - 1] = {};
+  /// 1 to 2^32 each, less 1.
+  uint32_t dimsLess1[maxRank] = {};
+  uint8_t unused[44] = {};
+
+  uint64_t dim(unsigned i) const { return uint64_t(dimsLess1[i]) + 1; }
+  /// Elements of the tile along a dim.
+  uint32_t tileDim(unsigned i) const {
+    return (uint32_t(boxLess1[i]) + 1 + elementStrides[i] - 1) / elementStrides[i];
+  }
+  uint64_t stride(unsigned i) const { return i == 0 ? elementBytes : strides[i - 1]; }
+  uint32_t tileBytes() const;
+};
+static_assert(sizeof(TensorMap) == 128, "CUtensorMap has 128 bytes");
+
+/// What the caller of cuTensorMapEncodeTiled says; arrays of `rank` (strides: rank - 1) elements.
+struct TensorMapRequest {
+  unsigned elementBytes = 0;
+  bool isFloat = false;
+  unsigned rank = 0;
+  uint64_t address = 0;
+  const uint64_t *dims = nullptr;
+  const uint64_t *strides = nullptr;
+  const uint32_t *box = nullptr;
+  const uint32_t *elementStrides = nullptr;
+  Swizzle swizzle = Swizzle::None;
+  bool fillsNaN = false;
+};
+
+/// Every rule of the driver API; false with the one that is broken.
+bool encodeTensorMap(const TensorMapRequest &request, TensorMap &map, std::string &why);
+
+/// Address in shared memory of the piece of 16 bytes that would be at `address` without swizzling.
+uint32_t swizzled(uint32_t address, Swizzle swizzle);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_ASYNC_TENSORMAP_H

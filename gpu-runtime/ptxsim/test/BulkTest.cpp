@@ -89,6 +89,7 @@ const Bug bugs[] = {
     {"WaitForTheSourceDropped", "cp.async.bulk.wait_group.read 0;", 0, "", {FindingKind::Race}},
     {"TwoArrivals", "mbarrier.init.shared::cta.b64 [%r8], 1;", 0, "mbarrier.init.shared::cta.b64 [%r8], 2;",
      {FindingKind::Deadlock}},
+    {"ProxyFenceDropped", "fence.proxy.async.shared::cta;", 0, "", {FindingKind::ProxyOrder}},
     {"MisalignedSlot", "mov.u32 \t%r13, 1024;", 0, "mov.u32 \t%r13, 1020;", {FindingKind::Misaligned}},
 };
 

@@ -1,8 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ptxsim-coverage FILE.ptx... : lists the instructions of the files, most frequent first, and fails when one of them is
-// not implemented. Without files it lists what is implemented, from the table of opcodes.
+// ptxsim-coverage FILE.ptx|@LIST... : lists the instructions of the files (and of those that LIST names, a line each), most
+// frequent first, and fails when one of them is not implemented. Without files it lists what is implemented, from the table
+// of opcodes.
 
 #include "machine/LoadedModule.h"
 
@@ -16,7 +17,7 @@ using namespace tilewright::ptxsim;
 
 namespace {
 
-bool readFile(const char *path, std::string &text) {
+bool readFile(const std::string &path, std::string &text) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream bytes;
   bytes << file.rdbuf();
@@ -39,10 +40,24 @@ int main(int argc, char **argv) {
   }
   std::map<std::string, unsigned> counts;
   bool failed = false;
+  std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
+    std::string list;
+    if (argv[i][0] != '@') {
+      paths.push_back(argv[i]);
+    } else if (readFile(argv[i] + 1, list)) {
+      std::stringstream lines(list);
+      for (std::string line; std::getline(lines, line);)
+        paths.push_back(line);
+    } else {
+      std::fprintf(stderr, "%s: cannot be read\n", argv[i] + 1);
+      failed = true;
+    }
+  }
+  for (const std::string &path : paths) {
     std::string text;
-    if (!readFile(argv[i], text)) {
-      std::fprintf(stderr, "%s: cannot be read\n", argv[i]);
+    if (!readFile(path, text)) {
+      std::fprintf(stderr, "%s: cannot be read\n", path.c_str());
       failed = true;
       continue;
     }
@@ -53,7 +68,7 @@ int main(int argc, char **argv) {
     LoadedModule::Failure failure;
     auto module = LoadedModule::load(text, memory, options, nullptr, error, failure);
     if (!module) {
-      std::fprintf(stderr, "%s: %s\n", argv[i], error.str().c_str());
+      std::fprintf(stderr, "%s: %s\n", path.c_str(), error.str().c_str());
       failed = true;
       continue;
     }

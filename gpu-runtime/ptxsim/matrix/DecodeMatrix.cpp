@@ -25,7 +25,7 @@ struct Form {
 };
 
 constexpr Form forms[] = {
-    {16, 8, 8, Inputs::Half, 65, 75},    {16, 8, 16, Inputs::Half, 70, 80},   {16, 8, 8, Inputs::Bfloat, 70, 80},
+    {8, 8, 4, Inputs::Half, 64, 70},     {16, 8, 8, Inputs::Half, 65, 75},    {16, 8, 16, Inputs::Half, 70, 80},   {16, 8, 8, Inputs::Bfloat, 70, 80},
     {16, 8, 16, Inputs::Bfloat, 70, 80}, {16, 8, 4, Inputs::Tf32, 70, 80},    {16, 8, 8, Inputs::Tf32, 70, 80},
     {8, 8, 4, Inputs::Double, 70, 80},   {16, 8, 4, Inputs::Double, 78, 90},  {16, 8, 8, Inputs::Double, 78, 90},
     {16, 8, 16, Inputs::Double, 78, 90}, {8, 8, 16, Inputs::Byte, 65, 75},    {16, 8, 16, Inputs::Byte, 70, 80},
@@ -130,6 +130,12 @@ void becomeMatrix(InstDecoder &d, MatrixCode code) {
   d.decoder.program.matrices.push_back(std::move(code));
 }
 
+} // namespace
+
+bool takeQuadLayouts(InstDecoder &d, MatrixCode &code);
+
+namespace {
+
 bool needSyncAligned(InstDecoder &d) {
   return (d.take("sync") || d.fail("needs .sync")) && (d.take("aligned") || d.fail("needs .aligned"));
 }
@@ -139,13 +145,13 @@ bool needSyncAligned(InstDecoder &d) {
 bool decodeMma(InstDecoder &d) {
   if (!needSyncAligned(d))
     return false;
-  if (d.hasModifier("sp") || !d.hasModifier("row"))
-    return d.unsupported("this form");
+  if (d.hasModifier("sp") || d.hasModifier("sp::ordered_metadata"))
+    return d.unsupported("a sparse matrix");
   MatrixCode code;
   if (!takeShape(d, code.m, code.n, code.k))
     return false;
-  if (!d.take("row") || !d.take("col"))
-    return d.unsupported("this layout of A or B");
+  if (!takeQuadLayouts(d, code))
+    return false;
   code.saturate = d.take("satfinite");
   bool isXor = d.take("xor");
   code.usesAnd = d.take("and");
@@ -158,14 +164,21 @@ bool decodeMma(InstDecoder &d) {
     d.take(left.front());
   }
   Inputs inputs, second;
+  bool isQuad = code.isQuad() && code.k == 4;
+  if (!isQuad && (code.mMajor || code.nMajor))
+    return d.unsupported("this layout of A or B");
+  // m8n8k4 alone may widen: C of f16 and D of f32.
+  bool widens = isQuad && code.cType == E::F16 && code.dType == E::F32;
   if (!inputsOf(code.aType, inputs) || !inputsOf(code.bType, second) || inputs != second ||
-      !accumulatesIn(inputs, code.cType, code.dType))
+      !accumulatesIn(inputs, widens ? E::F32 : code.cType, code.dType))
     return d.unsupported("this combination of types");
   bool isBit = inputs == Inputs::Bit;
   if (isBit ? !popc || isXor == code.usesAnd : popc || isXor || code.usesAnd)
     return d.fail(".xor.popc and .and.popc are for .b1");
   if (code.saturate && (!isIntegerElement(code.aType) || isBit))
     return d.fail(".satfinite is for integers");
+  if (inputs == Inputs::Double)
+    d.takeRounding();
   const Form *form = nullptr;
   for (const Form &known : forms)
     if (known.m == code.m && known.n == code.n && known.k == code.k && known.inputs == inputs)
@@ -179,11 +192,14 @@ bool decodeMma(InstDecoder &d) {
   }
   if (!d.needs(version, capability) || !d.expectOperands(4))
     return false;
-  size_t mn = registerCount(code.cType, code.m, code.n);
-  if (!registers(d, d.operand(0), mn, registerType(code.dType), true, code.d) ||
-      !registers(d, d.operand(1), registerCount(code.aType, code.m, code.k), registerType(code.aType), false, code.a) ||
-      !registers(d, d.operand(2), registerCount(code.bType, code.k, code.n), registerType(code.bType), false, code.b) ||
-      !registers(d, d.operand(3), mn, registerType(code.cType), false, code.c))
+  // Of four products.
+  unsigned products = isQuad ? 4 : 1;
+  auto matrix = [&](size_t operand, E type, unsigned height, unsigned width, std::vector<Row> &rows) {
+    return registers(d, d.operand(operand), registerCount(type, products * height, width), registerType(type),
+                     operand == 0, rows);
+  };
+  if (!matrix(0, code.dType, code.m, code.n, code.d) || !matrix(1, code.aType, code.m, code.k, code.a) ||
+      !matrix(2, code.bType, code.k, code.n, code.b) || !matrix(3, code.cType, code.m, code.n, code.c))
     return false;
   d.constant(0xffffffff);
   becomeMatrix(d, std::move(code));

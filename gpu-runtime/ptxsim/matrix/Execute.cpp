@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 
@@ -200,6 +201,13 @@ void transpose(const WarpRegisters &registers, const MatrixCode &code) {
 
 } // namespace
 
+/// Only the chains of f64 have a choice.
+template <typename Callable> static void withRounding(Rounding rounding, Callable callable) {
+  std::fesetround(rounding == Rounding::Zero ? FE_TOWARDZERO : rounding == Rounding::Down ? FE_DOWNWARD : FE_UPWARD);
+  callable();
+  std::fesetround(FE_TONEAREST);
+}
+
 void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]) {
   const MatrixCode &code = context.grid->program->matrices[inst.matrix];
   WarpRegisters registers = {context, frames};
@@ -207,6 +215,10 @@ void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[w
     checkMatrixRegisters(context, inst, code);
   switch (code.kind) {
   case MatrixCode::Multiply:
+    if (code.isQuad())
+      return multiplyQuads(registers, code);
+    if (inst.rounding != Rounding::Nearest)
+      return withRounding(inst.rounding, [&] { multiply<double>(registers, code); });
     if (isIntegerElement(code.aType))
       return multiply<int64_t>(registers, code);
     return multiply<double>(registers, code);

@@ -13,6 +13,10 @@ namespace tilewright::ptxsim {
 /// All 32 lanes are at the instruction; `frames` are their registers.
 void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]);
 
+struct WarpRegisters;
+/// mma.m8n8k4 with f16, which is unlike the others (Quads.cpp).
+void multiplyQuads(const WarpRegisters &registers, const MatrixCode &code);
+
 } // namespace tilewright::ptxsim
 
 #endif // TILEWRIGHT_PTXSIM_MATRIX_EXECUTE_H

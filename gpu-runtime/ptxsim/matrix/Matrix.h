@@ -61,11 +61,12 @@ struct MatrixCode {
   MatrixElement aType = MatrixElement::None, bType = MatrixElement::None, cType = MatrixElement::None,
                 dType = MatrixElement::None;
   bool saturate = false;
+  bool isQuad() const { return m == 8 && aType == MatrixElement::F16; }
   /// b1 only: and instead of xor.
   bool usesAnd = false;
   /// ldmatrix and stmatrix.
   bool transposed = false;
-  /// wgmma: whether m (of A) or n (of B) is the direction of neighbours in memory, and signs.
+  /// wgmma and m8n8k4 with f16: whether m (of A) or n (of B) is the direction of neighbours. wgmma: sign.
   bool mMajor = false, nMajor = false, negative = false;
   /// wgmma without D as input.
   bool accumulates = true;

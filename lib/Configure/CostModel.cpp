@@ -167,7 +167,9 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     double shared =
         bytes * (1 / rows(contraction->m[0]) + 1 / rows(contraction->n[0]));
     double busy = std::min(1.0, plan.threads / 128.0);
-    return std::max(work / kMatrixMultiplyAdds, work * shared / kSharedBytes) /
+    // Loading fragments and multiplying overlap in part: larger parts of the
+    // tile per warp win.
+    return (work / kMatrixMultiplyAdds + 0.5 * work * shared / kSharedBytes) /
            busy;
   }
   if (info.strategy == Strategy::SkinnyContraction)
@@ -265,6 +267,8 @@ double tilewright::estimateTime(const KernelInfo &info,
         time += waves * kExchange;
   }
   // Between equals: less in registers, then blocks of about four warps.
-  return time * (1 + 1e-4 * perThread) +
+  // What fragments need has been counted, and is reused.
+  double held = config.getMma() ? 0 : perThread;
+  return time * (1 + 1e-4 * held) +
          1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
 }

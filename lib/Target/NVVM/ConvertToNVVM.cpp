@@ -124,6 +124,12 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
                     rewriter.getDenseI32ArrayAttr(
                         {int32_t(launch.getThreads()), 1, 1}));
     }
+    // ptxas would rather spill than have fewer blocks side by side, which pays
+    // where latency is hidden by blocks, not where it is by matrix instructions.
+    auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+    if (config && config.getMma())
+      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    rewriter.getI32IntegerAttr(1));
     if (Attribute bytes = op->getAttr(kDynamicSharedAttr))
       func->setAttr(kDynamicSharedAttr, bytes);
     func.setArgAttrsAttr(rewriter.getArrayAttr(attrs));

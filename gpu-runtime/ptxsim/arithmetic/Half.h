@@ -45,7 +45,16 @@ double smallToDouble(uint32_t bits, const SmallFormat &format);
 uint32_t doubleToSmall(double value, const SmallFormat &format, Rounding rounding = Rounding::Nearest,
                        bool saturateFinite = false);
 
-inline double halfToDouble(uint64_t bits) { return smallToDouble(static_cast<uint16_t>(bits), f16Format); }
+/// The bits in the place that f32 has for them, times 2^112 (exact) for the difference of the exponents' biases.
+inline double halfToDouble(uint64_t bits) {
+  uint32_t magnitude = static_cast<uint32_t>(bits & 0x7fff) << 13;
+  if ((bits & 0x7c00) == 0x7c00)
+    magnitude |= 0x7f800000;
+  float value = bitCast<float>(magnitude);
+  if ((bits & 0x7c00) != 0x7c00)
+    value *= 0x1p112f;
+  return bits & 0x8000 ? -static_cast<double>(value) : static_cast<double>(value);
+}
 inline double bfloatToDouble(uint64_t bits) {
   return bitCast<float>(static_cast<uint32_t>(static_cast<uint16_t>(bits)) << 16);
 }

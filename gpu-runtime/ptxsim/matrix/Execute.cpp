@@ -20,11 +20,12 @@
 namespace tilewright::ptxsim {
 namespace {
 
-/// A (m x k, row-major) or B (n x k: B transposed, so that products run along both), with a flag per element whose
-/// register holds undefined bits of it.
+constexpr unsigned columns = 8, maxRows = 16, maxDepth = 256;
+
+/// A (m x k, row by row) or B (k x 8, row by row), with a flag per element whose register holds undefined bits of it.
 template <typename T> struct Operands {
-  std::vector<T> values;
-  std::vector<uint8_t> undefined;
+  T values[maxRows * maxDepth];
+  uint8_t undefined[maxRows * maxDepth];
   bool anyUndefined = false;
 };
 
@@ -36,13 +37,10 @@ template <typename T> T valueOf(MatrixElement type, uint64_t bits) {
 }
 
 template <typename T>
-Operands<T> gather(const WarpRegisters &registers, const MatrixCode &code, bool isA) {
+void gather(const WarpRegisters &registers, const MatrixCode &code, bool isA, Operands<T> &result) {
   MatrixElement type = isA ? code.aType : code.bType;
   const std::vector<Row> &rows = isA ? code.a : code.b;
   unsigned each = perRegister(type), width = elementBits(type);
-  Operands<T> result;
-  result.values.resize(size_t(isA ? code.m : code.n) * code.k);
-  result.undefined.resize(result.values.size());
   for (unsigned r = 0; r < rows.size(); ++r)
     for (unsigned lane = 0; lane < warpSize; ++lane) {
       uint64_t bits = registers.read(rows[r], lane);
@@ -50,65 +48,83 @@ Operands<T> gather(const WarpRegisters &registers, const MatrixCode &code, bool 
       result.anyUndefined |= undefined != 0;
       for (unsigned element = 0; element < each; ++element) {
         MatrixPlace at = isA ? placeInA(code.m, each, lane, r, element) : placeInB(each, lane, r, element);
-        size_t index = isA ? size_t(at.row) * code.k + at.column : size_t(at.column) * code.k + at.row;
+        size_t index = isA ? at.row * code.k + at.column : at.row * columns + at.column;
         result.values[index] = valueOf<T>(type, elementOf(bits, type, element));
         result.undefined[index] = (undefined >> (width * element) & lowBits(width)) != 0;
       }
     }
-  return result;
 }
 
-double dot(const double *a, const double *b, unsigned k, double c, const MatrixCode &code) {
-  if (code.dType == MatrixElement::F64) {
-    for (unsigned i = 0; i < k; ++i)
-      c = std::fma(a[i], b[i], c);
-    return c;
+/// Sums of products along k, in its order: a row of the result at a time, so that its columns go side by side.
+template <typename T>
+void multiply(const Operands<T> &a, const Operands<T> &b, const MatrixCode &code, T (&sums)[maxRows][columns]) {
+  for (unsigned row = 0; row < code.m; ++row) {
+    T sum[columns] = {};
+    for (unsigned i = 0; i < code.k; ++i) {
+      const T x = a.values[row * code.k + i], *y = b.values + i * columns;
+      if constexpr (std::is_same_v<T, int64_t>)
+        if (code.aType == MatrixElement::B1) {
+          for (unsigned column = 0; column < columns; ++column)
+            sum[column] += code.usesAnd ? x & y[column] : x ^ y[column];
+          continue;
+        }
+      for (unsigned column = 0; column < columns; ++column)
+        sum[column] += x * y[column];
+    }
+    std::copy(sum, sum + columns, sums[row]);
   }
-  double sum = 0;
-  for (unsigned i = 0; i < k; ++i)
-    sum += a[i] * b[i];
-  return sum + c;
 }
 
-int64_t dot(const int64_t *a, const int64_t *b, unsigned k, int64_t c, const MatrixCode &code) {
-  int64_t sum = c;
-  if (code.aType == MatrixElement::B1)
-    for (unsigned i = 0; i < k; ++i)
-      sum += code.usesAnd ? a[i] & b[i] : a[i] ^ b[i];
-  else
-    for (unsigned i = 0; i < k; ++i)
-      sum += a[i] * b[i];
+double accumulate(const Operands<double> &a, const Operands<double> &b, const MatrixCode &code, const MatrixPlace &at,
+                  double sum, double c) {
+  if (code.dType != MatrixElement::F64)
+    return sum + c;
+  for (unsigned i = 0; i < code.k; ++i)
+    c = std::fma(a.values[at.row * code.k + i], b.values[i * columns + at.column], c);
+  return c;
+}
+
+int64_t accumulate(const Operands<int64_t> &, const Operands<int64_t> &, const MatrixCode &code, const MatrixPlace &,
+                   int64_t sum, int64_t c) {
+  sum += c;
   return code.saturate ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : static_cast<int32_t>(sum);
 }
 
 uint64_t resultBits(MatrixElement, int64_t value) { return static_cast<uint32_t>(value); }
 
 template <typename T> void multiply(const WarpRegisters &registers, const MatrixCode &code) {
-  Operands<T> a = gather<T>(registers, code, true), b = gather<T>(registers, code, false);
+  Operands<T> a, b;
+  gather(registers, code, true, a);
+  gather(registers, code, false, b);
+  T sums[maxRows][columns];
+  if (code.dType != MatrixElement::F64)
+    multiply(a, b, code, sums);
+  else
+    std::memset(sums, 0, sizeof(sums));
   unsigned each = perRegister(code.dType), width = elementBits(code.dType);
   auto undefinedProduct = [&](const MatrixPlace &at) {
     for (unsigned i = 0; i < code.k; ++i)
-      if (a.undefined[at.row * code.k + i] || b.undefined[at.column * code.k + i])
+      if (a.undefined[at.row * code.k + i] || b.undefined[i * columns + at.column])
         return true;
     return false;
   };
   for (unsigned lane = 0; lane < warpSize; ++lane) {
-    // D may share registers with C, A and B; C is read here, before D is written.
+    // D may share registers with C, A and B, in any order: all of them are read before one is written.
+    uint64_t results[columns] = {}, unknown[columns] = {};
     for (unsigned r = 0; r < code.d.size(); ++r) {
-      uint64_t bits = 0, undefined = 0, cBits = registers.read(code.c[r], lane);
-      uint64_t cUndefined = registers.undefinedBits(code.c[r], lane);
+      uint64_t cBits = registers.read(code.c[r], lane), cUndefined = registers.undefinedBits(code.c[r], lane);
       for (unsigned element = 0; element < each; ++element) {
         MatrixPlace at = placeInC(lane, r * each + element);
         T c = valueOf<T>(code.cType, elementOf(cBits, code.cType, element));
-        T sum = dot(&a.values[size_t(at.row) * code.k], &b.values[size_t(at.column) * code.k], code.k, c, code);
-        bits |= resultBits(code.dType, sum) << (width * element);
-        bool unknown = (cUndefined >> (width * element) & lowBits(width)) != 0 ||
-                       ((a.anyUndefined || b.anyUndefined) && undefinedProduct(at));
-        if (unknown)
-          undefined |= lowBits(width) << (width * element);
+        T sum = accumulate(a, b, code, at, sums[at.row][at.column], c);
+        results[r] |= resultBits(code.dType, sum) << (width * element);
+        if ((cUndefined >> (width * element) & lowBits(width)) != 0 ||
+            ((a.anyUndefined || b.anyUndefined) && undefinedProduct(at)))
+          unknown[r] |= lowBits(width) << (width * element);
       }
-      registers.write(code.d[r], lane, bits, undefined);
     }
+    for (unsigned r = 0; r < code.d.size(); ++r)
+      registers.write(code.d[r], lane, results[r], unknown[r]);
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include "Harness.h"
 
+#include "arithmetic/Half.h"
+
 #include <random>
 
 using namespace tilewright::ptxsim;
@@ -45,6 +47,29 @@ TEST(Robustness, RefusalsNameTheLine) {
     EXPECT_FALSE(device.load(std::string(header) + refusal.text)) << refusal.text;
     EXPECT_NE(device.message.find(refusal.message), std::string::npos) << refusal.text << "\n  " << device.message;
     EXPECT_EQ(device.message.rfind("line ", 0), 0u) << device.message;
+  }
+}
+
+TEST(Robustness, FindingsNameTheSource) {
+  TestDevice device;
+  ASSERT_TRUE(device.load(".version 7.0\n.target sm_80\n.address_size 64\n.entry k() {\n  .reg .b64 %rd;\n"
+                          "  .loc 1 17 3\n  mov.u64 %rd, 64;\n  .loc 1 18 3\n  st.global.u32 [%rd], 1;\n  ret;\n}\n"
+                          ".file 1 \"kernels/example.mlir\"\n"))
+      << device.message;
+  EXPECT_FALSE(device.launch("k", {1}, {1}));
+  ASSERT_EQ(device.findings.size(), 1u);
+  Finding finding = device.findings.all().front();
+  EXPECT_EQ(finding.sourceFile, "kernels/example.mlir");
+  EXPECT_EQ(finding.sourceLine, 18u);
+  EXPECT_NE(finding.str().find("PTX line 9 (st.global.u32), kernels/example.mlir:18"), std::string::npos) << finding.str();
+  EXPECT_NE(finding.json().find("\"source_line\": 18"), std::string::npos) << finding.json();
+}
+
+/// Every f16 value, exactly.
+TEST(Robustness, HalvesAreConvertedExactly) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    double fast = halfToDouble(bits), slow = smallToDouble(bits, f16Format);
+    EXPECT_TRUE(bitCast<uint64_t>(fast) == bitCast<uint64_t>(slow) || (fast != fast && slow != slow)) << bits;
   }
 }
 

@@ -203,6 +203,26 @@ static int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
   return elements;
 }
 
+/// Rows of `operand`'s tile in shared memory: along either dim for matrix
+/// instructions, else one for each iteration of the summed loops.
+static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
+                          const TilePlan &plan, OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  std::optional<Contraction> contraction = matchContraction(op);
+  int64_t rows = 1, elements = 1, shortest = kLargestTile;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
+    unsigned loop = map.getDimPosition(i);
+    int64_t extent = plan.classes[info.getClasses(op)[loop]].inner;
+    if (!contraction || llvm::is_contained(contraction->k, loop))
+      rows *= extent;
+    elements *= extent;
+    if (extent > 1)
+      shortest = std::min(shortest, extent);
+  }
+  return config.getMma() ? std::max<int64_t>(1, elements / shortest) : rows;
+}
+
 /// Bytes of registers, over all threads, of the fragments of a matrix product:
 /// warps in a row read the same part of A, warps in a column the same of B.
 static int64_t fragmentBytes(const KernelInfo &info, LoweringConfigAttr config,
@@ -227,10 +247,12 @@ Footprint tilewright::estimate(const KernelInfo &info,
   for (int64_t number : config.getPromote())
     if (number < info.getRoot()->getNumOperands()) {
       OpOperand &operand = info.getRoot()->getOpOperand(number);
-      // Rows are padded by 16 bytes against bank conflicts: at most 1/8 more.
+      // Rows are padded by 16 bytes against bank conflicts.
       int64_t bytes = tileElements(info, plan, operand) *
                       bytesPerElement(operand.get().getType());
-      footprint.sharedBytes += config.getStages() * (bytes + bytes / 8);
+      footprint.sharedBytes +=
+          config.getStages() *
+          (bytes + 16 * sharedRows(info, config, plan, operand));
     }
 
   footprint.scratchBytes = estimateScratch(info, config, plan);

@@ -3,7 +3,7 @@
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 func.func private @SharedMemory(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: needs 147456 bytes of shared memory but test has 49152}}
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 135168 bytes of shared memory but test has 49152}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 64], warps = [2, 4, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
       ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>
@@ -210,7 +210,7 @@ func.func private @ScratchOfTranspose(%x: tensor<1024x512xf32>, %o: tensor<512x1
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 func.func private @FactorsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{needs 53824 bytes of shared memory (34816 of them to move values between threads) but test has 49152}}
+  // expected-error @+1 {{needs 52416 bytes of shared memory (34816 of them to move values between threads) but test has 49152}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 11], warps = [2, 2, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace tilewright;
 
 static constexpr char kHeader[] = R"mlir(
-#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 1000000, registers = 255, access_bytes = 16}>
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 1000000, registers = 255, access_bytes = 16, mma = ["mma.m16n8k16.f16.f32"]}>
 #id = affine_map<(a, b) -> (a, b)>
 #t = affine_map<(a, b) -> (b, a)>
 #row = affine_map<(a, b) -> (a)>
@@ -119,6 +119,25 @@ func.func private @k(%x: tensor<512x256xf32>, %y: tensor<256x512xf32>, %o: tenso
     linalg.yield %q : f32
   } -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>
+})mlir"},
+    {"MatrixUnit", R"mlir(
+func.func private @k(%x: tensor<512x256xf16>, %y: tensor<256x512xf16>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x256xf16>, tensor<256x512xf16>) outs(%z : tensor<512x512xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %c = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %c : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x512xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %q = arith.addf %0, %1 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
 })mlir"},
     {"Skinny", R"mlir(
 func.func private @k(%x: tensor<4x1000xf32>, %y: tensor<1000x512xf32>, %o: tensor<4x512xf32>) -> tensor<4x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {

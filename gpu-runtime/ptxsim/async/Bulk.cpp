@@ -45,6 +45,7 @@ void complete(ExecContext &context, const PendingBulk &copy, uint32_t agent) {
   Mbarrier *barrier = findMbarrier(context, *copy.inst, lane, copy.barrier);
   if (!barrier)
     return;
+  checkInitFence(context, *copy.inst, lane, *barrier, agent);
   if (BlockRaces *races = context.block->races.get())
     races->release({agent}, barrier->arriving);
   addTransactions(context, *copy.inst, lane, *barrier, -int64_t(copy.bytes));

@@ -50,6 +50,11 @@ void initialise(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
   entry->second = {};
   entry->second.offset = offset;
   entry->second.expected = entry->second.pending = static_cast<uint32_t>(count);
+  entry->second.initLine = inst.line;
+  if (BlockRaces *races = context.block->races.get()) {
+    entry->second.initThread = context.warp->index * warpSize + lane;
+    entry->second.initClock = races->clockOf(entry->second.initThread);
+  }
   if (context.checks) {
     recordAccess(context, inst, lane, address, 8, place, AccessKind::Write, false);
     std::memset(place.defined, 0xff, 8);
@@ -191,6 +196,15 @@ void addTransactions(ExecContext &context, const Inst &inst, unsigned lane, Mbar
   barrier.transactions = static_cast<int32_t>(sum);
   barrier.changed = &inst;
   settle(context, barrier);
+}
+
+void checkInitFence(ExecContext &context, const Inst &inst, unsigned lane, const Mbarrier &barrier, uint32_t agent) {
+  const BlockRaces *races = context.block->races.get();
+  if (races && !races->proxyFenced(barrier.initThread, barrier.initClock, agent))
+    context.reportWithOther(FindingKind::ProxyOrder, inst, lane, barrier.offset,
+                            "a bulk copy completes at an mbarrier that line " + std::to_string(barrier.initLine) +
+                                " initialised without fence.mbarrier_init or fence.proxy.async after it",
+                            barrier.initLine);
 }
 
 void checkTransactions(ExecContext &context, const Block &block) {

@@ -43,6 +43,8 @@ struct Mbarrier {
   /// The instruction that changed the transactions last.
   const Inst *changed = nullptr;
   JoinedClock arriving, completed;
+  /// Who initialised it, and when.
+  uint32_t initThread = 0, initClock = 0, initLine = 0;
 
   /// What the eight bytes of the object hold.
   uint64_t bits() const;
@@ -61,6 +63,8 @@ void addTransactions(ExecContext &context, const Inst &inst, unsigned lane, Mbar
 /// Writes the object's bytes after a change.
 void storeMbarrier(ExecContext &context, const Mbarrier &barrier);
 
+/// Reports an object that a bulk copy uses without a fence after mbarrier.init; the copy counts as the agent's.
+void checkInitFence(ExecContext &context, const Inst &inst, unsigned lane, const Mbarrier &barrier, uint32_t agent);
 /// At the end of the block: bytes that were announced and never came, or came unannounced.
 void checkTransactions(ExecContext &context, const Block &block);
 

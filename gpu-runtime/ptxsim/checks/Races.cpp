@@ -90,17 +90,19 @@ bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, con
   return raced;
 }
 
-bool BlockRaces::lacksProxyFence(const RaceCell &cell, uint32_t agent) const {
-  uint32_t writer = cell.writeThread % grid.threadsPerBlock;
-  if (cell.writeClock == 0 || cell.writeThread / grid.threadsPerBlock != block || writer >= grid.realThreads)
-    return false;
-  // The fence lies between the write and what the reader knows of the writer.
+bool BlockRaces::proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent) const {
   const Thread &reader = threads[agent], &other = threads[writer];
   uint32_t last = reader.issuer == writer ? reader.issuedAt : reader.known->own[writer];
   for (uint32_t fence : other.proxyFences)
-    if (fence >= cell.writeClock && fence <= last)
-      return false;
-  return !other.forgotFences;
+    if (fence >= clock && fence <= last)
+      return true;
+  return other.forgotFences;
+}
+
+bool BlockRaces::lacksProxyFence(const RaceCell &cell, uint32_t agent) const {
+  uint32_t writer = cell.writeThread % grid.threadsPerBlock;
+  return cell.writeClock != 0 && cell.writeThread / grid.threadsPerBlock == block && writer < grid.realThreads &&
+         !proxyFenced(writer, cell.writeClock, agent);
 }
 
 bool BlockRaces::accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {

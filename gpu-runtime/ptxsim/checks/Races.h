@@ -179,6 +179,9 @@ public:
   void learn(uint32_t thread, uint32_t agent, uint32_t clock);
 
   void fence(uint32_t thread, Scope scope);
+  /// Whether that, or fence.mbarrier_init, stands between an event of another thread and what the agent knows of it.
+  bool proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent) const;
+  uint32_t clockOf(uint32_t thread) const { return threads[thread].clock; }
   /// fence.proxy.async: what the thread wrote so far may be read through the asynchronous proxy.
   void proxyFence(uint32_t thread);
   /// Ordering effects of an atomic or strong access at `key` (an address that identifies the location).

@@ -165,6 +165,13 @@ void betweenProxies(ExecContext &context, const Inst &inst) {
     forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane); });
 }
 
+/// A release fence that the asynchronous proxy sees too.
+void mbarrierInitFence(ExecContext &context, const Inst &inst) {
+  if (BlockRaces *races = context.block->races.get())
+    forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane); });
+  fence(context, inst);
+}
+
 bool takeAtomicOp(InstDecoder &d) {
   static constexpr std::string_view names[] = {"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"};
   for (uint8_t op = 0; op < std::size(names); ++op)
@@ -240,7 +247,7 @@ static bool decodeSpecialFence(InstDecoder &d) {
   inst.run = betweenProxies;
   inst.undef = UndefRule::Own;
   if (d.take("mbarrier_init")) {
-    inst.run = fence;
+    inst.run = mbarrierInitFence;
     inst.scope = Scope::Cluster;
     return d.needs(80, 90) && (d.take("release") && d.take("cluster") || d.fail("needs .release.cluster")) &&
            d.expectOperands(0);

@@ -90,6 +90,7 @@ const Bug bugs[] = {
     {"TwoArrivals", "mbarrier.init.shared::cta.b64 [%r8], 1;", 0, "mbarrier.init.shared::cta.b64 [%r8], 2;",
      {FindingKind::Deadlock}},
     {"ProxyFenceDropped", "fence.proxy.async.shared::cta;", 0, "", {FindingKind::ProxyOrder}},
+    {"InitFenceDropped", "fence.mbarrier_init.release.cluster;", 0, "", {FindingKind::ProxyOrder}},
     {"MisalignedSlot", "mov.u32 \t%r13, 1024;", 0, "mov.u32 \t%r13, 1020;", {FindingKind::Misaligned}},
 };
 

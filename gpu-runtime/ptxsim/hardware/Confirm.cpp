@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the simulator's tests believe, asked of a driver: every instruction case, bit by bit (within the documented error
-// for .approx), and the return codes and effects of the driver API. Runs on a real GPU and, in the tests, on the
-// simulator, from this same source. Writes a JSON line per question:
+// for .approx), products on matrix units, and the return codes and effects of the driver API. Runs on a real GPU and, in
+// the tests, on the simulator, from this same source. Writes a JSON line per question:
 //
 //   {"question": "add.f32 r=rr 3f800000 3f800000", "expected": "40000000", "got": "40000000", "agrees": true}
 //
-//   confirm [--library=libcuda.so.1] [--output=results.jsonl]          exit code 0: all agree, 2: some do not, 1: error
+//   confirm [--library=libcuda.so.1] [--output=results.jsonl] [--programs=test/programs]
+//
+// Exit code 0: all agree, 2: some do not, 1: error.
 
 #include "hardware/Client.h"
 #include "test/cases/FloatCases.h"
@@ -98,7 +100,7 @@ template <size_t Size> void askAll(Client &client, const InstructionCase (&tests
     askInstruction(client, test, target);
 }
 
-int run(const std::string &library, const std::string &output) {
+int run(const std::string &library, const std::string &output, const std::string &programs) {
   Client client(library, output);
   int major = 0, minor = 0;
   client.must(client.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, client.device), "major");
@@ -111,6 +113,7 @@ int run(const std::string &library, const std::string &output) {
   askAll(client, cases::floating::doubles, target);
   askAll(client, cases::floating::halves, target);
   askAll(client, cases::floating::conversions, target);
+  askPrograms(client, programs);
   askApi(client);
   return client.finish();
 }
@@ -119,17 +122,19 @@ int run(const std::string &library, const std::string &output) {
 } // namespace tilewright::ptxsim::confirm
 
 int main(int argc, char **argv) {
-  std::string library = "libcuda.so.1", output = "results.jsonl";
+  std::string library = "libcuda.so.1", output = "results.jsonl", programs = "test/programs";
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     if (argument.rfind("--library=", 0) == 0)
       library = argument.substr(10);
     else if (argument.rfind("--output=", 0) == 0)
       output = argument.substr(9);
+    else if (argument.rfind("--programs=", 0) == 0)
+      programs = argument.substr(11);
     else {
-      std::fprintf(stderr, "confirm [--library=PATH] [--output=FILE]\n");
+      std::fprintf(stderr, "confirm [--library=PATH] [--output=FILE] [--programs=FOLDER]\n");
       return 1;
     }
   }
-  return tilewright::ptxsim::confirm::run(library, output);
+  return tilewright::ptxsim::confirm::run(library, output, programs);
 }

@@ -50,8 +50,9 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
     facts.set("load_matrices", builder.getUnitAttr());
   if (sm >= 80) {
     facts.set("async_copy", builder.getUnitAttr());
-    texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.bf16.f32",
-                  "mma.m16n8k32.s8.s32", "mma.m16n8k32.u8.s32"});
+    texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.f16.f16",
+                  "mma.m16n8k16.bf16.f32", "mma.m16n8k32.s8.s32",
+                  "mma.m16n8k32.u8.s32"});
   } else {
     texts("mma", {"mma.m16n8k8.f16.f32"});
   }

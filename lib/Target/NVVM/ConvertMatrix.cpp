@@ -36,6 +36,7 @@ struct Instruction {
 static constexpr Instruction kInstructions[] = {
     {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16, false},
     {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16, false},
+    {"mma.m16n8k16.f16.f16", 16, 8, 16, NVVM::MMATypes::f16, false},
     {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16, true},
     {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16, true},
     {"mma.m16n8k32.s8.s32", 16, 8, 32, NVVM::MMATypes::s8, true},
@@ -62,6 +63,16 @@ static SmallVector<Value> pack(OpBuilder &builder, Location loc,
     registers.push_back(reg);
   }
   return registers;
+}
+
+/// Appends the two elements of a register.
+static void unpackPair(OpBuilder &builder, Location loc, Value reg,
+                       SmallVectorImpl<Value> &elements) {
+  for (int64_t half = 0; half < 2; ++half) {
+    Value index = LLVM::ConstantOp::create(builder, loc,
+                                           builder.getI32IntegerAttr(half));
+    elements.push_back(LLVM::ExtractElementOp::create(builder, loc, reg, index));
+  }
 }
 
 namespace {
@@ -104,22 +115,30 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
         pack(rewriter, loc, adaptor.getA(), instruction->packsIntoInteger);
     SmallVector<Value> b =
         pack(rewriter, loc, adaptor.getB(), instruction->packsIntoInteger);
+    SmallVector<Value> acc(adaptor.getAcc());
+    bool packed = types->accumulator.isF16();
+    if (packed)
+      acc = pack(rewriter, loc, acc, /*intoInteger=*/false);
     auto resultType = LLVM::LLVMStructType::getLiteral(
-        getContext(), SmallVector<Type>(adaptor.getAcc().getTypes()));
+        getContext(), SmallVector<Type>(ValueRange(acc).getTypes()));
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (types->accumulator.isInteger())
       overflow = NVVM::MMAIntOverflow::wrapped;
     Value result = NVVM::MmaOp::create(
-        rewriter, loc, resultType, a, b, adaptor.getAcc(),
+        rewriter, loc, resultType, a, b, acc,
         ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
         std::nullopt, overflow,
         std::array<NVVM::MMATypes, 2>{instruction->type, instruction->type},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
     SmallVector<Value> elements;
-    for (int64_t i = 0, e = op.getNumResults(); i < e; ++i)
-      elements.push_back(
-          LLVM::ExtractValueOp::create(rewriter, loc, result, i));
+    for (size_t i = 0; i < acc.size(); ++i) {
+      Value reg = LLVM::ExtractValueOp::create(rewriter, loc, result, i);
+      if (packed)
+        unpackPair(rewriter, loc, reg, elements);
+      else
+        elements.push_back(reg);
+    }
     rewriter.replaceOp(op, elements);
     return success();
   }
@@ -155,11 +174,7 @@ struct LoadMatricesLowering : ConvertOpToLLVMPattern<LoadMatricesOp> {
                              : LLVM::ExtractValueOp::create(rewriter, loc,
                                                             loaded, i);
       reg = LLVM::BitcastOp::create(rewriter, loc, pair, reg);
-      for (int64_t half = 0; half < 2; ++half)
-        elements.push_back(LLVM::ExtractElementOp::create(
-            rewriter, loc, reg,
-            LLVM::ConstantOp::create(rewriter, loc,
-                                     rewriter.getI32IntegerAttr(half))));
+      unpackPair(rewriter, loc, reg, elements);
     }
     rewriter.replaceOp(op, elements);
     return success();

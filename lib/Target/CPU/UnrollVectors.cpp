@@ -7,7 +7,8 @@
 //      and step of the sum, of a row with a broadcast scalar; tile_id the block
 //      number cut into digits; shared memory the stack.
 //   2. Loops whose tiles may cross an edge get a twin for those that do not.
-//      Transfers become minor identities (upstream), then transfers of rows.
+//      Transfers become minor identities (upstream, WidenTransfers.cpp), then
+//      transfers of rows.
 //   3. Loops and branches that carry tiles carry rows:
 //        scf.for … iter_args(%t: vector<8x32xf32>)  ->  8 x vector<32xf32>
 //   4. Reductions become row by row operations; transposes, shape casts and
@@ -154,6 +155,7 @@ struct UnrollVectorsPass
       }
     };
     apply([](RewritePatternSet &patterns) {
+      populateWidenTransferPatterns(patterns);
       vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {

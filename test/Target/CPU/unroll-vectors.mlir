@@ -58,3 +58,15 @@ func.func private @Shared(%a: memref<16xf32>) attributes {tilewright.kernel} {
   memref.store %v, %a[%c0] : memref<16xf32>
   return
 }
+
+// Part of a column: rows are compared with the number of rows.
+// CHECK-LABEL: @Column
+// CHECK-COUNT-4: arith.cmpi slt, %{{.*}}, %c47
+// CHECK-NOT: %c33
+// CHECK: return
+func.func private @Column(%a: memref<47x33xf32>, %o: memref<33x64xf32>, %i: index, %j: index) attributes {tilewright.kernel} {
+  %z = arith.constant 0.0 : f32
+  %v = vector.transfer_read %a[%i, %j], %z {permutation_map = affine_map<(d0, d1) -> (d0)>} : memref<47x33xf32>, vector<4xf32>
+  vector.transfer_write %v, %o[%j, %i] {in_bounds = [true]} : vector<4xf32>, memref<33x64xf32>
+  return
+}

@@ -199,9 +199,9 @@ bool control(ExecContext &context, Warp &warp, unsigned index, const Inst &inst,
     return false;
   case Flow::Poll:
     context.mask = mask;
-    context.sleeps = false;
+    context.sleeps = context.again = false;
     inst.run(context, inst);
-    ++fragment.pc;
+    fragment.pc += !context.again;
     // Lanes that the guard leaves out have other things to do.
     if (context.sleeps && mask == fragment.mask && !context.stopped)
       fragment.state = Fragment::Asleep;

@@ -133,6 +133,9 @@ struct Block {
   std::unique_ptr<MbarrierSet> mbarriers;
   /// Times that sleepers were woken because nobody else could run, since the last progress.
   uint32_t idleWakes = 0;
+  /// Registers of a thread, by warp, and free ones in threads of a warp; set up by the first setmaxnreg.
+  std::vector<uint32_t> registers;
+  int64_t freeRegisters = 0;
   /// What each warpgroup has issued.
   std::map<uint32_t, std::vector<WarpgroupIssue>> warpgroups;
 };
@@ -173,6 +176,8 @@ struct ExecContext {
   bool stopped = false;
   /// Set by a handler of Flow::Poll that failed in all lanes.
   bool sleeps = false;
+  /// With sleeps: the instruction is to be tried again.
+  bool again = false;
   uint64_t stepCount = 0;
   uint64_t threadStepCount = 0;
   /// Choices that a program must not depend on.

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// mbarrier, cp.async.mbarrier.arrive, fences between proxies, griddepcontrol: what they compute, whom they order, what
+// mbarrier, cp.async.mbarrier.arrive, fences between proxies, griddepcontrol, elect, setmaxnreg: what they do, what
 // is refused, and bugs planted into kernels that use them.
 
 #include "Harness.h"
@@ -260,6 +260,53 @@ TEST(Mbarrier, Gates) {
     TestDevice device(hopper());
     EXPECT_FALSE(device.load(oneWarp(refusal.body, refusal.version, refusal.target))) << refusal.body;
     EXPECT_NE(device.message.find(refusal.message), std::string::npos) << refusal.body << "\n  " << device.message;
+  }
+}
+
+TEST(Elect, OneLaneOfTheMask) {
+  EXPECT_EQ(results("elect.sync %r0|%p, -1; selp.b32 %r4, 1, 0, %p; redux.sync.add.u32 %r1, %r4, -1;\n"
+                    "setp.lt.u32 %q, %lane, 5; @%q bra LOW;\nelect.sync %r2|%p, 0xffffffe0; selp.b32 %r4, %lane, 0, %p;\n"
+                    "redux.sync.add.u32 %r3, %r4, 0xffffffe0;\nLOW: shfl.sync.idx.b32 %r2, %r2, 31, 31, -1;\n"
+                    "shfl.sync.idx.b32 %r3, %r3, 31, 31, -1; elect.sync _|%p, -1;"),
+            (Values{0, 1, 5, 5}));
+}
+
+/// Two warpgroups: the first gives registers back, the second takes them.
+std::string exchange(const std::string &directives, const std::string &first, const std::string &second) {
+  return ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k() " + directives +
+         " {\n  .reg .pred %p; .reg .b32 %t;\n  mov.u32 %t, %tid.x;\n  setp.ge.u32 %p, %t, 128;\n  @%p bra SECOND;\n  " +
+         first + "\n  ret;\nSECOND:\n  " + second + "\n  ret;\n}\n";
+}
+
+TEST(RegisterPool, ExchangesAndItsMistakes) {
+  const std::string dec = "setmaxnreg.dec.sync.aligned.u32 40;", inc = "setmaxnreg.inc.sync.aligned.u32 216;";
+  struct Case {
+    std::string directives, first, second;
+    bool isRight;
+    FindingKind kind;
+  };
+  const Case cases[] = {
+      {".maxntid 256 .minnctapersm 2", dec, inc, true, {}},
+      {".maxnreg 128", dec, inc, true, {}},
+      {".maxnreg 128", dec, "setmaxnreg.inc.sync.aligned.u32 224;", false, FindingKind::Deadlock},
+      {".maxnreg 128", "", inc, false, FindingKind::Deadlock},
+      {".maxnreg 128", inc, dec, true, {}},
+      {".maxnreg 32", dec, inc, false, FindingKind::RegisterPool},
+      {"", dec, inc, false, FindingKind::RegisterPool},
+      {".maxnreg 128", "setp.lt.u32 %p, %t, 5; @%p " + dec, inc, false, FindingKind::RegisterPool},
+  };
+  for (const Case &test : cases)
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      TestDevice device(hopper(seed));
+      std::string text = exchange(test.directives, test.first, test.second);
+      ASSERT_TRUE(device.load(text)) << device.message;
+      EXPECT_EQ(device.launch("k", {1}, {256}), test.isRight) << text << device.report();
+      EXPECT_TRUE(test.isRight || device.found(test.kind)) << text << device.report();
+    }
+  for (const char *wrong : {"setmaxnreg.inc.sync.aligned.u32 20;", "setmaxnreg.inc.sync.aligned.u32 100;",
+                            "setmaxnreg.sync.aligned.u32 40;", "setmaxnreg.inc.u32 40;"}) {
+    TestDevice device(hopper());
+    EXPECT_FALSE(device.load(exchange(".maxnreg 128", wrong, ""))) << wrong;
   }
 }
 

@@ -7,24 +7,12 @@
 
 #include "tilewright/Bufferize/Bufferize.h"
 #include "tilewright/Configure/Configure.h"
-#if __has_include("tilewright/Dispatch/Dispatch.h")
 #include "tilewright/Dispatch/Dispatch.h"
-#define TW_HAS_DISPATCH
-#endif
 #include "tilewright/Distribute/Distribute.h"
-#if __has_include("tilewright/Normalize/Normalize.h")
-#include "tilewright/Normalize/Normalize.h"
-#define TW_HAS_NORMALIZE
-#endif
-#if __has_include("tilewright/Input/Input.h")
 #include "tilewright/Input/Input.h"
-#define TW_HAS_INPUT
-#endif
+#include "tilewright/Normalize/Normalize.h"
 #include "tilewright/Pipeline/Pipeline.h"
-#if __has_include("tilewright/Place/Place.h")
 #include "tilewright/Place/Place.h"
-#define TW_HAS_PLACE
-#endif
 #include "tilewright/Promote/Promote.h"
 #include "tilewright/Specialize/Specialize.h"
 #include "tilewright/Tile/Tile.h"
@@ -75,27 +63,15 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
     return;
   switch (stage) {
   case Stage::Input:
-#ifdef TW_HAS_INPUT
-    populateInputPipeline(pm, {});
-#endif
-    return;
+    return populateInputPipeline(pm, {});
   case Stage::Normalize:
-#ifdef TW_HAS_NORMALIZE
-    populateNormalizePipeline(pm, {});
-#endif
-    return;
+    return populateNormalizePipeline(pm, {});
   case Stage::Clone:
     return;
   case Stage::Dispatch:
-#ifdef TW_HAS_DISPATCH
-    populateDispatchPipeline(pm, {});
-#endif
-    return;
+    return populateDispatchPipeline(pm, {});
   case Stage::Place:
-#ifdef TW_HAS_PLACE
-    populatePlacePipeline(pm, {});
-#endif
-    return;
+    return populatePlacePipeline(pm, {});
   case Stage::Configure:
     return populateConfigurePipeline(pm, {});
   case Stage::Tile:

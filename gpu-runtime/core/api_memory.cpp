@@ -117,6 +117,11 @@ Status readDims(int32_t dtype, int32_t rank, const int64_t *dims,
   return Status::ok();
 }
 
+/// Bytes of the elements side by side.
+uint64_t denseBytes(const View &view) {
+  return uint64_t(view.elements) * dtypeBytes(view.dtype);
+}
+
 tilewright_view *newView(View view) {
   return new tilewright_view(std::make_shared<const View>(std::move(view)));
 }
@@ -142,6 +147,27 @@ tilewright_status *tilewright_view_create(tilewright_buffer *buffer,
     if (Status s =
             makeView(buffer->object, offset, static_cast<tw_dtype>(dtype),
                      std::move(shape), made))
+      return s;
+    *view = newView(std::move(made));
+    return Status::ok();
+  });
+}
+tilewright_status *tilewright_view_create_strided(
+    tilewright_buffer *buffer, uint64_t offset, int32_t dtype, int32_t rank,
+    const int64_t *dims, const int64_t *strides, tilewright_view **view) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(buffer);
+    TILEWRIGHT_REQUIRE(view);
+    std::vector<int64_t> shape;
+    if (Status s = readDims(dtype, rank, dims, shape))
+      return s;
+    if (rank)
+      TILEWRIGHT_REQUIRE(strides);
+    View made;
+    if (Status s = makeStridedView(
+            buffer->object, offset, static_cast<tw_dtype>(dtype),
+            std::move(shape), std::vector<int64_t>(strides, strides + rank),
+            made))
       return s;
     *view = newView(std::move(made));
     return Status::ok();
@@ -177,8 +203,12 @@ int32_t tilewright_view_rank(const tilewright_view *view) {
 const int64_t *tilewright_view_dims(const tilewright_view *view) {
   return view ? view->object->dims.data() : nullptr;
 }
+const int64_t *tilewright_view_strides(const tilewright_view *view) {
+  return view && !view->object->isDense() ? view->object->strides.data()
+                                          : nullptr;
+}
 uint64_t tilewright_view_size(const tilewright_view *view) {
-  return view ? static_cast<uint64_t>(view->object->bytes) : 0;
+  return view ? denseBytes(*view->object) : 0;
 }
 uint64_t tilewright_view_address(const tilewright_view *view) {
   return view ? view->object->address() : 0;
@@ -187,10 +217,10 @@ uint64_t tilewright_view_address(const tilewright_view *view) {
 namespace {
 
 Status checkSize(const View &view, uint64_t size) {
-  if (size == static_cast<uint64_t>(view.bytes))
+  if (size == denseBytes(view))
     return Status::ok();
   return invalidArgument("a tensor " + view.text() + " takes " +
-                         std::to_string(view.bytes) + " bytes; got " +
+                         std::to_string(denseBytes(view)) + " bytes; got " +
                          std::to_string(size));
 }
 
@@ -204,8 +234,12 @@ tilewright_status *tilewright_view_write(tilewright_view *view,
     TILEWRIGHT_REQUIRE(stream);
     if (Status s = checkSize(*view->object, size))
       return s;
-    return stream->object->write(*view->object->buffer, view->object->offset,
-                                 source, size);
+    return forEachRun(*view->object, [&](uint64_t at, uint64_t dense,
+                                         uint64_t bytes) {
+      return stream->object->write(*view->object->buffer, at,
+                                   static_cast<const char *>(source) + dense,
+                                   bytes);
+    });
   });
 }
 tilewright_status *tilewright_view_read(tilewright_view *view,
@@ -216,7 +250,10 @@ tilewright_status *tilewright_view_read(tilewright_view *view,
     TILEWRIGHT_REQUIRE(stream);
     if (Status s = checkSize(*view->object, size))
       return s;
-    return stream->object->read(target, *view->object->buffer,
-                                view->object->offset, size);
+    return forEachRun(*view->object, [&](uint64_t at, uint64_t dense,
+                                         uint64_t bytes) {
+      return stream->object->read(static_cast<char *>(target) + dense,
+                                  *view->object->buffer, at, bytes);
+    });
   });
 }

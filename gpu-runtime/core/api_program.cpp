@@ -20,7 +20,8 @@ std::vector<tilewright_type> toApiTypes(const std::vector<ValueType> &types) {
   for (const ValueType &type : types)
     result.push_back({static_cast<tilewright_kind>(type.kind), type.dtype,
                       static_cast<int32_t>(type.shape.size()),
-                      type.shape.data()});
+                      type.shape.data(),
+                      type.strides.empty() ? nullptr : type.strides.data()});
   return result;
 }
 

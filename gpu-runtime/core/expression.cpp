@@ -29,6 +29,7 @@ constexpr int kMany = 64;
 const Expression::OpInfo *Expression::infos() {
   static const OpInfo table[] = {
       {"", 0, 0},      {"dim", 2, 2},     {"stride", 2, 2},   {"numel", 1, 1},
+      {"offset", 1, 1}, {"span", 1, 1},
       {"align", 1, 1}, {"scalar", 1, 1},  {"device", 1, 1},   {"add", 2, kMany},
       {"sub", 2, 2},   {"mul", 2, kMany}, {"floordiv", 2, 2}, {"ceildiv", 2, 2},
       {"mod", 2, 2},   {"min", 2, kMany}, {"max", 2, kMany},  {"eq", 2, 2},
@@ -220,10 +221,39 @@ Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
   case Op::Dim:
     result = values.operands[node.a].dims[node.b];
     return Status::ok();
+  case Op::Offset:
+    result = values.operands[node.a].offset;
+    return Status::ok();
+  case Op::Span: {
+    // One more than the offset of the last element; 0 without elements.
+    const ExpressionOperand &operand = values.operands[node.a];
+    int64_t last = operand.offset;
+    if (std::find(operand.dims, operand.dims + operand.rank, 0) !=
+        operand.dims + operand.rank) {
+      result = 0;
+      return Status::ok();
+    }
+    int64_t dense = 1;
+    for (int d = operand.rank - 1; d >= 0; --d) {
+      int64_t reach;
+      if (!checkedMul(operand.dims[d] - 1,
+                      operand.strides ? operand.strides[d] : dense, reach) ||
+          !checkedAdd(last, reach, last) ||
+          !checkedMul(dense, operand.dims[d], dense))
+        return programError(nodeText(index) + " overflows 64 bits");
+    }
+    if (!checkedAdd(last, 1, result))
+      return programError(nodeText(index) + " overflows 64 bits");
+    return Status::ok();
+  }
   case Op::Stride:
   case Op::Numel: {
-    // Dense row-major: the product of the dims behind this one, or of all.
     const ExpressionOperand &operand = values.operands[node.a];
+    if (node.op == Op::Stride && operand.strides) {
+      result = operand.strides[node.b];
+      return Status::ok();
+    }
+    // Dense row-major: the product of the dims behind this one, or of all.
     int64_t product = 1;
     int first = node.op == Op::Stride ? static_cast<int>(node.b) + 1 : 0;
     for (int d = first; d < operand.rank; ++d)

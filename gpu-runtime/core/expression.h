@@ -45,6 +45,8 @@ struct ExpressionOperand {
   const int64_t *dims = nullptr;
   int rank = 0;
   uint64_t address = 0; // of element 0, or an offset into aligned memory
+  const int64_t *strides = nullptr; // null: dense row-major
+  int64_t offset = 0; // elements from what a kernel gets to element 0
 };
 struct ExpressionValues {
   const ExpressionOperand *operands = nullptr;
@@ -85,6 +87,8 @@ private:
     Dim,
     Stride,
     Numel,
+    Offset,
+    Span,
     Align,
     Scalar,
     Device,

@@ -178,8 +178,8 @@ tw_view *apiClone(tw_context *context, const tw_view *source) {
       return;
     View view;
     const View &from = source->view;
-    if (Status s = allocateView(*context->program.device(), &context->stream,
-                                from.dtype, from.dims, view))
+    if (Status s = allocateLike(*context->program.device(), &context->stream,
+                                from, view))
       return context->record(std::move(s));
     if (Status s = context->stream.copy(*view.buffer, 0, *from.buffer,
                                         from.offset, from.bytes))
@@ -197,10 +197,10 @@ void apiCopy(tw_context *context, tw_view *target, const tw_view *source) {
     if (to.dtype != from.dtype || to.dims != from.dims)
       return context->record(invalidArgument(
           "copy: the source is " + from.text() + ", the target " + to.text()));
-    if (to.buffer == from.buffer && to.offset == from.offset)
+    if (to.buffer == from.buffer && to.offset == from.offset &&
+        to.strides == from.strides)
       return;
-    context->record(context->stream.copy(*to.buffer, to.offset, *from.buffer,
-                                         from.offset, from.bytes));
+    context->record(copyElements(context->stream, to, from));
   });
 }
 
@@ -213,6 +213,8 @@ tw_view *apiReshape(tw_context *context, tw_view *source, int32_t rank,
         !readDims(context, "reshape", rank, dims, shape))
       return;
     const View &from = source->view;
+    if (Status s = requireDense(from, "reshape"))
+      return context->record(std::move(s));
     int64_t elements, bytes;
     if (Status s = denseSize(shape, from.dtype, elements, bytes))
       return context->record(std::move(s).in("reshape"));
@@ -226,6 +228,39 @@ tw_view *apiReshape(tw_context *context, tw_view *source, int32_t rank,
                             std::move(shape), view))
       return context->record(std::move(s));
     result = context->own(std::move(view));
+  });
+  return result;
+}
+
+tw_view *apiWindow(tw_context *context, tw_view *source, int32_t rank,
+                   const int64_t *offsets, const int64_t *sizes,
+                   const int64_t *strides, uint64_t dropped) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> begin, count, step;
+    if (!context->isLive(source, "window") ||
+        !readDims(context, "window", rank, offsets, begin) ||
+        !readDims(context, "window", rank, sizes, count) ||
+        !readDims(context, "window", rank, strides, step))
+      return;
+    View view;
+    if (Status s = makeWindow(source->view, begin, count, step, dropped, view))
+      return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
+int64_t apiStride(tw_context *context, const tw_view *view, int32_t d) {
+  int64_t result = 0;
+  guarded(context, [&] {
+    if (!context->isLive(view, "stride"))
+      return;
+    if (d < 0 || size_t(d) >= view->view.dims.size())
+      return context->record(
+          internalError("stride: the host program asks for dim " +
+                        std::to_string(d) + " of " + view->view.text()));
+    result = view->view.stride(d);
   });
   return result;
 }
@@ -247,6 +282,8 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
     void *memory = from.buffer->driver().hostPointer();
     if (memory) {
       memory = static_cast<char *>(memory) + from.offset;
+    } else if (!from.isDense()) {
+      return context->record(requireDense(from, "map"));
     } else {
       memory = std::aligned_alloc(64, (size_t(from.bytes) + 64) / 64 * 64);
       if (!memory)
@@ -372,6 +409,8 @@ const TilewrightHostApi &tilewright::runtime::hostApi() {
       apiPrintU64,
       apiPrintF64,
       apiPrintF32,
+      apiWindow,
+      apiStride,
   };
   return table;
 }

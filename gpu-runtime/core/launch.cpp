@@ -22,6 +22,8 @@ namespace tilewright::runtime {
 namespace {
 
 constexpr uint64_t kBufferAlignment = 16;
+/// The most that Vulkan lets a device ask for.
+constexpr uint64_t kBindingAlignment = 256;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
@@ -38,11 +40,13 @@ Status checkOperands(const DispatchDesc &dispatch, const View *const *views,
     if (!views[i] || !views[i]->buffer)
       return invalidArgument("operand " + number(i) + " is null");
     const View &view = *views[i];
-    if (view.dtype != operand.dtype || view.dims != operand.shape)
+    if (view.dtype != operand.dtype || view.dims != operand.shape ||
+        !view.isDense() || !operand.strides.empty())
       if (Status s = checkViewType(view, operand.dtype, operand.shape,
-                                   "operand " + number(i)))
+                                   operand.strides, "operand " + number(i)))
         return s;
-    if (view.bytes && view.address() % kBufferAlignment)
+    if (operand.strides.empty() && view.bytes &&
+        view.address() % kBufferAlignment)
       return invalidArgument(
           "operand " + number(i) + " starts " +
           number(view.address() % kBufferAlignment) +
@@ -85,15 +89,25 @@ struct ScalarBlock {
   }
 };
 
-BufferBinding bind(const View &view, bool written) {
+/// Elements from what the kernel gets to element 0. Devices want bindings that
+/// begin at multiples of 256 bytes; a dense operand begins where it begins.
+int64_t leadingElements(const View &view, const OperandDesc &operand) {
+  if (operand.strides.empty() || !view.bytes)
+    return 0;
+  uint64_t behind = view.address() % kBindingAlignment;
+  return int64_t(std::min(behind, view.offset) / dtypeBytes(view.dtype));
+}
+
+BufferBinding bind(const View &view, bool written, int64_t leading) {
   Buffer &buffer = *view.buffer;
   BufferBinding binding;
   binding.buffer = &buffer.driver();
   binding.written = written;
   // An empty tensor may stand at the very end of its buffer; no kernel touches
   // it, but drivers want a range.
-  binding.offset = view.bytes ? view.offset : 0;
-  uint64_t rounded = (uint64_t(view.bytes) + 15) / 16 * 16;
+  uint64_t skipped = uint64_t(leading) * dtypeBytes(view.dtype);
+  binding.offset = view.bytes ? view.offset - skipped : 0;
+  uint64_t rounded = (uint64_t(view.bytes) + skipped + 15) / 16 * 16;
   binding.size = std::min<uint64_t>(std::max<uint64_t>(rounded, 16),
                                     buffer.capacity() - binding.offset);
   return binding;
@@ -161,9 +175,8 @@ Status Program::launch(size_t dispatch, Stream &stream,
 
   std::vector<ExpressionOperand> operands(numViews);
   for (size_t i = 0; i < numViews; ++i)
-    operands[i] = {views[i]->dims.data(),
-                   static_cast<int>(views[i]->dims.size()),
-                   views[i]->address()};
+    operands[i] = describe(*views[i],
+                           leadingElements(*views[i], desc.operands[i]));
   std::vector<int64_t> scalarValues(numScalars);
   for (size_t i = 0; i < numScalars; ++i)
     scalarValues[i] = normaliseScalar(desc.scalars[i], scalars[i]);
@@ -227,7 +240,8 @@ Status Program::launch(size_t dispatch, Stream &stream,
     const ParamDesc &param = variant.params[i];
     if (param.isBuffer) {
       const View &view = *views[param.operand];
-      bindings.push_back(bind(view, desc.operands[param.operand].written));
+      bindings.push_back(bind(view, desc.operands[param.operand].written,
+                              operands[param.operand].offset));
       touched.push_back(view.buffer.get());
       if (limits.binding && bindings.back().size > uint64_t(limits.binding))
         return failedVariant(unsupported(

@@ -93,6 +93,20 @@ Status readUnsigned(const JsonCursor &parent, const char *key,
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// "strides" beside a shape; left empty where there are none.
+Status readStrides(const JsonCursor &parent, size_t rank,
+                   std::vector<int64_t> &result) {
+  if (!parent.has("strides"))
+    return Status::ok();
+  JsonCursor strides = parent["strides"];
+  if (!strides.json().is_array() || strides.size() != rank)
+    return strides.expected("an array of a stride per dim");
+  for (size_t i = 0; i < rank; ++i)
+    if (Status s = strides[i].integer(-1, INT64_MAX, result.emplace_back()))
+      return s;
+  return Status::ok();
+}
+
 Status readValueType(const JsonCursor &json, ValueType &result) {
   if (Status s = json.object())
     return s;
@@ -106,7 +120,9 @@ Status readValueType(const JsonCursor &json, ValueType &result) {
   if (kind != "tensor" && kind != "buffer")
     return json["kind"].expected("tensor, buffer or scalar");
   result.kind = kind == "tensor" ? ValueKind::Tensor : ValueKind::Buffer;
-  return readTensor(json, result.dtype, result.shape);
+  if (Status s = readTensor(json, result.dtype, result.shape))
+    return s;
+  return readStrides(json, result.shape.size(), result.strides);
 }
 
 Status readOptional(const JsonCursor &parent, const char *key,
@@ -173,6 +189,8 @@ Status readConstant(const JsonCursor &json, const Artifact &artifact,
 
 Status readOperand(const JsonCursor &json, OperandDesc &result) {
   if (Status s = readTensor(json, result.dtype, result.shape))
+    return s;
+  if (Status s = readStrides(json, result.shape.size(), result.strides))
     return s;
   std::string access;
   if (Status s = json["access"].string(access))

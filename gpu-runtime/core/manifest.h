@@ -37,6 +37,7 @@ struct ValueType {
   ValueKind kind = ValueKind::Tensor;
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> shape; // -1: dynamic; empty for scalars
+  std::vector<int64_t> strides; // -1: dynamic; empty: dense
   /// Results only: number of terms summed into one element, over the inputs as
   /// operands. Bounds the rounding error of random-float checks.
   std::optional<Expression> reduction;
@@ -61,6 +62,7 @@ struct ConstantDesc {
 struct OperandDesc {
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> shape;
+  std::vector<int64_t> strides; // -1: dynamic; empty: dense
   bool read = false;
   bool written = false;
 };

@@ -286,7 +286,8 @@ Status Program::checkArguments(const FunctionDesc &function,
       return invalidArgument(where + " lives on " +
                              view.buffer->device()->info().name +
                              "; the program runs on " + owner->info().name);
-    if (Status s = checkViewType(view, type.dtype, type.shape, where))
+    if (Status s =
+            checkViewType(view, type.dtype, type.shape, type.strides, where))
       return s;
   }
   for (size_t i = 0; i < numArgs; ++i)
@@ -342,7 +343,8 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
     auto *view = reinterpret_cast<tw_view *>(resultSlots[i]);
     if (!context.isLive(view, where.c_str()))
       break;
-    context.record(checkViewType(view->view, type.dtype, type.shape, where));
+    context.record(
+        checkViewType(view->view, type.dtype, type.shape, type.strides, where));
     values[i].view = view->view;
   }
   if (!context.ok())
@@ -368,9 +370,7 @@ Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,
     if (args[i].kind == ValueKind::Scalar)
       scalars.push_back(normaliseScalar(desc.inputs[i].dtype, args[i].bits));
     else
-      operands[i] = {args[i].view.dims.data(),
-                     static_cast<int>(args[i].view.dims.size()),
-                     args[i].view.address()};
+      operands[i] = describe(args[i].view, 0);
   }
   ExpressionValues values{operands.data(), scalars.data()};
   // An estimate that cannot be computed is unknown, not an error.

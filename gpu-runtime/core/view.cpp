@@ -7,7 +7,59 @@
 
 #include "core/checked.h"
 
+#include <numeric>
+
 namespace tilewright::runtime {
+
+int64_t View::stride(size_t d) const {
+  if (!isDense())
+    return strides[d];
+  int64_t product = 1;
+  for (size_t i = d + 1; i < dims.size(); ++i)
+    product *= dims[i]; // fits: the view's size did
+  return product;
+}
+
+std::string View::text() const {
+  std::string result = shapeText(dims, dtype);
+  if (isDense())
+    return result;
+  result += " with strides ";
+  for (size_t i = 0; i < strides.size(); ++i)
+    result += (i ? ", " : "") + std::to_string(strides[i]);
+  return result;
+}
+
+namespace {
+/// True for windows of one matrix that take different columns of it; `apart`
+/// is how many elements `right` begins behind `left`.
+bool areSideBySide(const View &left, const View &right, int64_t apart) {
+  if (left.dims.size() != right.dims.size() || left.dims.empty())
+    return false;
+  int64_t common = 0, row = 0;
+  size_t outer = 0;
+  for (size_t d = 0; d < left.dims.size(); ++d) {
+    int64_t stride = left.stride(d);
+    if (stride != right.stride(d) || stride <= 0)
+      return false;
+    common = std::gcd(common, stride);
+    if (stride > row)
+      row = stride, outer = d;
+  }
+  if (apart % common) // every second element, from the first and the second
+    return true;
+  auto width = [&](const View &view) {
+    int64_t last = 0;
+    for (size_t d = 0; d < view.dims.size(); ++d)
+      if (d != outer)
+        last += (view.dims[d] - 1) * view.stride(d);
+    return last + 1;
+  };
+  // Columns count in a circle: what leaves a row on the right enters the next.
+  int64_t column = (apart % row + row) % row;
+  return column >= width(left) && row - column >= width(right);
+}
+} // namespace
 
 bool View::overlaps(const View &other) const {
   if (bytes == 0 || other.bytes == 0)
@@ -20,7 +72,13 @@ bool View::overlaps(const View &other) const {
       return false;
     a = address(), b = other.address();
   }
-  return a < b + uint64_t(other.bytes) && b < a + uint64_t(bytes);
+  if (a >= b + uint64_t(other.bytes) || b >= a + uint64_t(bytes))
+    return false;
+  uint64_t size = dtypeBytes(dtype);
+  if ((isDense() && other.isDense()) || dtype != other.dtype || a % size ||
+      b % size)
+    return true;
+  return !areSideBySide(*this, other, int64_t(b / size) - int64_t(a / size));
 }
 
 Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset, tw_dtype dtype,
@@ -46,6 +104,137 @@ Status makeView(std::shared_ptr<Buffer> buffer, uint64_t offset, tw_dtype dtype,
   return Status::ok();
 }
 
+Status makeStridedView(std::shared_ptr<Buffer> buffer, uint64_t offset,
+                       tw_dtype dtype, std::vector<int64_t> dims,
+                       std::vector<int64_t> strides, View &result) {
+  View view;
+  if (Status s = denseSize(dims, dtype, view.elements, view.bytes))
+    return s;
+  if (strides.size() != dims.size())
+    return invalidArgument("tensor " + shapeText(dims, dtype) + " has " +
+                           std::to_string(strides.size()) + " strides");
+  view.dtype = dtype;
+  view.dims = dims;
+  bool isDense = true;
+  int64_t last = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    int64_t reach;
+    if (strides[d] < 0)
+      return invalidArgument("tensor " + shapeText(dims, dtype) + ": stride " +
+                             std::to_string(d) + " is negative");
+    isDense &= dims[d] <= 1 || strides[d] == view.stride(d);
+    if (view.elements && (!checkedMul(dims[d] - 1, strides[d], reach) ||
+                          !checkedAdd(last, reach, last)))
+      return invalidArgument("tensor " + shapeText(dims, dtype) +
+                             ": its strides reach beyond 2^63 elements");
+  }
+  if (isDense || !view.elements)
+    return makeView(std::move(buffer), view.elements ? offset : 0, dtype,
+                    std::move(dims), result);
+  view.strides = std::move(strides);
+  int64_t size = dtypeBytes(dtype);
+  if (!checkedAdd(last, 1, last) || !checkedMul(last, size, view.bytes) ||
+      !rangeFits(offset, view.bytes, buffer->size()))
+    return invalidArgument("tensor " + view.text() + " at offset " +
+                           std::to_string(offset) + " ends outside of its " +
+                           "buffer of " + std::to_string(buffer->size()) +
+                           " bytes");
+  if (offset % size)
+    return invalidArgument("tensor " + view.text() + " at offset " +
+                           std::to_string(offset) +
+                           " is misaligned; expected a multiple of " +
+                           std::to_string(size));
+  view.buffer = std::move(buffer);
+  view.offset = offset;
+  result = std::move(view);
+  return Status::ok();
+}
+
+Status makeWindow(const View &source, const std::vector<int64_t> &offsets,
+                  const std::vector<int64_t> &sizes,
+                  const std::vector<int64_t> &strides, uint64_t dropped,
+                  View &result) {
+  size_t rank = source.dims.size();
+  if (offsets.size() != rank || sizes.size() != rank || strides.size() != rank)
+    return internalError("a window of " + source.text() + " needs " +
+                         std::to_string(rank) + " offsets, sizes and strides");
+  std::vector<int64_t> dims, steps;
+  int64_t first = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t last = 0, end, step, skipped;
+    bool good = offsets[d] >= 0 && sizes[d] >= 0 && strides[d] >= 1;
+    if (good && sizes[d])
+      good = checkedMul(sizes[d] - 1, strides[d], last) &&
+             checkedAdd(last, 1, last);
+    if (!good || !checkedAdd(offsets[d], last, end) || end > source.dims[d])
+      return programError(
+          "window: along dim " + std::to_string(d) + ", " +
+          std::to_string(sizes[d]) + " elements from " +
+          std::to_string(offsets[d]) + " in steps of " +
+          std::to_string(strides[d]) + " are not inside of the " +
+          std::to_string(source.dims[d]) + " of " + source.text());
+    if (!checkedMul(offsets[d], source.stride(d), skipped) ||
+        !checkedAdd(first, skipped, first))
+      return internalError("window: an offset overflows");
+    if (dropped >> d & 1) {
+      if (sizes[d] != 1)
+        return programError("window: dim " + std::to_string(d) +
+                            " is dropped but has size " +
+                            std::to_string(sizes[d]));
+      continue;
+    }
+    // A step of a dim of one element says nothing, and may be huge.
+    if (sizes[d] <= 1 || !checkedMul(strides[d], source.stride(d), step))
+      step = source.stride(d);
+    dims.push_back(sizes[d]);
+    steps.push_back(step);
+  }
+  return makeStridedView(source.buffer,
+                         source.offset + uint64_t(first) *
+                                             dtypeBytes(source.dtype),
+                         source.dtype, std::move(dims), std::move(steps),
+                         result);
+}
+
+ExpressionOperand describe(const View &view, int64_t offset) {
+  return {view.dims.data(), static_cast<int>(view.dims.size()), view.address(),
+          view.isDense() ? nullptr : view.strides.data(), offset};
+}
+
+Status forEachRun(
+    const View &view,
+    const std::function<Status(uint64_t, uint64_t, uint64_t)> &run) {
+  if (view.isDense())
+    return run(view.offset, 0, uint64_t(view.bytes));
+  uint64_t size = dtypeBytes(view.dtype);
+  size_t rank = view.dims.size();
+  bool rows = view.strides[rank - 1] == 1;
+  uint64_t length = rows ? uint64_t(view.dims[rank - 1]) * size : size;
+  size_t counted = rows ? rank - 1 : rank;
+  std::vector<int64_t> position(counted, 0);
+  for (uint64_t dense = 0, end = uint64_t(view.elements) * size; dense < end;
+       dense += length) {
+    int64_t element = 0;
+    for (size_t d = 0; d < counted; ++d)
+      element += position[d] * view.strides[d];
+    if (Status s = run(view.offset + uint64_t(element) * size, dense, length))
+      return s;
+    for (size_t d = counted; d-- > 0;) {
+      if (++position[d] < view.dims[d])
+        break;
+      position[d] = 0;
+    }
+  }
+  return Status::ok();
+}
+
+Status requireDense(const View &view, const std::string &what) {
+  if (view.isDense())
+    return Status::ok();
+  return invalidArgument(what + ": the tensor is strided (" + view.text() +
+                         "); expected a dense one");
+}
+
 Status allocateView(Device &device, Stream *stream, tw_dtype dtype,
                     std::vector<int64_t> dims, View &result) {
   int64_t elements, bytes;
@@ -57,8 +246,48 @@ Status allocateView(Device &device, Stream *stream, tw_dtype dtype,
   return makeView(std::move(buffer), 0, dtype, std::move(dims), result);
 }
 
+Status allocateLike(Device &device, Stream *stream, const View &like,
+                    View &result) {
+  if (like.isDense())
+    return allocateView(device, stream, like.dtype, like.dims, result);
+  std::shared_ptr<Buffer> buffer;
+  if (Status s = device.allocate(like.bytes, stream, buffer))
+    return std::move(s).in("tensor " + like.text());
+  return makeStridedView(std::move(buffer), 0, like.dtype, like.dims,
+                         like.strides, result);
+}
+
+Status copyElements(Stream &stream, const View &to, const View &from) {
+  auto copy = [&](uint64_t target, uint64_t source, uint64_t bytes) {
+    return stream.copy(*to.buffer, target, *from.buffer, source, bytes);
+  };
+  if (to.isDense() && from.isDense())
+    return copy(to.offset, from.offset, uint64_t(from.bytes));
+  // Runs of the one with the shorter ones; both have the same order.
+  std::vector<std::pair<uint64_t, uint64_t>> runs; // offset, bytes
+  if (Status s = forEachRun(to, [&](uint64_t at, uint64_t, uint64_t bytes) {
+        runs.emplace_back(at, bytes);
+        return Status::ok();
+      }))
+    return s;
+  size_t next = 0;
+  uint64_t used = 0;
+  return forEachRun(from, [&](uint64_t at, uint64_t, uint64_t bytes) -> Status {
+    while (bytes) {
+      uint64_t part = std::min(bytes, runs[next].second - used);
+      if (Status s = copy(runs[next].first + used, at, part))
+        return s;
+      at += part, bytes -= part, used += part;
+      if (used == runs[next].second)
+        ++next, used = 0;
+    }
+    return Status::ok();
+  });
+}
+
 Status checkViewType(const View &view, tw_dtype dtype,
                      const std::vector<int64_t> &shape,
+                     const std::vector<int64_t> &strides,
                      const std::string &what) {
   auto differs = [&](const std::string &how) {
     return invalidArgument(what + ": expected " + shapeText(shape, dtype) +
@@ -71,6 +300,13 @@ Status checkViewType(const View &view, tw_dtype dtype,
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] >= 0 && shape[i] != view.dims[i])
       return differs("dim " + std::to_string(i) + " differs");
+  if (strides.empty())
+    return requireDense(view, what);
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (strides[i] >= 0 && view.dims[i] > 1 && view.stride(i) != strides[i])
+      return differs("stride " + std::to_string(i) + " is " +
+                     std::to_string(view.stride(i)) + ", not " +
+                     std::to_string(strides[i]));
   return Status::ok();
 }
 

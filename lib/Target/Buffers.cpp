@@ -40,6 +40,59 @@ Value tilewright::createBuffer(OpBuilder &builder, Location loc, Value pointer,
   return memref::ViewOp::create(builder, loc, type, buffer, offset, sizes);
 }
 
+Value tilewright::createStridedBuffer(OpBuilder &builder, Location loc,
+                                      Value pointer, Value offset,
+                                      MemRefType type, ValueRange sizes,
+                                      ValueRange strides) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type();
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> staticStrides;
+  int64_t staticOffset;
+  (void)type.getStridesAndOffset(staticStrides, staticOffset);
+  if (!ShapedType::isDynamic(staticOffset)) {
+    // The descriptor must say what the type says: move the pointer instead.
+    Type element = type.getElementType();
+    Type stored = element.isIndex() ? i64 : element;
+    if (element.isInteger(1))
+      stored = builder.getI8Type();
+    Value by = arith::SubIOp::create(
+        builder, loc, offset, createI64(builder, loc, staticOffset));
+    pointer = LLVM::GEPOp::create(builder, loc, pointer.getType(), stored,
+                                  pointer, ArrayRef<LLVM::GEPArg>{by});
+    offset = createI64(builder, loc, staticOffset);
+  }
+  SmallVector<Type> members = {pointer.getType(), pointer.getType(), i64};
+  if (rank)
+    members.append(2, LLVM::LLVMArrayType::get(i64, rank));
+  auto descriptorType = LLVM::LLVMStructType::getLiteral(context, members);
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  insert(pointer, 0);
+  insert(pointer, 1);
+  insert(offset, 2);
+  auto insertAll = [&](int64_t member, ArrayRef<int64_t> known,
+                       ValueRange dynamic) {
+    for (auto [d, value] : llvm::enumerate(known)) {
+      Value inserted;
+      if (ShapedType::isDynamic(value)) {
+        inserted = arith::IndexCastOp::create(builder, loc, i64, dynamic.front());
+        dynamic = dynamic.drop_front();
+      } else {
+        inserted = createI64(builder, loc, value);
+      }
+      insert(inserted, {member, int64_t(d)});
+    }
+  };
+  insertAll(3, type.getShape(), sizes);
+  insertAll(4, staticStrides, strides);
+  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
+      .getResult(0);
+}
+
 Value tilewright::createByteCount(OpBuilder &builder, Location loc, MemRefType type,
                              ValueRange sizes) {
   Type element = type.getElementType();

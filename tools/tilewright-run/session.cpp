@@ -81,6 +81,39 @@ tilewright_signature Session::signature(size_t function) {
   return result;
 }
 
+Handle<tilewright_view>
+Session::makeStrided(const tilewright_type &type, tw_dtype dtype,
+                     const std::vector<int64_t> &dims, bool aligned,
+                     const std::string &where) {
+  // Dims from the innermost one outwards: every second element where the stride
+  // is free, and rows with a gap behind them.
+  size_t rank = dims.size();
+  std::vector<int64_t> strides(rank);
+  int64_t next = 2, last = 0;
+  for (size_t d = rank; d-- > 0;) {
+    bool isFree = size_t(type.rank) != rank || type.strides[d] < 0;
+    strides[d] = isFree ? next : type.strides[d];
+    int64_t reach = std::max<int64_t>(dims[d], 1) * strides[d];
+    next = aligned ? (reach + 64) / 64 * 64 : reach + 3;
+    last += std::max<int64_t>(dims[d] - 1, 0) * strides[d];
+  }
+  uint64_t size = tilewright_dtype_size(dtype);
+  uint64_t offset = aligned ? 0 : 3 * size;
+  auto buffer = make<tilewright_buffer>(
+      [&](tilewright_buffer **out) {
+        return tilewright_buffer_allocate(
+            &*device, offset + uint64_t(last + 1) * size, out);
+      },
+      where);
+  return make<tilewright_view>(
+      [&](tilewright_view **out) {
+        return tilewright_view_create_strided(
+            &*buffer, offset, dtype, static_cast<int32_t>(rank), dims.data(),
+            strides.data(), out);
+      },
+      where);
+}
+
 DeviceValues Session::upload(size_t function,
                              const std::vector<HostTensor> &inputs) {
   tilewright_signature types = signature(function);
@@ -101,13 +134,16 @@ DeviceValues Session::upload(size_t function,
           {TILEWRIGHT_SCALAR, nullptr, uint64_t(tensor.bits(0))});
       continue;
     }
-    auto view = make<tilewright_view>(
-        [&](tilewright_view **out) {
-          return tilewright_view_allocate(
-              &*device, dtype, static_cast<int32_t>(tensor.dims.size()),
-              tensor.dims.data(), out);
-        },
-        where);
+    auto view = type.strides
+                    ? makeStrided(type, dtype, tensor.dims, i % 2 == 0, where)
+                    : make<tilewright_view>(
+                          [&](tilewright_view **out) {
+                            return tilewright_view_allocate(
+                                &*device, dtype,
+                                static_cast<int32_t>(tensor.dims.size()),
+                                tensor.dims.data(), out);
+                          },
+                          where);
     check(tilewright_view_write(&*view, &*stream, tensor.bytes.data(),
                                 tensor.bytes.size()),
           where);

@@ -26,6 +26,7 @@ struct Releaser {
   void operator()(tilewright_stream *h) { tilewright_stream_release(h); }
   void operator()(tilewright_event *h) { tilewright_event_release(h); }
   void operator()(tilewright_program *h) { tilewright_program_release(h); }
+  void operator()(tilewright_buffer *h) { tilewright_buffer_release(h); }
   void operator()(tilewright_view *h) { tilewright_view_release(h); }
 };
 template <typename T> using Handle = std::unique_ptr<T, Releaser>;
@@ -86,6 +87,12 @@ public:
   void setTracing(bool on);
 
 private:
+  /// A tensor for an argument that has strides: with gaps, so that they matter;
+  /// `aligned` puts rows at multiples of 64 elements.
+  Handle<tilewright_view> makeStrided(const tilewright_type &type,
+                                      tw_dtype dtype,
+                                      const std::vector<int64_t> &dims,
+                                      bool aligned, const std::string &where);
   HostTensor downloadView(tilewright_view *view);
 
   uint64_t timeoutNs;

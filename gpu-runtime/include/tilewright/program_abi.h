@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TW_PROGRAM_ABI_VERSION 1u
+#define TW_PROGRAM_ABI_VERSION 2u
 
 /* Element types; the numbers are part of the ABI. */
 typedef enum tw_dtype {
@@ -76,6 +76,15 @@ typedef struct TilewrightHostApi {
   void (*print_u64)(tw_context *, uint64_t value);
   void (*print_f64)(tw_context *, double value);
   void (*print_f32)(tw_context *, float value);
+  /* Version 2. A window of a tensor, which shares its buffer: `sizes` elements
+   * from `offsets` in steps of `strides` (rank values each); dims with a bit in
+   * `dropped` have size 1 and are left out. A window that is not dense is an
+   * operand of dispatches and nothing else. */
+  tw_view *(*window)(tw_context *, tw_view *, int32_t rank,
+                     const int64_t *offsets, const int64_t *sizes,
+                     const int64_t *strides, uint64_t dropped);
+  /* Elements between neighbours along dim d. */
+  int64_t (*stride)(tw_context *, const tw_view *, int32_t d);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

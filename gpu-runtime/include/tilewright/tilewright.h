@@ -228,6 +228,13 @@ TILEWRIGHT_API tilewright_status *
 tilewright_view_create(tilewright_buffer *buffer, uint64_t offset,
                        int32_t dtype, int32_t rank, const int64_t *dims,
                        tilewright_view **view);
+/* The same with a stride per dim, in elements, none negative: a window of a
+ * larger tensor. Functions take it where their memref argument has strides. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_create_strided(tilewright_buffer *buffer, uint64_t offset,
+                               int32_t dtype, int32_t rank,
+                               const int64_t *dims, const int64_t *strides,
+                               tilewright_view **view);
 /* A tensor with uninitialised memory of its own. */
 TILEWRIGHT_API tilewright_status *
 tilewright_view_allocate(tilewright_device *device, int32_t dtype,
@@ -239,10 +246,14 @@ TILEWRIGHT_API int32_t tilewright_view_dtype(const tilewright_view *view);
 TILEWRIGHT_API int32_t tilewright_view_rank(const tilewright_view *view);
 /* `rank` values, living as long as the view. */
 TILEWRIGHT_API const int64_t *tilewright_view_dims(const tilewright_view *view);
+/* `rank` values, living as long as the view; null for a dense view. */
+TILEWRIGHT_API const int64_t *
+tilewright_view_strides(const tilewright_view *view);
+/* Bytes of the elements, without what strides leave out between them. */
 TILEWRIGHT_API uint64_t tilewright_view_size(const tilewright_view *view);
 /* Device address of element 0; the offset where the device has no addresses. */
 TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);
-/* All elements; `size` must be tilewright_view_size. As buffer write / read. */
+/* All elements side by side; `size` must be tilewright_view_size. As buffer write / read. */
 TILEWRIGHT_API tilewright_status *
 tilewright_view_write(tilewright_view *view, tilewright_stream *stream,
                       const void *source, uint64_t size);
@@ -297,7 +308,8 @@ typedef struct tilewright_type {
   tilewright_kind kind;
   int32_t dtype;
   int32_t rank;
-  const int64_t *dims; /* -1: dynamic */
+  const int64_t *dims;    /* -1: dynamic */
+  const int64_t *strides; /* -1: dynamic; null: dense */
 } tilewright_type;
 
 /* Lives as long as the program. */

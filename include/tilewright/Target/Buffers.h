@@ -17,6 +17,14 @@ mlir::Value createBuffer(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value pointer, mlir::Value bytes,
                          mlir::MemRefType type, mlir::ValueRange sizes);
 
+/// A strided memref of `type` whose element 0 is `offset` (i64) elements behind
+/// `pointer`; `sizes` and `strides` (index) are those that are not static. If
+/// the type's offset is static, it stands for element 0 all the same.
+mlir::Value createStridedBuffer(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value pointer, mlir::Value offset,
+                                mlir::MemRefType type, mlir::ValueRange sizes,
+                                mlir::ValueRange strides);
+
 /// Bytes (i64) of a dense buffer of `type`; `sizes` are its dynamic dims.
 mlir::Value createByteCount(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::MemRefType type, mlir::ValueRange sizes);

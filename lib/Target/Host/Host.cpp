@@ -35,7 +35,7 @@ using namespace tilewright;
 using namespace tilewright::host;
 
 /// TW_PROGRAM_ABI_VERSION.
-static constexpr int32_t kAbiVersion = 1;
+static constexpr int32_t kAbiVersion = 2;
 
 std::string host::getInternalName(StringRef name) {
   return ("tw." + name).str();

@@ -113,7 +113,10 @@ static Value createArgument(OpBuilder &builder, Location loc, Value context,
   Type i64 = builder.getI64Type();
   Value data = callSupport(builder, loc, "twr_map", view.getType(),
                            {context, view, createI32(builder, loc, written)});
-  SmallVector<Value> sizes;
+  SmallVector<Value> sizes, dynamicStrides;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
   Value bytes = createI64(
       builder, loc,
       type.getElementType().isIndex()
@@ -127,7 +130,16 @@ static Value createArgument(OpBuilder &builder, Location loc, Value context,
     if (type.isDynamicDim(d))
       sizes.push_back(arith::IndexCastOp::create(
           builder, loc, builder.getIndexType(), size));
+    if (type.getLayout().isIdentity() || !ShapedType::isDynamic(strides[d]))
+      continue;
+    Value stride = callSupport(builder, loc, "twh_stride", i64,
+                               {context, view, createI32(builder, loc, d)});
+    dynamicStrides.push_back(arith::IndexCastOp::create(
+        builder, loc, builder.getIndexType(), stride));
   }
+  if (!type.getLayout().isIdentity())
+    return createStridedBuffer(builder, loc, data, createI64(builder, loc, 0),
+                               type, sizes, dynamicStrides);
   return createBuffer(builder, loc, data, bytes, type, sizes);
 }
 
@@ -186,9 +198,11 @@ static LogicalResult createBody(func::FuncOp func, const HostFunction &function)
       arguments.push_back(fromSlot(builder, loc, slot, type));
       continue;
     }
-    if (!memref.getLayout().isIdentity())
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(memref.getStridesAndOffset(strides, offset)))
       return func.emitOpError() << "takes " << memref
-                                << "; the reference takes dense memrefs";
+                                << "; the reference takes strided memrefs";
     Value view = LLVM::LoadOp::create(builder, loc, pointer, address);
     bool written = isa<BaseMemRefType>(function.type.getInput(number));
     arguments.push_back(

@@ -12,12 +12,14 @@ using namespace tilewright::runtime;
 namespace {
 
 // Operands: 0 is 6x0x5 at address 48, 1 is 7x9 at address 4096, 2 is a scalar
-// tensor. Host scalars: -3, 1 << 40.
+// tensor, 3 a 7x9 window with strides 40 and 3, 5 elements behind its buffer.
+// Host scalars: -3, 1 << 40.
 struct Fixture {
-  int64_t dims0[3] = {6, 0, 5}, dims1[2] = {7, 9};
-  ExpressionOperand operands[3] = {{dims0, 3, 48}, {dims1, 2, 4096}, {}};
+  int64_t dims0[3] = {6, 0, 5}, dims1[2] = {7, 9}, strides3[2] = {40, 3};
+  ExpressionOperand operands[4] = {
+      {dims0, 3, 48}, {dims1, 2, 4096}, {}, {dims1, 2, 20, strides3, 5}};
   int64_t scalars[2] = {-3, int64_t(1) << 40};
-  ExpressionScope scope{{3, 2, 0}, 2};
+  ExpressionScope scope{{3, 2, 0, 2}, 2};
 };
 
 std::string run(const std::string &text) {
@@ -54,6 +56,16 @@ TEST(Expression, Leaves) {
   EXPECT_EQ(run(R"(["numel", 2])"), "1");
   EXPECT_EQ(run(R"(["align", 0])"), "16");
   EXPECT_EQ(run(R"(["align", 1])"), "256");
+  EXPECT_EQ(run(R"(["stride", 3, 0])"), "40");
+  EXPECT_EQ(run(R"(["stride", 3, 1])"), "3");
+  EXPECT_EQ(run(R"(["numel", 3])"), "63");
+  EXPECT_EQ(run(R"(["offset", 1])"), "0");
+  EXPECT_EQ(run(R"(["offset", 3])"), "5");
+  EXPECT_EQ(run(R"(["span", 0])"), "0");
+  EXPECT_EQ(run(R"(["span", 1])"), "63");
+  EXPECT_EQ(run(R"(["span", 2])"), "1");
+  EXPECT_EQ(run(R"(["span", 3])"), "270"); // 5 + 6 * 40 + 8 * 3 + 1
+  EXPECT_EQ(run(R"(["align", 3])"), "4");
   EXPECT_EQ(run(R"(["scalar", 0])"), "-3");
   EXPECT_EQ(run(R"(["device", "sm"])"), "0");
 }
@@ -124,8 +136,8 @@ TEST(Expression, ParseErrors) {
             "expression: 'sub' takes 2 arguments; found 1");
   EXPECT_EQ(run(R"(["add", 1])"),
             "expression: 'add' takes 2 to 64 arguments; found 1");
-  EXPECT_EQ(run(R"(["dim", 3, 0])"),
-            "expression[1]: expected an integer from 0 to 2; found 3");
+  EXPECT_EQ(run(R"(["dim", 4, 0])"),
+            "expression[1]: expected an integer from 0 to 3; found 4");
   EXPECT_EQ(run(R"(["dim", 1, 2])"),
             "expression[2]: expected an integer from 0 to 1; found 2");
   EXPECT_EQ(run(R"(["dim", 2, 0])"), "expression: operand 2 has no dims");

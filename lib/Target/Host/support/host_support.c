@@ -98,6 +98,16 @@ int64_t twh_dim(twh_context *c, const tw_view *view, int64_t d, int64_t rank) {
   return api->dim(CONTEXT(c), view, (int32_t)d);
 }
 
+int64_t twh_stride(twh_context *c, const tw_view *view, int32_t d) {
+  return api->stride(CONTEXT(c), view, d);
+}
+
+tw_view *twh_window(twh_context *c, tw_view *view, int32_t rank,
+                    const int64_t *offsets, const int64_t *sizes,
+                    const int64_t *strides, uint64_t dropped) {
+  return api->window(CONTEXT(c), view, rank, offsets, sizes, strides, dropped);
+}
+
 void twh_dispatch(twh_context *c, int32_t id, int32_t numViews,
                   tw_view *const *views, int32_t numScalars,
                   const uint64_t *scalars) {

@@ -1,0 +1,125 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Views with strides: windows, their bounds, which of them overlap.
+
+#include "core/view.h"
+#include "test_program.h"
+
+#include <numeric>
+
+using namespace tilewright::test;
+using namespace tilewright::runtime;
+
+namespace {
+
+class ViewTest : public tilewright::test::ProgramTest {
+protected:
+  tilewright_view *strided(tilewright_buffer *buffer, uint64_t offset,
+                           std::vector<int64_t> dims,
+                           std::vector<int64_t> strides) {
+    tilewright_view *view = nullptr;
+    EXPECT_OK(tilewright_view_create_strided(
+        buffer, offset, TW_I32, static_cast<int32_t>(dims.size()), dims.data(),
+        strides.data(), &view));
+    owned.push_back(view);
+    return view;
+  }
+  tilewright_buffer *buffer(uint64_t size) {
+    tilewright_buffer *result = nullptr;
+    EXPECT_OK(tilewright_buffer_allocate(device, size, &result));
+    buffers.push_back(result);
+    return result;
+  }
+  void TearDown() override {
+    for (tilewright_buffer *b : buffers)
+      tilewright_buffer_release(b);
+    ProgramTest::TearDown();
+  }
+  std::vector<tilewright_buffer *> buffers;
+};
+
+TEST_F(ViewTest, WritesAndReadsBetweenTheGaps) {
+  tilewright_buffer *memory = buffer(24 * 4);
+  std::vector<int32_t> before(24), window = {-1, -2, -3, -4, -5, -6};
+  std::iota(before.begin(), before.end(), 0);
+  EXPECT_OK(tilewright_buffer_write(memory, stream, 0, before.data(), 96));
+  // Rows 1 and 2, every second column, of 4x6.
+  tilewright_view *view = strided(memory, 7 * 4, {2, 3}, {6, 2});
+  EXPECT_EQ(tilewright_view_size(view), 24u);
+  EXPECT_EQ(tilewright_view_strides(view)[1], 2);
+  EXPECT_EQ(elements<int32_t>(view), (std::vector<int32_t>{7, 9, 11, 13, 15, 17}));
+  EXPECT_OK(tilewright_view_write(view, stream, window.data(), 24));
+  std::vector<int32_t> after(24);
+  EXPECT_OK(tilewright_buffer_read(memory, stream, 0, 96, after.data()));
+  EXPECT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
+  for (size_t i = 0; i < 6; ++i)
+    before[7 + i / 3 * 6 + i % 3 * 2] = window[i];
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(ViewTest, StridesThatSayNothingMakeADenseView) {
+  tilewright_buffer *memory = buffer(64);
+  EXPECT_EQ(tilewright_view_strides(strided(memory, 0, {2, 3}, {3, 1})), nullptr);
+  EXPECT_EQ(tilewright_view_strides(strided(memory, 0, {1, 3}, {99, 1})), nullptr);
+  EXPECT_EQ(tilewright_view_strides(strided(memory, 0, {0, 3}, {7, 2})), nullptr);
+}
+
+TEST_F(ViewTest, ChecksStrides) {
+  tilewright_buffer *memory = buffer(64);
+  auto create = [&](std::vector<int64_t> dims, std::vector<int64_t> strides) {
+    tilewright_view *view = nullptr;
+    return take(tilewright_view_create_strided(memory, 0, TW_I32, 2,
+                                               dims.data(), strides.data(),
+                                               &view));
+  };
+  EXPECT_PRED2(contains, create({2, 3}, {-3, 1}), "stride 0 is negative");
+  EXPECT_PRED2(contains, create({4, 3}, {5, 1}), "ends outside of its buffer");
+  EXPECT_PRED2(contains, create({3, 3}, {int64_t(1) << 62, 1}),
+               "reach beyond 2^63");
+}
+
+TEST_F(ViewTest, KernelsThatTakeDenseTensorsRefuseWindows) {
+  tilewright_view *view = strided(buffer(64), 0, {4}, {2});
+  size_t dispatch;
+  ASSERT_OK(tilewright_program_dispatch_find(program, "increment", &dispatch));
+  EXPECT_FAILS(tilewright_program_launch(program, dispatch, stream, 1, &view, 0,
+                                         nullptr),
+               "operand 0: the tensor is strided (4xi32 with strides 2); "
+               "expected a dense one");
+}
+
+View makeView(std::vector<int64_t> dims, std::vector<int64_t> strides,
+              uint64_t offset) {
+  View view;
+  view.dtype = TW_I32;
+  view.dims = std::move(dims);
+  view.strides = std::move(strides);
+  view.offset = offset * 4;
+  int64_t last = 0;
+  for (size_t d = 0; d < view.dims.size(); ++d)
+    last += (view.dims[d] - 1) * view.stride(d);
+  view.bytes = (last + 1) * 4;
+  return view; // no buffer: they share it
+}
+
+TEST(View, WindowsSideBySideDoNotOverlap) {
+  View left = makeView({10, 8}, {20, 1}, 0);
+  EXPECT_FALSE(left.overlaps(makeView({10, 12}, {20, 1}, 8)));
+  EXPECT_TRUE(left.overlaps(makeView({10, 12}, {20, 1}, 7)));
+  EXPECT_FALSE(makeView({10, 12}, {20, 1}, 8).overlaps(left));
+  // One row further down.
+  EXPECT_FALSE(left.overlaps(makeView({5, 12}, {20, 1}, 28)));
+  // Its row continues in the columns of the other.
+  EXPECT_TRUE(left.overlaps(makeView({9, 12}, {20, 1}, 15)));
+  // Even and odd columns.
+  EXPECT_FALSE(makeView({10, 10}, {20, 2}, 0)
+                   .overlaps(makeView({10, 10}, {20, 2}, 1)));
+  EXPECT_TRUE(makeView({10, 10}, {20, 2}, 0)
+                  .overlaps(makeView({10, 10}, {20, 2}, 2)));
+  // Of other strides only ranges are known.
+  EXPECT_TRUE(left.overlaps(makeView({2, 2}, {40, 1}, 10)));
+  EXPECT_FALSE(left.overlaps(makeView({2, 2}, {40, 1}, 188)));
+}
+
+} // namespace

@@ -282,6 +282,9 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   if (failed(compiled))
     return failure();
   program.host = std::move(*compiled);
+  for (const HostFunction &function : program.host.functions)
+    if (auto func = job.hostForm->lookupSymbol<func::FuncOp>(function.name))
+      program.work.push_back(describeWork(func));
   for (const std::string &name : program.host.dispatches) {
     auto kernel = job.hostForm->lookupSymbol<func::FuncOp>(name);
     if (!kernel)

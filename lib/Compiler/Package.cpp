@@ -26,9 +26,9 @@ static void join(json::Object &into, const json::Object &from) {
 }
 
 static FailureOr<json::Array> describeFunctions(Location loc,
-                                                const HostProgram &host) {
+                                                const CompiledProgram &program) {
   json::Array functions;
-  for (const HostFunction &function : host.functions) {
+  for (auto [number, function] : llvm::enumerate(program.host.functions)) {
     json::Array inputs, results;
     for (auto [types, into] : {std::pair(function.type.getInputs(), &inputs),
                                std::pair(function.type.getResults(), &results)})
@@ -38,9 +38,20 @@ static FailureOr<json::Array> describeFunctions(Location loc,
           return failure();
         into->push_back(std::move(*value));
       }
-    functions.push_back(json::Object{{"name", function.name},
-                                     {"inputs", std::move(inputs)},
-                                     {"results", std::move(results)}});
+    json::Object entry{{"name", function.name}};
+    if (number < program.work.size()) {
+      const FunctionWork &work = program.work[number];
+      if (work.flops)
+        entry["flops"] = *work.flops;
+      if (work.bytes)
+        entry["bytes"] = *work.bytes;
+      for (auto [result, terms] : llvm::zip(results, work.reductions))
+        if (terms)
+          (*result.getAsObject())["reduction"] = *terms;
+    }
+    entry["inputs"] = std::move(inputs);
+    entry["results"] = std::move(results);
+    functions.push_back(std::move(entry));
   }
   return functions;
 }
@@ -92,7 +103,7 @@ static FailureOr<json::Object> describeProgram(Location loc,
     constants.push_back(std::move(*value));
   }
 
-  FailureOr<json::Array> functions = describeFunctions(loc, program.host);
+  FailureOr<json::Array> functions = describeFunctions(loc, program);
   if (failed(functions))
     return failure();
   std::string host = folder + "/host.so";

@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 #define TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 
+#include "tilewright/Artifact/Work.h"
 #include "tilewright/Compiler/Compiler.h"
 #include "tilewright/Target/Host/Host.h"
 
@@ -26,6 +27,8 @@ struct CompiledKernel {
 struct CompiledProgram {
   const ParsedTarget *target = nullptr;
   HostProgram host;
+  /// Of each of host.functions, in order; empty: unknown.
+  std::vector<FunctionWork> work;
   /// In the order of dispatch numbers, from describeDispatch.
   std::vector<llvm::json::Object> dispatches;
   /// In the order in which the runtime tries them.

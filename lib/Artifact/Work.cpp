@@ -1,0 +1,413 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes are followed from the loops of each kernel's ops to dims of its
+// operands, and from there through host code to dims of the function's inputs:
+//
+//   matmul in a kernel on %a, %b          2 · dim(a, 0) · dim(b, 1) · dim(a, 1)
+//   dispatched on %x and %w[64, 32]       ["mul", 4096, ["dim", 0, 0]]
+//
+// A sum has one term per product of dims, however many kernels contribute.
+
+#include "tilewright/Artifact/Work.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace tilewright;
+namespace json = llvm::json;
+
+using Expr = std::optional<json::Value>;
+
+/// Beyond these an estimate is not worth its place in the manifest.
+static constexpr int kMaxDepth = 8;
+static constexpr size_t kMaxTerms = 64;
+
+static Expr apply(StringRef name, Expr left, Expr right) {
+  if (!left || !right)
+    return std::nullopt;
+  return json::Array{name, std::move(*left), std::move(*right)};
+}
+
+namespace {
+/// coefficient · factor · factor …
+struct Product {
+  int64_t coefficient = 1;
+  std::vector<json::Value> factors;
+  bool known = true;
+
+  void multiply(const Expr &factor) {
+    if (!factor) {
+      known = false;
+      return;
+    }
+    if (std::optional<int64_t> number = factor->getAsInteger())
+      known &= !llvm::MulOverflow(coefficient, *number, coefficient);
+    else
+      factors.push_back(*factor);
+  }
+};
+
+/// A sum of products, like ones joined.
+class Sum {
+public:
+  void add(Product product) {
+    known &= product.known;
+    llvm::sort(product.factors, [](const json::Value &a, const json::Value &b) {
+      return text(a) < text(b);
+    });
+    std::string key;
+    for (const json::Value &factor : product.factors)
+      key += text(factor);
+    auto [it, isNew] = terms.insert({key, product});
+    if (!isNew)
+      known &= !llvm::AddOverflow(it->second.coefficient, product.coefficient,
+                                  it->second.coefficient);
+  }
+  void forget() { known = false; }
+
+  Expr take() {
+    if (!known || terms.size() > kMaxTerms)
+      return std::nullopt;
+    json::Array sum{"add"};
+    for (auto &[key, product] : terms) {
+      json::Array factors{"mul"};
+      if (product.coefficient != 1 || product.factors.empty())
+        factors.push_back(product.coefficient);
+      for (json::Value &factor : product.factors)
+        factors.push_back(std::move(factor));
+      sum.push_back(factors.size() == 2 ? std::move(factors[1])
+                                        : json::Value(std::move(factors)));
+    }
+    if (sum.size() == 1)
+      return 0;
+    return sum.size() == 2 ? std::move(sum[1]) : json::Value(std::move(sum));
+  }
+
+private:
+  static std::string text(const json::Value &value) {
+    return llvm::formatv("{0}", value);
+  }
+  bool known = true;
+  llvm::MapVector<std::string, Product, std::map<std::string, unsigned>> terms;
+};
+
+class Estimator {
+public:
+  explicit Estimator(func::FuncOp func) : func(func) {}
+  FunctionWork run();
+
+private:
+  /// An index or integer of host code.
+  Expr scalar(Value value, int depth = 0);
+  /// Dim `d` of a tensor or memref, in host code or, by `operands`, a kernel.
+  Expr dim(Value value, int64_t d, int depth = 0);
+  Expr loopExtent(linalg::LinalgOp op, unsigned loop);
+  Product elements(Value value);
+  void visit(Block &block, const Product &times);
+  void addKernel(DispatchOp dispatch, const Product &times);
+  Expr reduction(Value value);
+  Expr bytes();
+
+  func::FuncOp func;
+  Sum flops;
+  /// Arguments of the kernel that is looked at -> operands of its dispatch.
+  IRMapping operands;
+};
+} // namespace
+
+static func::FuncOp kernelOf(DispatchOp dispatch) {
+  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      dispatch, dispatch.getCalleeAttr());
+}
+
+Expr Estimator::scalar(Value value, int depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  if (depth > kMaxDepth)
+    return std::nullopt;
+  value = operands.lookupOrDefault(value);
+  auto of = [&](Value operand) { return scalar(operand, depth + 1); };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner()->getParentOp() != func)
+      return std::nullopt;
+    int64_t number = 0;
+    for (unsigned i = 0; i < argument.getArgNumber(); ++i)
+      number += !isa<ShapedType>(func.getArgument(i).getType());
+    return json::Array{"scalar", number};
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<tensor::DimOp, memref::DimOp>(op)) {
+    APInt d;
+    if (!matchPattern(op->getOperand(1), m_ConstantInt(&d)))
+      return std::nullopt;
+    return dim(op->getOperand(0), d.getSExtValue(), depth + 1);
+  }
+  StringRef name = llvm::TypeSwitch<Operation *, StringRef>(op)
+                       .Case([](arith::AddIOp) { return "add"; })
+                       .Case([](arith::SubIOp) { return "sub"; })
+                       .Case([](arith::MulIOp) { return "mul"; })
+                       .Case([](arith::MinSIOp) { return "min"; })
+                       .Case([](arith::MaxSIOp) { return "max"; })
+                       .Case([](arith::FloorDivSIOp) { return "floordiv"; })
+                       .Case([](arith::CeilDivSIOp) { return "ceildiv"; })
+                       .Default([](Operation *) { return ""; });
+  if (!name.empty())
+    return apply(name, of(op->getOperand(0)), of(op->getOperand(1)));
+  if (isa<arith::IndexCastOp>(op))
+    return of(op->getOperand(0));
+  return std::nullopt;
+}
+
+Expr Estimator::dim(Value value, int64_t d, int depth) {
+  auto type = dyn_cast<ShapedType>(value.getType());
+  if (!type || !type.hasRank() || d < 0 || d >= type.getRank() ||
+      depth > kMaxDepth)
+    return std::nullopt;
+  if (!type.isDynamicDim(d))
+    return type.getDimSize(d);
+  value = operands.lookupOrDefault(value);
+  auto size = [&](OpFoldResult size) -> Expr {
+    if (std::optional<int64_t> known = getConstantIntValue(size))
+      return *known;
+    return scalar(cast<Value>(size), depth + 1);
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (parent == func)
+      return json::Array{"dim", int64_t(argument.getArgNumber()), d};
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return loop && argument.getArgNumber()
+               ? dim(loop.getInitArgs()[argument.getArgNumber() - 1], d, depth + 1)
+               : std::nullopt;
+  }
+  auto number = cast<OpResult>(value).getResultNumber();
+  return llvm::TypeSwitch<Operation *, Expr>(value.getDefiningOp())
+      .Case([&](tensor::EmptyOp op) { return size(op.getMixedSizes()[d]); })
+      .Case([&](tensor::ExtractSliceOp op) -> Expr {
+        llvm::SmallBitVector dropped = op.getDroppedDims();
+        for (auto [source, extent] : llvm::enumerate(op.getMixedSizes()))
+          if (!dropped.test(source) && d-- == 0)
+            return size(extent);
+        return std::nullopt;
+      })
+      .Case([&](tensor::ExpandShapeOp op) {
+        return size(op.getMixedOutputShape()[d]);
+      })
+      .Case([&](tensor::CollapseShapeOp op) {
+        Expr product = 1;
+        for (int64_t source : op.getReassociationIndices()[d])
+          product = apply("mul", std::move(product),
+                          dim(op.getSrc(), source, depth + 1));
+        return product;
+      })
+      .Case([&](DispatchOp op) { return dim(op.getOuts()[number], d, depth + 1); })
+      .Case([&](scf::ForOp op) { return dim(op.getInitArgs()[number], d, depth + 1); })
+      .Case([&](tensor::InsertSliceOp op) { return dim(op.getDest(), d, depth + 1); })
+      .Case([&](linalg::LinalgOp op) {
+        return dim(op.getDpsInitOperand(number)->get(), d, depth + 1);
+      })
+      .Case<tensor::CastOp, bufferization::ToTensorOp>(
+          [&](Operation *op) { return dim(op->getOperand(0), d, depth + 1); })
+      .Default([](Operation *) -> Expr { return std::nullopt; });
+}
+
+Expr Estimator::loopExtent(linalg::LinalgOp op, unsigned loop) {
+  Expr found;
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [d, result] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto expr = dyn_cast<AffineDimExpr>(result);
+      if (!expr || expr.getPosition() != loop)
+        continue;
+      Expr extent = dim(operand.get(), d);
+      if (extent && (!found || extent->getAsInteger()))
+        found = std::move(extent);
+    }
+  return found;
+}
+
+/// What counts as an operation of the body.
+static bool isArithmetic(Operation &op) {
+  if (op.getNumResults() != 1 || op.getResult(0).getType().isIndex())
+    return false;
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+             arith::RemFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::SubIOp,
+             arith::MulIOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+             arith::RemUIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
+             arith::MinUIOp>(op) ||
+         op.getName().getDialectNamespace() == "math";
+}
+
+void Estimator::addKernel(DispatchOp dispatch, const Product &times) {
+  func::FuncOp kernel = kernelOf(dispatch);
+  if (!kernel || kernel.isExternal())
+    return flops.forget();
+  operands.clear();
+  for (auto [argument, operand] :
+       llvm::zip_equal(kernel.getArguments(), dispatch->getOperands()))
+    operands.map(argument, operand);
+  kernel.walk([&](linalg::LinalgOp op) {
+    Product count = times;
+    int64_t operations = 0;
+    for (Operation &inner : *op.getBlock())
+      operations += isArithmetic(inner) +
+                    (inner.getName().getStringRef() == "math.fma");
+    if (!operations)
+      return;
+    count.multiply(Expr(operations));
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      count.multiply(loopExtent(op, loop));
+    flops.add(std::move(count));
+  });
+  operands.clear();
+}
+
+void Estimator::visit(Block &block, const Product &times) {
+  for (Operation &op : block) {
+    if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+      addKernel(dispatch, times);
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Product inside = times;
+      Expr distance = apply("sub", scalar(loop.getUpperBound()),
+                            scalar(loop.getLowerBound()));
+      inside.multiply(apply("ceildiv", apply("max", distance, Expr(0)),
+                            scalar(loop.getStep())));
+      visit(*loop.getBody(), inside);
+      continue;
+    }
+    // Data decides, or another function.
+    bool runsKernels = isa<func::CallOp>(op);
+    op.walk([&](DispatchOp) { runsKernels = true; });
+    if (runsKernels)
+      flops.forget();
+  }
+}
+
+Expr Estimator::reduction(Value value) {
+  Sum sum;
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Operation *> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op) {
+      if (cast<BlockArgument>(next).getOwner()->getParentOp() != func)
+        return std::nullopt;
+      continue;
+    }
+    if (!seen.insert(op).second || isa<tensor::EmptyOp>(op))
+      continue;
+    // Loops repeat sums, branches choose, functions hide them.
+    if (op->getNumRegions() || isa<func::CallOp>(op))
+      return std::nullopt;
+    if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+      func::FuncOp kernel = kernelOf(dispatch);
+      if (!kernel || kernel.isExternal())
+        return std::nullopt;
+      for (auto [argument, operand] :
+           llvm::zip_equal(kernel.getArguments(), dispatch->getOperands()))
+        operands.map(argument, operand);
+      kernel.walk([&](linalg::LinalgOp reducing) {
+        if (!reducing.getNumReductionLoops())
+          return;
+        Product terms;
+        for (auto [loop, type] :
+             llvm::enumerate(reducing.getIteratorTypesArray()))
+          if (type == utils::IteratorType::reduction)
+            terms.multiply(loopExtent(reducing, loop));
+        sum.add(std::move(terms));
+      });
+      operands.clear();
+    }
+    for (Value operand : op->getOperands())
+      if (isa<ShapedType>(operand.getType()))
+        work.push_back(operand);
+  }
+  Expr result = sum.take();
+  return result ? apply("max", result, Expr(1)) : std::nullopt;
+}
+
+Product Estimator::elements(Value value) {
+  auto type = cast<ShapedType>(value.getType());
+  Product product;
+  Type element = type.getElementType();
+  product.multiply(Expr(element.isIndex() ? 8
+                                          : std::max<int64_t>(
+                                                1, element.getIntOrFloatBitWidth() / 8)));
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    product.multiply(dim(value, d));
+  return product;
+}
+
+Expr Estimator::bytes() {
+  Sum sum;
+  for (BlockArgument argument : func.getArguments()) {
+    if (!isa<ShapedType>(argument.getType()))
+      continue;
+    bool isRead = isa<TensorType>(argument.getType()) && !argument.use_empty();
+    bool isWritten = false;
+    for (Operation *user : argument.getUsers()) {
+      isWritten |= isa<bufferization::MaterializeInDestinationOp>(user);
+      auto tensor = dyn_cast<bufferization::ToTensorOp>(user);
+      // A kernel that only writes its destination reads nothing of it.
+      isRead |= tensor && llvm::any_of(tensor->getUses(), [](OpOperand &use) {
+        auto dispatch = dyn_cast<DispatchOp>(use.getOwner());
+        if (!dispatch || use.getOperandNumber() < dispatch.getInputs().size())
+          return !isa<tensor::DimOp>(use.getOwner());
+        func::FuncOp kernel = kernelOf(dispatch);
+        auto access = kernel ? kernel->getAttrOfType<ArrayAttr>(kAccessAttr)
+                             : ArrayAttr();
+        size_t behind = dispatch->getNumOperands() - use.getOperandNumber();
+        auto text = access && access.size() >= behind
+                        ? dyn_cast<StringAttr>(access[access.size() - behind])
+                        : StringAttr();
+        return !text || text.getValue() != "write";
+      });
+    }
+    for (int i = 0; i < isRead + isWritten; ++i)
+      sum.add(elements(argument));
+  }
+  for (Value result : func.getBody().front().getTerminator()->getOperands())
+    if (isa<ShapedType>(result.getType()) && !isa<BlockArgument>(result))
+      sum.add(elements(result));
+  return sum.take();
+}
+
+FunctionWork Estimator::run() {
+  FunctionWork work;
+  work.reductions.resize(func.getNumResults());
+  if (!func.getBody().hasOneBlock())
+    return work;
+  Block &body = func.getBody().front();
+  visit(body, Product());
+  work.flops = flops.take();
+  work.bytes = bytes();
+  for (auto [number, value] :
+       llvm::enumerate(body.getTerminator()->getOperands()))
+    if (isa<ShapedType>(value.getType()))
+      work.reductions[number] = reduction(value);
+  return work;
+}
+
+FunctionWork tilewright::describeWork(func::FuncOp func) {
+  return Estimator(func).run();
+}

@@ -53,6 +53,12 @@ FailureOr<json::Object> tilewright::describeValue(Location loc, Type type) {
   if (shaped) {
     result["kind"] = isa<MemRefType>(type) ? "buffer" : "tensor";
     result["shape"] = toJSON(shaped.getShape());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    auto memref = dyn_cast<MemRefType>(type);
+    if (memref && !memref.getLayout().isIdentity() &&
+        succeeded(memref.getStridesAndOffset(strides, offset)))
+      result["strides"] = toJSON(strides);
   }
   return result;
 }
@@ -79,6 +85,14 @@ json::Value tilewright::toExpression(AffineExpr expr, ArrayRef<int64_t> dims) {
   return json::Array{name, std::move(left), std::move(right)};
 }
 
+/// Layout of tensor operand `operand` if it is a window of a larger tensor.
+static StridedLayoutAttr getView(func::FuncOp kernel, size_t operand) {
+  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
+  return views && operand < views.size()
+             ? dyn_cast<StridedLayoutAttr>(views[operand])
+             : StridedLayoutAttr();
+}
+
 FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
   json::Array operands, scalars;
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
@@ -92,6 +106,8 @@ FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
       continue;
     }
     value->erase("kind");
+    if (StridedLayoutAttr view = getView(kernel, tensor))
+      (*value)["strides"] = toJSON(view.getStrides());
     if (!access || tensor >= access.size())
       return kernel.emitError() << "kernel lacks '" << kAccessAttr
                                 << "' for tensor " << tensor;
@@ -119,6 +135,34 @@ FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
   return result;
 }
 
+/// Rows of the operands that the kernel takes as aligned begin at multiples of
+/// the widest access.
+static void guardAlignedViews(func::FuncOp kernel, json::Array &all) {
+  auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  if (!aligned)
+    return;
+  TargetAttr target = getTarget(kernel);
+  int64_t accessBytes = target ? target.getFact("access_bytes", 16) : 16;
+  for (int64_t operand : aligned.asArrayRef()) {
+    StridedLayoutAttr view = getView(kernel, operand);
+    Type type = *std::next(
+        llvm::make_filter_range(kernel.getArgumentTypes(),
+                                llvm::IsaPred<ShapedType>).begin(), operand);
+    Type element = cast<ShapedType>(type).getElementType();
+    all.push_back(json::Array{"ge", json::Array{"align", operand}, accessBytes});
+    if (!view || !element.isIntOrFloat())
+      continue;
+    int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+    for (auto [dim, stride] : llvm::enumerate(view.getStrides()))
+      if (ShapedType::isDynamic(stride) && accessBytes > bytes)
+        all.push_back(json::Array{
+            "eq",
+            json::Array{"mod", json::Array{"stride", operand, int64_t(dim)},
+                        accessBytes / bytes},
+            0});
+  }
+}
+
 /// Guards of the kernel itself: promised divisors, and 32-bit indices.
 static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
   json::Array all{"and"};
@@ -131,12 +175,16 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
           json::Array{"mod", json::Array{"dim", promises[i], promises[i + 1]},
                       promises[i + 2]},
           0});
+  guardAlignedViews(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   if (access && (!bits || bits.getInt() == 32))
     for (size_t operand = 0; operand < access.size(); ++operand)
-      all.push_back(json::Array{"lt", json::Array{"numel", int64_t(operand)},
-                                int64_t(1) << 31});
+      all.push_back(json::Array{
+          "lt",
+          json::Array{getView(kernel, operand) ? "span" : "numel",
+                      int64_t(operand)},
+          int64_t(1) << 31});
   if (all.size() == 1)
     return true;
   if (all.size() == 2)
@@ -173,16 +221,27 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
       params.push_back(json::Object{{"buffer", buffers++}});
     else
       scalarTypes.push_back(type);
-  // The block form has no scalars yet: its back end appends the dynamic dims,
-  // as distribute does.
+  // The block form has no scalars yet: its back end appends the dynamic dims and
+  // strides and the offsets, as distribute does.
   if (!kernel->hasAttr(kScalarsAttr)) {
-    for (auto [operand, type] : llvm::enumerate(llvm::make_filter_range(
-             kernel.getArgumentTypes(), [](Type type) { return isa<ShapedType>(type); })))
+    for (auto [number, type] : llvm::enumerate(llvm::make_filter_range(
+             kernel.getArgumentTypes(), [](Type type) { return isa<ShapedType>(type); }))) {
+      int64_t operand = number;
+      auto add = [&](json::Array value) {
+        params.push_back(
+            json::Object{{"scalar", "i64"}, {"value", std::move(value)}});
+      };
       for (auto [dim, size] : llvm::enumerate(cast<ShapedType>(type).getShape()))
         if (ShapedType::isDynamic(size))
-          params.push_back(json::Object{
-              {"scalar", "i64"},
-              {"value", json::Array{"dim", int64_t(operand), int64_t(dim)}}});
+          add(json::Array{"dim", operand, int64_t(dim)});
+      StridedLayoutAttr view = getView(kernel, operand);
+      if (!view)
+        continue;
+      for (auto [dim, stride] : llvm::enumerate(view.getStrides()))
+        if (ShapedType::isDynamic(stride))
+          add(json::Array{"stride", operand, int64_t(dim)});
+      add(json::Array{"offset", operand});
+    }
     for (auto [number, type] : llvm::enumerate(scalarTypes))
       params.push_back(json::Object{
           {"scalar", type.isIndex() ? "i64" : manifestDType(type)},
@@ -199,12 +258,31 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
             {"value", json::Array{"dim", dim.getOperand(), dim.getDim()}}});
         continue;
       }
+      if (auto stride = dyn_cast<StrideAttr>(meaning)) {
+        params.push_back(json::Object{
+            {"scalar", index},
+            {"value",
+             json::Array{"stride", stride.getOperand(), stride.getDim()}}});
+        continue;
+      }
+      if (auto offset = dyn_cast<OffsetAttr>(meaning)) {
+        params.push_back(json::Object{
+            {"scalar", index},
+            {"value", json::Array{"offset", offset.getOperand()}}});
+        continue;
+      }
       auto host = dyn_cast<HostScalarAttr>(meaning);
       if (!host || number >= scalarTypes.size())
         return kernel.emitError() << "scalar " << meaning << " has no meaning";
       Type type = scalarTypes[number];
+      // What is narrower travels in the low bits of an i32.
+      StringRef passed =
+          type.isIndex() ? index
+          : type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32
+              ? "i32"
+              : manifestDType(type);
       params.push_back(json::Object{
-          {"scalar", type.isIndex() ? index : manifestDType(type)},
+          {"scalar", passed},
           {"value", json::Array{"scalar", host.getNumber()}}});
     }
   return json::Object{{"name", entry.str()},

@@ -110,6 +110,12 @@ LogicalResult Bufferizer::visit(Operation *op) {
     dead.push_back(op);
     return success();
   }
+  if (auto identity = dyn_cast<IdentityOp>(op)) {
+    // It kept a copy from being folded, which is a write to memory now.
+    identity.getResult().replaceAllUsesWith(identity.getSource());
+    dead.push_back(op);
+    return success();
+  }
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     if (isTensor(read.getBase().getType())) {
       Value buffer = getBuffer(op, read.getBase());
@@ -251,7 +257,8 @@ LogicalResult Bufferizer::visitReturn(func::ReturnOp op) {
 LogicalResult Bufferizer::run() {
   Block &body = kernel.getBody().front();
   // The memrefs live in new arguments until the old ones have no uses.
-  unsigned count = body.getNumArguments();
+  unsigned count = body.getNumArguments(), operand = 0;
+  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
   for (unsigned i = 0; i < count; ++i) {
     BlockArgument argument = body.getArgument(i);
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -260,9 +267,19 @@ LogicalResult Bufferizer::run() {
         return kernel.emitOpError("arguments must be ranked");
       continue;
     }
-    BlockArgument buffer = body.addArgument(
-        MemRefType::get(type.getShape(), type.getElementType()),
-        argument.getLoc());
+    MemRefLayoutAttrInterface layout;
+    if (views && operand < views.size())
+      layout = dyn_cast<StridedLayoutAttr>(views[operand]);
+    ++operand;
+    MemRefType memref = MemRefType::get(type.getShape(), type.getElementType());
+    if (layout && failed(layout.verifyLayout(type.getShape(), [&] {
+          return kernel.emitOpError()
+                 << "has a malformed '" << kViewsAttr << "': ";
+        })))
+      return failure();
+    if (layout)
+      memref = MemRefType::get(type.getShape(), type.getElementType(), layout);
+    BlockArgument buffer = body.addArgument(memref, argument.getLoc());
     buffers[argument] = buffer;
     setVersion(argument, argument);
   }

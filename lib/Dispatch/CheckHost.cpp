@@ -31,7 +31,8 @@ LogicalResult tilewright::checkHostOp(Operation *op) {
     return op->emitOpError("is in no kernel; only ops on tensors are compiled");
   if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, tensor::ExtractOp,
           tensor::InsertOp, tensor::FromElementsOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, memref::DimOp, DispatchOp,
+          tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+          memref::DimOp, DispatchOp,
           bufferization::ToTensorOp, bufferization::AllocTensorOp,
           bufferization::MaterializeInDestinationOp, arith::SelectOp,
           arith::ConstantOp>(op))
@@ -57,9 +58,9 @@ LogicalResult tilewright::checkHostOp(Operation *op) {
   if (isa_and_nonnull<tensor::TensorDialect>(dialect))
     return op->emitOpError(
         "is not compiled; on the host tensors can be created (empty, splat), "
-        "measured (dim), read and written by element (extract, insert) and "
-        "reshaped (cast, collapse_shape, expand_shape); write the rest as "
-        "linalg.generic");
+        "measured (dim), read and written by element (extract, insert) or "
+        "window (extract_slice, insert_slice) and reshaped (cast, "
+        "collapse_shape, expand_shape); write the rest as linalg.generic");
   return op->emitOpError("is neither compiled into a kernel nor known to the "
                          "host; accepted are linalg on tensors, scalar arith "
                          "and math, scf, func.call and vector.print");

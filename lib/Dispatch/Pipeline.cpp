@@ -21,6 +21,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   if (options.fuse)
     pm.nest<func::FuncOp>().addPass(createFuseElementwisePass());
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
+  pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
+  pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
   FormDispatchesPassOptions form;
   form.fuse = options.fuse;
   pm.addPass(createFormDispatchesPass(form));

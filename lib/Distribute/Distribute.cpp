@@ -60,7 +60,15 @@ private:
 // Signature
 //===----------------------------------------------------------------------===//
 
-/// Arguments of the thread form: buffers, then dims, then host scalars.
+/// Strides of an operand that is a window of a larger tensor; false: dense.
+static bool getViewStrides(MemRefType type, SmallVectorImpl<int64_t> &strides) {
+  int64_t offset;
+  return !type.getLayout().isIdentity() &&
+         succeeded(type.getStridesAndOffset(strides, offset));
+}
+
+/// Arguments of the thread form: buffers, then dims (and for each window its
+/// strides and its offset), then host scalars.
 static SmallVector<Attribute> scalarArguments(func::FuncOp source,
                                               SmallVectorImpl<Type> &types) {
   MLIRContext *context = source.getContext();
@@ -80,6 +88,13 @@ static SmallVector<Attribute> scalarArguments(func::FuncOp source,
     for (auto [dim, size] : llvm::enumerate(memref.getShape()))
       if (ShapedType::isDynamic(size))
         scalars.push_back(DimAttr::get(context, operand, dim));
+    SmallVector<int64_t> strides;
+    if (getViewStrides(memref, strides)) {
+      for (auto [dim, stride] : llvm::enumerate(strides))
+        if (ShapedType::isDynamic(stride))
+          scalars.push_back(StrideAttr::get(context, operand, dim));
+      scalars.push_back(OffsetAttr::get(context, operand));
+    }
     ++operand;
   }
   types.append(scalars.size(), IndexType::get(context));
@@ -108,6 +123,17 @@ static int64_t promisedDivisor(func::FuncOp source, int64_t operand,
   return 1;
 }
 
+/// What offset and strides of a window are promised to be multiples of.
+static int64_t promisedAlignment(func::FuncOp source, int64_t operand,
+                                 int64_t accessBytes, Type element) {
+  auto aligned = source->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  if (!aligned || !llvm::is_contained(aligned.asArrayRef(), operand) ||
+      !element.isIntOrFloat())
+    return 1;
+  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  return std::max<int64_t>(1, accessBytes / bytes);
+}
+
 LogicalResult Distributor::mapArguments() {
   func::FuncOp source = code.source;
   ValueRange arguments = code.target.getArguments();
@@ -120,9 +146,11 @@ LogicalResult Distributor::mapArguments() {
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       memrefs.push_back({argument, type});
   for (auto [argument, type] : memrefs) {
-    if (!type.getLayout().isIdentity() || type.getMemorySpace())
+    SmallVector<int64_t> strides;
+    bool isView = getViewStrides(type, strides);
+    if ((!isView && !type.getLayout().isIdentity()) || type.getMemorySpace())
       return source.emitError() << "argument " << argument.getArgNumber() << " of "
-                                << type << " must be dense global memory";
+                                << type << " must be strided global memory";
     MemView view;
     int64_t operand = nextBuffer;
     view.base = arguments[nextBuffer++];
@@ -137,6 +165,21 @@ LogicalResult Distributor::mapArguments() {
       view.sizeDivisors.push_back(
           dynamic ? promisedDivisor(source, operand, dim)
                   : std::max<int64_t>(1, type.getDimSize(dim)));
+    }
+    if (isView) {
+      int64_t promised = promisedAlignment(source, operand, code.accessBytes,
+                                           view.element);
+      for (int64_t stride : strides) {
+        bool dynamic = ShapedType::isDynamic(stride);
+        view.strides.push_back(dynamic ? Index(arguments[nextScalar++])
+                                       : Index(stride));
+        view.strideDivisors.push_back(dynamic ? promised
+                                              : std::max<int64_t>(1, stride));
+      }
+      view.offset = Index(arguments[nextScalar++]);
+      view.offsetDivisor = promised;
+      code.defineView(argument, view);
+      continue;
     }
     view.strides.assign(rank, Index(1));
     view.strideDivisors.assign(rank, 1);

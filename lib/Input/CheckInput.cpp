@@ -50,8 +50,14 @@ static std::string objection(Type type, bool isResult) {
   if (auto memref = dyn_cast<MemRefType>(type)) {
     if (isResult)
       return "return tensors, or write into a memref argument";
-    if (!memref.getLayout().isIdentity())
-      return "only memrefs of identity layout are compiled; copy the view";
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(memref.getStridesAndOffset(strides, offset)))
+      return "only memrefs with a stride per dim are compiled; copy the view";
+    if (llvm::any_of(strides, [](int64_t stride) {
+          return !ShapedType::isDynamic(stride) && stride < 1;
+        }))
+      return "strides are positive; copy the view";
     if (memref.getMemorySpace())
       return "memrefs at the boundary have no memory space";
   }

@@ -15,14 +15,26 @@
 //     bufferization.materialize_in_destination %r in writable %b
 //   }
 //
-// It is exact because no two memrefs of the function overlap: allocations do not,
-// arguments are declared not to (restrict), and views are refused.
+// A view is read as a slice of what its memref holds, and written by putting the
+// slice back:
+//   %v = memref.subview %b[2] [4] [1]
+//   linalg.exp ins(%a) outs(%v)
+// becomes
+//   %s = tensor.extract_slice %tb[2] [4] [1]
+//   %r = linalg.exp ins(%ta) outs(%s)
+//   %tb1 = tensor.insert_slice %r into %tb[2] [4] [1]
+//
+// It is exact because no two memrefs of the function overlap (allocations do
+// not, arguments are declared not to: restrict), except views of one memref,
+// which are all seen through to it.
 
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -42,6 +54,22 @@ static RankedTensorType tensorOf(Value memref) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
+/// The memref that `value` is a view of, or null.
+static Value viewedBy(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<memref::SubViewOp, memref::CastOp,
+                      memref::CollapseShapeOp, memref::ExpandShapeOp,
+                      memref::TransposeOp>(op))
+    return op->getOperand(0);
+  return {};
+}
+
+static Value rootOf(Value memref) {
+  while (Value viewed = viewedBy(memref))
+    memref = viewed;
+  return memref;
+}
+
 static bool touchesMemrefs(Operation *op) {
   return op
       ->walk([](Operation *inner) {
@@ -53,12 +81,16 @@ static bool touchesMemrefs(Operation *op) {
       .wasInterrupted();
 }
 
-/// Memrefs from outside of `op` that ops inside write, in order.
+/// Memrefs from outside of `op` that ops inside write (through views, too), in
+/// order.
 static SmallVector<Value> writtenInside(Operation *op) {
   llvm::SetVector<Value> written;
   auto add = [&](Value value) {
+    if (!isMemref(value))
+      return;
+    value = rootOf(value);
     Operation *scope = value.getParentRegion()->getParentOp();
-    if (isMemref(value) && scope != op && !op->isAncestor(scope))
+    if (scope != op && !op->isAncestor(scope))
       written.insert(value);
   };
   op->walk([&](Operation *inner) {
@@ -71,6 +103,20 @@ static SmallVector<Value> writtenInside(Operation *op) {
       add(store.getMemRef());
   });
   return written.takeVector();
+}
+
+/// `value` with its dims permuted as memref.transpose permutes them.
+static Value transpose(OpBuilder &b, Location loc, Value value, AffineMap map) {
+  SmallVector<int64_t> order;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  SmallVector<OpFoldResult> permuted;
+  for (AffineExpr dim : map.getResults()) {
+    order.push_back(cast<AffineDimExpr>(dim).getPosition());
+    permuted.push_back(sizes[order.back()]);
+  }
+  Value empty = tensor::EmptyOp::create(
+      b, loc, permuted, cast<ShapedType>(value.getType()).getElementType());
+  return linalg::TransposeOp::create(b, loc, value, empty, order)->getResult(0);
 }
 
 namespace {
@@ -87,18 +133,74 @@ private:
   LogicalResult raiseIf(scf::IfOp op);
   LogicalResult raiseCopy(memref::CopyOp op);
 
+  /// What `memref`, or a view, holds here; ops are made at the insertion point.
+  Value read(Location loc, Value memref);
+  void write(Location loc, Value memref, Value value);
+
   func::FuncOp func;
   IRRewriter rewriter;
-  /// What each memref holds at the point that is being raised.
+  /// What each memref that is no view holds at the point that is being raised.
   llvm::DenseMap<Value, Value> current;
 };
 } // namespace
+
+Value Raiser::read(Location loc, Value memref) {
+  Value viewed = viewedBy(memref);
+  if (!viewed)
+    return current.lookup(memref);
+  Value from = read(loc, viewed);
+  RankedTensorType type = tensorOf(memref);
+  Operation *op = memref.getDefiningOp();
+  if (auto view = dyn_cast<memref::SubViewOp>(op))
+    return tensor::ExtractSliceOp::create(
+        rewriter, loc, type, from, view.getMixedOffsets(),
+        view.getMixedSizes(), view.getMixedStrides());
+  if (auto view = dyn_cast<memref::CollapseShapeOp>(op))
+    return tensor::CollapseShapeOp::create(rewriter, loc, type, from,
+                                           view.getReassociationIndices());
+  if (auto view = dyn_cast<memref::ExpandShapeOp>(op))
+    return tensor::ExpandShapeOp::create(rewriter, loc, type, from,
+                                         view.getReassociationIndices(),
+                                         view.getMixedOutputShape());
+  if (auto view = dyn_cast<memref::TransposeOp>(op))
+    return transpose(rewriter, loc, from, view.getPermutation());
+  return from.getType() == type
+             ? from
+             : tensor::CastOp::create(rewriter, loc, type, from).getResult();
+}
+
+void Raiser::write(Location loc, Value memref, Value value) {
+  Value viewed = viewedBy(memref);
+  if (!viewed) {
+    current[memref] = value;
+    return;
+  }
+  RankedTensorType type = tensorOf(viewed);
+  Operation *op = memref.getDefiningOp();
+  if (auto view = dyn_cast<memref::SubViewOp>(op))
+    value = tensor::InsertSliceOp::create(
+        rewriter, loc, value, read(loc, viewed), view.getMixedOffsets(),
+        view.getMixedSizes(), view.getMixedStrides());
+  else if (auto view = dyn_cast<memref::CollapseShapeOp>(op))
+    value = tensor::ExpandShapeOp::create(
+        rewriter, loc, type, value, view.getReassociationIndices(),
+        tensor::getMixedSizes(rewriter, loc, read(loc, viewed)));
+  else if (auto view = dyn_cast<memref::ExpandShapeOp>(op))
+    value = tensor::CollapseShapeOp::create(rewriter, loc, type, value,
+                                            view.getReassociationIndices());
+  else if (auto view = dyn_cast<memref::TransposeOp>(op))
+    value = transpose(rewriter, loc, value,
+                      inversePermutation(view.getPermutation()));
+  else if (value.getType() != type)
+    value = tensor::CastOp::create(rewriter, loc, type, value);
+  write(loc, viewed, value);
+}
 
 LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
   SmallVector<Value> operands;
   SmallVector<Type> results(op->getResultTypes());
   for (Value operand : op->getOperands())
-    operands.push_back(isMemref(operand) ? current.lookup(operand) : operand);
+    operands.push_back(isMemref(operand) ? read(op.getLoc(), operand) : operand);
   for (Value init : op.getDpsInits()) {
     if (!isMemref(init))
       return op.emitOpError("mixes memrefs and tensors; use one of them");
@@ -107,17 +209,17 @@ LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
   Operation *raised = clone(rewriter, op, results, operands);
   unsigned first = op->getNumResults();
   for (auto [number, init] : llvm::enumerate(op.getDpsInits()))
-    current[init] = raised->getResult(first + number);
+    write(op.getLoc(), init, raised->getResult(first + number));
   rewriter.replaceOp(op, raised->getResults().take_front(first));
   return success();
 }
 
 LogicalResult Raiser::raiseCopy(memref::CopyOp op) {
-  Value value = current.lookup(op.getSource());
+  Value value = read(op.getLoc(), op.getSource());
   Type wanted = tensorOf(op.getTarget());
   if (value.getType() != wanted)
     value = tensor::CastOp::create(rewriter, op.getLoc(), wanted, value);
-  current[op.getTarget()] = value;
+  write(op.getLoc(), op.getTarget(), value);
   rewriter.eraseOp(op);
   return success();
 }
@@ -194,6 +296,13 @@ LogicalResult Raiser::raiseOp(Operation *op) {
                                              alloc.getDynamicSizes());
     return success();
   }
+  if (op->getNumResults() == 1 && viewedBy(op->getResult(0))) {
+    auto cast = dyn_cast<memref::CastOp>(op);
+    if (cast && (!isa<MemRefType>(cast.getType()) ||
+                 !isa<MemRefType>(cast.getSource().getType())))
+      return op->emitOpError("casts an unranked memref; give it a rank");
+    return success(); // seen through by what uses it
+  }
   if (isa<memref::DeallocOp>(op)) {
     rewriter.eraseOp(op);
     return success();
@@ -204,18 +313,19 @@ LogicalResult Raiser::raiseOp(Operation *op) {
     return raiseIf(branch);
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     rewriter.replaceOpWithNewOp<tensor::DimOp>(
-        op, current.lookup(dim.getSource()), dim.getIndex());
+        op, read(loc, dim.getSource()), dim.getIndex());
     return success();
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     rewriter.replaceOpWithNewOp<tensor::ExtractOp>(
-        op, current.lookup(load.getMemRef()), load.getIndices());
+        op, read(loc, load.getMemRef()), load.getIndices());
     return success();
   }
   if (auto store = dyn_cast<memref::StoreOp>(op)) {
-    Value &value = current[store.getMemRef()];
-    value = tensor::InsertOp::create(rewriter, loc, store.getValueToStore(),
-                                     value, store.getIndices());
+    Value value = tensor::InsertOp::create(
+        rewriter, loc, store.getValueToStore(), read(loc, store.getMemRef()),
+        store.getIndices());
+    write(loc, store.getMemRef(), value);
     rewriter.eraseOp(op);
     return success();
   }
@@ -231,8 +341,9 @@ LogicalResult Raiser::raiseOp(Operation *op) {
     return raiseStructured(cast<DestinationStyleOpInterface>(op));
   return op->emitOpError(
       "uses memrefs in a way that has no form on tensors; accepted are "
-      "structured ops, alloc, dealloc, dim, load, store, copy, scf.for and "
-      "scf.if (views and calls with memrefs are not)");
+      "structured ops, alloc, dealloc, dim, load, store, copy, subview, cast, "
+      "transpose, expand_shape, collapse_shape, scf.for and scf.if (calls with "
+      "memrefs are not)");
 }
 
 LogicalResult Raiser::raiseBlock(Block &block) {
@@ -258,11 +369,14 @@ LogicalResult Raiser::run() {
     if (!isMemref(argument))
       continue;
     auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type || !type.getLayout().isIdentity() || type.getMemorySpace())
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!type || type.getMemorySpace() ||
+        failed(type.getStridesAndOffset(strides, offset)))
       return func.emitOpError()
              << "argument " << argument.getArgNumber() << " has type "
              << argument.getType()
-             << "; only ranked memrefs of identity layout are raised";
+             << "; only ranked memrefs with a stride per dim are raised";
     current[argument] = bufferization::ToTensorOp::create(
         rewriter, argument.getLoc(), tensorOf(argument), argument,
         /*restrict=*/true, /*writable=*/true);
@@ -290,15 +404,34 @@ LogicalResult Raiser::run() {
         rewriter, end->getLoc(), current[argument], argument);
     store.setWritable(true);
   }
-  SmallVector<Operation *> allocs;
-  func.walk([&](memref::AllocOp op) { allocs.push_back(op); });
-  for (Operation *alloc : allocs)
-    rewriter.eraseOp(alloc);
+  SmallVector<Operation *> memrefs;
+  func.walk([&](Operation *op) {
+    if (isa<memref::AllocOp>(op) ||
+        (op->getNumResults() == 1 && viewedBy(op->getResult(0))))
+      memrefs.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(memrefs))
+    rewriter.eraseOp(op);
   return success();
 }
 
 LogicalResult tilewright::raiseMemrefs(func::FuncOp func) {
-  return func.isExternal() ? success() : Raiser(func).run();
+  if (func.isExternal())
+    return success();
+  bool hasViews = func->walk([](memref::SubViewOp op) {
+                        return viewedBy(op.getSource())
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      }).wasInterrupted();
+  if (hasViews) {
+    // A view of a view becomes a view of the memref itself.
+    RewritePatternSet patterns(func.getContext());
+    memref::populateFoldMemRefAliasOpPatterns(patterns);
+    if (failed(applyPatternsGreedily(func, std::move(patterns))))
+      return func.emitOpError("has chains of views that did not reach a fixed "
+                              "point; take views of the memref itself");
+  }
+  return Raiser(func).run();
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -83,6 +84,8 @@ LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
   linalg::populateFoldUnitExtentDimsPatterns(unitDims, control);
   linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(unitDims, control);
   linalg::populateMoveInitOperandsToInputPattern(unitDims);
+  // A slice loses its unit dims itself.
+  tensor::populateReassociativeReshapeFoldingPatterns(unitDims);
   if (failed(applyPatternsGreedily(func, std::move(unitDims))))
     return func.emitError("dropping of unit dims did not reach a fixed point; "
                           "remove dims of size one from the input");

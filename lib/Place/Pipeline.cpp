@@ -24,6 +24,7 @@ void tilewright::populatePlacePipeline(OpPassManager &pm,
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createCollectChecksPass());
+  pm.addPass(createPlaceWindowsPass());
   pm.addPass(createNumberDispatchesPass());
 }
 

@@ -23,6 +23,26 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
+/// Operands with strides whose rows can be read with wide accesses if they begin
+/// at aligned addresses.
+static SmallVector<int64_t> alignedViews(func::FuncOp kernel) {
+  SmallVector<int64_t> operands;
+  int64_t operand = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      continue;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!buffer.getLayout().isIdentity() &&
+        succeeded(buffer.getStridesAndOffset(strides, offset)) &&
+        !strides.empty() && strides.back() == 1)
+      operands.push_back(operand);
+    ++operand;
+  }
+  return operands;
+}
+
 /// (operand, dim, divisor) for each buffer with a dynamic innermost dim.
 static SmallVector<int64_t> alignedRows(func::FuncOp kernel,
                                         int64_t accessBytes) {
@@ -54,13 +74,17 @@ void tilewright::addAlignedVariants(ModuleOp program) {
       kernels.push_back(func);
   for (func::FuncOp kernel : kernels) {
     SmallVector<int64_t> promises = alignedRows(kernel, accessBytes);
-    if (promises.empty())
+    SmallVector<int64_t> views = alignedViews(kernel);
+    if (promises.empty() && views.empty())
       continue;
     OpBuilder b(kernel);
     auto variant = cast<func::FuncOp>(kernel->clone());
     variant.setName((kernel.getName() + "_aligned").str());
     variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
-    variant->setAttr(kDivisibleAttr, b.getDenseI64ArrayAttr(promises));
+    if (!promises.empty())
+      variant->setAttr(kDivisibleAttr, b.getDenseI64ArrayAttr(promises));
+    if (!views.empty())
+      variant->setAttr(kAlignedAttr, b.getDenseI64ArrayAttr(views));
     symbols.insert(variant, Block::iterator(kernel));
   }
 }

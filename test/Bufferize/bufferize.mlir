@@ -45,3 +45,18 @@ func.func private @AccessScalars(%x: tensor<f32>, %o: tensor<f32>) -> tensor<f32
   %u = tensor.insert %v into %o[] : tensor<f32>
   return %u : tensor<f32>
 }
+
+// CHECK-LABEL: func.func private @WindowsHaveStrides
+// CHECK-SAME: (%[[X:.*]]: memref<4x?xf32, strided<[?, 1], offset: ?>>, %[[O:.*]]: memref<4x?xf32>)
+// CHECK: vector.transfer_read %[[X]]{{.*}} : memref<4x?xf32, strided<[?, 1], offset: ?>>
+// CHECK-NOT: tilewright.identity
+func.func private @WindowsHaveStrides(%x: tensor<4x?xf32>, %o: tensor<4x?xf32>) -> tensor<4x?xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+                tilewright.views = [strided<[?, 1], offset: ?>, unit]} {
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f32
+  %v = vector.transfer_read %x[%c0, %c0], %pad : tensor<4x?xf32>, vector<4x8xf32>
+  %i = tilewright.identity %v : vector<4x8xf32>
+  %u = vector.transfer_write %i, %o[%c0, %c0] : vector<4x8xf32>, tensor<4x?xf32>
+  return %u : tensor<4x?xf32>
+}

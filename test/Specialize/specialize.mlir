@@ -13,3 +13,13 @@ func.func private @dynamic_rows(%a: memref<8x?xf32>, %b: memref<?xf16>, %c: memr
 func.func private @static_rows(%a: memref<?x63xf32>) attributes {tilewright.kernel} {
   return
 }
+
+// Rows of a window begin anywhere, unless a guard says otherwise.
+// CHECK: func.func private @windows_aligned
+// CHECK-SAME: tilewright.aligned = array<i64: 0>
+// CHECK-NOT: tilewright.divisible
+// CHECK-SAME: tilewright.variant_of = "windows"
+func.func private @windows(%a: memref<8x16xf32, strided<[?, 1], offset: ?>>,
+    %b: memref<8x16xf32, strided<[64, 2], offset: ?>>) attributes {tilewright.kernel} {
+  return
+}

@@ -27,6 +27,7 @@ class Value:
     element: typing.Any
     dims: str
     memref: bool = False
+    type_text: str = None  # where it is not the type of element and dims
 
 
 @dataclasses.dataclass
@@ -71,12 +72,14 @@ class Function:
         return f"{'memref' if memref else 'tensor'}<{'x'.join(parts + [element.name])}>"
 
     def value_type(self, value):
+        if value.type_text:
+            return value.type_text
         if value.dims is None:
             return value.element.name
         return self.type(value.element, value.dims, value.memref)
 
-    def arg(self, element, dims, memref=False):
-        value = Value(f"%arg{len(self.args)}", element, dims, memref)
+    def arg(self, element, dims, memref=False, type_text=None):
+        value = Value(f"%arg{len(self.args)}", element, dims, memref, type_text)
         self.args.append(value)
         return value
 

@@ -139,6 +139,20 @@ def Tilewright_DimAttr : Tilewright_Attr<"Dim", "dim"> {
   let assemblyFormat = "`<` $operand `,` $dim `>`";
 }
 
+def Tilewright_StrideAttr : Tilewright_Attr<"Stride", "stride"> {
+  let summary = "a kernel scalar: elements between neighbours along dim `dim` "
+                "of operand `operand`";
+  let parameters = (ins "int64_t":$operand, "int64_t":$dim);
+  let assemblyFormat = "`<` $operand `,` $dim `>`";
+}
+
+def Tilewright_OffsetAttr : Tilewright_Attr<"Offset", "offset"> {
+  let summary = "a kernel scalar: elements from the buffer of operand `operand` "
+                "to element 0";
+  let parameters = (ins "int64_t":$operand);
+  let assemblyFormat = "`<` $operand `>`";
+}
+
 def Tilewright_HostScalarAttr
     : Tilewright_Attr<"HostScalar", "host_scalar"> {
   let summary = "a kernel scalar: scalar number `number` of the dispatch";

@@ -32,19 +32,27 @@ def Tilewright_Dialect : Dialect {
       * `tilewright.launch` (kernel, from `tile` on): `#tilewright.launch`.
       * `tilewright.access` (kernel): array of "read" / "write" / "readwrite",
         one per tensor or memref argument, in order.
+      * `tilewright.views` (kernel): array with one entry per tensor or memref
+        argument, in order: `unit` where it is dense, `strided<[…], offset: ?>`
+        where it is a window of a larger tensor.
       * `tilewright.scalars` (kernel, after `distribute`): array of
-        `#tilewright.dim` and `#tilewright.host_scalar`, the meaning of the
-        scalar arguments that follow the buffers.
+        `#tilewright.dim`, `#tilewright.stride`, `#tilewright.offset` and
+        `#tilewright.host_scalar`, the meaning of the scalar arguments that
+        follow the buffers.
       * `tilewright.index_bits` (kernel): 32 or 64.
       * `tilewright.divisible` (kernel): array of i64 in threes, operand, dim,
         divisor: the variant's guard promises that the dynamic dim is a multiple
         of the divisor, so that rows are aligned for wide accesses.
+      * `tilewright.aligned` (kernel): array of i64, numbers of operands with
+        strides: the variant's guard promises that their rows begin at addresses
+        that are aligned for wide accesses.
       * `tilewright.variant_of` (kernel): name of the kernel that dispatches
         call; this one runs instead where its promises (`tilewright.divisible`)
         hold. Variants stand in front of that kernel, best first.
       * `tilewright.checks` (kernel): array of `{dims = array<i64: o, d, p, e>,
         message = "…"}`: at each launch dim d of operand o must equal dim e of
         operand p.
+      * `tilewright.copies` (op): text, why the compiler added this copy.
       * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -100,6 +100,23 @@ def Tilewright_ConvertLayoutOp : Tilewright_Op<"convert_layout", [Pure,
       "$source `from` $from `to` $to attr-dict `:` type($result)";
 }
 
+def Tilewright_IdentityOp : Tilewright_Op<"identity", [Pure, Elementwise,
+    Scalarizable, Vectorizable, Tensorizable, SameOperandsAndResultType]> {
+  let summary = "its operand";
+  let description = [{
+    The body of a copy that is wanted: canonicalization would take a
+    `linalg.generic` that only yields its input for superfluous. `bufferize`
+    drops it.
+
+    ```mlir
+    %y = tilewright.identity %x : f32
+    ```
+  }];
+  let arguments = (ins AnyType:$source);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
+}
+
 def Tilewright_WarpsOp : Tilewright_Op<"warps", [SingleBlock, NoTerminator,
     RecursiveMemoryEffects]> {
   let summary = "code that only some of the block's warps run";

@@ -49,6 +49,14 @@ void splitReductionGuarded(mlir::RewriterBase &rewriter,
                            mlir::linalg::GenericOp op,
                            const GuardedSplit &guarded);
 
+/// Makes the input that the result of an elementwise op replaces in memory its
+/// destination, if there is one; see tilewright-update-in-place.
+void updateInPlace(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Copies windows of tensors where kernels cannot use them in place; see
+/// tilewright-materialize-windows.
+void materializeWindows(mlir::func::FuncOp func);
+
 /// Emits an error and fails if the host cannot run `op`.
 mlir::LogicalResult checkHostOp(mlir::Operation *op);
 

@@ -38,6 +38,33 @@ def SplitReductionsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def UpdateInPlacePass
+    : Pass<"tilewright-update-in-place", "::mlir::func::FuncOp"> {
+  let summary = "Let elementwise ops write over the input that they replace";
+  let description = [{
+    Where the result of an elementwise `linalg.generic` is stored to the memref,
+    or put into the window, that one of its inputs was read from, and both have
+    the same indexing map, the input becomes the destination.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def MaterializeWindowsPass
+    : Pass<"tilewright-materialize-windows", "::mlir::func::FuncOp"> {
+  let summary = "Copy windows of tensors where kernels cannot use them in place";
+  let description = [{
+    A window is a `tensor.extract_slice`, or the tensor of a memref argument
+    with strides. Kernels read windows where they lie, and write them where a
+    structured op computes what a `tensor.insert_slice` puts there. Everything
+    else (return, yield, call, reshape, access to single elements) needs a dense
+    tensor: it gets a copy, made by a kernel. `tilewright.copies` on the copy
+    says why, for --explain.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"tilewright-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "Group structured ops into kernels and outline them";

@@ -10,8 +10,8 @@ def CheckInputPass : Pass<"tilewright-check-input", "::mlir::ModuleOp"> {
   let summary = "Refuse modules whose functions the ABI cannot carry";
   let description = [{
     A module must define a public function. Arguments and results of public
-    functions are ranked dense tensors, memrefs of identity layout (arguments
-    only) or scalars, of accepted element types and ranks, and of sizes whose
+    functions are ranked dense tensors, memrefs with a positive stride per dim
+    (arguments only) or scalars, of accepted element types and ranks, and of sizes whose
     product fits 63 bits. The errors name the function, the value and what would
     be accepted.
   }];
@@ -26,10 +26,14 @@ def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> 
     `scf.for` and `scf.if` are carried out of them. At the end of the function
     arguments that were written receive their value by
     `bufferization.materialize_in_destination`. Arguments are taken not to
-    overlap. Views and calls with memrefs are refused.
+    overlap. Views (`memref.subview`, `cast`, `transpose`, `expand_shape`,
+    `collapse_shape`) are slices and reshapes of the value of what they view,
+    and written by putting the slice back. Calls with memrefs are refused.
   }];
   let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -28,6 +28,18 @@ def WriteInPlacePass : Pass<"tilewright-write-in-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def PlaceWindowsPass : Pass<"tilewright-place-windows", "::mlir::ModuleOp"> {
+  let summary = "Let kernels read and write windows of tensors where they lie";
+  let description = [{
+    A dispatch result that a `tensor.insert_slice` puts into a tensor, and
+    nothing else uses, gets that window of the tensor as its destination. Then
+    every kernel with operands that are windows (`tensor.extract_slice`, the
+    tensor of a memref with strides) gets `tilewright.views`, with the strides
+    that are static.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def NumberDispatchesPass
     : Pass<"tilewright-number-dispatches", "::mlir::ModuleOp"> {
   let summary = "Give every kernel its number in the manifest";

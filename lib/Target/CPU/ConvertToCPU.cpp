@@ -75,7 +75,7 @@ static LogicalResult createEntry(func::FuncOp body, StringRef name) {
     return LLVM::LoadOp::create(builder, loc, type, address);
   };
   unsigned buffers = llvm::count_if(types, llvm::IsaPred<MemRefType>);
-  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> dims;
+  llvm::DenseMap<Attribute, Value> known;
   auto meaning = body->getAttrOfType<ArrayAttr>(kScalarsAttr);
   if (!meaning || meaning.size() != types.size() - buffers)
     return body.emitOpError() << "'" << kScalarsAttr
@@ -85,23 +85,42 @@ static LogicalResult createEntry(func::FuncOp body, StringRef name) {
       return body.emitOpError() << "argument " << i << " has type " << types[i]
                                 << "; buffers come first, then scalars";
     arguments[i] = fromSlot(builder, loc, slot(i, i64), types[i]);
-    if (auto dim = dyn_cast<DimAttr>(meaning[i - buffers]))
-      dims[{dim.getOperand(), dim.getDim()}] = arguments[i];
+    known[meaning[i - buffers]] = arguments[i];
   }
   for (unsigned i = 0; i < buffers; ++i) {
     auto type = dyn_cast<MemRefType>(types[i]);
     if (!type)
       return body.emitOpError() << "argument " << i << " has type " << types[i]
                                 << "; buffers come first, then scalars";
-    SmallVector<Value> sizes;
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (!type.isDynamicDim(d))
-        continue;
-      Value size = dims.lookup({i, d});
-      if (!size)
-        return body.emitOpError() << "has no scalar argument for dim " << d
-                                  << " of argument " << i;
-      sizes.push_back(size);
+    MLIRContext *context = body.getContext();
+    SmallVector<Value> sizes, dynamicStrides;
+    auto find = [&](Attribute what, SmallVectorImpl<Value> &into) {
+      Value value = known.lookup(what);
+      into.push_back(value);
+      if (!value)
+        body.emitOpError() << "has no scalar argument for " << what;
+      return success(value != nullptr);
+    };
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d) && failed(find(DimAttr::get(context, i, d), sizes)))
+        return failure();
+    if (!type.getLayout().isIdentity()) {
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (failed(type.getStridesAndOffset(strides, offset)))
+        return body.emitOpError() << "argument " << i << " has no strides";
+      for (auto [d, stride] : llvm::enumerate(strides))
+        if (ShapedType::isDynamic(stride) &&
+            failed(find(StrideAttr::get(context, i, d), dynamicStrides)))
+          return failure();
+      SmallVector<Value> begin;
+      if (failed(find(OffsetAttr::get(context, i), begin)))
+        return failure();
+      Value first =
+          arith::IndexCastOp::create(builder, loc, i64, begin.front());
+      arguments[i] = createStridedBuffer(builder, loc, slot(i, pointer), first,
+                                         type, sizes, dynamicStrides);
+      continue;
     }
     arguments[i] = createBuffer(builder, loc, slot(i, pointer),
                                 createByteCount(builder, loc, type, sizes), type,

@@ -73,10 +73,13 @@ static LogicalResult flatten(func::FuncOp func) {
       scalars.push_back(argument);
       continue;
     }
-    if (!type.getLayout().isIdentity() || type.getMemorySpace())
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(type.getStridesAndOffset(strides, offset)) ||
+        type.getMemorySpace())
       return func.emitOpError() << "argument " << argument.getArgNumber()
                                 << " has type " << type
-                                << "; a buffer is a dense memref in global "
+                                << "; a buffer is a strided memref in global "
                                    "memory";
     buffers.push_back(argument);
   }
@@ -89,7 +92,7 @@ static LogicalResult flatten(func::FuncOp func) {
     auto type = cast<MemRefType>(buffer.getType());
     Type element = type.getElementType();
     if (element.isInteger(1))
-      type = MemRefType::get(type.getShape(), builder.getI8Type());
+      type = MemRefType::Builder(type).setElementType(builder.getI8Type());
     added.push_back(entry.addArgument(type, buffer.getLoc()));
   }
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
@@ -102,6 +105,20 @@ static LogicalResult flatten(func::FuncOp func) {
           entry.addArgument(builder.getIndexType(), buffer.getLoc()));
       sizes[d] = added.back();
       meaning.push_back(DimAttr::get(context, number, d));
+    }
+    if (!type.getLayout().isIdentity()) {
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      (void)type.getStridesAndOffset(strides, offset);
+      auto addScalar = [&, buffer = buffer](Attribute what) {
+        added.push_back(
+            entry.addArgument(builder.getIndexType(), buffer.getLoc()));
+        meaning.push_back(what);
+      };
+      for (auto [d, stride] : llvm::enumerate(strides))
+        if (ShapedType::isDynamic(stride))
+          addScalar(StrideAttr::get(context, number, d));
+      addScalar(OffsetAttr::get(context, number));
     }
     for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
       if (auto dim = dyn_cast<memref::DimOp>(user)) {

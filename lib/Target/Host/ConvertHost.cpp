@@ -357,6 +357,69 @@ struct InsertLowering : OpConversionPattern<tensor::InsertOp> {
     return success();
   }
 };
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// The window of `source` that a slice op names.
+static Value createWindow(OpBuilder &builder, Location loc, Value context,
+                          Value source, ArrayRef<int64_t> staticOffsets,
+                          ValueRange offsets, ArrayRef<int64_t> staticSizes,
+                          ValueRange sizes, ArrayRef<int64_t> staticStrides,
+                          ValueRange strides,
+                          const llvm::SmallBitVector &dropped) {
+  int64_t mask = 0;
+  for (unsigned dim : dropped.set_bits())
+    mask |= int64_t(1) << dim;
+  return callSupport(
+      builder, loc, "twh_window", getPointer(builder),
+      {context, source, createI32(builder, loc, staticSizes.size()),
+       createDims(builder, loc, staticOffsets, offsets),
+       createDims(builder, loc, staticSizes, sizes),
+       createDims(builder, loc, staticStrides, strides),
+       createI64(builder, loc, mask)});
+}
+
+namespace {
+struct ExtractSliceLowering : OpConversionPattern<tensor::ExtractSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(
+        op, createWindow(rewriter, op.getLoc(), getCallContext(op),
+                         adaptor.getSource(), op.getStaticOffsets(),
+                         adaptor.getOffsets(), op.getStaticSizes(),
+                         adaptor.getSizes(), op.getStaticStrides(),
+                         adaptor.getStrides(), op.getDroppedDims()));
+    return success();
+  }
+};
+
+/// prepare-destinations made the destination one that may be overwritten, and
+/// marked insertions whose source is in place.
+struct InsertSliceLowering : OpConversionPattern<tensor::InsertSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::InsertSliceOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value context = getCallContext(op);
+    if (!op->hasAttr(kInPlaceAttr)) {
+      Value window = createWindow(
+          rewriter, loc, context, adaptor.getDest(), op.getStaticOffsets(),
+          adaptor.getOffsets(), op.getStaticSizes(), adaptor.getSizes(),
+          op.getStaticStrides(), adaptor.getStrides(), op.getDroppedDims());
+      callSupport(rewriter, loc, "twh_copy", Type(),
+                  {context, window, adaptor.getSource()});
+      callSupport(rewriter, loc, "twh_release", Type(), {context, window});
+    }
+    rewriter.replaceOp(op, share(rewriter, loc, context, adaptor.getDest()));
+    return success();
+  }
+};
 
 //===----------------------------------------------------------------------===//
 // Dispatches and checks
@@ -583,7 +646,8 @@ struct ConvertHostPass
                  ReshapeLowering<tensor::CollapseShapeOp>, ToTensorLowering,
                  MaterializeLowering, DimLowering<tensor::DimOp>,
                  DimLowering<memref::DimOp>, ExtractLowering, InsertLowering,
-                 DispatchLowering, AssertLowering>(converter, context);
+                 ExtractSliceLowering, InsertSliceLowering, DispatchLowering,
+                 AssertLowering>(converter, context);
     target.addIllegalOp<DispatchOp, cf::AssertOp, vector::PrintOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return isKernel(op) || converter.isSignatureLegal(op.getFunctionType());

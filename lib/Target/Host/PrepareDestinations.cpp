@@ -18,7 +18,8 @@
 
 #include "tilewright/Target/Host/Passes.h"
 
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Windows.h"
+#include "tilewright/Target/Host/Host.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_PREPAREDESTINATIONSPASS
@@ -28,9 +29,24 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
+/// The insertion of a dispatch's result into the tensor that its destination
+/// is a window of, or null: the dispatch then writes it there.
+static tensor::InsertSliceOp insertionOf(DispatchOp dispatch, unsigned number) {
+  auto slice =
+      dispatch.getOuts()[number].getDefiningOp<tensor::ExtractSliceOp>();
+  OpResult result = dispatch->getResult(number);
+  if (!slice || !result.hasOneUse())
+    return {};
+  auto insert = dyn_cast<tensor::InsertSliceOp>(*result.getUsers().begin());
+  return insert && isSameWindow(slice, insert) ? insert
+                                               : tensor::InsertSliceOp();
+}
+
 /// True if the use leaves no other value behind that shares the buffer.
 static bool isReader(OpOperand &use) {
   Operation *op = use.getOwner();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return &use == &insert.getSourceMutable();
   return isa<tensor::DimOp, tensor::ExtractOp, tensor::InsertOp,
              bufferization::AllocTensorOp,
              bufferization::MaterializeInDestinationOp>(op) ||
@@ -38,10 +54,25 @@ static bool isReader(OpOperand &use) {
           use.getOperandNumber() < cast<DispatchOp>(op).getInputs().size());
 }
 
+/// True if the user only reads, and comes before `top` in its block; so do the
+/// users of its result if that is a window.
+static bool onlyReadsBefore(OpOperand &use, Operation *top) {
+  Operation *op = top->getBlock()->findAncestorOpInBlock(*use.getOwner());
+  if (!op || op == top || !op->isBeforeInBlock(top))
+    return false;
+  if (isa<tensor::ExtractSliceOp, tensor::CastOp>(use.getOwner()))
+    return llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &inner) {
+      return onlyReadsBefore(inner, top);
+    });
+  return isReader(use);
+}
+
 /// True if `consumer` is the last to look at `value` or its buffer: `value`
 /// lives in a block that encloses the consumer without a loop in between, and
-/// every other user only reads, and comes earlier in that block.
-static bool isLastUse(Value value, OpOperand &consumer) {
+/// every other user (but `insertion`, which belongs to the consumer) only reads,
+/// and comes earlier in that block.
+static bool isLastUse(Value value, OpOperand &consumer,
+                      Operation *insertion = nullptr) {
   Block *block = value.getParentBlock();
   Operation *user = consumer.getOwner();
   Operation *top = block->findAncestorOpInBlock(*user);
@@ -51,18 +82,17 @@ static bool isLastUse(Value value, OpOperand &consumer) {
     if (!isa<scf::IfOp>(op->getParentOp()))
       return false;
   for (OpOperand &use : value.getUses()) {
-    if (&use == &consumer)
+    if (&use == &consumer || use.getOwner() == insertion)
       continue;
-    Operation *other = block->findAncestorOpInBlock(*use.getOwner());
-    if (!isReader(use) || !other || other == top ||
-        !other->isBeforeInBlock(top))
+    if (!onlyReadsBefore(use, top))
       return false;
   }
   return true;
 }
 
 /// Is the buffer of `consumer`'s value free to be taken over by its user?
-static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed);
+static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed,
+                    Operation *insertion = nullptr);
 
 /// The same for a value that nobody else uses: is its buffer its own?
 static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
@@ -82,7 +112,7 @@ static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
   }
   Operation *op = value.getDefiningOp();
   if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, DispatchOp,
-          tensor::FromElementsOp, tensor::InsertOp>(op))
+          tensor::FromElementsOp, tensor::InsertOp, tensor::InsertSliceOp>(op))
     return true;
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return isOwned(op->getOpOperand(0), assumed);
@@ -105,9 +135,54 @@ static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
   return false;
 }
 
-static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed) {
-  return isLastUse(consumer.get(), consumer) &&
+static bool isOwned(OpOperand &consumer, DenseSet<Value> &assumed,
+                    Operation *insertion) {
+  return isLastUse(consumer.get(), consumer, insertion) &&
          hasOwnBuffer(consumer.get(), assumed);
+}
+
+static bool isOwned(OpOperand &consumer, Operation *insertion) {
+  DenseSet<Value> assumed;
+  return isOwned(consumer, assumed, insertion);
+}
+
+static Value createCopy(OpBuilder &builder, Location loc, Value value) {
+  return bufferization::AllocTensorOp::create(
+      builder, loc, cast<RankedTensorType>(value.getType()),
+      /*dynamicSizes=*/ValueRange(), value);
+}
+
+/// Where a loop carries a tensor that it may not overwrite only because of what
+/// it starts from, one copy of that in front of the loop is enough.
+static bool copyBeforeLoop(OpOperand &consumer, Operation *insertion) {
+  auto argument = dyn_cast<BlockArgument>(consumer.get());
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                       : scf::ForOp();
+  if (!loop || argument.getArgNumber() == 0)
+    return false;
+  OpOperand &init = loop.getInitArgsMutable()[argument.getArgNumber() - 1];
+  Value before = init.get();
+  OpBuilder builder(loop);
+  Value copy = createCopy(builder, consumer.getOwner()->getLoc(), before);
+  init.set(copy);
+  if (isOwned(consumer, insertion))
+    return true;
+  init.set(before);
+  copy.getDefiningOp()->erase();
+  return false;
+}
+
+/// Makes `consumer`'s value one that may be overwritten. `insertion`, if any,
+/// follows it.
+static void makeOwned(OpOperand &consumer, tensor::InsertSliceOp insertion) {
+  if (isOwned(consumer, insertion) || copyBeforeLoop(consumer, insertion))
+    return;
+  OpBuilder builder(consumer.getOwner());
+  Value copy =
+      createCopy(builder, consumer.getOwner()->getLoc(), consumer.get());
+  consumer.set(copy);
+  if (insertion)
+    insertion.getDestMutable().assign(copy);
 }
 
 /// Access of the kernel to the tensor that is operand `number` of the dispatch.
@@ -140,21 +215,34 @@ struct PrepareDestinationsPass
     : tilewright::impl::PrepareDestinationsPassBase<PrepareDestinationsPass> {
   void runOnOperation() override {
     SmallVector<DispatchOp> dispatches;
+    SmallVector<tensor::InsertSliceOp> insertions;
     getOperation().walk([&](DispatchOp op) { dispatches.push_back(op); });
+    getOperation().walk([&](tensor::InsertSliceOp op) {
+      auto result = dyn_cast<OpResult>(op.getSource());
+      auto dispatch = op.getSource().getDefiningOp<DispatchOp>();
+      if (!dispatch || insertionOf(dispatch, result.getResultNumber()) != op)
+        insertions.push_back(op);
+    });
+    for (tensor::InsertSliceOp insertion : insertions)
+      makeOwned(insertion.getDestMutable(), {});
     for (DispatchOp dispatch : dispatches) {
       OpBuilder builder(dispatch);
       Location loc = dispatch.getLoc();
-      for (OpOperand &out : dispatch.getOutsMutable()) {
+      for (auto [number, out] : llvm::enumerate(dispatch.getOutsMutable())) {
+        if (tensor::InsertSliceOp insertion = insertionOf(dispatch, number)) {
+          auto slice = out.get().getDefiningOp<tensor::ExtractSliceOp>();
+          makeOwned(slice.getSourceMutable(), insertion);
+          insertion->setAttr(kInPlaceAttr, builder.getUnitAttr());
+          continue;
+        }
         auto type = dyn_cast<RankedTensorType>(out.get().getType());
-        DenseSet<Value> assumed;
-        if (!type || isOwned(out, assumed))
+        if (!type || isOwned(out, nullptr) || copyBeforeLoop(out, nullptr))
           continue;
         if (getAccess(dispatch, out.getOperandNumber()) == "write") {
           out.set(createEmptyLike(builder, loc, out.get()));
           continue;
         }
-        out.set(bufferization::AllocTensorOp::create(
-            builder, loc, type, /*dynamicSizes=*/ValueRange(), out.get()));
+        out.set(createCopy(builder, loc, out.get()));
       }
     }
   }

@@ -46,3 +46,23 @@ func.func @Divides(%ctx: !llvm.ptr, %a: i32, %b: i32) -> i32 {
   %0 = arith.divsi %a, %b : i32
   return %0 : i32
 }
+
+// CHECK-LABEL: func.func @Windows(
+// CHECK: %[[MASK:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK: %[[W:.*]] = llvm.call @twh_window(%arg0, %arg1, {{.*}})
+// CHECK: llvm.call @twh_copy(%arg0, %{{.*}}, %[[W]])
+// CHECK: llvm.call @twh_release
+// CHECK: llvm.call @twh_retain(%arg0, %arg1)
+func.func @Windows(%ctx: !llvm.ptr, %x: tensor<4x?xf32>, %n: index) -> tensor<4x?xf32> {
+  %w = tensor.extract_slice %x[1, 2] [1, %n] [1, 3] : tensor<4x?xf32> to tensor<?xf32>
+  %i = tensor.insert_slice %w into %x[3, 0] [1, %n] [1, 1] : tensor<?xf32> into tensor<4x?xf32>
+  return %i : tensor<4x?xf32>
+}
+
+// CHECK-LABEL: func.func @WindowsInPlace(
+// CHECK-NOT: twh_copy
+// CHECK: return %arg1
+func.func @WindowsInPlace(%ctx: !llvm.ptr, %x: tensor<8xf32>, %r: tensor<4xf32>) -> tensor<8xf32> {
+  %i = tensor.insert_slice %r into %x[3] [4] [1] {tilewright.in_place} : tensor<4xf32> into tensor<8xf32>
+  return %i : tensor<8xf32>
+}

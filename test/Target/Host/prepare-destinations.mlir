@@ -58,3 +58,43 @@ func.func @CopiesInLoops(%n: index, %lb: index, %ub: index) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// A kernel writes a window of a tensor that nobody looks at later.
+// CHECK-LABEL: @WritesAWindowInPlace
+// CHECK-NOT: alloc_tensor
+// CHECK: tensor.insert_slice {{.*}}tilewright.in_place
+func.func @WritesAWindowInPlace(%n: index) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %w = tensor.extract_slice %e[2] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+  %0 = tilewright.dispatch @update() outs(%w : tensor<?xf32>) -> tensor<?xf32>
+  %1 = tensor.insert_slice %0 into %e[2] [%n] [1] : tensor<?xf32> into tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// CHECK-LABEL: @CopiesAroundAWindow
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%arg0)
+// CHECK: %[[W:.*]] = tensor.extract_slice %[[C]]
+// CHECK: %[[R:.*]] = tilewright.dispatch @update() outs(%[[W]]
+// CHECK: tensor.insert_slice %[[R]] into %[[C]]{{.*}}tilewright.in_place
+func.func @CopiesAroundAWindow(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %w = tensor.extract_slice %x[2] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+  %0 = tilewright.dispatch @update() outs(%w : tensor<?xf32>) -> tensor<?xf32>
+  %1 = tensor.insert_slice %0 into %x[2] [%n] [1] : tensor<?xf32> into tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// One copy in front of the loop, not one per iteration.
+// CHECK-LABEL: @CopiesBeforeTheLoop
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%arg0)
+// CHECK: scf.for {{.*}} iter_args(%[[T:.*]] = %[[C]])
+// CHECK-NOT: alloc_tensor
+// CHECK: tensor.extract_slice %[[T]]
+func.func @CopiesBeforeTheLoop(%x: tensor<8xf32>, %n: index, %lb: index, %ub: index) -> tensor<8xf32> {
+  %r = scf.for %i = %lb to %ub step %lb iter_args(%t = %x) -> tensor<8xf32> {
+    %w = tensor.extract_slice %t[%i] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+    %0 = tilewright.dispatch @update() outs(%w : tensor<?xf32>) -> tensor<?xf32>
+    %1 = tensor.insert_slice %0 into %t[%i] [%n] [1] : tensor<?xf32> into tensor<8xf32>
+    scf.yield %1 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}

@@ -176,6 +176,133 @@ def slices(dynamic):
     return f
 
 
+def moving_window(dynamic):
+    """A window at an offset that is an argument, read with a step."""
+    dims = {"m": 20, "n": 31}
+    f = Function("host_slices", "f32", "moving_window", dims, dynamic)
+    at, x = f.scalar_arg(INDEX), f.arg(F32, "mn")
+    f.sizes.update({"P": 6, "Q": 9})
+    part = f.raw(f"tensor.extract_slice {x.name}[{at.name}, 1] [6, 9] [2, 3] : {f.value_type(x)} to tensor<6x9xf32>",
+                 F32, "PQ")
+    f.ret(add_one(f, part, "PQ", 5), part)
+
+    def reference(at, x):
+        window = x[int(at):int(at) + 11:2, 1:26:3]
+        return [window + 5, window]
+
+    for value in (0, 3, 9):
+        f.case(f"at={value}", {}, [{"fill": "values", "values": [value]}, integers(-9, 9)], EXACT, reference)
+    for value in (10, -1):
+        f.case(f"at={value}", {}, [{"fill": "values", "values": [value]}, integers(-9, 9)], EXACT, error="window")
+    return f
+
+
+def matmul_of_windows(dynamic):
+    """Operands and result of a matmul are windows; one of them begins at an aligned address."""
+    dims = {"m": 40, "n": 48, "k": 64}
+    f = Function("host_slices", "f32", "matmul_windows", dims, dynamic)
+    a, b, c = f.arg(F32, "mk"), f.arg(F32, "kn"), f.arg(F32, "mn")
+    f.sizes.update({"P": 17, "Q": 20, "R": 24})
+
+    def window(value, offsets, sizes, letters):
+        type_ = f"tensor<{sizes[0]}x{sizes[1]}xf32>"
+        return f.raw(f"tensor.extract_slice {value.name}[{offsets[0]}, {offsets[1]}] [{sizes[0]}, {sizes[1]}] [1, 1] : "
+                     f"{f.value_type(value)} to {type_}", F32, letters)
+
+    wa, wb = window(a, (3, 8), (17, 24), "PR"), window(b, (16, 4), (24, 20), "RQ")
+    product = f.op("linalg.matmul", [wa, wb], f.zeros(F32, "PQ"))
+    f.ret(f.raw(f"tensor.insert_slice {product.name} into {c.name}[1, 5] [17, 20] [1, 1] : tensor<17x20xf32> into "
+                f"{f.value_type(c)}", F32, "mn"))
+
+    def reference(a, b, c):
+        c = c.copy()
+        c[1:18, 5:25] = a[3:20, 8:32] @ b[16:40, 4:24]
+        return c
+
+    f.case("40x48x64", {}, integers(-3, 3), EXACT, reference)
+    return f
+
+
+def rows(dynamic):
+    """A loop that adds each row of a carried matrix to the next: rank-reducing windows, updated in place."""
+    dims = {"m": 7, "n": 45}
+    f = Function("host_slices", "f32", "running_rows", dims, dynamic)
+    x = f.arg(F32, "mn")
+    type_, row = f.value_type(x), f.type(F32, "n")
+    zero = f.raw("arith.constant 0 : index", INDEX, None)
+    one = f.raw("arith.constant 1 : index", INDEX, None)
+    rows, columns = (f.size_of(d) if dynamic else str(dims[d]) for d in "mn")
+    bound = rows if dynamic else f.raw(f"arith.constant {dims['m']} : index", INDEX, None).name
+    outer, f.lines = f.lines, []
+    f.emit(f"%before = arith.subi %i, {one.name} : index")
+    above, here = (f.raw(f"tensor.extract_slice %carried[{at}, 0] [1, {columns}] [1, 1] : {type_} to {row}", F32, "n")
+                   for at in ("%before", "%i"))
+
+    def add(lines, x, y, out):
+        lines.append(f"%t = arith.addf {x}, {y} : f32")
+        return "%t"
+
+    both = f.generic("n", [above, here], f.empty(F32, "n"), add)
+    f.emit(f"%next = tensor.insert_slice {both.name} into %carried[%i, 0] [1, {columns}] [1, 1] : {row} into {type_}")
+    f.emit(f"scf.yield %next : {type_}")
+    inside = "\n".join("  " + line for line in f.lines)
+    f.lines = outer
+    f.ret(f.raw(f"scf.for %i = {one.name} to {bound} step {one.name} iter_args(%carried = {x.name}) -> ({type_}) {{\n"
+                f"{inside}\n    }}", F32, "mn"))
+    for sizes in [{}] + ([{"m": 1}, {"n": 1}, {"m": 3, "n": 0}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-9, 9), EXACT,
+               lambda x: np.cumsum(x, axis=0))
+    return f
+
+
+def halves(dynamic):
+    """Two kernels fill the two halves of a new tensor; a third reads across them."""
+    dims = {"m": 12, "n": 16}
+    f = Function("host_slices", "f32", "halves", dims, dynamic)
+    x, y = f.arg(F32, "mn"), f.arg(F32, "mn")
+    f.sizes.update({"W": 32, "C": 20})
+    rows, columns = (f.size_of(d) if dynamic else str(dims[d]) for d in "mn")
+    wide = f.raw(f"tensor.empty({rows if dynamic else ''}) : {f.type(F32, 'mW')}", F32, "mW")
+    left, right = add_one(f, x, "mn", 1), add_one(f, y, "mn", 2)
+    one = f.raw(f"tensor.insert_slice {left.name} into {wide.name}[0, 0] [{rows}, {columns}] [1, 1] : "
+                f"{f.value_type(left)} into {f.value_type(wide)}", F32, "mW")
+    two = f.raw(f"tensor.insert_slice {right.name} into {one.name}[0, 16] [{rows}, {columns}] [1, 1] : "
+                f"{f.value_type(right)} into {f.value_type(wide)}", F32, "mW")
+    middle = f.raw(f"tensor.extract_slice {two.name}[0, 6] [{rows}, 20] [1, 1] : {f.value_type(wide)} to "
+                   f"{f.type(F32, 'mC')}", F32, "mC")
+    f.ret(two, add_one(f, middle, "mC", -3))
+
+    def reference(x, y):
+        both = np.concatenate([x + 1, y + 2], axis=1)
+        return [both, both[:, 6:26] - 3]
+
+    f.case("12x16", {}, integers(-9, 9), EXACT, reference)
+    return f
+
+
+def old_and_new(dynamic):
+    """A window of a tensor is overwritten while the old tensor lives on."""
+    dims = {"m": 9, "n": 14}
+    f = Function("host_slices", "f32", "old_and_new", dims, dynamic)
+    x = f.arg(F32, "mn")
+    f.sizes.update({"P": 4, "Q": 5})
+    old = add_one(f, x, "mn", 1)
+    part = f.raw(f"tensor.extract_slice {old.name}[0, 0] [4, 5] [1, 1] : {f.value_type(old)} to tensor<4x5xf32>",
+                 F32, "PQ")
+    new = f.raw(f"tensor.insert_slice {add_one(f, part, 'PQ', 50).name} into {old.name}[5, 9] [4, 5] [1, 1] : "
+                f"tensor<4x5xf32> into {f.value_type(old)}", F32, "mn")
+    f.ret(new, old, part)
+
+    def reference(x):
+        old = x + 1
+        new = old.copy()
+        new[5:9, 9:14] = old[:4, :5] + 50
+        return [new, old, old[:4, :5]]
+
+    f.case("9x14", {}, integers(-9, 9), EXACT, reference)
+    return f
+
+
 def reshapes():
     """collapse_shape and expand_shape around a kernel."""
     f = Function("host_slices", "f32", "reshapes", {"a": 6, "b": 4, "c": 5, "D": 24})
@@ -234,7 +361,8 @@ def perceptron(dynamic):
 
 def functions():
     for dynamic in (False, True):
-        for make in (chain, conditional, loop, scalars, slices, perceptron):
+        for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
+                     old_and_new, perceptron):
             yield make(dynamic)
     yield call()
     yield constants()

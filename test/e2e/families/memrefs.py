@@ -81,6 +81,81 @@ def subview(dynamic):
     return f
 
 
+ADD = ("linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({a} : {ta}) outs({b} : {tb}) {{\n"
+       "      ^bb0(%s0: f32, %s1: f32):\n        %t = arith.addf %s0, %s1 : f32\n"
+       "        linalg.yield %t : f32\n    }}")
+
+
+def add_into(f, a, ta, b, tb, rank):
+    """b += a, as text."""
+    names = ", ".join(f"d{i}" for i in range(rank))
+    map_ = f"affine_map<({names}) -> ({names})>"
+    f.emit(ADD.format(maps=f"{map_}, {map_}", kinds=", ".join(['"parallel"'] * rank), a=a, ta=ta, b=b, tb=tb))
+
+
+def strided(dynamic):
+    """Arguments with strides: one with dense rows, one with gaps between all elements."""
+    dims = {"m": 19, "n": 40}
+    f = Function("memref_strided", "f32", "add", dims, dynamic)
+    shape = "?x?" if dynamic else "19x40"
+    types = [f"memref<{shape}xf32, strided<[{s}], offset: ?>>"
+             for s in (("?, 1", "?, ?") if dynamic else ("64, 1", "97, 2"))]
+    x, y = (f.arg(F32, "mn", True, type_text=t) for t in types)
+    add_into(f, x.name, types[0], y.name, types[1], 2)
+    for sizes in [{}] + ([{"m": 1, "n": 1}, {"m": 0, "n": 5}, {"m": 33, "n": 64}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-99, 99), EXACT,
+               lambda x, y: y + x)
+    return f
+
+
+def strided_matmul(element, result, dynamic):
+    dims = {"m": 33, "n": 40, "k": 24}
+    f = Function("memref_strided", element.name, "matmul", dims, dynamic)
+
+    def arg(element, letters, stride):
+        shape = "x".join("?" if dynamic else str(dims[d]) for d in letters)
+        return f.arg(element, letters, True,
+                     type_text=f"memref<{shape}x{element.name}, strided<[{'?' if dynamic else stride}, 1], offset: ?>>")
+
+    a, b, c = arg(element, "mk", 64), arg(element, "kn", 43), arg(result, "mn", 64)
+    f.op("linalg.matmul", [a, b], c)
+    for sizes in [{}] + ([{"m": 1, "n": 1, "k": 1}, {"m": 65, "n": 64, "k": 32}, {"m": 4, "n": 4, "k": 0}]
+                         if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-3, 3), EXACT,
+               lambda a, b, c: c + a @ b)
+    return f
+
+
+def views(dynamic):
+    """The left half of a matrix goes to its right half: a subview of a subview, a transposed view and a row."""
+    dims = {"m": 16, "n": 16}
+    f = Function("memref_subview", "f32", "views_of_views", dims, dynamic)
+    x = f.arg(F32, "mn", True)
+    t, width = f.value_type(x), "?" if dynamic else "16"
+    offset = (lambda n: "?") if dynamic else str
+    lower = f"memref<8x16xf32, strided<[{width}, 1], offset: {offset(128)}>>"
+    f.emit(f"%lower = memref.subview {x.name}[8, 0] [8, 16] [1, 1] : {t} to {lower}")
+    left = f"memref<8x8xf32, strided<[{width}, 1], offset: {offset(128)}>>"
+    right = f"memref<8x8xf32, strided<[{width}, 1], offset: {offset(136)}>>"
+    turned = f"memref<8x8xf32, strided<[1, {width}], offset: {offset(128)}>>"
+    row = f"memref<16xf32, strided<[1], offset: {offset(48)}>>"
+    f.emit(f"%left = memref.subview %lower[0, 0] [8, 8] [1, 1] : {lower} to {left}")
+    f.emit(f"%right = memref.subview %lower[0, 8] [8, 8] [1, 1] : {lower} to {right}")
+    f.emit(f"%turned = memref.transpose %left (i, j) -> (j, i) : {left} to {turned}")
+    add_into(f, "%turned", turned, "%right", right, 2)
+    f.emit(f"%row = memref.subview {x.name}[3, 0] [1, 16] [1, 1] : {t} to {row}")
+    f.emit(f"linalg.fill ins({f.constant(F32, 7).name} : f32) outs(%row : {row})")
+
+    def reference(x):
+        x = x.copy()
+        x[8:, 8:] += x[8:, :8].T
+        x[3] = 7
+        return x
+
+    f.case("16x16", {}, integers(-99, 99), EXACT, reference)
+    return f
+
+
 def local_buffer(dynamic):
     """A temporary memref between two ops."""
     dims = {"m": 17, "n": 33, "k": 9}
@@ -109,5 +184,9 @@ def functions():
             yield fill_then_add(element, dynamic)
         yield in_place(dynamic)
         yield subview(dynamic)
+        yield strided(dynamic)
+        for element, result in ((F32, F32), (F16, F32)):
+            yield strided_matmul(element, result, dynamic)
+        yield views(dynamic)
         yield local_buffer(dynamic)
 

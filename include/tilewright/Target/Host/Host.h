@@ -32,6 +32,9 @@ namespace tilewright {
 /// otherwise kernels are numbered in the order in which the module holds them.
 inline constexpr llvm::StringLiteral kDispatchIdAttr = "tilewright.dispatch_id";
 
+/// On a tensor.insert_slice whose source a dispatch wrote where it goes.
+inline constexpr llvm::StringLiteral kInPlaceAttr = "tilewright.in_place";
+
 /// An object file with CPU kernels, to be linked into the host program.
 struct KernelObject {
   /// Variant names as in the manifest; each is a symbol of the object.

@@ -1,0 +1,194 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies of windows (Windows.h), made by kernels, where no kernel can use them
+// in place.
+//
+//   %w = tensor.extract_slice %x[2] [8] [1]
+//   %r = linalg.generic ins(%w) …               // reads the window
+//   return %w                                   // needs a dense tensor
+// becomes
+//   %w = tensor.extract_slice %x[2] [8] [1]
+//   %c = linalg.generic ins(%w) outs(%e) { tilewright.identity }
+//   %r = linalg.generic ins(%w) …
+//   return %c
+//
+// Likewise for what is put into a window by tensor.insert_slice, or into a
+// memref with strides, unless a structured op computes it for this alone: then
+// its kernel writes there.
+
+#include "tilewright/Dialect/Windows.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_MATERIALIZEWINDOWSPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+/// A dense copy of `value`, made by a kernel.
+static Value createCopy(OpBuilder &b, Location loc, Value value,
+                        const Twine &reason) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(b, loc, value, dim));
+  Value empty = tensor::EmptyOp::create(b, loc, type, sizes);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      b, loc, type, value, empty, maps, loops,
+      [](OpBuilder &inner, Location at, ValueRange arguments) {
+        Value same = IdentityOp::create(inner, at, arguments[0]);
+        linalg::YieldOp::create(inner, at, same);
+      });
+  copy->setAttr(kCopiesAttr, b.getStringAttr(reason));
+  return copy.getResult(0);
+}
+
+/// The structured op that computes `value` for one user in its own block.
+static linalg::LinalgOp soleProducer(Value value, Operation *user,
+                                     OpOperand *&init) {
+  auto result = dyn_cast<OpResult>(value);
+  auto op = result ? dyn_cast<linalg::LinalgOp>(result.getOwner())
+                   : linalg::LinalgOp();
+  if (!op || !op.hasPureTensorSemantics() || !result.hasOneUse() ||
+      op->getBlock() != user->getBlock())
+    return {};
+  init = op.getDpsInitOperand(result.getResultNumber());
+  return op;
+}
+
+/// True if the init holds elements that the op starts from, rather than a fill
+/// that its kernel repeats.
+static bool startsFrom(linalg::LinalgOp op, OpOperand &init) {
+  auto fill = init.get().getDefiningOp<linalg::FillOp>();
+  return readsInit(op, init) && !(fill && isOnlyInit(fill));
+}
+
+static bool isDefinedBefore(Value value, Operation *op) {
+  Operation *def = value.getDefiningOp();
+  Operation *above = def ? op->getBlock()->findAncestorOpInBlock(*def) : nullptr;
+  return !above || above->isBeforeInBlock(op);
+}
+
+/// True if a kernel can write the window that `insert` fills.
+static bool isComputedInPlace(tensor::InsertSliceOp insert) {
+  OpOperand *init;
+  linalg::LinalgOp op = soleProducer(insert.getSource(), insert, init);
+  if (!op)
+    return false;
+  if (startsFrom(op, *init)) {
+    auto slice = init->get().getDefiningOp<tensor::ExtractSliceOp>();
+    return slice && isSameWindow(slice, insert);
+  }
+  return llvm::all_of(insert->getOperands().drop_front(),
+                      [&](Value value) { return isDefinedBefore(value, op); });
+}
+
+/// True if `value` is made in the memory of `memref`.
+static bool isComputedIn(Value value, Value memref, Operation *store) {
+  if (auto tensor = value.getDefiningOp<bufferization::ToTensorOp>())
+    return tensor.getBuffer() == memref;
+  if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
+    return isComputedIn(insert.getDest(), memref, insert);
+  OpOperand *init;
+  linalg::LinalgOp op = soleProducer(value, store, init);
+  if (!op)
+    return false;
+  if (startsFrom(op, *init))
+    return isComputedIn(init->get(), memref, op);
+  return llvm::none_of(op.getDpsInputs(), [&](Value input) {
+    auto tensor = input.getDefiningOp<bufferization::ToTensorOp>();
+    return tensor && tensor.getBuffer() == memref;
+  });
+}
+
+/// True if `use`, of a window, needs no dense tensor.
+static bool acceptsWindow(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (isa<tensor::DimOp, tensor::ExtractSliceOp>(user))
+    return true;
+  if (isa<tensor::CastOp>(user))
+    return llvm::all_of(user->getUses(), acceptsWindow);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    // The tensor of a memref with strides, updated where it lies.
+    return &use == &insert.getDestMutable() &&
+           use.get().getDefiningOp<bufferization::ToTensorOp>();
+  if (isa<bufferization::MaterializeInDestinationOp>(user))
+    return true; // handled from that side
+  auto op = dyn_cast<linalg::LinalgOp>(user);
+  if (!op || !op.hasPureTensorSemantics())
+    return false;
+  if (!op.isDpsInit(&use) || !startsFrom(op, use))
+    return true;
+  if (use.get().getDefiningOp<bufferization::ToTensorOp>())
+    return true;
+  auto slice = use.get().getDefiningOp<tensor::ExtractSliceOp>();
+  Value result = op.getTiedOpResult(&use);
+  auto insert = result.hasOneUse()
+                    ? dyn_cast<tensor::InsertSliceOp>(*result.getUsers().begin())
+                    : tensor::InsertSliceOp();
+  return slice && insert && isSameWindow(slice, insert);
+}
+
+void tilewright::materializeWindows(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  func.walk([&](Operation *op) {
+    b.setInsertionPoint(op);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      if (!isComputedInPlace(insert))
+        insert.getSourceMutable().assign(
+            createCopy(b, op->getLoc(), insert.getSource(),
+                       "tensor.insert_slice puts a tensor into a window that no "
+                       "kernel computes there"));
+      return;
+    }
+    auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op);
+    auto memref = store ? dyn_cast<MemRefType>(store.getDest().getType())
+                        : MemRefType();
+    if (memref && !memref.getLayout().isIdentity() &&
+        !isComputedIn(store.getSource(), store.getDest(), store))
+      store.getSourceMutable().assign(
+          createCopy(b, op->getLoc(), store.getSource(),
+                     "the result goes to a memref with strides"));
+  });
+  SmallVector<Value> windows;
+  func.walk([&](Operation *op) {
+    if (op->getNumResults() == 1 && isWindow(op->getResult(0)) &&
+        !isa<tensor::CastOp>(op))
+      windows.push_back(op->getResult(0));
+  });
+  for (Value window : windows) {
+    SmallVector<OpOperand *> others;
+    for (OpOperand &use : window.getUses())
+      if (!acceptsWindow(use))
+        others.push_back(&use);
+    if (others.empty())
+      continue;
+    b.setInsertionPointAfterValue(window);
+    Value copy = createCopy(b, window.getLoc(), window,
+                            others.back()->getOwner()->getName().getStringRef() +
+                                " needs the window as a dense tensor");
+    for (OpOperand *use : others)
+      use->set(copy);
+  }
+}
+
+namespace {
+struct MaterializeWindowsPass
+    : public tilewright::impl::MaterializeWindowsPassBase<
+          MaterializeWindowsPass> {
+  void runOnOperation() override {
+    if (!isKernel(getOperation()))
+      materializeWindows(getOperation());
+  }
+};
+} // namespace

@@ -1,0 +1,41 @@
+// RUN: tilewright-opt %s -tilewright-place-windows -split-input-file | FileCheck %s
+
+// CHECK-LABEL: func @WrittenWhereItGoes
+// CHECK: %[[W:.*]] = tensor.extract_slice %arg1[2, 5] [4, %arg2] [1, 2] : tensor<8x30xf32> to tensor<4x?xf32>
+// CHECK: %[[R:.*]] = tilewright.dispatch @k(%arg0 : tensor<4x?xf32>) outs(%[[W]] : tensor<4x?xf32>)
+// CHECK: tensor.insert_slice %[[R]] into %arg1[2, 5] [4, %arg2] [1, 2]
+// CHECK: func private @k{{.*}}tilewright.views = [unit, strided<[30, 2], offset: ?>]
+func.func @WrittenWhereItGoes(%x: tensor<4x?xf32>, %d: tensor<8x30xf32>, %n: index) -> tensor<8x30xf32> {
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  %r = tilewright.dispatch @k(%x : tensor<4x?xf32>) outs(%e : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %i = tensor.insert_slice %r into %d[2, 5] [4, %n] [1, 2] : tensor<4x?xf32> into tensor<8x30xf32>
+  return %i : tensor<8x30xf32>
+}
+func.func private @k(tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]}
+
+// -----
+
+// CHECK-LABEL: func @ReadWhereItLies
+// CHECK: func private @k{{.*}}tilewright.views = [strided<[?], offset: ?>, strided<[?, 1], offset: ?>, unit]
+func.func @ReadWhereItLies(%x: tensor<?x?xf32>, %m: memref<4x4xf32, strided<[?, 1]>>, %c: i32, %i: index) -> tensor<4x4xf32> {
+  %w = tensor.extract_slice %x[0, %i] [4, 1] [1, 1] : tensor<?x?xf32> to tensor<4xf32>
+  %t = bufferization.to_tensor %m restrict : memref<4x4xf32, strided<[?, 1]>> to tensor<4x4xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %r = tilewright.dispatch @k(%w, %c, %t : tensor<4xf32>, i32, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+func.func private @k(tensor<4xf32>, i32, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]}
+
+// -----
+
+// CHECK-LABEL: func @DenseOperandsSayNothing
+// CHECK-NOT: tilewright.views
+func.func @DenseOperandsSayNothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = tilewright.dispatch @k(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]}

@@ -135,6 +135,14 @@ FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {
   return result;
 }
 
+/// Bits of the kernel's index arithmetic: its own, or its target's.
+static int64_t getIndexBits(func::FuncOp kernel) {
+  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr))
+    return bits.getInt();
+  TargetAttr target = getTarget(kernel);
+  return target ? target.getFact("index_bits", 32) : 32;
+}
+
 /// Rows of the operands that the kernel takes as aligned begin at multiples of
 /// the widest access.
 static void guardAlignedViews(func::FuncOp kernel, json::Array &all) {
@@ -177,8 +185,7 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
           0});
   guardAlignedViews(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
-  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  if (access && (!bits || bits.getInt() == 32))
+  if (access && getIndexBits(kernel) == 32)
     for (size_t operand = 0; operand < access.size(); ++operand)
       all.push_back(json::Array{
           "lt",
@@ -247,8 +254,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
           {"scalar", type.isIndex() ? "i64" : manifestDType(type)},
           {"value", json::Array{"scalar", int64_t(number)}}});
   }
-  auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  StringRef index = bits && bits.getInt() == 64 ? "i64" : "i32";
+  StringRef index = getIndexBits(kernel) == 64 ? "i64" : "i32";
   if (auto scalars = kernel->getAttrOfType<ArrayAttr>(kScalarsAttr))
     for (Attribute meaning : scalars) {
       size_t number = scalar++;

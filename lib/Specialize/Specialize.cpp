@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_SPECIALIZEPASS
@@ -70,7 +71,8 @@ void tilewright::addAlignedVariants(ModuleOp program) {
   SymbolTable symbols(program);
   SmallVector<func::FuncOp> kernels;
   for (auto func : program.getOps<func::FuncOp>())
-    if (isKernel(func) && !func.isExternal() && !func->hasAttr(kVariantOfAttr))
+    if (isKernel(func) && !func.isExternal() &&
+        !func->hasAttr(kVariantOfAttr) && !func->hasAttr(kIndexBitsAttr))
       kernels.push_back(func);
   for (func::FuncOp kernel : kernels) {
     SmallVector<int64_t> promises = alignedRows(kernel, accessBytes);
@@ -89,10 +91,61 @@ void tilewright::addAlignedVariants(ModuleOp program) {
   }
 }
 
+/// Elements of the largest buffer, or -1 where only the launch tells.
+static int64_t mostElements(func::FuncOp kernel) {
+  int64_t most = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer)
+      continue;
+    int64_t elements = 1;
+    if (!buffer.hasStaticShape() || !buffer.getLayout().isIdentity())
+      return -1;
+    for (int64_t size : buffer.getShape())
+      if (llvm::MulOverflow(elements, size, elements))
+        return INT64_MAX;
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+void tilewright::addWideVariants(ModuleOp program) {
+  TargetAttr target = getTarget(program);
+  if (!target || target.getFact("index_bits", 32) != 32 ||
+      !target.has("wide_index"))
+    return;
+  SymbolTable symbols(program);
+  SmallVector<func::FuncOp> kernels;
+  for (auto func : program.getOps<func::FuncOp>())
+    if (isKernel(func) && !func.isExternal() &&
+        !func->hasAttr(kVariantOfAttr) && !func->hasAttr(kIndexBitsAttr))
+      kernels.push_back(func);
+  for (func::FuncOp kernel : kernels) {
+    OpBuilder b(kernel);
+    int64_t most = mostElements(kernel);
+    if (most >= 0 && most < (int64_t(1) << 31))
+      continue;
+    if (most >= 0) {
+      kernel->setAttr(kIndexBitsAttr, b.getI64IntegerAttr(64));
+      continue;
+    }
+    auto variant = cast<func::FuncOp>(kernel->clone());
+    variant.setName((kernel.getName() + "_wide").str());
+    variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
+    variant->setAttr(kIndexBitsAttr, b.getI64IntegerAttr(64));
+    symbols.insert(variant, std::next(Block::iterator(kernel)));
+  }
+}
+
 namespace {
 struct SpecializePass
     : tilewright::impl::SpecializePassBase<SpecializePass> {
-  void runOnOperation() override { addAlignedVariants(getOperation()); }
+  void runOnOperation() override {
+    // Those of 64-bit indices first: what needs them is not worth another
+    // variant.
+    addWideVariants(getOperation());
+    addAlignedVariants(getOperation());
+  }
 };
 } // namespace
 

@@ -7,13 +7,19 @@
 include "mlir/Pass/PassBase.td"
 
 def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
-  let summary = "add variants of kernels that promise aligned rows";
+  let summary = "add variants of kernels: aligned rows, 64-bit indices";
   let description = [{
     A kernel whose operands have dynamic innermost dims cannot use wide memory
     accesses: rows may start anywhere. Each such kernel is cloned in front of
     itself; the clone promises in `tilewright.divisible` that those dims are
     multiples of one wide access, which the run time checks before it picks the
-    variant (`tilewright.variant_of` names the original).
+    variant (`tilewright.variant_of` names the original). Operands with strides
+    are promised to have aligned rows in `tilewright.aligned`.
+
+    Kernels compute indices with 32 bits. Where a buffer may have 2^31 elements
+    or more and the target can compute with 64 (`wide_index`), a clone behind
+    the kernel does (`tilewright.index_bits`); it runs where no guard in front
+    of it holds.
   }];
 }
 

@@ -17,6 +17,12 @@ namespace tilewright {
 /// profit from one.
 void addAlignedVariants(mlir::ModuleOp program);
 
+/// Gives every kernel of the program with buffers that may have 2^31 elements or
+/// more a variant with 64-bit indices behind it, if the target's indices have
+/// 32 bits and it can do without (`wide_index`). A kernel whose static shapes
+/// need them gets them itself.
+void addWideVariants(mlir::ModuleOp program);
+
 std::unique_ptr<mlir::Pass> createSpecializePass();
 void registerSpecializePasses();
 

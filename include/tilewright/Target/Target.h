@@ -43,6 +43,7 @@
 //   vector_bytes   i64   cpu: bytes of a vector register
 //   features       str   cpu: LLVM's feature list, "+avx2,+fma"
 //   mma            [str] matrix instructions, "mma.m16n8k16.f16.f32"
+//   wide_index     unit  kernels can compute indices with 64 bits instead
 //   async_copy     unit  copies from global to shared without registers
 //   shuffle        unit  subgroup shuffles
 //   types          [str] element types that arithmetic is done in

@@ -45,6 +45,7 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   number("registers", 255);
   number("access_bytes", 16);
   number("index_bits", 32);
+  facts.set("wide_index", builder.getUnitAttr());
   facts.set("shuffle", builder.getUnitAttr());
   if (sm >= 75)
     facts.set("load_matrices", builder.getUnitAttr());

@@ -12,6 +12,9 @@ using namespace mlir;
 using namespace tilewright;
 namespace json = llvm::json;
 
+/// What every Vulkan device takes; the SPIR-V of more reads a uniform buffer.
+static constexpr int64_t kPushConstantBytes = 128;
+
 static constexpr StringLiteral kProducer = "tilewright 0.1.0";
 
 /// Joins requirements: numbers by the largest, the rest by the last.
@@ -56,6 +59,20 @@ static FailureOr<json::Array> describeFunctions(Location loc,
   return functions;
 }
 
+/// Bytes of the kernel's scalars one after the other at their natural
+/// alignment, as vulkan kernels take them.
+static int64_t getScalarBytes(const json::Object &variant) {
+  int64_t size = 0;
+  if (const json::Array *params = variant.getArray("params"))
+    for (const json::Value &param : *params)
+      if (std::optional<StringRef> type =
+              param.getAsObject()->getString("scalar")) {
+        int64_t bytes = type->ends_with("64") || *type == "index" ? 8 : 4;
+        size = llvm::alignTo(size, bytes) + bytes;
+      }
+  return size;
+}
+
 /// The manifest's entry of a program; its code goes to `sections`.
 static FailureOr<json::Object> describeProgram(Location loc,
                                                CompiledProgram &program,
@@ -81,6 +98,9 @@ static FailureOr<json::Object> describeProgram(Location loc,
         sections.push_back({section, code.bytes});
       }
       variant["shared"] = code.dynamicShared;
+      if (code.kind == CodeKind::SPIRV &&
+          getScalarBytes(variant) > kPushConstantBytes)
+        variant["scalars_in"] = "uniform";
       if (code.subgroup)
         variant["subgroup"] = code.subgroup;
       join(required, code.required);

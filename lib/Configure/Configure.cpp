@@ -141,6 +141,10 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   Builder b(kernel.getContext());
   SmallVector<std::string> explain{""};
+  for (linalg::LinalgOp op : info->ops)
+    if (auto reason = op->getAttrOfType<StringAttr>(kCopiesAttr))
+      explain.push_back("a copy that the compiler added: " +
+                        reason.getValue().str());
   std::string whole; // why a reduction is not split
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))
     whole = "it was dispatched whole";

@@ -343,7 +343,12 @@ Expr Estimator::reduction(Value value) {
         work.push_back(operand);
   }
   Expr result = sum.take();
-  return result ? apply("max", result, Expr(1)) : std::nullopt;
+  if (!result)
+    return std::nullopt;
+  // No sum is a sum of one term.
+  if (std::optional<int64_t> number = result->getAsInteger())
+    return std::max<int64_t>(*number, 1);
+  return apply("max", std::move(result), 1);
 }
 
 Product Estimator::elements(Value value) {

@@ -16,3 +16,15 @@ func.func private @BuffersThenDimsThenScalars(%a: memref<?x8xf32>, %s: f32, %b: 
   }
   return
 }
+
+// CHECK-LABEL: func.func private @WindowsHaveStridesAndAnOffset(
+// CHECK-SAME: %[[A:.*]]: memref<?x8xf32, strided<[?, 1], offset: ?>>, %[[N:.*]]: index, %{{.*}}: index, %{{.*}}: index)
+// CHECK-SAME: tilewright.scalars = [#tilewright.dim<0, 0>, #tilewright.stride<0, 0>, #tilewright.offset<0>]
+func.func private @WindowsHaveStridesAndAnOffset(%a: memref<?x8xf32, strided<[?, 1], offset: ?>>)
+    attributes {tilewright.kernel, tilewright.access = ["write"]} {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %n = memref.dim %a, %c0 : memref<?x8xf32, strided<[?, 1], offset: ?>>
+  memref.store %z, %a[%n, %c0] : memref<?x8xf32, strided<[?, 1], offset: ?>>
+  return
+}

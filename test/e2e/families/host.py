@@ -7,7 +7,7 @@ run-time errors of sizes that disagree.
 
 import numpy as np
 
-from data import F32, I32, INDEX, choice, integers, uniform
+from data import F16, F32, I8, I16, I32, INDEX, choice, integers, uniform
 from functions import EXACT, Function, Value, relative
 
 
@@ -143,6 +143,123 @@ def scalars(dynamic):
     f.ret(y, f.raw(f"arith.addi {n.name}, {n.name} : i32", I32, None))
     f.case("210", {}, [{"fill": "values", "values": [-2.5]}, {"fill": "values", "values": [21]}, integers(-9, 9)],
            EXACT, lambda s, n, x: [x * s, n + n])
+    return f
+
+
+def many_scalars(dynamic):
+    """More scalars than fit the push constants of Vulkan: 40 of 4 bytes."""
+    f = Function("host_scalars", "f32", "forty", {"a": 70}, dynamic)
+    scalars_, x = [f.scalar_arg(F32) for _ in range(40)], f.arg(F32, "a")
+
+    def body(lines, x, out):
+        total = x
+        for i, s in enumerate(scalars_):
+            lines.append(f"%t{i} = arith.addf {total}, {s.name} : f32")
+            total = f"%t{i}"
+        return total
+
+    f.ret(f.generic("a", [x], f.empty(F32, "a"), body))
+    values = [{"fill": "values", "values": [i - 7]} for i in range(40)]
+    f.case("70", {}, values + [integers(-9, 9)], EXACT, lambda *args: args[-1] + sum(args[:-1]))
+    return f
+
+
+def narrow_scalars(dynamic):
+    """Scalars of less than 32 bits, between wider ones."""
+    f = Function("host_scalars", "f32", "narrow", {"a": 33}, dynamic)
+    h, i, s, w, x = f.scalar_arg(F16), f.scalar_arg(I8), f.scalar_arg(F32), f.scalar_arg(I16), f.arg(F32, "a")
+
+    def body(lines, x, out):
+        lines += [f"%h = arith.extf {h.name} : f16 to f32", f"%i = arith.sitofp {i.name} : i8 to f32",
+                  f"%w = arith.sitofp {w.name} : i16 to f32", f"%t = arith.mulf {x}, %h : f32",
+                  "%u = arith.addf %t, %i : f32", f"%v = arith.addf %u, {s.name} : f32",
+                  "%y = arith.addf %v, %w : f32"]
+        return "%y"
+
+    f.ret(f.generic("a", [x], f.empty(F32, "a"), body))
+    fills = [{"fill": "values", "values": [v]} for v in (-1.5, -100, 0.25, -3000)]
+    f.case("33", {}, fills + [integers(-8, 8)], EXACT, lambda h, i, s, w, x: x * h + i + s + w)
+    return f
+
+
+def while_loop(dynamic):
+    """scf.while carries a tensor and a counter; data ends it: an element of the tensor."""
+    dims = {"a": 50}
+    f = Function("host_while", "f32", "doubling", dims, dynamic)
+    x = f.arg(F32, "a")
+    type_ = f.value_type(x)
+    zero = f.raw("arith.constant 0 : index", INDEX, None)
+    one = f.raw("arith.constant 1 : i32", I32, None)
+    none = f.raw("arith.constant 0 : i32", I32, None)
+    limit = f.constant(F32, 100)
+    if dynamic:
+        f.size_of("a")
+    outer, f.lines = f.lines, []
+    carried = Value("%t", F32, "a")
+
+    def body(lines, x, out):
+        lines.append(f"%d = arith.addf {x}, {x} : f32")
+        return "%d"
+
+    doubled = f.generic("a", [carried], f.empty(F32, "a"), body)
+    f.emit(f"%m = arith.addi %k, {one.name} : i32")
+    f.emit(f"scf.yield {doubled.name}, %m : {type_}, i32")
+    inside = "\n".join("  " + line for line in f.lines)
+    f.lines = outer
+    f.emit(f"%end:2 = scf.while (%t = {x.name}, %k = {none.name}) : ({type_}, i32) -> ({type_}, i32) {{\n"
+           f"      %first = tensor.extract %t[{zero.name}] : {type_}\n"
+           f"      %go = arith.cmpf olt, %first, {limit.name} : f32\n"
+           f"      scf.condition(%go) %t, %k : {type_}, i32\n    }} do {{\n"
+           f"    ^bb0(%t: {type_}, %k: i32):\n{inside}\n    }}")
+    f.ret(Value("%end#0", F32, "a"), Value("%end#1", I32, None))
+
+    def reference(x):
+        x, k = x.copy(), 0
+        while x[0] < 100:
+            x, k = x + x, k + 1
+        return [x, np.array(k)]
+
+    for first in (3, 200):
+        values = [first] + [i % 7 - 3 for i in range(49)]
+        f.case(f"from_{first}", {}, {"fill": "values", "values": values}, EXACT, reference)
+    return f
+
+
+def branch_in_loop(dynamic):
+    """scf.if in scf.for: even steps square, odd ones add; both results are carried."""
+    dims = {"a": 77}
+    f = Function("host_for", "f32", "branch_in_loop", dims, dynamic)
+    n, x = f.scalar_arg(INDEX), f.arg(F32, "a")
+    type_ = f.value_type(x)
+    zero, one, two = (f.raw(f"arith.constant {v} : index", INDEX, None) for v in (0, 1, 2))
+    if dynamic:
+        f.size_of("a")
+    outer, branches = f.lines, []
+    for op in ("mulf", "addf"):
+        f.lines = []
+
+        def body(lines, t, x, out, op=op):
+            lines.append(f"%r = arith.{op} {t}, {x} : f32")
+            return "%r"
+
+        y = f.generic("a", [Value("%carried", F32, "a"), x], f.empty(F32, "a"), body)
+        f.emit(f"scf.yield {y.name} : {type_}")
+        branches.append("\n".join("    " + line for line in f.lines))
+    f.lines = outer
+    f.ret(f.raw(f"scf.for %i = {zero.name} to {n.name} step {one.name} iter_args(%carried = {x.name}) -> ({type_}) {{\n"
+                f"      %rest = arith.remui %i, {two.name} : index\n"
+                f"      %even = arith.cmpi eq, %rest, {zero.name} : index\n"
+                f"      %next = scf.if %even -> ({type_}) {{\n{branches[0]}\n      }} else {{\n{branches[1]}\n      }}\n"
+                f"      scf.yield %next : {type_}\n    }}", F32, "a"))
+
+    def reference(n, x):
+        t = x
+        for i in range(int(n)):
+            t = t + x if i % 2 else t * x
+        return t
+
+    for count in (0, 1, 4):
+        f.case(f"n={count}", {}, [{"fill": "values", "values": [count]}, integers(-5, 5)], EXACT, reference)
     return f
 
 
@@ -362,7 +479,7 @@ def perceptron(dynamic):
 def functions():
     for dynamic in (False, True):
         for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
-                     old_and_new, perceptron):
+                     old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron):
             yield make(dynamic)
     yield call()
     yield constants()

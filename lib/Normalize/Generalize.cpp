@@ -9,13 +9,15 @@
 //   %r = linalg.generic {maps = [(m,n,k)->(m,k), (m,n,k)->(k,n),
 //                        (m,n,k)->(m,n)]} ins(%a, %b) outs(%c) { mul; add }
 //
-// linalg.softmax is decomposed (maximum, exp of difference, sum, quotient), and
-// whatever has one value everywhere becomes linalg.fill.
+// linalg.softmax is decomposed (maximum, exp of difference, sum, quotient),
+// tensor.concat puts its operands into windows of a new tensor, and whatever has
+// one value everywhere becomes linalg.fill.
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -105,9 +107,11 @@ LogicalResult tilewright::generalizeFunction(func::FuncOp func) {
   for (Operation *op : splats)
     (void)fillInsteadOfSplat(rewriter, op);
 
-  // Elementwise arith and math ops on tensors.
+  // Elementwise arith and math ops on tensors; concatenations, which fill the
+  // windows of a new tensor.
   RewritePatternSet patterns(func.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
   if (failed(applyPatternsGreedily(func, std::move(patterns))))
     return func.emitError("elementwise ops on tensors did not reach a fixed "
                           "point; write them as linalg.generic");

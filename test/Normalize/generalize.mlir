@@ -70,3 +70,15 @@ func.func @EveryFamilyHasAGenericForm(%v: tensor<8xf32>, %m: tensor<8x8xf32>, %t
   %8 = linalg.batch_matmul ins(%t, %t : tensor<8x8x8xf32>, tensor<8x8x8xf32>) outs(%t : tensor<8x8x8xf32>) -> tensor<8x8x8xf32>
   return %6, %7, %8 : tensor<8x8xf32>, tensor<8xf32>, tensor<8x8x8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @ConcatenationFillsWindows
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4x7xf32>
+// CHECK: %[[A:.*]] = tensor.insert_slice %arg0 into %[[E]][0, 0] [4, 3] [1, 1]
+// CHECK: %[[B:.*]] = tensor.insert_slice %arg1 into %[[A]][0, 3] [4, 4] [1, 1]
+// CHECK: return %[[B]]
+func.func @ConcatenationFillsWindows(%a: tensor<4x3xf32>, %b: tensor<4x4xf32>) -> tensor<4x7xf32> {
+  %r = tensor.concat dim(1) %a, %b : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x7xf32>
+  return %r : tensor<4x7xf32>
+}

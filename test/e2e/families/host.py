@@ -7,8 +7,10 @@ run-time errors of sizes that disagree.
 
 import numpy as np
 
-from data import F16, F32, I8, I16, I32, INDEX, choice, integers, uniform
+from data import ElementType, F16, F32, I8, I16, I32, INDEX, choice, integers, uniform
 from functions import EXACT, Function, Value, relative
+
+BIT = ElementType("i1", 1)
 
 
 def add_one(f, x, dims, amount=1):
@@ -126,6 +128,27 @@ def constants():
     f.ret(f.op("linalg.matmul", [x, w], splat))
     weights = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [-1, 0, 1, 2]], np.float64)
     f.case("5x3x4", {}, integers(-9, 9), EXACT, lambda x: x @ weights + 0.5)
+    return f
+
+
+def typed_constants(element):
+    """A dense constant per type, and a mask."""
+    f = Function("host_constants", element.name, "dense_and_mask", {"a": 8})
+    x = f.arg(element, "a")
+    values = [3, -1, 0, 2, -4, 1, 7, -2]
+    literal = ", ".join(f"{v:.1f}" if element.is_float else str(v) for v in values)
+    c = f.raw(f"arith.constant dense<[{literal}]> : tensor<8x{element.name}>", element, "a")
+    mask = Value("%mask", BIT, "a")
+    f.emit("%mask = arith.constant dense<[true, false, true, true, false, false, true, false]> : tensor<8xi1>")
+
+    def body(lines, x, c, m, out):
+        op = "addf" if element.is_float else "addi"
+        lines += [f"%t = arith.{op} {x}, {c} : {element.name}", f"%u = arith.select {m}, %t, {x} : {element.name}"]
+        return "%u"
+
+    f.ret(f.generic("a", [x, c, mask], f.empty(element, "a"), body))
+    chosen = np.array([1, 0, 1, 1, 0, 0, 1, 0], bool)
+    f.case("8", {}, integers(-9, 9), EXACT, lambda x: np.where(chosen, x + np.array(values), x))
     return f
 
 
@@ -397,6 +420,28 @@ def halves(dynamic):
     return f
 
 
+def concatenation(dynamic):
+    """tensor.concat of an argument and a computed tensor, along both dims."""
+    dims = {"m": 11, "n": 21}
+    f = Function("host_slices", "f32", "concat", dims, dynamic)
+    x, y = f.arg(F32, "mn"), f.arg(F32, "mn")
+    t = f.value_type(x)
+    wide = "tensor<?x?xf32>" if dynamic else "tensor<11x42xf32>"
+    tall = "tensor<?x?xf32>" if dynamic else "tensor<22x42xf32>"
+    z = add_one(f, y, "mn", 4)
+    beside = f.raw(f"tensor.concat dim(1) {x.name}, {z.name} : ({t}, {t}) -> {wide}", F32, "mn")
+    below = f.raw(f"tensor.concat dim(0) {beside.name}, {beside.name} : ({wide}, {wide}) -> {tall}", F32, "mn")
+    below.type_text = tall
+    f.ret(below)
+
+    def reference(x, y):
+        row = np.concatenate([x, y + 4], axis=1)
+        return np.concatenate([row, row], axis=0)
+
+    f.case("11x21", {}, integers(-9, 9), EXACT, reference)
+    return f
+
+
 def old_and_new(dynamic):
     """A window of a tensor is overwritten while the old tensor lives on."""
     dims = {"m": 9, "n": 14}
@@ -479,10 +524,12 @@ def perceptron(dynamic):
 def functions():
     for dynamic in (False, True):
         for make in (chain, conditional, loop, scalars, slices, moving_window, matmul_of_windows, rows, halves,
-                     old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron):
+                     concatenation, old_and_new, many_scalars, narrow_scalars, while_loop, branch_in_loop, perceptron):
             yield make(dynamic)
     yield call()
     yield constants()
+    for element in (F16, I32, I8):
+        yield typed_constants(element)
     yield passthrough()
     yield reshapes()
     yield disagreement()

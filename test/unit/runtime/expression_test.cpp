@@ -70,6 +70,29 @@ TEST(Expression, Leaves) {
   EXPECT_EQ(run(R"(["device", "sm"])"), "0");
 }
 
+// What decides between 32-bit and 64-bit indices.
+TEST(Expression, IndexGuards) {
+  auto holds = [](const char *guard, std::vector<int64_t> dims,
+                  std::vector<int64_t> strides, int64_t offset) {
+    Expression expression;
+    EXPECT_FALSE(Expression::parseText(guard, {{2}, 0}, expression));
+    ExpressionOperand operand = {dims.data(), 2, 0,
+                                 strides.empty() ? nullptr : strides.data(),
+                                 offset};
+    int64_t value = -1;
+    EXPECT_FALSE(expression.evaluate({&operand, nullptr}, value));
+    return value;
+  };
+  const char *dense = R"(["lt", ["numel", 0], 2147483648])";
+  EXPECT_EQ(holds(dense, {65536, 32767}, {}, 0), 1);
+  EXPECT_EQ(holds(dense, {65536, 32768}, {}, 0), 0);
+  EXPECT_EQ(holds(dense, {int64_t(1) << 40, 0}, {}, 0), 1);
+  const char *window = R"(["lt", ["span", 0], 2147483648])";
+  EXPECT_EQ(holds(window, {2048, 8}, {1 << 20, 1}, 0), 1);
+  EXPECT_EQ(holds(window, {2049, 8}, {1 << 20, 1}, 0), 0);
+  EXPECT_EQ(holds(window, {2048, 8}, {1 << 20, 1}, (1 << 20) - 8), 0);
+}
+
 TEST(Expression, Arithmetic) {
   EXPECT_EQ(run(R"(["add", 1, 2, 3])"), "6");
   EXPECT_EQ(run(R"(["sub", 1, 2])"), "-1");

@@ -282,7 +282,7 @@ TEST_F(HostTest, ExplainsWhatItRefuses) {
     func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
       %0 = tensor.concat dim(0) %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
       return %0 : tensor<8xf32>
-    }));
+    })"));
   EXPECT_NE(error.find("tensor.concat"), std::string::npos) << error;
 }
 

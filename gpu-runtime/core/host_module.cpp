@@ -64,8 +64,15 @@ Status HostModule::load(const Artifact::Section &section,
   // one is loaded: the file stays open until then.
   std::string path = "/proc/self/fd/" + std::to_string(module->file);
   module->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!module->handle)
-    return corruptArtifact(where + ": " + dlError());
+  if (!module->handle) {
+    std::string reason = dlError();
+    size_t name = reason.find("undefined symbol: ");
+    if (name != std::string::npos)
+      return notFound(where + " calls '" + reason.substr(name + 18) +
+                      "', which no external library defines; name the library "
+                      "(tilewright-run: --external-lib=PATH)");
+    return corruptArtifact(where + ": " + reason);
+  }
   if (Status s = module->query(program, api))
     return std::move(s).in(where);
   result = std::move(module);

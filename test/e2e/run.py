@@ -38,7 +38,10 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
     parser.add_argument("--filter", default="*", help="pattern of FAMILY/TYPE/SHAPE/LABEL")
     parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90",
-                        help="comma list; ptxsim@ARCH is the simulator as that GPU (%(default)s)")
+                        help="comma list; ptxsim@ARCH is the simulator as that GPU, ptxsim@ARCH+speed without its "
+                             "checks (%(default)s)")
+    parser.add_argument("--simulated-elements", type=int, default=SIMULATED_ELEMENTS,
+                        help="simulate cases of up to so many input elements, and one larger per family (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
@@ -135,14 +138,14 @@ def elements(case):
     return sum(math.prod(int(d) for d in re.findall(r"(\d+)x", i["type"])) for i in case.inputs)
 
 
-def devices_of(batch, case, simulated):
+def devices_of(batch, case, most, simulated):
     """What may run a case. A simulator gets the small ones, and the first large one of each family."""
     devices = list(dict.fromkeys(map(batching.short, batch.targets)))
     if "cuda" in devices:
         family = case.name.split("/")[0]
-        if elements(case) <= SIMULATED_ELEMENTS or family not in simulated:
+        if elements(case) <= most or family not in simulated:
             devices.append("ptxsim")  # runs the same PTX
-            if elements(case) > SIMULATED_ELEMENTS:
+            if elements(case) > most:
                 simulated.add(family)
     return devices
 
@@ -158,7 +161,7 @@ def write_cases(options, batches):
         for f in batch.functions:
             for case in f.cases:
                 entry = {"name": case.name, "function": f.symbol, "inputs": case.inputs, "check": case.check,
-                         "devices": devices_of(batch, case, simulated)}
+                         "devices": devices_of(batch, case, options.simulated_elements, simulated)}
                 if case.error:
                     entry["error"] = case.error
                 if case.reference and not options.compile_only:
@@ -182,8 +185,9 @@ def starts(devices):
         yield "", plain, {}
     for device in devices:
         if "@" in device:
-            name, arch = device.split("@")
-            yield f"-{arch}", [name], {"PTXSIM_ARCH": arch}
+            name, mode = device.split("@")
+            arch, _, speed = mode.partition("+")
+            yield f"-{mode}", [name], {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if speed else "on"}
 
 
 def run_cases(options, path, devices, expectations, functions, verdicts):

@@ -71,6 +71,7 @@ static void buildLoops(OpPassManager &pm) {
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createGenerateRuntimeVerificationPass());

@@ -30,6 +30,14 @@ def WidenAccumulatorsPass : Pass<"tilewright-widen-accumulators"> {
                            "mlir::tensor::TensorDialect"];
 }
 
+def OrderConstantsPass : Pass<"tilewright-order-constants", "::mlir::ModuleOp"> {
+  let summary = "globals of dense constants in the order of their first use";
+  let description = [{
+    Gives the `__constant_…` globals that bufferization makes names and places
+    that do not depend on the order in which it visited the functions.
+  }];
+}
+
 def ConvertReferenceMemoryPass
     : Pass<"tilewright-convert-reference-memory", "::mlir::ModuleOp"> {
   let summary = "allocations, copies, assertions and printing of the reference";

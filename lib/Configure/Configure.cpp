@@ -10,6 +10,7 @@
 //               block = [64, 64, 16], …>} …
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
+#include "Enumerate.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Splits.h"
 
@@ -78,6 +79,26 @@ static void explainRefusals(ArrayRef<Candidate> candidates,
     explain.push_back(line);
     times = 0;
   }
+}
+
+/// Says why a contraction is not on matrix units, where the target has some.
+static void explainMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
+                              TargetAttr target,
+                              SmallVectorImpl<std::string> &explain) {
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  if (config.getMma() || !names || !matchProduct(info.getRoot()))
+    return;
+  std::string reason = "the target lists no instruction";
+  for (auto name : names.getAsRange<StringAttr>()) {
+    if (!matchInstruction(info, name, reason))
+      continue;
+    reason = "'" + name.getValue().str() + "' computes it, but this config " +
+             (config.getStrategy() == Strategy::SkinnyContraction
+                  ? "reads the operands once, which takes longer than the products"
+                  : "was pinned or ranks first");
+    break;
+  }
+  explain.push_back("not on matrix units: " + reason);
 }
 
 /// Says how many blocks share a reduction, or why one block does what many
@@ -166,6 +187,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   explain.front() = explainStrategy(*info, config.getStrategy());
+  explainMatrixUnit(*info, config, target, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
 

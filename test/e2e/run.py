@@ -173,6 +173,11 @@ def write_cases(options, batches):
                         number += 1
                 cases.append(entry)
         programs.append({"artifact": str(batch.artifact.relative_to(options.out)), "cases": cases})
+    left_out = sum("cuda" in case["devices"] and "ptxsim" not in case["devices"]
+                   for program in programs for case in program["cases"])
+    if left_out:
+        print(f"not simulated: {left_out} cases of more than {options.simulated_elements} input elements "
+              "(--simulated-elements)", flush=True)
     path = options.out / "cases.json"
     path.write_text(json.dumps({"schema": 1, "programs": programs}, indent=1))
     return path

@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --input-file=%t --check-prefix=WITHOUT
 
 // With -g an instruction leads back to the line of the op that it comes from.
-// CHECK: .loc	1 [[#ADD:]]
+// CHECK: .loc	1 [[# @LINE + 5]]
 // CHECK: add.rn.f32
 // CHECK: .file	1 "{{.*}}line-tables.mlir"
 // WITHOUT-NOT: {{^[[:space:]]*\.(loc|file)}}

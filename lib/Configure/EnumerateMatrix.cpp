@@ -16,6 +16,19 @@
 using namespace mlir;
 using namespace tilewright;
 
+bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
+                            const MatrixInstruction &instruction) {
+  auto isOf = [&](unsigned number, Type type) {
+    return getElementTypeOrSelf(op->getOperand(number)) == type;
+  };
+  return isOf(contraction.a, instruction.operand) &&
+         isOf(contraction.b, instruction.operand) &&
+         isOf(2, instruction.accumulator) &&
+         llvm::all_of(contraction.signedness, [&](StringRef factor) {
+           return factor == instruction.signedness;
+         });
+}
+
 std::optional<MatrixInstruction>
 tilewright::matchInstruction(const KernelInfo &info, StringRef name,
                              std::string &reason) {
@@ -31,17 +44,7 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
     reason = "matrix instructions need one m, one n and one k loop";
     return std::nullopt;
   }
-  auto isOf = [&](unsigned number, Type type) {
-    return getElementTypeOrSelf(info.getRoot()->getOperand(number)) == type;
-  };
-  // Integers are extended as the instruction does it.
-  auto extends = [&](StringRef factor) {
-    return factor == instruction->signedness;
-  };
-  if (!llvm::all_of(contraction->signedness, extends) ||
-      !isOf(contraction->a, instruction->operand) ||
-      !isOf(contraction->b, instruction->operand) ||
-      !isOf(2, instruction->accumulator)) {
+  if (!hasTypesOf(info.getRoot(), *contraction, *instruction)) {
     reason = "matrix instruction '" + name.str() + "' is for other types";
     return std::nullopt;
   }

@@ -18,7 +18,6 @@
 
 #include "Vectorizer.h"
 #include "tilewright/Configure/KernelInfo.h"
-#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -321,14 +320,7 @@ static StringAttr instructionOf(linalg::LinalgOp op,
     return {};
   auto instruction =
       MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
-  auto isOf = [&](unsigned number, Type type) {
-    return getElementTypeOrSelf(op->getOperand(number)) == type;
-  };
-  bool matches = instruction &&
-                 contraction.signedness[0] == instruction->signedness &&
-                 contraction.signedness[1] == instruction->signedness && isOf(contraction.a, instruction->operand) &&
-                 isOf(contraction.b, instruction->operand) &&
-                 isOf(2, instruction->accumulator);
+  bool matches = instruction && hasTypesOf(op, contraction, *instruction);
   return matches ? config.getMma() : StringAttr();
 }
 

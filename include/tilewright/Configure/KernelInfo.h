@@ -26,6 +26,7 @@
 #ifndef TILEWRIGHT_CONFIGURE_KERNELINFO_H
 #define TILEWRIGHT_CONFIGURE_KERNELINFO_H
 
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -75,6 +76,10 @@ struct Contraction {
 std::optional<Contraction> matchProduct(mlir::linalg::LinalgOp op);
 /// The same with at least one loop of its own for each operand.
 std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
+
+/// True if operands, accumulator and extensions are the instruction's.
+bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,
+                const MatrixInstruction &instruction);
 
 /// A product that reuses little of its larger operand: at most 16 rows or
 /// columns. Its time is that of reading the larger operand once.

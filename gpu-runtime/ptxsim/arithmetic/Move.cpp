@@ -5,6 +5,7 @@
 
 #include "arithmetic/Families.h"
 #include "machine/LaneLoops.h"
+#include "machine/MemoryAccess.h"
 
 namespace tilewright::ptxsim {
 namespace {
@@ -67,6 +68,7 @@ void unpackElements(ExecContext &context, const Inst &inst) {
 uint64_t windowOffset(Space space) {
   switch (space) {
   case Space::Shared:
+  case Space::SharedCluster:
     return DeviceMemory::sharedWindow;
   case Space::Local:
     return DeviceMemory::localWindow;
@@ -99,9 +101,12 @@ void testSpace(ExecContext &context, const Inst &inst) {
   uint64_t window = context.grid->memory->windowBase();
   forEachLane(context.mask, [&](unsigned lane) {
     uint64_t offset = a[lane] - window;
-    bool small = a[lane] >= window && offset < 3 * DeviceMemory::smallWindowBytes;
+    bool small = a[lane] >= window && offset < DeviceMemory::smallWindowsEnd;
     uint64_t start = windowOffset(inst.space);
-    bool inside = a[lane] >= window && offset - start < DeviceMemory::smallWindowBytes && offset >= start;
+    uint64_t size = inst.space == Space::SharedCluster ? DeviceMemory::localWindow : DeviceMemory::smallWindowBytes;
+    bool inside = a[lane] >= window && offset - start < size && offset >= start;
+    if (inst.space == Space::Shared && a[lane] >= window)
+      inside = ownerOfShared(context, offset) == context.block;
     if (inst.space == Space::Const) {
       const Allocation *allocation = context.grid->memory->find(a[lane]);
       inside = allocation && allocation->readOnly;
@@ -115,6 +120,8 @@ bool takeSpace(InstDecoder &d, Space &space) {
     space = Space::Global;
   else if (d.take("shared") || d.take("shared::cta"))
     space = Space::Shared;
+  else if (d.take("shared::cluster"))
+    space = Space::SharedCluster;
   else if (d.take("local"))
     space = Space::Local;
   else if (d.take("const"))

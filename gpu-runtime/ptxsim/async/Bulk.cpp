@@ -1,16 +1,13 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bulk copies without tensor maps, and their groups.
+// When bulk copies happen, and their groups.
 
 #include "async/Bulk.h"
-#include "arithmetic/Families.h"
+#include "async/BulkOp.h"
 #include "async/Mbarrier.h"
-#include "decode/Decoder.h"
 #include "machine/MemoryAccess.h"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace tilewright::ptxsim {
@@ -37,82 +34,107 @@ private:
   Warp *warp;
 };
 
-/// Tells the mbarrier of a load.
-void complete(ExecContext &context, const PendingBulk &copy, uint32_t agent) {
+void become(ExecContext &context, const PendingBulk &copy, uint32_t agent) {
+  if (BlockRaces *races = context.block->races.get())
+    races->become(agent, copy.issued, copy.clock);
+}
+
+/// Tells the mbarrier of a copy into shared memory.
+void complete(ExecContext &context, const PendingBulk &copy) {
   unsigned lane = copy.thread % warpSize;
-  if (!copy.toShared)
-    return;
-  Mbarrier *barrier = findMbarrier(context, *copy.inst, lane, copy.barrier);
+  const Inst &inst = *copy.inst;
+  if (ownerOfShared(context, copy.barrier) != ownerOfShared(context, copy.to))
+    return context.report(FindingKind::MbarrierMisuse, inst, lane, copy.barrier,
+                          "the mbarrier is not in the block that the copy goes to");
+  Mbarrier *barrier = findMbarrier(context, inst, Space::SharedCluster, copy.writer, lane, copy.barrier);
   if (!barrier)
     return;
-  checkInitFence(context, *copy.inst, lane, *barrier, agent);
-  if (BlockRaces *races = context.block->races.get())
-    races->release({agent}, barrier->arriving);
-  addTransactions(context, *copy.inst, lane, *barrier, -int64_t(copy.bytes));
-}
-
-void perform(ExecContext &context, const PendingBulk &copy) {
-  AsThread as(context, copy.thread);
-  constexpr unsigned chunk = 16;
-  unsigned lane = copy.thread % warpSize;
   BlockRaces *races = context.block->races.get();
-  uint32_t agent = copy.thread;
-  if (races) {
-    agent = races->bulkAgentOf(copy.thread);
-    races->become(agent, copy.issued, copy.clock);
-  }
-  if (copy.map) {
-    if (performTensor(context, copy, agent))
-      complete(context, copy, agent);
-    return;
-  }
-  Space toSpace = copy.toShared ? Space::Shared : Space::Global;
-  Space fromSpace = copy.toShared ? Space::Global : Space::Shared;
-  for (uint32_t at = 0; at < copy.bytes; at += chunk) {
-    Place to, from;
-    if (!locate(context, *copy.inst, fromSpace, lane, copy.from + at, chunk, chunk, false, from) ||
-        !locate(context, *copy.inst, toSpace, lane, copy.to + at, chunk, chunk, true, to))
-      return;
-    if (context.checks) {
-      recordAccess(context, *copy.inst, agent, lane, copy.from + at, chunk, from, AccessKind::Read, false);
-      recordAccess(context, *copy.inst, agent, lane, copy.to + at, chunk, to, AccessKind::Write,
-                   std::memcmp(to.bytes, from.bytes, chunk) == 0);
-      if (to.defined && from.defined)
-        std::memcpy(to.defined, from.defined, chunk);
-    }
-    std::memmove(to.bytes, from.bytes, chunk);
-  }
-  complete(context, copy, agent);
+  if (races && races->isAsyncProxy(copy.writer))
+    checkInitFence(context, inst, lane, *barrier, copy.writer);
+  if (races)
+    races->release({copy.writer}, barrier->arriving);
+  addTransactions(context, inst, lane, *barrier, -int64_t(copy.bytes));
 }
 
-/// Sources: destination, source, size, and the barrier of copies to shared memory.
-void bulkCopy(ExecContext &context, const Inst &inst) {
+bool readSource(ExecContext &context, PendingBulk &copy) {
+  if (copy.isRead)
+    return true;
+  become(context, copy, copy.reader);
+  copy.isRead = true;
+  copy.data.assign(copy.bytes, 0);
   if (context.checks)
-    for (unsigned i = 0; i < inst.numSrc; ++i)
-      checkAddressDefined(context, inst, inst.src[i], context.mask);
-  forEachLane(context.mask, [&](unsigned lane) {
-    if (context.stopped)
-      return;
-    PendingBulk copy;
-    copy.inst = &inst;
-    copy.toShared = inst.mode;
-    copy.to = context.row(inst.src[0])[lane] + static_cast<uint64_t>(inst.offset);
-    copy.from = context.row(inst.src[1])[lane] + static_cast<uint64_t>(inst.offset2);
-    copy.bytes = static_cast<uint32_t>(context.row(inst.src[2])[lane]);
-    (copy.toShared ? copy.to : copy.from) &= 0xffffffff;
-    if (copy.toShared)
-      copy.barrier = (context.row(inst.src[3])[lane] + static_cast<uint64_t>(inst.offset3)) & 0xffffffff;
-    if (copy.bytes % 16 != 0 || copy.to % 16 != 0 || copy.from % 16 != 0) {
-      context.report(FindingKind::Misaligned, inst, lane, copy.to,
-                     "a bulk copy of " + std::to_string(copy.bytes) +
-                         " bytes: addresses and size must be multiples of 16");
-      return;
-    }
-    issueBulk(context, lane, std::move(copy));
-  });
+    copy.defined.assign(copy.bytes, 0xff);
+  return copy.map ? readTile(context, copy) : readLinear(context, copy);
 }
 
-void commitGroup(ExecContext &context, const Inst &) {
+void writeDestination(ExecContext &context, const PendingBulk &copy) {
+  become(context, copy, copy.writer);
+  bool ok = copy.map ? writeTile(context, copy) : writeLinear(context, copy);
+  if (ok && !copy.endsInGroup())
+    complete(context, copy);
+}
+
+void perform(ExecContext &context, PendingBulk &copy) {
+  AsThread as(context, copy.thread);
+  if (readSource(context, copy))
+    writeDestination(context, copy);
+}
+
+} // namespace
+
+void startBulk(ExecContext &context, PendingBulk copy) {
+  if (!context.checks || context.random() % 4 == 0)
+    perform(context, copy);
+  else
+    copiesOf(*context.block).pending.push_back(std::move(copy));
+}
+
+void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t multicast) {
+  copy.thread = context.warp->index * warpSize + lane;
+  BulkCopies::Thread &thread = copiesOf(*context.block).threads[copy.thread];
+  copy.group = thread.committed;
+  copy.reader = copy.writer = copy.thread;
+  if (BlockRaces *races = context.block->races.get()) {
+    copy.issued = races->issue(copy.thread);
+    copy.reader = races->bulkAgentOf(copy.thread);
+    copy.writer = copy.endsInGroup() ? races->bulkWriterOf(copy.thread) : copy.reader;
+  }
+  uint64_t ranks = context.grid->clusterDim.count();
+  if (multicast >> ranks != 0)
+    return context.report(FindingKind::ClusterMisuse, *copy.inst, lane, copy.to,
+                          "a multicast to block " + std::to_string(31 - __builtin_clz(multicast)) +
+                              " of a cluster of " + std::to_string(ranks));
+  copy.clock = ++thread.clock;
+  if (multicast == 0)
+    return startBulk(context, std::move(copy));
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    if (!(multicast >> rank & 1))
+      continue;
+    PendingBulk one = copy;
+    one.to = sharedOfRank(rank, copy.to);
+    one.barrier = sharedOfRank(rank, copy.barrier);
+    startBulk(context, std::move(one));
+  }
+}
+
+bool performOneBulk(ExecContext &context, Block &block) {
+  if (!block.bulk || block.bulk->pending.empty())
+    return false;
+  std::vector<PendingBulk> &pending = block.bulk->pending;
+  size_t which = context.random() % pending.size();
+  if (pending[which].endsInGroup() && !pending[which].isRead && context.random() % 2 == 0) {
+    AsThread as(context, pending[which].thread);
+    if (readSource(context, pending[which]))
+      return true;
+  }
+  PendingBulk copy = std::move(pending[which]);
+  pending.erase(pending.begin() + static_cast<ptrdiff_t>(which));
+  perform(context, copy);
+  return true;
+}
+
+void commitBulkGroup(ExecContext &context, const Inst &) {
   BulkCopies &copies = copiesOf(*context.block);
   forEachLane(context.mask, [&](unsigned lane) {
     BulkCopies::Thread &thread = copies.threads[context.warp->index * warpSize + lane];
@@ -121,7 +143,8 @@ void commitGroup(ExecContext &context, const Inst &) {
   });
 }
 
-void waitGroup(ExecContext &context, const Inst &inst) {
+/// inst.offset: groups that may stay; inst.mode: only until the sources have been read.
+void waitBulkGroup(ExecContext &context, const Inst &inst) {
   BulkCopies &copies = copiesOf(*context.block);
   forEachLane(context.mask, [&](unsigned lane) {
     uint32_t number = context.warp->index * warpSize + lane;
@@ -130,105 +153,26 @@ void waitGroup(ExecContext &context, const Inst &inst) {
     uint32_t before = thread.committed > left ? thread.committed - static_cast<uint32_t>(left) : 0;
     if (before == 0)
       return;
-    for (size_t i = 0; i < copies.pending.size();) {
-      PendingBulk copy = copies.pending[i];
-      if (copy.thread != number || copy.toShared || copy.group >= before) {
+    for (size_t i = 0; i < copies.pending.size() && !context.stopped;) {
+      PendingBulk &copy = copies.pending[i];
+      if (copy.thread != number || !copy.endsInGroup() || copy.group >= before) {
         ++i;
-        continue;
+      } else if (inst.mode) {
+        AsThread as(context, number);
+        readSource(context, copy);
+        ++i;
+      } else {
+        PendingBulk due = std::move(copy);
+        copies.pending.erase(copies.pending.begin() + static_cast<ptrdiff_t>(i));
+        perform(context, due);
       }
-      copies.pending.erase(copies.pending.begin() + static_cast<ptrdiff_t>(i));
-      perform(context, copy);
     }
-    if (BlockRaces *races = context.block->races.get())
+    if (BlockRaces *races = context.block->races.get()) {
       races->learn(number, races->bulkAgentOf(number), thread.groupClock[before - 1]);
+      if (!inst.mode)
+        races->learn(number, races->bulkWriterOf(number), thread.groupClock[before - 1]);
+    }
   });
-}
-
-void nothing(ExecContext &, const Inst &) {}
-
-} // namespace
-
-void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy) {
-  BulkCopies &copies = copiesOf(*context.block);
-  copy.thread = context.warp->index * warpSize + lane;
-  BulkCopies::Thread &thread = copies.threads[copy.thread];
-  copy.group = thread.committed;
-  copy.clock = ++thread.clock;
-  if (context.block->races)
-    copy.issued = context.block->races->issue(copy.thread);
-  if (!context.checks || context.random() % 4 == 0)
-    perform(context, copy);
-  else
-    copies.pending.push_back(std::move(copy));
-}
-
-bool performOneBulk(ExecContext &context, Block &block) {
-  if (!block.bulk || block.bulk->pending.empty())
-    return false;
-  std::vector<PendingBulk> &pending = block.bulk->pending;
-  size_t which = context.random() % pending.size();
-  PendingBulk copy = pending[which];
-  pending.erase(pending.begin() + static_cast<ptrdiff_t>(which));
-  perform(context, copy);
-  return true;
-}
-
-bool decodeBulkTensor(InstDecoder &d);
-
-bool decodeBulk(InstDecoder &d) {
-  Inst &inst = d.inst;
-  d.decoder.program.usesAgents = true;
-  if (d.take("commit_group")) {
-    inst.run = commitGroup;
-    return d.expectOperands(0);
-  }
-  if (d.take("wait_group")) {
-    uint64_t left;
-    d.take("read");
-    inst.run = waitGroup;
-    if (!d.expectOperands(1) || !d.immediate(0, left))
-      return false;
-    inst.offset = static_cast<int64_t>(left);
-    return true;
-  }
-  if (d.take("tensor"))
-    return decodeBulkTensor(d);
-  bool hasPolicy = d.take("L2::cache_hint");
-  if (d.take("prefetch")) {
-    d.take("L2");
-    d.take("global");
-    inst.run = nothing;
-    return d.expectOperands(2 + hasPolicy) && d.address(0) && d.source(1, ScalarType::U32);
-  }
-  if (d.hasModifier("multicast::cluster"))
-    return d.unsupported("multicast");
-  // Destination, then source.
-  const std::vector<std::string_view> left = d.remaining();
-  bool toShared = left.size() > 1 && (left[0] == "shared::cluster" || left[0] == "shared::cta") && left[1] == "global";
-  bool toGlobal = left.size() > 1 && left[0] == "global" && left[1] == "shared::cta";
-  if (!toShared && !toGlobal)
-    return d.unsupported("this direction");
-  d.take(left[0]);
-  d.take(left[1]);
-  if (!d.take(toShared ? "mbarrier::complete_tx::bytes" : "bulk_group"))
-    return d.fail("needs its way of completion");
-  inst.mode = toShared;
-  inst.run = bulkCopy;
-  if (!d.expectOperands(3 + toShared + hasPolicy) || !d.address(0))
-    return false;
-  int64_t to = inst.offset;
-  if (!d.address(1))
-    return false;
-  inst.offset2 = inst.offset;
-  if (!d.source(2, ScalarType::U32))
-    return false;
-  if (toShared && !d.address(3))
-    return false;
-  inst.offset3 = inst.offset;
-  inst.offset = to;
-  // That of the mbarrier.
-  inst.space = Space::Shared;
-  return true;
 }
 
 } // namespace tilewright::ptxsim

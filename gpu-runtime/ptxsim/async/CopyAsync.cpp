@@ -5,6 +5,7 @@
 
 #include "async/CopyAsync.h"
 #include "arithmetic/Families.h"
+#include "async/BulkOp.h"
 #include "decode/Decoder.h"
 #include "machine/MemoryAccess.h"
 
@@ -94,7 +95,7 @@ void arriveAfterCopies(ExecContext &context, const Inst &inst) {
       return;
     if (!inst.mode) {
       ++barrier->pending;
-      storeMbarrier(context, *barrier);
+      storeMbarrier(*barrier);
     }
     if (context.block->races)
       arrival.issued = context.block->races->issue(context.warp->index * warpSize + lane);
@@ -144,7 +145,7 @@ void copyAsync(ExecContext &context, const Inst &inst) {
     copy.clock = ++copies.issued[lane];
     // A generic address of shared memory is its window's.
     uint64_t offset = copy.to - context.grid->memory->windowBase();
-    if (offset < DeviceMemory::smallWindowBytes)
+    if (offset < DeviceMemory::localWindow)
       copy.to = offset;
     if (!context.checks) {
       perform(context, copy);
@@ -275,15 +276,16 @@ bool decodeCopy(InstDecoder &d) {
 
 } // namespace
 
-bool decodeBulk(InstDecoder &d);
-
 bool decodeCp(InstDecoder &d) {
   Inst &inst = d.inst;
   inst.undef = UndefRule::Own;
+  bool reduces = d.take("reduce");
   if (!d.take("async"))
     return d.unsupported("this form");
   if (d.take("bulk"))
-    return decodeBulk(d);
+    return decodeBulk(d, reduces);
+  if (reduces)
+    return d.fail("needs .bulk");
   if (d.take("commit_group")) {
     inst.run = commitGroup;
     return d.expectOperands(0);

@@ -42,9 +42,11 @@ bool takeSemantics(InstDecoder &d, Order usual, std::string_view usualName) {
 bool takeSharedSpace(InstDecoder &d, bool mayBeRemote) {
   Inst &inst = d.inst;
   if (mayBeRemote && d.take("shared::cluster")) {
-    inst.space = Space::Shared;
+    inst.space = Space::SharedCluster;
     return true;
   }
+  if (d.hasModifier("shared::cluster"))
+    return d.fail("only arrivals and transactions reach mbarriers of other blocks of the cluster");
   takeMemorySpace(d);
   return inst.space == Space::Shared || inst.space == Space::Generic || d.fail("an mbarrier is in shared memory");
 }

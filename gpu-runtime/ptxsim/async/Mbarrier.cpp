@@ -18,24 +18,24 @@ void misuse(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
 }
 
 /// Ends the phase when it is complete, and wakes whom that concerns.
-void settle(ExecContext &context, Mbarrier &barrier) {
+void settle(Mbarrier &barrier) {
   if (barrier.pending == 0 && barrier.transactions == 0) {
     ++barrier.phase;
     barrier.pending = barrier.expected;
     barrier.completed.join(barrier.arriving);
     barrier.arriving.clear();
-    context.block->idleWakes = 0;
-    wakeSleepers(*context.block);
+    barrier.owner->idleWakes = 0;
+    wakeSleepers(*barrier.owner);
   }
-  storeMbarrier(context, barrier);
+  storeMbarrier(barrier);
 }
 
 void initialise(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, uint64_t count) {
   Place place;
   if (!locate(context, inst, lane, address, 8, true, place))
     return;
-  if (place.space != Space::Shared)
-    return misuse(context, inst, lane, address, "an mbarrier must be in shared memory");
+  if (place.owner != context.block)
+    return misuse(context, inst, lane, address, "an mbarrier must be in shared memory of the own block");
   if (count == 0 || count > Mbarrier::maxCount)
     return misuse(context, inst, lane, address,
                   "an mbarrier with a count of " + std::to_string(count) + "; it must be 1 to 1048575");
@@ -48,23 +48,32 @@ void initialise(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
   if (!isNew && bytes == entry->second.bits())
     misuse(context, inst, lane, address, "an mbarrier is initialised again without mbarrier.inval");
   entry->second = {};
+  entry->second.owner = context.block;
   entry->second.offset = offset;
   entry->second.expected = entry->second.pending = static_cast<uint32_t>(count);
   entry->second.initLine = inst.line;
   if (BlockRaces *races = context.block->races.get()) {
-    entry->second.initThread = context.warp->index * warpSize + lane;
-    entry->second.initClock = races->clockOf(entry->second.initThread);
+    uint32_t thread = context.warp->index * warpSize + lane;
+    entry->second.initThread = races->globalThread(thread);
+    entry->second.initClock = races->clockOf(thread);
   }
   if (context.checks) {
     recordAccess(context, inst, lane, address, 8, place, AccessKind::Write, false);
     std::memset(place.defined, 0xff, 8);
   }
-  storeMbarrier(context, entry->second);
+  storeMbarrier(entry->second);
+}
+
+bool isOwn(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, const Mbarrier &barrier) {
+  if (barrier.owner == context.block)
+    return true;
+  misuse(context, inst, lane, address, "this operation is for mbarriers of the own block, not of the cluster's others");
+  return false;
 }
 
 void invalidate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address) {
   Mbarrier *barrier = findMbarrier(context, inst, lane, address);
-  if (!barrier)
+  if (!barrier || !isOwn(context, inst, lane, address, *barrier))
     return;
   Place place;
   if (context.checks && locate(context, inst, lane, address, 8, true, place)) {
@@ -80,7 +89,9 @@ void releaseInto(ExecContext &context, const Inst &inst, unsigned lane, Mbarrier
   if (!races)
     return;
   uint32_t thread = context.warp->index * warpSize + lane;
-  if (inst.order == Order::Release)
+  // An arrival of scope .cta tells the threads of another block nothing.
+  bool outOfScope = barrier.owner != context.block && inst.scope == Scope::Cta;
+  if (inst.order == Order::Release && !outOfScope)
     races->release({thread}, barrier.arriving);
   else
     races->publishFence(thread, barrier.arriving);
@@ -90,8 +101,11 @@ void arrive(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
   Mbarrier *barrier = findMbarrier(context, inst, lane, address);
   if (!barrier)
     return;
-  uint64_t token = barrier->token();
   MbarrierOp op = static_cast<MbarrierOp>(inst.op);
+  bool needsState = inst.numDst != 0 && inst.dst[0] != sinkRow;
+  if ((op == MbarrierOp::ArriveNoComplete || needsState) && !isOwn(context, inst, lane, address, *barrier))
+    return;
+  uint64_t token = barrier->token();
   uint64_t count = op == MbarrierOp::ArriveExpectTx ? 1 : operand;
   if (count == 0 || count > Mbarrier::maxCount)
     return misuse(context, inst, lane, address,
@@ -114,7 +128,7 @@ void arrive(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
 /// Whether the wait succeeds; `sleeps` where it fails for good reason.
 bool wait(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, uint64_t operand, bool &sleeps) {
   Mbarrier *barrier = findMbarrier(context, inst, lane, address);
-  if (!barrier)
+  if (!barrier || !isOwn(context, inst, lane, address, *barrier))
     return true;
   bool complete;
   if (inst.mode) {
@@ -150,20 +164,25 @@ uint64_t Mbarrier::bits() const {
   return low | uint64_t(pending) << 21 | uint64_t(expected) << 41 | (phase & 1) << 61 | 1ull << 62;
 }
 
-void storeMbarrier(ExecContext &context, const Mbarrier &barrier) {
+void storeMbarrier(const Mbarrier &barrier) {
   uint64_t bits = barrier.bits();
-  std::memcpy(context.block->shared.data() + barrier.offset, &bits, 8);
+  std::memcpy(barrier.owner->shared.data() + barrier.offset, &bits, 8);
 }
 
 Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address) {
+  return findMbarrier(context, inst, inst.space, context.warp->index * warpSize + lane, lane, address);
+}
+
+Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, Space space, uint32_t thread, unsigned lane,
+                       uint64_t address) {
   Place place;
-  if (!locate(context, inst, lane, address, 8, true, place))
+  if (!locate(context, inst, space, lane, address, 8, 8, true, place))
     return nullptr;
-  Block &block = *context.block;
+  Block *owner = place.owner;
   MbarrierSet::iterator found;
-  if (place.space != Space::Shared || !block.mbarriers ||
-      (found = block.mbarriers->find(static_cast<uint32_t>(place.bytes - block.shared.data()))) ==
-          block.mbarriers->end()) {
+  if (!owner || !owner->mbarriers ||
+      (found = owner->mbarriers->find(static_cast<uint32_t>(place.bytes - owner->shared.data()))) ==
+          owner->mbarriers->end()) {
     misuse(context, inst, lane, address, "there is no initialised mbarrier at this address");
     return nullptr;
   }
@@ -173,9 +192,12 @@ Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, unsigned lane, ui
     misuse(context, inst, lane, address, "the mbarrier was overwritten by other instructions");
     return nullptr;
   }
-  if (context.checks)
-    checkRace(context, inst, context.warp->index * warpSize + lane, lane, address, 8, place, AccessKind::Atomic,
-              Scope::Cta, false);
+  if (context.checks) {
+    checkRace(context, inst, thread, lane, address, 8, place, AccessKind::Atomic, Scope::Cluster, false);
+    // Relaxed operations tell nobody that they have happened.
+    if (inst.order == Order::Release)
+      noteIfRemote(context, inst, thread, place);
+  }
   return &found->second;
 }
 
@@ -185,7 +207,7 @@ void arriveAt(ExecContext &context, const Inst &inst, unsigned lane, Mbarrier &b
                   std::to_string(count) + " arrivals at an mbarrier whose phase waits for " +
                       std::to_string(barrier.pending));
   barrier.pending -= count;
-  settle(context, barrier);
+  settle(barrier);
 }
 
 void addTransactions(ExecContext &context, const Inst &inst, unsigned lane, Mbarrier &barrier, int64_t bytes) {
@@ -195,12 +217,12 @@ void addTransactions(ExecContext &context, const Inst &inst, unsigned lane, Mbar
                   "an mbarrier expects " + std::to_string(sum) + " bytes; at most 1048575 are possible");
   barrier.transactions = static_cast<int32_t>(sum);
   barrier.changed = &inst;
-  settle(context, barrier);
+  settle(barrier);
 }
 
 void checkInitFence(ExecContext &context, const Inst &inst, unsigned lane, const Mbarrier &barrier, uint32_t agent) {
   const BlockRaces *races = context.block->races.get();
-  if (races && !races->proxyFenced(barrier.initThread, barrier.initClock, agent))
+  if (races && !races->proxyFenced(barrier.initThread, barrier.initClock, agent, fencesShared))
     context.reportWithOther(FindingKind::ProxyOrder, inst, lane, barrier.offset,
                             "a bulk copy completes at an mbarrier that line " + std::to_string(barrier.initLine) +
                                 " initialised without fence.mbarrier_init or fence.proxy.async after it",

@@ -32,7 +32,8 @@ struct Warp;
 struct Mbarrier {
   static constexpr uint32_t maxCount = (1u << 20) - 1;
 
-  /// In shared memory.
+  /// In the shared memory of this block.
+  Block *owner = nullptr;
   uint32_t offset = 0;
   /// Arrivals per phase, and those that the current phase still waits for.
   uint32_t expected = 0;
@@ -43,7 +44,7 @@ struct Mbarrier {
   /// The instruction that changed the transactions last.
   const Inst *changed = nullptr;
   JoinedClock arriving, completed;
-  /// Who initialised it, and when.
+  /// Who of the grid's threads initialised it, and when.
   uint32_t initThread = 0, initClock = 0, initLine = 0;
 
   /// What the eight bytes of the object hold.
@@ -57,11 +58,14 @@ using MbarrierSet = std::map<uint32_t, Mbarrier>;
 
 /// The object at this address as the instruction's space has it; null after a finding.
 Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address);
+/// The same in another space, as an access by another thread of the block: an agent.
+Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, Space space, uint32_t thread, unsigned lane,
+                       uint64_t address);
 /// Arrivals and transactions of the current phase; a phase that is complete ends. Misuse is reported.
 void arriveAt(ExecContext &context, const Inst &inst, unsigned lane, Mbarrier &barrier, uint32_t count);
 void addTransactions(ExecContext &context, const Inst &inst, unsigned lane, Mbarrier &barrier, int64_t bytes);
 /// Writes the object's bytes after a change.
-void storeMbarrier(ExecContext &context, const Mbarrier &barrier);
+void storeMbarrier(const Mbarrier &barrier);
 
 /// Reports an object that a bulk copy uses without a fence after mbarrier.init; the copy counts as the agent's.
 void checkInitFence(ExecContext &context, const Inst &inst, unsigned lane, const Mbarrier &barrier, uint32_t agent);

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensor maps: what cuTensorMapEncodeTiled writes into 128 opaque bytes, in a layout of our own, and how a tile lies in
+// Tensor maps: what cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write into 128 opaque bytes, in a layout of our own, and how a tile lies in
 // shared memory. Dim 0 is the innermost; strides are in bytes, that of dim 0 is the element's size.
 //
 // A tile is dense, dim 0 first. Swizzling exchanges pieces of 16 bytes by the bits of their address in shared memory:
@@ -9,6 +9,8 @@
 
 #ifndef TILEWRIGHT_PTXSIM_ASYNC_TENSORMAP_H
 #define TILEWRIGHT_PTXSIM_ASYNC_TENSORMAP_H
+
+#include "isa/Types.h"
 
 #include <cstdint>
 #include <string>
@@ -36,7 +38,13 @@ struct TensorMap {
   uint64_t strides[maxRank - 1] = {};
   /// 1 to 2^32 each, less 1.
   uint32_t dimsLess1[maxRank] = {};
-  uint8_t unused[44] = {};
+  /// The driver API's number of the type.
+  uint8_t dataType = 0;
+  /// im2col: pixels of so many channels each, base pixels lie in [lower, dim + upper) along W, H, D.
+  bool isIm2col = false;
+  uint16_t channels = 0, pixels = 0;
+  int16_t lower[3] = {}, upper[3] = {};
+  uint8_t unused[24] = {};
 
   uint64_t dim(unsigned i) const { return uint64_t(dimsLess1[i]) + 1; }
   /// Elements of the tile along a dim.
@@ -44,7 +52,11 @@ struct TensorMap {
     return (uint32_t(boxLess1[i]) + 1 + elementStrides[i] - 1) / elementStrides[i];
   }
   uint64_t stride(unsigned i) const { return i == 0 ? elementBytes : strides[i - 1]; }
+  /// Bytes of a row of a tile, along dim 0, and of the whole.
+  uint32_t rowBytes() const { return elementBytes * (isIm2col ? channels : uint32_t(boxLess1[0]) + 1); }
   uint32_t tileBytes() const;
+  /// What reductions combine; None for types that have none.
+  ScalarType reductionType() const;
 };
 static_assert(sizeof(TensorMap) == 128, "CUtensorMap has 128 bytes");
 
@@ -60,6 +72,11 @@ struct TensorMapRequest {
   const uint32_t *elementStrides = nullptr;
   Swizzle swizzle = Swizzle::None;
   bool fillsNaN = false;
+  uint8_t dataType = 0;
+  /// im2col instead of a box: corners of rank - 2 elements.
+  bool isIm2col = false;
+  const int32_t *lower = nullptr, *upper = nullptr;
+  uint32_t channels = 0, pixels = 0;
 };
 
 /// Every rule of the driver API; false with the one that is broken.

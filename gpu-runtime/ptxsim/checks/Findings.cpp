@@ -45,7 +45,7 @@ std::string quoted(const std::string &text) {
 } // namespace
 
 std::string Finding::str() const {
-  std::string text = std::string("ptxsim: ") + spelling(kind) + ": " + message + "\n";
+  std::string text = std::string("ptxsim: ") + (isWarning ? "warning: " : "") + spelling(kind) + ": " + message + "\n";
   text += "  in " + kernel;
   if (line != 0)
     text += ", PTX line " + std::to_string(line);
@@ -77,6 +77,8 @@ std::string Finding::json() const {
     text += ", \"address\": " + quoted(hex(address));
   if (otherLine != 0)
     text += ", \"other_ptx_line\": " + std::to_string(otherLine);
+  if (isWarning)
+    text += ", \"warning\": true";
   return text + ", \"count\": " + std::to_string(count) + "}";
 }
 

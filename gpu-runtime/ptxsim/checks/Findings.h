@@ -35,6 +35,8 @@ struct Finding {
   /// Line of the other access of a race, or 0.
   uint32_t otherLine = 0;
   uint64_t count = 1;
+  /// By a rule that no hardware has confirmed yet: it fails no launch.
+  bool isWarning = false;
 
   std::string str() const;
   std::string json() const;

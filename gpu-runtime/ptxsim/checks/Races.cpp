@@ -11,7 +11,6 @@ namespace tilewright::ptxsim {
 namespace {
 
 constexpr size_t maxReaders = 48;
-constexpr size_t maxProxyFences = 64;
 
 /// The element-wise maximum; shares an input where that already is the answer.
 std::shared_ptr<const BlockClock> maximum(const std::shared_ptr<const BlockClock> &a,
@@ -80,29 +79,16 @@ bool BlockRaces::happensBefore(uint32_t globalThread, uint32_t clock, uint32_t t
 bool BlockRaces::morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const {
   if (access.scope == Scope::None || otherScope == Scope::None)
     return false;
-  bool sameBlock = globalThread / grid.threadsPerBlock == block;
-  return sameBlock || (access.scope >= Scope::Gpu && otherScope >= Scope::Gpu);
+  uint64_t other = globalThread / grid.threadsPerBlock;
+  Scope narrower = std::min(access.scope, otherScope);
+  return other == block || narrower >= Scope::Gpu ||
+         (narrower == Scope::Cluster && grid.clusters.same(block, other));
 }
 
 bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report) {
   bool raced = false;
   shadow.visit(offset, bytes, [&](RaceCell &cell) { raced |= accessCell(shadow, cell, access, report); });
   return raced;
-}
-
-bool BlockRaces::proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent) const {
-  const Thread &reader = threads[agent], &other = threads[writer];
-  uint32_t last = reader.issuer == writer ? reader.issuedAt : reader.known->own[writer];
-  for (uint32_t fence : other.proxyFences)
-    if (fence >= clock && fence <= last)
-      return true;
-  return other.forgotFences;
-}
-
-bool BlockRaces::lacksProxyFence(const RaceCell &cell, uint32_t agent) const {
-  uint32_t writer = cell.writeThread % grid.threadsPerBlock;
-  return cell.writeClock != 0 && cell.writeThread / grid.threadsPerBlock == block && writer < grid.realThreads &&
-         !proxyFenced(writer, cell.writeClock, agent);
 }
 
 bool BlockRaces::accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {
@@ -143,9 +129,12 @@ bool BlockRaces::accessCell(const RaceShadow &shadow, RaceCell &cell, const Acce
             blame(thread, reader.line, false, grid.launch);
         }
   }
-  if (!raced && !writes && &shadow == &shared && isAsyncProxy(access.thread) && lacksProxyFence(cell, access.thread)) {
-    report = {block, cell.writeThread % grid.threadsPerBlock, cell.writeLine, true, cell.launch};
+  bool isOwnShared = &shadow == &shared;
+  if (!raced && isAsyncProxy(access.thread) && lacksProxyFence(cell, access, isOwnShared)) {
+    report = {cell.writeThread / grid.threadsPerBlock, cell.writeThread % grid.threadsPerBlock, cell.writeLine, true,
+              cell.launch};
     report.needsProxyFence = true;
+    report.isWarning = writes || !isOwnShared;
   }
   uint32_t clock = threads[access.thread].clock;
   if (writes) {
@@ -286,15 +275,6 @@ void BlockRaces::publishFence(uint32_t thread, JoinedClock &into) const {
     into.join(*threads[thread].fenced);
 }
 
-void BlockRaces::proxyFence(uint32_t thread) {
-  Thread &state = threads[thread];
-  if (state.proxyFences.size() == maxProxyFences) {
-    state.proxyFences.erase(state.proxyFences.begin());
-    state.forgotFences = true;
-  }
-  state.proxyFences.push_back(state.clock++);
-}
-
 void BlockRaces::fence(uint32_t thread, Scope scope) {
   Thread &state = threads[thread];
   if (!state.seen.empty()) {
@@ -311,7 +291,9 @@ void BlockRaces::strongRead(uint32_t thread, uint64_t key, Scope scope, bool acq
   if (found == grid.released.end())
     return;
   const GridRaces::Released &location = found->second;
-  bool inScope = location.block == block || (scope >= Scope::Gpu && location.scope >= Scope::Gpu);
+  Scope narrower = std::min(scope, location.scope);
+  bool inScope = location.block == block || narrower >= Scope::Gpu ||
+                 (narrower == Scope::Cluster && grid.clusters.same(block, location.block));
   if (!inScope)
     return;
   if (acquires)

@@ -61,6 +61,8 @@ struct Access {
   uint32_t line = 0;
   /// A write of the bytes that are already there.
   bool sameValue = false;
+  /// Of shared memory, of whichever block.
+  bool inShared = false;
 };
 
 /// The other half of a race.
@@ -71,8 +73,19 @@ struct RaceReport {
   bool wasWrite = false;
   /// Launch that made it; differs from the current one for a race between launches.
   uint64_t launch = 0;
-  /// No race, but a read through the asynchronous proxy of what was written through the generic one, without a fence.
+  /// No race, but an access through the asynchronous proxy to what was written through the generic one, without a fence.
   bool needsProxyFence = false;
+  /// That rule is not confirmed on hardware.
+  bool isWarning = false;
+};
+
+/// Which memory a fence between proxies is for.
+enum : uint8_t { fencesShared = 1, fencesGlobal = 2 };
+
+/// How blocks make clusters.
+struct ClusterShape {
+  uint32_t grid[3] = {1, 1, 1}, cluster[3] = {1, 1, 1};
+  bool same(uint64_t a, uint64_t b) const;
 };
 
 struct RaceCell {
@@ -121,11 +134,13 @@ private:
 /// Race state of one launch.
 class GridRaces {
 public:
-  /// With `agents`, every thread has one that its cp.async count as, and one for its bulk copies, and one
-  /// for the wgmma of its warp.
-  GridRaces(uint32_t launch, uint32_t realThreads, bool agents, std::function<bool(uint32_t)> launchOrdered)
-      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? 4 * wholeWarps(realThreads) : realThreads),
-        launchOrdered(std::move(launchOrdered)) {}
+  /// With `agents`, every thread has one that its cp.async count as, one for its bulk copies, one for what its bulk stores
+  /// write, and one for the wgmma of its warp: rows of as many as there are threads.
+  static constexpr uint32_t rows = 5;
+  GridRaces(uint32_t launch, uint32_t realThreads, bool agents, ClusterShape clusters,
+            std::function<bool(uint32_t)> launchOrdered)
+      : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? rows * wholeWarps(realThreads) : realThreads),
+        clusters(clusters), launchOrdered(std::move(launchOrdered)) {}
 
   static uint32_t wholeWarps(uint32_t threads) { return (threads + 31) / 32 * 32; }
 
@@ -133,6 +148,7 @@ public:
   const uint32_t realThreads;
   /// Agents included: they follow the threads of whole warps.
   const uint32_t threadsPerBlock;
+  const ClusterShape clusters;
   /// Whether an earlier launch happens before this one.
   std::function<bool(uint32_t)> launchOrdered;
 
@@ -149,6 +165,20 @@ public:
     uint64_t block = 0;
   };
   std::unordered_map<uint64_t, Released> released;
+
+  /// fence.proxy.async: when, what the thread knew, and for which memory.
+  struct ProxyFence {
+    uint32_t clock;
+    ClockRef known;
+    uint8_t memory;
+  };
+  /// The last of a thread, at most maxProxyFences of them.
+  struct ProxyFences {
+    std::vector<ProxyFence> last;
+    bool forgotten = false;
+  };
+  /// By block, then by thread.
+  std::unordered_map<uint64_t, std::vector<ProxyFences>> proxyFences;
 };
 
 /// Race state of one resident block.
@@ -163,11 +193,12 @@ public:
   void release(const std::vector<uint32_t> &threads, JoinedClock &into);
   void acquire(const std::vector<uint32_t> &threads, const JoinedClock &from);
 
-  uint32_t agentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 + thread; }
-  uint32_t bulkAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 * 2 + thread; }
-  uint32_t wgmmaAgentOf(uint32_t thread) const { return grid.threadsPerBlock / 4 * 3 + thread; }
+  uint32_t agentOf(uint32_t thread) const { return agent(1, thread); }
+  uint32_t bulkAgentOf(uint32_t thread) const { return agent(2, thread); }
+  uint32_t bulkWriterOf(uint32_t thread) const { return agent(3, thread); }
+  uint32_t wgmmaAgentOf(uint32_t thread) const { return agent(4, thread); }
   /// Bulk copies and wgmma access memory through the asynchronous proxy.
-  bool isAsyncProxy(uint32_t thread) const { return thread >= grid.realThreads && thread >= grid.threadsPerBlock / 2; }
+  bool isAsyncProxy(uint32_t thread) const { return thread >= grid.realThreads && thread >= agent(2, 0); }
   /// The thread issues work for an agent: what it did so far happens before that, what it does from now on does not.
   IssuePoint issue(uint32_t thread);
   /// The agent's next accesses are of work issued there, and have this clock.
@@ -179,16 +210,26 @@ public:
   void learn(uint32_t thread, uint32_t agent, uint32_t clock);
 
   void fence(uint32_t thread, Scope scope);
-  /// Whether that, or fence.mbarrier_init, stands between an event of another thread and what the agent knows of it.
-  bool proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent) const;
+  /// Whether a fence between proxies of that thread stands between an event of it and what the agent knows of it.
+  bool proxyFenced(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   uint32_t clockOf(uint32_t thread) const { return threads[thread].clock; }
-  /// fence.proxy.async: what the thread wrote so far may be read through the asynchronous proxy.
-  void proxyFence(uint32_t thread);
+  /// A thread's number among all of the grid.
+  uint32_t globalThread(uint32_t thread) const { return static_cast<uint32_t>(block * grid.threadsPerBlock + thread); }
+  /// fence.proxy.async, fence.mbarrier_init: what the thread wrote so far may be read through the asynchronous proxy.
+  void proxyFence(uint32_t thread, uint8_t memory);
   /// Ordering effects of an atomic or strong access at `key` (an address that identifies the location).
   void strongRead(uint32_t thread, uint64_t key, Scope scope, bool acquires);
   void strongWrite(uint32_t thread, uint64_t key, Scope scope, bool releases, bool isRmw);
 
   RaceShadow shared;
+
+  /// The other block's thread has accessed this block's shared memory.
+  void noteRemote(uint32_t globalThread, uint32_t clock, uint32_t line);
+  /// An access by another block that no thread of this block, which has ended, knows of; null when all are known.
+  struct RemoteUse {
+    uint32_t globalThread = 0, clock = 0, line = 0;
+  };
+  const RemoteUse *unorderedRemote() const;
 
 private:
   struct Thread {
@@ -201,13 +242,12 @@ private:
     JoinedClock seen;
     /// An agent's: the thread that issued its work, and until which clock of that thread it knows.
     uint32_t issuer = 0, issuedAt = 0;
-    /// Clocks of fence.proxy.async, at most maxProxyFences of them, and whether there were more.
-    std::vector<uint32_t> proxyFences;
-    bool forgotFences = false;
   };
+  uint32_t agent(uint32_t row, uint32_t thread) const { return grid.threadsPerBlock / GridRaces::rows * row + thread; }
   bool happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const;
   bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;
-  bool lacksProxyFence(const RaceCell &cell, uint32_t agent) const;
+  bool lacksProxyFence(const RaceCell &cell, const Access &access, bool isOwnShared) const;
+  bool fencedOnTheWay(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
   void addReader(RaceCell &cell, const Access &access);
   JoinedClock snapshot(uint32_t thread) const;
@@ -215,6 +255,8 @@ private:
   GridRaces &grid;
   uint64_t block;
   std::vector<Thread> threads;
+  /// The latest by thread.
+  std::map<uint32_t, RemoteUse> remoteUses;
 };
 
 } // namespace tilewright::ptxsim

@@ -4,14 +4,16 @@
 // The sixteen named barriers of a block. Threads that have exited are not waited for. An aligned barrier (bar.sync,
 // barrier.sync.aligned) is executed by whole warps: a fragment that comes alone waits for the rest of its warp first.
 
+#include "collectives/BarrierState.h"
 #include "collectives/Collectives.h"
 #include "machine/Warp.h"
 
 namespace tilewright::ptxsim {
 namespace {
 
-/// Fragment::memberMask of a fragment that the barrier has counted.
-constexpr uint32_t counted = ~0u;
+constexpr uint32_t counted = countedAtBarrier;
+
+bool isOfCluster(const Inst &inst) { return static_cast<BarrierOp>(inst.op) >= BarrierOp::ClusterArrive; }
 
 void complete(ExecContext &context, Block &block, unsigned id) {
   NamedBarrier &barrier = block.barriers[id];
@@ -46,6 +48,8 @@ void complete(ExecContext &context, Block &block, unsigned id) {
 }
 
 void completeIfFull(ExecContext &context, Block &block, unsigned id) {
+  if (id == clusterBarrier)
+    return completeClusterBarrier(*block.cluster);
   NamedBarrier &barrier = block.barriers[id];
   uint32_t expected = barrier.expected != 0 ? barrier.expected : block.liveThreads;
   if (barrier.active && barrier.arrived >= expected)
@@ -57,6 +61,8 @@ void count(ExecContext &context, Warp &warp, unsigned index) {
   Block &block = *warp.block;
   Fragment &fragment = warp.fragments[index];
   const Inst &inst = context.grid->program->code[fragment.pc];
+  if (isOfCluster(inst))
+    return countAtClusterBarrier(context, warp, index);
   NamedBarrier &barrier = block.barriers[fragment.barrier];
   BarrierOp op = static_cast<BarrierOp>(inst.op);
   unsigned lane = static_cast<unsigned>(__builtin_ctz(fragment.mask));
@@ -117,9 +123,9 @@ void countGathered(ExecContext &context, Warp &warp, uint32_t pc, unsigned id) {
 
 } // namespace
 
-void arriveAtBarrier(ExecContext &context, Warp &warp, unsigned index) {
+/// Which of the block's barriers the fragment names; splits off lanes that name another. False after a finding.
+static bool nameBarrier(ExecContext &context, Warp &warp, unsigned index, const Inst &inst) {
   Fragment &fragment = warp.fragments[index];
-  const Inst &inst = context.grid->program->code[fragment.pc];
   unsigned lane = static_cast<unsigned>(__builtin_ctz(fragment.mask));
   uint64_t id = context.row(inst.src[0])[lane];
   uint32_t wanted = static_cast<uint32_t>(context.row(inst.src[1])[lane]);
@@ -131,7 +137,7 @@ void arriveAtBarrier(ExecContext &context, Warp &warp, unsigned index) {
                        " threads: the number must be below 16 and the count a positive multiple of 32");
     context.stopped = true;
     context.grid->aborted = true;
-    return;
+    return false;
   }
   // Lanes that name another barrier are a meeting of their own.
   uint32_t same = 0;
@@ -139,8 +145,18 @@ void arriveAtBarrier(ExecContext &context, Warp &warp, unsigned index) {
               [&](unsigned other) { same |= uint32_t(context.row(inst.src[0])[other] == id) << other; });
   if (same != fragment.mask)
     diverge(warp, index, {{same, fragment.pc}, {fragment.mask & ~same, fragment.pc}}, fragment.pc + 1);
-  fragment.state = Fragment::AtBarrier;
   fragment.barrier = static_cast<uint8_t>(id);
+  return true;
+}
+
+void arriveAtBarrier(ExecContext &context, Warp &warp, unsigned index) {
+  Fragment &fragment = warp.fragments[index];
+  const Inst &inst = context.grid->program->code[fragment.pc];
+  if (isOfCluster(inst))
+    fragment.barrier = clusterBarrier;
+  else if (!nameBarrier(context, warp, index, inst))
+    return;
+  fragment.state = Fragment::AtBarrier;
   fragment.memberMask = 0;
   if (context.stopped)
     return;
@@ -149,8 +165,9 @@ void arriveAtBarrier(ExecContext &context, Warp &warp, unsigned index) {
       countGathered(context, warp, fragment.pc, fragment.barrier);
     return;
   }
+  unsigned id = fragment.barrier;
   count(context, warp, index);
-  completeIfFull(context, *warp.block, static_cast<unsigned>(id));
+  completeIfFull(context, *warp.block, id);
 }
 
 bool waitsForOwnWarp(const Warp &, const Fragment &fragment) {
@@ -173,6 +190,7 @@ void retryBarriers(ExecContext &context, Block &block) {
   for (unsigned id = 0; id < block.barriers.size(); ++id)
     if (block.liveThreads != 0)
       completeIfFull(context, block, id);
+  completeClusterBarrier(*block.cluster);
 }
 
 } // namespace tilewright::ptxsim

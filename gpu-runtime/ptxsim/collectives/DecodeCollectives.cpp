@@ -180,7 +180,27 @@ bool decodeBar(InstDecoder &d) {
   return decodeBarrierOp(d);
 }
 
+/// barrier.cluster.arrive{.release|.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned}
+static bool decodeClusterBarrier(InstDecoder &d) {
+  Inst &inst = d.inst;
+  bool arrives = d.take("arrive");
+  if (!arrives && !d.take("wait"))
+    return d.fail("needs .arrive or .wait");
+  inst.op = static_cast<uint8_t>(arrives ? BarrierOp::ClusterArrive : BarrierOp::ClusterWait);
+  inst.order = arrives ? Order::Release : Order::Acquire;
+  if (arrives && d.take("relaxed"))
+    inst.order = Order::Relaxed;
+  else
+    d.take(arrives ? "release" : "acquire");
+  inst.aligned = d.take("aligned");
+  inst.flow = Flow::Barrier;
+  inst.undef = UndefRule::Own;
+  return d.needs(78, 90) && (inst.order != Order::Relaxed || d.needs(80, 90)) && d.expectOperands(0);
+}
+
 bool decodeBarrier(InstDecoder &d) {
+  if (d.take("cluster"))
+    return decodeClusterBarrier(d);
   d.take("cta");
   d.inst.aligned = d.take("aligned");
   return decodeBarrierOp(d);

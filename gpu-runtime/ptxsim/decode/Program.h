@@ -58,7 +58,7 @@ enum class CollectiveOp : uint8_t { Shuffle, Vote, Match, Reduce, WarpBarrier, E
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
 enum class VoteMode : uint8_t { All, Any, Uniform, Ballot };
 enum class MatchMode : uint8_t { Any, All };
-enum class BarrierOp : uint8_t { Sync, Arrive, ReducePopc, ReduceAnd, ReduceOr };
+enum class BarrierOp : uint8_t { Sync, Arrive, ReducePopc, ReduceAnd, ReduceOr, ClusterArrive, ClusterWait };
 enum class SetCombine : uint8_t { None, And, Or, Xor };
 
 struct Inst {
@@ -100,6 +100,11 @@ struct Inst {
   bool negateSource = false;
   bool aligned = false;
   bool isVolatile = false;
+  /// A bulk copy that combines with what is there, by `op`.
+  bool reduces = false;
+  /// A bulk copy of pixels, and the number of offsets it has.
+  bool isIm2col = false;
+  uint8_t im2colOffsets = 0;
   bool readOnly = false;
   /// The memory operand is a function-level .param variable of the current frame.
   bool frameParam = false;
@@ -113,6 +118,8 @@ struct Inst {
   uint32_t target = noIndex;
   /// Index into Program::matrices.
   uint32_t matrix = noIndex;
+  /// Index into Program::rowLists: sources of instructions that have many.
+  uint32_t rows = noIndex;
   /// Where diverged lanes meet again; noIndex when only the end of the function is common.
   uint32_t reconverge = noIndex;
   uint32_t line = 0;
@@ -162,6 +169,7 @@ struct Program {
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> branchTables;
   std::vector<MatrixCode> matrices;
+  std::vector<std::vector<Row>> rowLists;
   /// Constant rows, 32 lanes each.
   std::vector<uint64_t> constants;
   /// Module function index to index in `functions`.

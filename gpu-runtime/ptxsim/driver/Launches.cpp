@@ -4,6 +4,7 @@
 // Launching kernels: every limit that a real driver enforces, parameters copied at the call, the grid run when the
 // queue gets to it. Also occupancy, which is a matter of the same limits.
 
+#include "driver/Clusters.h"
 #include "driver/State.h"
 
 #include <algorithm>
@@ -33,11 +34,6 @@ CUresult resultFor(FindingKind kind) {
   }
 }
 
-struct Shape {
-  Dim3 grid, block;
-  uint32_t sharedBytes = 0;
-  bool cooperative = false;
-};
 
 bool exceeds(const Dim3 &dims, uint32_t x, uint32_t y, uint32_t z) {
   return dims.x == 0 || dims.y == 0 || dims.z == 0 || dims.x > x || dims.y > y || dims.z > z;
@@ -129,6 +125,10 @@ CUresult launch(CUfunction function, const Shape &shape, CUstream handle, void *
     return CUDA_ERROR_INVALID_CONTEXT;
   if (CUresult result = checkShape(*function, shape))
     return result;
+  Dim3 cluster;
+  bool hasCluster = false;
+  if (CUresult result = resolveCluster(*function, shape, cluster, hasCluster))
+    return result;
   LaunchRequest request;
   if (CUresult result = gatherParams(*function, params, extra, request.params))
     return result;
@@ -137,6 +137,8 @@ CUresult launch(CUfunction function, const Shape &shape, CUstream handle, void *
   request.owner = context;
   request.grid = shape.grid;
   request.block = shape.block;
+  request.cluster = cluster;
+  request.explicitCluster = hasCluster;
   request.dynamicShared = shape.sharedBytes;
   enqueue(stream, [request = std::move(request), context](const Operation &operation) {
     runLaunch(request, context, operation);
@@ -163,7 +165,7 @@ namespace api {
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                         unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream stream, void **params,
                         void **extra) {
-  return launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes, false}, stream, params, extra);
+  return launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, params, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
@@ -178,8 +180,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
     return CUDA_ERROR_INVALID_VALUE;
   Shape shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                  {config->blockDimX, config->blockDimY, config->blockDimZ},
-                 config->sharedMemBytes,
-                 false};
+                 config->sharedMemBytes};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const CUlaunchAttribute &attribute = config->attrs[i];
     switch (attribute.id) {
@@ -187,9 +188,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       shape.cooperative = attribute.value.cooperative != 0;
       break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      // Clusters of one block are blocks; larger ones are not simulated.
-      if (uint64_t(attribute.value.clusterDim.x) * attribute.value.clusterDim.y * attribute.value.clusterDim.z != 1)
-        return CUDA_ERROR_NOT_SUPPORTED;
+      shape.hasCluster = true;
+      shape.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
       break;
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:

@@ -123,12 +123,18 @@ CUresult functionAttribute(const CUfunc_st &function, CUfunction_attribute attri
   case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     value = -1;
     return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
   case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    value = kernel.explicitCluster;
+    return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
   case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    value = static_cast<int>(function.requiredCluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
+    return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    value = function.nonPortableCluster;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
   case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
     value = 0;
     return CUDA_SUCCESS;
@@ -146,9 +152,20 @@ CUresult setFunctionAttribute(CUfunc_st &function, CUfunction_attribute attribut
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
     return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+  case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    if (value < 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (function.program->kernel->requiredCluster[0] != 0)
+      return CUDA_ERROR_NOT_PERMITTED;
+    function.requiredCluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = static_cast<uint32_t>(value);
     return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    function.nonPortableCluster = value != 0;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    return value < 0 || value > 2 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   default:
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -205,6 +222,7 @@ CUresult loadModule(const void *image, CUcontext context, const void *owner, CUm
     function->program = program.get();
     function->name = name;
     uint32_t fixed = program->staticShared;
+    std::copy_n(function->program->kernel->requiredCluster, 3, function->requiredCluster);
     function->maxDynamicShared = fixed < plainSharedLimit ? plainSharedLimit - fixed : 0;
     driver().live.insert(function.get());
     module.functions[name] = std::move(function);

@@ -40,6 +40,9 @@ struct CUfunc_st {
   std::string name;
   /// Set by cuFuncSetAttribute; more than 48 KiB of dynamic shared memory needs it.
   uint32_t maxDynamicShared = 0;
+  /// Of clusters, by .reqnctapercluster or cuFuncSetAttribute; 0 where nothing is required. More than 8 blocks need leave.
+  uint32_t requiredCluster[3] = {0, 0, 0};
+  bool nonPortableCluster = false;
 };
 
 struct CUmod_st {

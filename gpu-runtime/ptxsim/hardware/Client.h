@@ -43,6 +43,8 @@ private:
 
 /// Return codes and effects of the driver API.
 void askApi(Client &client);
+/// Launches with clusters, and what their blocks do together.
+void askClusters(Client &client, const std::string &folder);
 /// Whole programs of test/programs, read from `folder`.
 void askPrograms(Client &client, const std::string &folder);
 

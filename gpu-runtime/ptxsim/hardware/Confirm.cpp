@@ -114,6 +114,7 @@ int run(const std::string &library, const std::string &output, const std::string
   askAll(client, cases::floating::halves, target);
   askAll(client, cases::floating::conversions, target);
   askPrograms(client, programs);
+  askClusters(client, programs);
   askApi(client);
   return client.finish();
 }

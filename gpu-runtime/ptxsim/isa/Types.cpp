@@ -48,6 +48,8 @@ std::string_view spelling(Space space) {
     return "const";
   case Space::Shared:
     return "shared";
+  case Space::SharedCluster:
+    return "shared::cluster";
   case Space::Local:
     return "local";
   case Space::Param:

@@ -37,7 +37,8 @@ inline bool isInteger(ScalarType type) {
   return kind == TypeKind::Unsigned || kind == TypeKind::Signed;
 }
 
-enum class Space : uint8_t { Generic, Global, Const, Shared, Local, Param, Reg };
+/// SharedCluster: addresses in the shared memory of any block of the cluster; Shared: of the own block.
+enum class Space : uint8_t { Generic, Global, Const, Shared, SharedCluster, Local, Param, Reg };
 std::string_view spelling(Space space);
 
 enum class Rounding : uint8_t { Nearest, Zero, Down, Up, NearestAway };

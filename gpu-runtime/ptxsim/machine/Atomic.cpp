@@ -6,6 +6,8 @@
 
 #include "arithmetic/Families.h"
 #include "arithmetic/FloatTypes.h"
+#include "async/StoreAsync.h"
+#include "machine/Atomic.h"
 #include "machine/MemoryAccess.h"
 
 #include <algorithm>
@@ -54,10 +56,11 @@ template <typename Format> uint64_t floatOp(AtomicOp op, uint64_t a, uint64_t b,
   return Format::store(second ? y : x, ftz, Rounding::Nearest);
 }
 
-uint64_t combine(const Inst &inst, bool inGlobal, uint64_t old, uint64_t b, uint64_t c) {
-  AtomicOp op = static_cast<AtomicOp>(inst.op);
+} // namespace
+
+uint64_t combineAtomic(AtomicOp op, ScalarType type, bool inGlobal, uint64_t old, uint64_t b, uint64_t c) {
   bool bitwise = op != AtomicOp::Add && op != AtomicOp::Min && op != AtomicOp::Max;
-  switch (inst.type) {
+  switch (type) {
   case ScalarType::F32:
     // Sums in global memory flush subnormal values, sums in shared memory do not.
     return bitwise ? integerOp<uint32_t>(op, old, b, c) : floatOp<F32>(op, old, b, inGlobal);
@@ -88,12 +91,14 @@ uint64_t combine(const Inst &inst, bool inGlobal, uint64_t old, uint64_t b, uint
   }
 }
 
+namespace {
+
 template <typename T>
 uint64_t exchangeLoop(uint8_t *bytes, const Inst &inst, bool inGlobal, uint64_t b, uint64_t c) {
   T *where = reinterpret_cast<T *>(bytes);
   T old = __atomic_load_n(where, __ATOMIC_SEQ_CST);
   while (true) {
-    T next = static_cast<T>(combine(inst, inGlobal, old, b, c));
+    T next = static_cast<T>(combineAtomic(static_cast<AtomicOp>(inst.op), inst.type, inGlobal, old, b, c));
     if (__atomic_compare_exchange_n(where, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return old;
   }
@@ -159,18 +164,21 @@ void fence(ExecContext &context, const Inst &inst) {
   });
 }
 
-/// Orders nothing within the generic proxy. inst.mode: towards the asynchronous one.
+/// Orders nothing within the generic proxy. inst.mode: towards the asynchronous one, for which memory.
 void betweenProxies(ExecContext &context, const Inst &inst) {
-  if (BlockRaces *races = context.block->races.get(); races && inst.mode)
-    forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane); });
+  if (BlockRaces *races = context.block->races.get(); races && inst.mode != 0)
+    forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane, inst.mode); });
 }
 
 /// A release fence that the asynchronous proxy sees too.
 void mbarrierInitFence(ExecContext &context, const Inst &inst) {
   if (BlockRaces *races = context.block->races.get())
-    forEachLane(context.mask, [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane); });
+    forEachLane(context.mask,
+                [&](unsigned lane) { races->proxyFence(context.warp->index * warpSize + lane, fencesShared); });
   fence(context, inst);
 }
+
+} // namespace
 
 bool takeAtomicOp(InstDecoder &d) {
   static constexpr std::string_view names[] = {"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"};
@@ -182,8 +190,12 @@ bool takeAtomicOp(InstDecoder &d) {
   return d.fail("the operation is missing or unknown");
 }
 
+namespace {
+
 bool decodeAtomic(InstDecoder &d, bool isRed) {
   Inst &inst = d.inst;
+  if (isRed && d.take("async"))
+    return decodeRedAsync(d);
   inst.order = Order::Relaxed;
   if (d.take("acquire"))
     inst.order = Order::Acquire;
@@ -197,7 +209,8 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   if (inst.scope == Scope::None)
     inst.scope = Scope::Gpu;
   takeMemorySpace(d);
-  if (inst.space != Space::Generic && inst.space != Space::Global && inst.space != Space::Shared)
+  if (inst.space != Space::Generic && inst.space != Space::Global && inst.space != Space::Shared &&
+      inst.space != Space::SharedCluster)
     return d.unsupported("this state space");
   if (!takeAtomicOp(d))
     return false;
@@ -277,10 +290,9 @@ static bool decodeSpecialFence(InstDecoder &d) {
   if (!d.take("async"))
     return d.unsupported("this kind of fence");
   // Without a space, of all.
-  bool isGlobal = d.take("global");
-  inst.mode = !isGlobal;
-  if (!isGlobal && !d.take("shared::cta"))
-    d.take("shared::cluster");
+  inst.mode = d.take("global")                                       ? fencesGlobal
+              : d.take("shared::cta") || d.take("shared::cluster") ? fencesShared
+                                                                   : fencesShared | fencesGlobal;
   return d.needs(80, 90) && d.expectOperands(0);
 }
 

@@ -52,10 +52,12 @@ struct Allocation {
 class DeviceMemory {
 public:
   /// Sizes, relative to the start of the window, of the ranges that are not global memory.
+  /// Shared memory: the own block's, then that of the cluster's blocks by rank, as addresses of .shared::cluster have it.
   static constexpr uint64_t sharedWindow = 0;
-  static constexpr uint64_t localWindow = 1ull << 24;
-  static constexpr uint64_t paramWindow = 2ull << 24;
+  static constexpr uint64_t localWindow = 32ull << 24;
+  static constexpr uint64_t paramWindow = 33ull << 24;
   static constexpr uint64_t smallWindowBytes = 1ull << 24;
+  static constexpr uint64_t smallWindowsEnd = paramWindow + smallWindowBytes;
   static constexpr uint64_t globalBegin = 1ull << 30;
   static constexpr uint64_t pageBytes = 4096;
 

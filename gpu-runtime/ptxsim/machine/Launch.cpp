@@ -5,6 +5,7 @@
 
 #include "machine/Launch.h"
 #include "collectives/Collectives.h"
+#include "machine/Blocks.h"
 #include "machine/Interpreter.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
@@ -33,114 +34,36 @@ private:
   uint64_t state;
 };
 
-void setSpecials(Warp &warp, const Grid &grid, const Block &block) {
-  auto set = [&](Special special, auto value) {
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      warp.special[static_cast<unsigned>(special) * warpSize + lane] = value(lane);
-  };
-  auto constant = [&](Special special, uint64_t value) { set(special, [&](unsigned) { return value; }); };
-  const Dim3 &shape = grid.blockDim;
-  auto thread = [&](unsigned lane) { return uint64_t(warp.index) * warpSize + lane; };
-  set(Special::TidX, [&](unsigned lane) { return thread(lane) % shape.x; });
-  set(Special::TidY, [&](unsigned lane) { return thread(lane) / shape.x % shape.y; });
-  set(Special::TidZ, [&](unsigned lane) { return thread(lane) / (uint64_t(shape.x) * shape.y); });
-  constant(Special::NtidX, shape.x);
-  constant(Special::NtidY, shape.y);
-  constant(Special::NtidZ, shape.z);
-  constant(Special::CtaidX, block.id.x);
-  constant(Special::CtaidY, block.id.y);
-  constant(Special::CtaidZ, block.id.z);
-  constant(Special::NctaidX, grid.gridDim.x);
-  constant(Special::NctaidY, grid.gridDim.y);
-  constant(Special::NctaidZ, grid.gridDim.z);
-  set(Special::LaneId, [](unsigned lane) { return uint64_t(lane); });
-  constant(Special::WarpId, warp.index);
-  constant(Special::NumWarps, (shape.count() + warpSize - 1) / warpSize);
-  set(Special::LaneMaskEq, [](unsigned lane) { return uint64_t(1) << lane; });
-  set(Special::LaneMaskLe, [](unsigned lane) { return (uint64_t(2) << lane) - 1; });
-  set(Special::LaneMaskLt, [](unsigned lane) { return (uint64_t(1) << lane) - 1; });
-  set(Special::LaneMaskGe, [](unsigned lane) { return ~((uint64_t(1) << lane) - 1) & 0xffffffff; });
-  set(Special::LaneMaskGt, [](unsigned lane) { return ~((uint64_t(2) << lane) - 1) & 0xffffffff; });
-  constant(Special::SmId, block.smId);
-  constant(Special::NumSm, grid.options->multiprocessors);
-  constant(Special::GridId, grid.launchId);
-  constant(Special::TotalShared, block.shared.size());
-  constant(Special::DynamicShared, grid.dynamicShared);
-  constant(Special::WarpSize, warpSize);
-  constant(Special::ClusterIdX, block.id.x);
-  constant(Special::ClusterIdY, block.id.y);
-  constant(Special::ClusterIdZ, block.id.z);
-  constant(Special::NclusterIdX, grid.gridDim.x);
-  constant(Special::NclusterIdY, grid.gridDim.y);
-  constant(Special::NclusterIdZ, grid.gridDim.z);
-  for (Special one : {Special::ClusterNctaidX, Special::ClusterNctaidY, Special::ClusterNctaidZ,
-                      Special::ClusterNctarank})
-    constant(one, 1);
-  // The rest (place in the cluster, carry flag) begins as zero.
-}
-
-std::unique_ptr<Block> makeBlock(ExecContext &context, uint64_t linear) {
-  Grid &grid = *context.grid;
-  auto block = std::make_unique<Block>();
-  block->grid = &grid;
-  block->linear = linear;
-  block->id = {static_cast<uint32_t>(linear % grid.gridDim.x),
-               static_cast<uint32_t>(linear / grid.gridDim.x % grid.gridDim.y),
-               static_cast<uint32_t>(linear / (uint64_t(grid.gridDim.x) * grid.gridDim.y))};
-  block->smId = static_cast<uint32_t>(linear % grid.options->multiprocessors);
-  uint64_t sharedBytes = uint64_t(grid.program->dynamicSharedOffset) + grid.dynamicShared;
-  block->shared.assign(sharedBytes, 0);
-  if (grid.checks)
-    block->definedShared.assign(sharedBytes, 0);
-  if (grid.races)
-    block->races = std::make_unique<BlockRaces>(*grid.races, linear);
-  uint32_t threads = static_cast<uint32_t>(grid.blockDim.count());
-  block->liveThreads = threads;
-  for (uint32_t first = 0; first < threads; first += warpSize) {
-    auto warp = std::make_unique<Warp>();
-    warp->block = block.get();
-    warp->index = first / warpSize;
-    warp->live = static_cast<uint32_t>(lowBits(std::min(threads - first, warpSize)));
-    warp->kernelFrame = std::make_unique<Frame>();
-    setUpFrame(context, *warp, *warp->kernelFrame, grid.program->functions.front(), 0, warp->live);
-    setSpecials(*warp, grid, *block);
-    Fragment &fragment = warp->fragments[0];
-    fragment.mask = warp->live;
-    fragment.pc = grid.program->functions.front().entry;
-    fragment.frame = warp->kernelFrame.get();
-    block->warps.push_back(std::move(warp));
-  }
-  return block;
-}
-
-/// Takes turns among the blocks that one host thread holds.
+/// Takes turns among the blocks of the clusters that one host thread holds.
 class Worker {
 public:
-  Worker(Grid &grid, std::atomic<uint64_t> &nextBlock, uint64_t blockCount, uint64_t resident, uint64_t seed)
-      : grid(grid), nextBlock(nextBlock), blockCount(blockCount), resident(std::max<uint64_t>(resident, 1)),
+  Worker(Grid &grid, std::atomic<uint64_t> &nextCluster, uint64_t clusterCount, uint64_t resident, uint64_t seed)
+      : grid(grid), nextCluster(nextCluster), clusterCount(clusterCount), resident(std::max<uint64_t>(resident, 1)),
         random(seed) {
     context.grid = &grid;
     context.checks = grid.checks;
     context.next = [](void *generator) { return static_cast<Random *>(generator)->next(); };
     context.generator = &random;
     context.allocationCache.assign(grid.program->code.size(), nullptr);
-    // Blocks start in an order of their own: index * step + start, modulo the count.
-    step = random.below(blockCount) | 1;
-    while (std::gcd(step, blockCount) != 1)
+    // Clusters start in an order of their own: index * step + start, modulo the count.
+    step = random.below(clusterCount) | 1;
+    while (std::gcd(step, clusterCount) != 1)
       ++step;
-    start = random.below(blockCount);
+    start = random.below(clusterCount);
   }
 
   void run() {
     while (!grid.aborted && !context.stopped) {
-      while (blocks.size() < resident) {
-        uint64_t index = nextBlock.fetch_add(1);
-        if (index >= blockCount)
+      while (clusters.size() < resident) {
+        uint64_t index = nextCluster.fetch_add(1);
+        if (index >= clusterCount)
           break;
-        uint64_t linear = grid.checks ? (static_cast<unsigned __int128>(index) * step + start) % blockCount : index;
-        blocks.push_back(makeBlock(context, linear));
+        uint64_t which = grid.checks ? (static_cast<unsigned __int128>(index) * step + start) % clusterCount : index;
+        clusters.push_back(makeCluster(context, which));
+        for (auto &block : clusters.back()->blocks)
+          running.push_back(block.get());
       }
-      if (blocks.empty())
+      if (running.empty())
         break;
       turn();
       if (overLimit())
@@ -152,8 +75,8 @@ public:
 
 private:
   void turn() {
-    size_t which = grid.checks ? random.below(blocks.size()) : rotation++ % blocks.size();
-    Block &block = *blocks[which];
+    size_t which = grid.checks ? random.below(running.size()) : rotation++ % running.size();
+    Block &block = *running[which];
     context.block = &block;
     if (grid.checks && block.mbarriers && random.below(16) == 0)
       wakeSleepers(block);
@@ -164,10 +87,23 @@ private:
     while (context.stepCount - before < slice && !context.stopped && !grid.aborted)
       if (!stepBlock(block))
         break;
-    if (block.liveThreads == 0 && grid.checks)
+    if (block.liveThreads != 0)
+      return;
+    running.erase(running.begin() + static_cast<ptrdiff_t>(which));
+    end(block);
+  }
+
+  /// All threads of the block have exited. Its memory stays for the others of the cluster.
+  void end(Block &block) {
+    while (performOneBulk(context, block)) {
+    }
+    if (grid.checks && !context.stopped)
       checkAtEnd(context, block);
-    if (block.liveThreads == 0)
-      blocks.erase(blocks.begin() + static_cast<ptrdiff_t>(which));
+    Cluster &cluster = *block.cluster;
+    for (const auto &other : cluster.blocks)
+      if (other->liveThreads != 0)
+        return;
+    clusters.erase(std::find_if(clusters.begin(), clusters.end(), [&](auto &held) { return held.get() == &cluster; }));
   }
 
   /// One fragment's quantum. False when the block has ended or cannot go on.
@@ -186,14 +122,27 @@ private:
         unstick(warp);
       return true;
     }
-    if (block.liveThreads != 0 && !context.stopped && !wake(block))
-      deadlock(block);
+    if (block.liveThreads == 0 || context.stopped)
+      return false;
+    if (!wake(block) && std::all_of(block.cluster->blocks.begin(), block.cluster->blocks.end(),
+                                    [](const auto &other) { return isStuck(*other); }))
+      deadlock(*block.cluster);
     return false;
+  }
+
+  /// Nothing but another block can make this one go on; or it has ended.
+  static bool isStuck(const Block &block) {
+    if (block.bulk && !block.bulk->pending.empty())
+      return false;
+    for (const auto &warp : block.warps)
+      if (warp->live != 0 && (warp->hasRunnable() || (hasSleeper(*warp) && block.idleWakes <= maxIdleWakes) ||
+                              (warp->copies && !warp->copies->pending.empty())))
+        return false;
+    return true;
   }
 
   /// Nobody in the block can run. What is still on its way arrives; sleepers look again, but not for ever.
   bool wake(Block &block) {
-    constexpr uint32_t maxIdleWakes = 1000;
     if (finishAllCopies(context, block) || performOneBulk(context, block))
       return true;
     if (++block.idleWakes > maxIdleWakes)
@@ -210,6 +159,18 @@ private:
   static void checkAtEnd(ExecContext &context, Block &block) {
     checkTransactions(context, block);
     checkWgmmaAtEnd(context, block);
+    if (!block.races)
+      return;
+    if (const BlockRaces::RemoteUse *use = block.races->unorderedRemote())
+      reportRemoteUse(context, block, *use);
+  }
+
+  static void reportRemoteUse(ExecContext &context, const Block &block, const BlockRaces::RemoteUse &use) {
+    const std::vector<Inst> &code = context.grid->program->code;
+    auto inst = std::find_if(code.begin(), code.end(), [&](const Inst &one) { return one.line == use.line; });
+    context.report(FindingKind::ClusterMisuse, inst != code.end() ? *inst : code.front(), noIndex, 0,
+                   "block " + std::to_string(block.rank) + " of a cluster ends while nothing orders this access to its "
+                   "shared memory by another block before its end");
   }
 
   unsigned pickFragment(Warp &warp) {
@@ -240,16 +201,22 @@ private:
       releaseJoins(warp);
   }
 
-  void deadlock(Block &block) {
-    std::string message = "no thread of the block can go on";
+  void deadlock(const Cluster &cluster) {
+    bool isAlone = cluster.blocks.size() == 1;
+    std::string message = isAlone ? "no thread of the block can go on" : "no thread of the cluster can go on";
     const Inst *inst = &grid.program->code.front();
-    for (auto &warp : block.warps) {
-      message += "\n    " + describe(*warp);
-      for (const Fragment &fragment : warp->fragments)
-        if (fragment.mask != 0)
-          inst = &grid.program->code[fragment.pc];
+    for (const auto &block : cluster.blocks) {
+      if (!isAlone)
+        message += "\n    block " + std::to_string(block->rank) + (block->liveThreads == 0 ? ", ended" : "");
+      for (const auto &warp : block->warps) {
+        if (block->liveThreads != 0)
+          message += "\n    " + describe(*warp);
+        for (const Fragment &fragment : warp->fragments)
+          if (fragment.mask != 0)
+            inst = &grid.program->code[fragment.pc];
+      }
     }
-    context.warp = block.warps.front().get();
+    context.warp = context.block->warps.front().get();
     context.report(FindingKind::Deadlock, *inst, noIndex, 0, message);
     context.stopped = true;
     grid.aborted = true;
@@ -266,13 +233,15 @@ private:
     return true;
   }
 
+  static constexpr uint32_t maxIdleWakes = 1000;
   Grid &grid;
-  std::atomic<uint64_t> &nextBlock;
-  uint64_t blockCount;
+  std::atomic<uint64_t> &nextCluster;
+  uint64_t clusterCount;
   uint64_t resident;
   Random random;
   ExecContext context;
-  std::vector<std::unique_ptr<Block>> blocks;
+  std::vector<std::unique_ptr<Cluster>> clusters;
+  std::vector<Block *> running;
   uint64_t step = 1, start = 0;
   size_t rotation = 0, warpRotation = 0;
   unsigned fragmentRotation = 0;
@@ -281,8 +250,9 @@ private:
 } // namespace
 
 void ExecContext::reportWithOther(FindingKind kind, const Inst &inst, unsigned lane, uint64_t address,
-                                  std::string message, uint32_t otherLine) {
+                                  std::string message, uint32_t otherLine, bool isWarning) {
   Finding finding;
+  finding.isWarning = isWarning;
   finding.kind = kind;
   finding.message = std::move(message);
   finding.kernel = grid->name;
@@ -304,18 +274,29 @@ void ExecContext::reportWithOther(FindingKind kind, const Inst &inst, unsigned l
   finding.address = address;
   finding.otherLine = otherLine;
   grid->findings->add(std::move(finding));
-  bool fatal = grid->options->failOnFinding || !checks;
+  bool fatal = !isWarning && (grid->options->failOnFinding || !checks);
   if (fatal && !grid->aborted.exchange(true))
     grid->reason = kind;
   stopped |= grid->aborted;
 }
 
-uint64_t residentBlocks(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes) {
+static uint64_t blocksPerMultiprocessor(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes) {
   uint64_t warps = (threadsPerBlock + warpSize - 1) / warpSize;
   uint64_t perMultiprocessor = std::min<uint64_t>(32, 64 / std::max<uint64_t>(warps, 1));
   uint64_t sharedPerMultiprocessor = (options.computeCapability >= 90 ? 228ull : 164ull) << 10;
   perMultiprocessor = std::min(perMultiprocessor, sharedPerMultiprocessor / (sharedBytes + 1024));
-  return std::max<uint64_t>(perMultiprocessor, 1) * options.multiprocessors;
+  return std::max<uint64_t>(perMultiprocessor, 1);
+}
+
+uint64_t residentBlocks(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes) {
+  return blocksPerMultiprocessor(options, threadsPerBlock, sharedBytes) * options.multiprocessors;
+}
+
+uint64_t residentClusters(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes,
+                          uint64_t size) {
+  constexpr uint64_t group = 16;
+  uint64_t each = blocksPerMultiprocessor(options, threadsPerBlock, sharedBytes);
+  return options.multiprocessors / group * (each * group / size) + options.multiprocessors % group * each / size;
 }
 
 LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,
@@ -325,6 +306,8 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   grid.name = request.name;
   grid.gridDim = request.grid;
   grid.blockDim = request.block;
+  grid.clusterDim = request.cluster;
+  grid.explicitCluster = request.explicitCluster;
   grid.dynamicShared = request.dynamicShared;
   grid.params = request.params;
   grid.params.resize(std::max<size_t>(grid.params.size(), request.program->paramBytes));
@@ -341,19 +324,24 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     return result;
   std::unique_ptr<GridRaces> races;
   // Threads are numbered with 32 bits; grids beyond that are run without race checks.
-  if (options.checks && options.raceChecks && 4 * blockCount * (threads + 31) < 0xffffffffull) {
+  if (options.checks && options.raceChecks && GridRaces::rows * blockCount * (threads + 31) < 0xffffffffull) {
     auto ordered = request.launchOrdered ? request.launchOrdered : [](uint32_t) { return true; };
+    ClusterShape clusters = {{request.grid.x, request.grid.y, request.grid.z},
+                             {request.cluster.x, request.cluster.y, request.cluster.z}};
     races = std::make_unique<GridRaces>(static_cast<uint32_t>(request.launchId), static_cast<uint32_t>(threads),
-                                        request.program->usesAgents, std::move(ordered));
+                                        request.program->usesAgents, clusters, std::move(ordered));
     grid.races = races.get();
   }
-  uint64_t resident = std::min(blockCount, residentBlocks(options, threads, request.program->dynamicSharedOffset +
-                                                                                request.dynamicShared));
+  uint64_t sharedBytes = request.program->dynamicSharedOffset + request.dynamicShared;
+  uint64_t clusterSize = request.cluster.count(), clusterCount = blockCount / clusterSize;
+  uint64_t resident = clusterSize == 1 ? residentBlocks(options, threads, sharedBytes)
+                                       : residentClusters(options, threads, sharedBytes, clusterSize);
+  resident = std::min(clusterCount, std::max<uint64_t>(resident, 1));
   unsigned workers = options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
   workers = options.checks ? 1 : static_cast<unsigned>(std::min<uint64_t>(workers, resident));
-  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<uint64_t> nextCluster{0};
   auto work = [&](unsigned index) {
-    Worker(grid, nextBlock, blockCount, resident / workers, options.seed * 1000003 + request.launchId + index).run();
+    Worker(grid, nextCluster, clusterCount, resident / workers, options.seed * 1000003 + request.launchId + index).run();
   };
   std::vector<std::thread> threadsRunning;
   for (unsigned i = 1; i < workers; ++i)

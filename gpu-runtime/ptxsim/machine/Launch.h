@@ -17,6 +17,9 @@ struct LaunchRequest {
   const Program *program = nullptr;
   std::string name;
   Dim3 grid, block;
+  /// Divides the grid; all ones without clusters.
+  Dim3 cluster;
+  bool explicitCluster = false;
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> params;
   /// Whose the memory is that the kernel allocates; opaque here.
@@ -39,6 +42,8 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
 
 /// Blocks of this shape that fit on the whole device at once.
 uint64_t residentBlocks(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes);
+/// Clusters of `size` such blocks: each lies within one group of 16 multiprocessors. May be 0.
+uint64_t residentClusters(const MachineOptions &options, uint64_t threadsPerBlock, uint64_t sharedBytes, uint64_t size);
 
 } // namespace tilewright::ptxsim
 

@@ -4,6 +4,7 @@
 // ld, st, and the hints that change nothing (prefetch, discard, applypriority).
 
 #include "arithmetic/Families.h"
+#include "async/StoreAsync.h"
 #include "machine/LaneLoops.h"
 #include "machine/MemoryAccess.h"
 
@@ -218,7 +219,8 @@ bool memoryOperand(InstDecoder &d, size_t index) {
     return true;
   // A name instead of a register: it must live in the space that the instruction names.
   const Variable &variable = d.function.variables[where.elements.front().index];
-  if (variable.space != inst.space && inst.space != Space::Generic)
+  bool isOwnShared = variable.space == Space::Shared && inst.space == Space::SharedCluster;
+  if (variable.space != inst.space && inst.space != Space::Generic && !isOwnShared)
     return d.fail("'" + variable.name + "' is in ." + std::string(spelling(variable.space)) + " memory");
   if (inst.space == Space::Generic && variable.space == Space::Shared)
     inst.space = Space::Shared;
@@ -244,9 +246,11 @@ bool takeMemorySpace(InstDecoder &d) {
   static constexpr struct {
     std::string_view name;
     Space space;
-  } spaces[] = {{"global", Space::Global},       {"shared", Space::Shared}, {"shared::cta", Space::Shared},
-                {"local", Space::Local},         {"const", Space::Const},   {"param", Space::Param},
-                {"param::entry", Space::Param}, {"param::func", Space::Param}};
+  } spaces[] = {{"global", Space::Global},      {"shared", Space::Shared},
+                {"shared::cta", Space::Shared}, {"shared::cluster", Space::SharedCluster},
+                {"local", Space::Local},        {"const", Space::Const},
+                {"param", Space::Param},        {"param::entry", Space::Param},
+                {"param::func", Space::Param}};
   for (const auto &entry : spaces)
     if (d.take(entry.name)) {
       d.inst.space = entry.space;
@@ -290,6 +294,8 @@ bool decodeLd(InstDecoder &d) {
 
 bool decodeSt(InstDecoder &d) {
   Inst &inst = d.inst;
+  if (d.take("async"))
+    return decodeStAsync(d);
   if (!takeOrder(d, false) || !takeMemorySpace(d))
     return false;
   takeCacheHints(d);

@@ -98,7 +98,53 @@ bool outside(ExecContext &context, const Inst &inst, unsigned lane, uint64_t add
   return false;
 }
 
+bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
+                  bool isWrite, Place &place) {
+  Block *owner = context.block;
+  if (address >= DeviceMemory::smallWindowBytes) {
+    owner = ownerOfShared(context, address);
+    if (!owner)
+      return outside(context, inst, lane, address, bytes, isWrite, space, context.block->shared.size());
+    if (owner != context.block && space == Space::Shared) {
+      context.report(FindingKind::ClusterMisuse, inst, lane, address,
+                     "the address is of block " + std::to_string(owner->rank) +
+                         " of the cluster, the instruction for shared memory of the own block");
+      return false;
+    }
+    if (owner->liveThreads == 0 && owner != context.block) {
+      context.report(FindingKind::ClusterMisuse, inst, lane, address,
+                     described(isWrite ? "write" : "read", bytes, Space::Shared) + " of block " +
+                         std::to_string(owner->rank) + " of the cluster, which has ended");
+      return false;
+    }
+    address = offsetInShared(address);
+  }
+  std::vector<uint8_t> &shared = owner->shared;
+  if (address + bytes > shared.size() || address < context.grid->program->sharedBegin)
+    return outside(context, inst, lane, address, bytes, isWrite, Space::Shared, shared.size());
+  place.space = Space::Shared;
+  place.owner = owner;
+  place.bytes = shared.data() + address;
+  if (!context.checks)
+    return true;
+  place.defined = owner->definedShared.data() + address;
+  if (owner->races) {
+    place.races = &owner->races->shared;
+    place.raceOffset = address;
+    place.key = 1ull << 63 | owner->linear << 24 | address;
+  }
+  return true;
+}
+
 } // namespace
+
+Block *ownerOfShared(const ExecContext &context, uint64_t address) {
+  uint64_t slot = address / DeviceMemory::smallWindowBytes;
+  if (slot == 0)
+    return context.block;
+  const auto &blocks = context.block->cluster->blocks;
+  return slot - 1 < blocks.size() ? blocks[slot - 1].get() : nullptr;
+}
 
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
             Place &place) {
@@ -116,32 +162,20 @@ bool locate(ExecContext &context, const Inst &inst, Space space, unsigned lane, 
   if (space == Space::Generic) {
     uint64_t offset = address - context.grid->memory->windowBase();
     space = Space::Global;
-    if (offset < 3 * DeviceMemory::smallWindowBytes) {
-      space = offset < DeviceMemory::localWindow   ? Space::Shared
-              : offset < DeviceMemory::paramWindow ? Space::Local
-                                                   : Space::Param;
+    if (offset < DeviceMemory::localWindow) {
+      space = Space::SharedCluster;
+      address = offset;
+    } else if (offset < DeviceMemory::smallWindowsEnd) {
+      space = offset < DeviceMemory::paramWindow ? Space::Local : Space::Param;
       address = offset % DeviceMemory::smallWindowBytes;
     }
   }
   place.space = space;
   switch (space) {
-  case Space::Shared: {
-    std::vector<uint8_t> &shared = context.block->shared;
-    // Addresses of this space are 32-bit values, whatever register they came in.
-    address &= 0xffffffff;
-    if (address + bytes > shared.size() || address < context.grid->program->sharedBegin)
-      return outside(context, inst, lane, address, bytes, isWrite, space, shared.size());
-    place.bytes = shared.data() + address;
-    if (context.checks) {
-      place.defined = context.block->definedShared.data() + address;
-      if (context.block->races) {
-        place.races = &context.block->races->shared;
-        place.raceOffset = address;
-        place.key = 1ull << 63 | context.block->linear << 24 | address;
-      }
-    }
-    return true;
-  }
+  case Space::Shared:
+  case Space::SharedCluster:
+    // Addresses of these spaces are 32-bit values, whatever register they came in.
+    return locateShared(context, inst, space, lane, address & 0xffffffff, bytes, isWrite, place);
   case Space::Local: {
     Warp &warp = *context.warp;
     if (address + bytes > warp.localStride || address + bytes < address)
@@ -193,6 +227,7 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
   access.scope = scope;
   access.line = inst.line;
   access.sameValue = sameValue;
+  access.inShared = place.owner != nullptr;
   RaceReport other;
   if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other)) {
     std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
@@ -202,7 +237,7 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
       message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
     else if (other.thread >= context.grid->races->realThreads)
       message += "an asynchronous copy that thread " +
-                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / 4)) + " of " +
+                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / GridRaces::rows)) + " of " +
                  (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
                  " issued";
     else if (other.block == context.block->linear)
@@ -212,18 +247,30 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
       message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
     context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
   } else if (other.needsProxyFence) {
-    context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address,
-                            "the asynchronous proxy reads shared memory that thread " + std::to_string(other.thread) +
-                                " wrote at line " + std::to_string(other.line) +
-                                " with no fence.proxy.async of that thread in between",
-                            other.line);
+    std::string message = std::string("the asynchronous proxy ") + (kind == AccessKind::Read ? "reads " : "writes ") +
+                          std::string(spelling(place.space)) + " memory that thread " + std::to_string(other.thread);
+    if (other.block != context.block->linear)
+      message += " of block " + std::to_string(other.block);
+    message += " wrote at line " + std::to_string(other.line);
+    message += other.isWarning ? ", with no fence.proxy.async on the way"
+                               : " with no fence.proxy.async of that thread in between";
+    context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address, std::move(message), other.line,
+                            other.isWarning);
   }
+}
+
+void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place) {
+  if (!place.races || !place.owner || place.owner == context.block)
+    return;
+  const BlockRaces &races = *context.block->races;
+  place.owner->races->noteRemote(races.globalThread(thread), races.clockOf(thread), inst.line);
 }
 
 void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
                   unsigned bytes, const Place &place, AccessKind kind, bool sameValue) {
   if (!place.races)
     return;
+  noteIfRemote(context, inst, thread, place);
   BlockRaces &races = *context.block->races;
   bool strong = inst.order != Order::Weak && inst.scope != Scope::None;
   if (strong && kind != AccessKind::Write)
@@ -250,8 +297,9 @@ bool peekGeneric(ExecContext &context, unsigned lane, uint64_t address, unsigned
   uint64_t offset = address - memory.windowBase();
   const uint8_t *from = nullptr;
   if (offset < DeviceMemory::localWindow) {
-    if (offset + bytes <= context.block->shared.size())
-      from = context.block->shared.data() + offset;
+    const Block *owner = ownerOfShared(context, offset);
+    if (owner && offsetInShared(offset) + bytes <= owner->shared.size())
+      from = owner->shared.data() + offsetInShared(offset);
   } else if (offset < DeviceMemory::paramWindow) {
     offset -= DeviceMemory::localWindow;
     if (offset + bytes <= context.warp->localStride)

@@ -21,7 +21,16 @@ struct Place {
   /// Identifies the location among all of the launch.
   uint64_t key = 0;
   Space space = Space::Global;
+  /// Whose shared memory it is; null for other spaces.
+  Block *owner = nullptr;
 };
+
+/// The block that an address of .shared::cluster means, an offset in its window: the own one below 2^24, else the one
+/// whose rank, plus one, is in the bits from 24 on. Null when there is none.
+Block *ownerOfShared(const ExecContext &context, uint64_t address);
+/// The place of an address in its block's shared memory, and the address of that place in a block of this rank.
+inline uint32_t offsetInShared(uint64_t address) { return address & (DeviceMemory::smallWindowBytes - 1); }
+inline uint32_t sharedOfRank(uint32_t rank, uint64_t address) { return (rank + 1) << 24 | offsetInShared(address); }
 
 /// Finds the bytes; on an invalid access reports a finding and returns false.
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
@@ -42,6 +51,9 @@ void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsig
 /// The check alone, for an access of this scope (None: weak) that orders nothing by itself.
 void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address, unsigned bytes,
                const Place &place, AccessKind kind, Scope scope, bool sameValue);
+
+/// Remembers an access to another block's shared memory, which that block must learn of before it ends.
+void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place);
 
 /// Reports lanes of `mask` whose address register holds undefined bits.
 void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);

@@ -31,6 +31,7 @@
 namespace tilewright::ptxsim {
 
 struct Block;
+struct Cluster;
 struct Grid;
 
 struct Dim3 {
@@ -98,6 +99,9 @@ struct Warp {
   std::unique_ptr<AsyncCopies> copies;
   /// Made by the first wgmma.
   std::unique_ptr<WgmmaState> wgmma;
+  /// Lanes that arrived at the cluster's barrier: in the phase that is under way, and in one that is complete and that
+  /// they have not waited for yet.
+  uint32_t clusterArrived = 0, clusterComplete = 0;
 
   bool hasRunnable() const;
 };
@@ -117,8 +121,11 @@ struct NamedBarrier {
 
 struct Block {
   Grid *grid = nullptr;
+  Cluster *cluster = nullptr;
   Dim3 id;
   uint64_t linear = 0;
+  /// Place in the cluster.
+  uint32_t rank = 0;
   std::vector<uint8_t> shared;
   /// A bit set per defined bit of shared memory.
   std::vector<uint8_t> definedShared;
@@ -140,11 +147,20 @@ struct Block {
   std::map<uint32_t, std::vector<WarpgroupIssue>> warpgroups;
 };
 
+/// Blocks that are resident together; one block in a launch without clusters. Ended blocks stay until all have ended.
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;
+  /// What arrivals at the barrier of the phase under way have released, and of the one before.
+  JoinedClock arriving, completed;
+};
+
 /// What one launch shares among its blocks. Findings and the abort flag are the only parts written by several threads.
 struct Grid {
   const Program *program = nullptr;
   std::string name;
-  Dim3 gridDim, blockDim;
+  Dim3 gridDim, blockDim, clusterDim;
+  /// Launched with clusters, be it of one block.
+  bool explicitCluster = false;
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> params;
   uint64_t launchId = 0;
@@ -211,9 +227,9 @@ struct ExecContext {
   void report(FindingKind kind, const Inst &inst, unsigned lane, uint64_t address, std::string message) {
     reportWithOther(kind, inst, lane, address, std::move(message), 0);
   }
-  /// The same with the line of the other access of a race.
+  /// The same with the line of the other access of a race. A warning fails no launch.
   void reportWithOther(FindingKind kind, const Inst &inst, unsigned lane, uint64_t address, std::string message,
-                       uint32_t otherLine);
+                       uint32_t otherLine, bool isWarning = false);
 };
 
 template <typename Callable> inline void forEachLane(uint32_t mask, Callable callable) {

@@ -126,7 +126,10 @@ struct Function {
   uint32_t requiredThreads[3] = {0, 0, 0};
   uint32_t minBlocks = 0;
   uint32_t maxRegisters = 0;
-  bool usesClusters = false;
+  /// .reqnctapercluster; 0 where absent. .explicitcluster: launched with clusters only. .maxclusterrank; 0 where absent.
+  uint32_t requiredCluster[3] = {0, 0, 0};
+  bool explicitCluster = false;
+  uint32_t maxClusterRank = 0;
 };
 
 struct Module {

@@ -418,6 +418,8 @@ bool Parser::parsePerformanceDirectives(Function &function) {
       triple = function.maxThreads;
     else if (token.text == "reqntid")
       triple = function.requiredThreads;
+    else if (token.text == "reqnctapercluster")
+      triple = function.requiredCluster;
     if (triple) {
       for (unsigned i = 0; i < 3; ++i)
         triple[i] = 1;
@@ -430,11 +432,14 @@ bool Parser::parsePerformanceDirectives(Function &function) {
           return fail(token.line, "malformed ." + std::string(token.text));
         triple[index++] = static_cast<uint32_t>(value);
       } while (takeIf(','));
-    } else if (token.text == "minnctapersm" || token.text == "maxnreg" || token.text == "maxnctapersm") {
+    } else if (token.text == "minnctapersm" || token.text == "maxnreg" || token.text == "maxnctapersm" ||
+               token.text == "maxclusterrank") {
       uint64_t value = 0;
       if (!expectInteger(value))
         return false;
-      (token.text == "maxnreg" ? function.maxRegisters : function.minBlocks) = static_cast<uint32_t>(value);
+      (token.text == "maxnreg"          ? function.maxRegisters
+       : token.text == "maxclusterrank" ? function.maxClusterRank
+                                        : function.minBlocks) = static_cast<uint32_t>(value);
     } else if (token.text == "noreturn" || token.text == "abi_preserve" || token.text == "abi_preserve_control") {
       if (token.text != "noreturn" && peek().kind == Token::Integer)
         take();
@@ -443,11 +448,8 @@ bool Parser::parsePerformanceDirectives(Function &function) {
         take();
       if (!expect(';'))
         return false;
-    } else if (token.text == "explicitcluster" || token.text == "reqnctapercluster" ||
-               token.text == "maxclusterrank" || token.text == "blocksareclusters") {
-      function.usesClusters = true;
-      while (peek().kind == Token::Integer || peek().is(','))
-        take();
+    } else if (token.text == "explicitcluster") {
+      function.explicitCluster = true;
     } else {
       return fail(token.line, "directive ." + std::string(token.text) + " is not supported on a function");
     }

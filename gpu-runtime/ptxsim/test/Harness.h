@@ -76,6 +76,8 @@ public:
     request.name = kernel;
     request.grid = grid;
     request.block = block;
+    request.cluster = cluster;
+    request.explicitCluster = cluster.count() != 1;
     request.dynamicShared = dynamicShared;
     request.params = std::move(params);
     request.launchId = ++launches;
@@ -113,6 +115,7 @@ public:
   std::unique_ptr<LoadedModule> module;
   std::string message;
   uint32_t dynamicShared = 0;
+  Dim3 cluster;
   uint64_t launches = 0;
   LaunchResult result;
 

@@ -1,0 +1,18 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Making blocks.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_BLOCKS_H
+#define TILEWRIGHT_PTXSIM_MACHINE_BLOCKS_H
+
+#include "machine/State.h"
+
+namespace tilewright::ptxsim {
+
+/// The blocks of the index'th cluster of the grid, ready to run.
+std::unique_ptr<Cluster> makeCluster(ExecContext &context, uint64_t index);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_BLOCKS_H

@@ -251,6 +251,26 @@ tw_view *apiWindow(tw_context *context, tw_view *source, int32_t rank,
   return result;
 }
 
+tw_view *apiIm2col(tw_context *context, tw_view *source, int32_t rank,
+                   const int64_t *sizes, int32_t sourceRank,
+                   const int64_t *steps) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> count, moves;
+    if (!context->isLive(source, "im2col") ||
+        !readDims(context, "im2col", rank, sizes, count))
+      return;
+    if (sourceRank < 0 || sourceRank > kMaxRank || (sourceRank * rank && !steps))
+      return context->record(internalError("im2col: no steps"));
+    moves.assign(steps, steps + size_t(sourceRank) * size_t(rank));
+    View view;
+    if (Status s = makeWindows(source->view, count, moves, view))
+      return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
 int64_t apiStride(tw_context *context, const tw_view *view, int32_t d) {
   int64_t result = 0;
   guarded(context, [&] {
@@ -411,6 +431,7 @@ const TilewrightHostApi &tilewright::runtime::hostApi() {
       apiPrintF32,
       apiWindow,
       apiStride,
+      apiIm2col,
   };
   return table;
 }

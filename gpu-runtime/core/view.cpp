@@ -196,6 +196,43 @@ Status makeWindow(const View &source, const std::vector<int64_t> &offsets,
                          result);
 }
 
+Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
+                   const std::vector<int64_t> &steps, View &result) {
+  size_t rank = sizes.size();
+  if (steps.size() != rank * source.dims.size())
+    return internalError("windows of " + source.text() + " need " +
+                         std::to_string(rank * source.dims.size()) + " steps");
+  bool empty = false;
+  for (int64_t size : sizes)
+    empty |= size == 0;
+  std::vector<int64_t> strides(rank, 0);
+  for (size_t d = 0; d < source.dims.size(); ++d) {
+    int64_t last = 0;
+    for (size_t i = 0; i < rank; ++i) {
+      int64_t step = steps[d * rank + i], reach, stride;
+      bool good = step >= 0 && sizes[i] >= 0;
+      // A step of a dim of one element says nothing, and may be huge.
+      if (good && sizes[i] > 1)
+        good = checkedMul(sizes[i] - 1, step, reach) &&
+               checkedAdd(last, reach, last) &&
+               checkedMul(step, source.stride(d), stride) &&
+               checkedAdd(strides[i], stride, strides[i]);
+      if (!good)
+        return programError("windows: dim " + std::to_string(i) + " of size " +
+                            std::to_string(sizes[i]) + " in steps of " +
+                            std::to_string(step) + " overflows");
+    }
+    if (!empty && last >= source.dims[d])
+      return programError("windows: along dim " + std::to_string(d) +
+                          ", the last one reaches element " +
+                          std::to_string(last) + " of the " +
+                          std::to_string(source.dims[d]) + " of " +
+                          source.text());
+  }
+  return makeStridedView(source.buffer, source.offset, source.dtype, sizes,
+                         std::move(strides), result);
+}
+
 ExpressionOperand describe(const View &view, int64_t offset) {
   return {view.dims.data(), static_cast<int>(view.dims.size()), view.address(),
           view.isDense() ? nullptr : view.strides.data(), offset};
@@ -302,6 +339,8 @@ Status checkViewType(const View &view, tw_dtype dtype,
       return differs("dim " + std::to_string(i) + " differs");
   if (strides.empty())
     return requireDense(view, what);
+  if (!view.elements)
+    return Status::ok(); // nothing lies anywhere
   for (size_t i = 0; i < shape.size(); ++i)
     if (strides[i] >= 0 && view.dims[i] > 1 && view.stride(i) != strides[i])
       return differs("stride " + std::to_string(i) + " is " +

@@ -60,6 +60,12 @@ Status makeWindow(const View &source, const std::vector<int64_t> &offsets,
                   const std::vector<int64_t> &strides, uint64_t dropped,
                   View &result);
 
+/// Every window of `source`: dims of `sizes`; one step along dim i of the result
+/// moves by steps[d * rank + i] along dim d of the source. Windows may overlap,
+/// and must lie inside of the source.
+Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
+                   const std::vector<int64_t> &steps, View &result);
+
 /// What expressions see of a view that a kernel gets from `offset` elements
 /// before its first one on.
 ExpressionOperand describe(const View &view, int64_t offset);

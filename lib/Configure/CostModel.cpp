@@ -160,12 +160,15 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
   double work = counts.tileElements * counts.steps;
   if (config.getMma()) {
     // Each warp reads its rows of A and columns of B for itself.
-    auto rows = [&](unsigned loop) {
-      return double(config.getBlock()[loop]) / config.getWarps()[loop];
+    auto rows = [&](ArrayRef<unsigned> loops) {
+      double product = 1;
+      for (unsigned loop : loops)
+        product *= double(config.getBlock()[loop]) / config.getWarps()[loop];
+      return product;
     };
     double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
     double shared =
-        bytes * (1 / rows(contraction->m[0]) + 1 / rows(contraction->n[0]));
+        bytes * (1 / rows(contraction->m) + 1 / rows(contraction->n));
     double busy = std::min(1.0, plan.threads / 128.0);
     // Loading fragments and multiplying overlap in part: larger parts of the
     // tile per warp win.

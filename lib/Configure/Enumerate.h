@@ -23,6 +23,16 @@ std::optional<unsigned> transposedLoop(const KernelInfo &info);
 
 std::vector<LoweringConfigAttr> enumerateContraction(const KernelInfo &info,
                                                      TargetAttr target);
+
+/// The loops that run over an instruction's rows, columns and depth.
+struct MatrixLoops {
+  unsigned m, n, k;
+};
+/// Of each kind the one loop with a tile of more than one element, if there is
+/// one.
+std::optional<MatrixLoops> findMatrixLoops(const Contraction &contraction,
+                                           LoweringConfigAttr config);
+
 /// The instruction of that name if it computes the root, else the reason.
 std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
                                                   llvm::StringRef name,

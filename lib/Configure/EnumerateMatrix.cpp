@@ -39,9 +39,8 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
     reason = "matrix instruction '" + name.str() + "' is not understood";
     return std::nullopt;
   }
-  if (!contraction || contraction->m.size() != 1 ||
-      contraction->n.size() != 1 || contraction->k.size() != 1) {
-    reason = "matrix instructions need one m, one n and one k loop";
+  if (!contraction || contraction->k.empty()) {
+    reason = "matrix instructions need an m, an n and a k loop";
     return std::nullopt;
   }
   if (!hasTypesOf(info.getRoot(), *contraction, *instruction)) {
@@ -49,6 +48,33 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
     return std::nullopt;
   }
   return instruction;
+}
+
+std::optional<MatrixLoops>
+tilewright::findMatrixLoops(const Contraction &contraction,
+                            LoweringConfigAttr config) {
+  auto tiled = [&](ArrayRef<unsigned> loops, unsigned &result) {
+    unsigned count = 0;
+    for (unsigned loop : loops)
+      if (loop < config.getBlock().size() && config.getBlock()[loop] != 1)
+        result = loop, ++count;
+    return count == 1;
+  };
+  MatrixLoops result{};
+  if (!tiled(contraction.m, result.m) || !tiled(contraction.n, result.n) ||
+      !tiled(contraction.k, result.k))
+    return std::nullopt;
+  return result;
+}
+
+/// Of the loops of one kind, the longest becomes the instruction's; a block runs
+/// the others one by one. Of equal ones the inner.
+static unsigned longest(const KernelInfo &info, ArrayRef<unsigned> loops) {
+  return *std::max_element(loops.begin(), loops.end(),
+                           [&](unsigned a, unsigned b) {
+                             return nominalExtent(info, a) <=
+                                    nominalExtent(info, b);
+                           });
 }
 
 std::vector<LoweringConfigAttr>
@@ -64,7 +90,8 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
     if (!instruction)
       continue;
     Contraction contraction = *matchContraction(info.getRoot());
-    unsigned m = contraction.m[0], n = contraction.n[0], k = contraction.k[0];
+    unsigned m = longest(info, contraction.m), n = longest(info, contraction.n),
+             k = longest(info, contraction.k);
     auto most = [&](unsigned loop, int64_t least) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));

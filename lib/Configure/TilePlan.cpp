@@ -59,20 +59,24 @@ static LogicalResult checkInstruction(const KernelInfo &info,
   if (!instruction)
     return failure();
   Contraction contraction = *matchContraction(info.getRoot());
+  std::optional<MatrixLoops> loops = findMatrixLoops(contraction, config);
+  if (!loops)
+    return fail("'block' must have one m, one n and one k loop of more than one "
+                "element, for the instruction's tiles");
   if (llvm::count(config.getPromote(), contraction.a) != 1 ||
       llvm::count(config.getPromote(), contraction.b) != 1)
     return fail("both factors must be in 'promote'");
   for (auto [loop, size] :
-       {std::pair<unsigned, int64_t>{contraction.m[0], instruction->m},
-        {contraction.n[0], instruction->n},
-        {contraction.k[0], instruction->k}}) {
+       {std::pair<unsigned, int64_t>{loops->m, instruction->m},
+        {loops->n, instruction->n},
+        {loops->k, instruction->k}}) {
     int64_t warps = entry(config.getWarps(), loop, 1);
     int64_t block = entry(config.getBlock(), loop, 0);
     if (block <= 0 || warps <= 0 || block % (size * warps))
       return fail("'block' entry " + Twine(block) + " of " +
                   describe(info, loop) + " is no multiple of the instruction's " +
                   Twine(size) + " times " + Twine(warps) + " warps");
-    if (loop == contraction.k[0] && warps != 1)
+    if (loop == loops->k && warps != 1)
       return fail("warps along the reduction loop");
   }
   return success();
@@ -178,7 +182,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       tile.innerLoop = true;
     }
     tile.vector = tile.inner;
-    if (tile.vector == 1 && !loopClass.contracted)
+    // Of the loops of a matrix instruction's product, those that a block runs
+    // one by one are no dims of its tiles.
+    if (tile.vector == 1 && (!loopClass.contracted || config.getMma()))
       tile.vector = 0;
     elements *= tile.inner;
     if (elements > kLargestTile)

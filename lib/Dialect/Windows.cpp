@@ -8,6 +8,71 @@
 using namespace mlir;
 using namespace tilewright;
 
+std::optional<SmallVector<int64_t>>
+tilewright::getWindowSteps(AffineExpr expr, unsigned numDims) {
+  SmallVector<int64_t> steps(numDims);
+  SmallVector<AffineExpr> terms{expr};
+  while (!terms.empty()) {
+    AffineExpr term = terms.pop_back_val();
+    int64_t step = 1;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(term);
+    if (binary && term.getKind() == AffineExprKind::Add) {
+      terms.append({binary.getLHS(), binary.getRHS()});
+      continue;
+    }
+    if (binary && term.getKind() == AffineExprKind::Mul)
+      if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS())) {
+        step = factor.getValue();
+        term = binary.getLHS();
+      }
+    auto dim = dyn_cast<AffineDimExpr>(term);
+    if (!dim || step <= 0 ||
+        llvm::AddOverflow(steps[dim.getPosition()], step,
+                          steps[dim.getPosition()]))
+      return std::nullopt;
+  }
+  return steps;
+}
+
+SmallVector<int64_t> Im2colOp::getSteps(unsigned dim) {
+  return *getWindowSteps(getMap().getResult(dim), getMap().getNumDims());
+}
+
+LogicalResult Im2colOp::verify() {
+  RankedTensorType source = getSourceType(), type = getType();
+  AffineMap map = getMap();
+  if (source.getElementType() != type.getElementType())
+    return emitOpError("must keep the element type");
+  if (map.getNumSymbols() || map.getNumDims() != type.getRank() ||
+      map.getNumResults() != source.getRank())
+    return emitOpError("needs a map from the dims of its result to those of "
+                       "its source");
+  if (int64_t(getSizes().size()) != type.getNumDynamicDims())
+    return emitOpError() << "has " << getSizes().size() << " sizes for "
+                         << type.getNumDynamicDims() << " dynamic dims";
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto steps = getWindowSteps(expr, map.getNumDims());
+    if (!steps)
+      return emitOpError() << "takes dim " << dim << " of its source by "
+                           << getMapAttr()
+                           << ", which has no sum of dims times positive "
+                              "constants there";
+    int64_t last = 0, size = source.getDimSize(dim);
+    bool known = ShapedType::isStatic(size) && type.hasStaticShape() &&
+                 !llvm::is_contained(type.getShape(), 0);
+    for (auto [step, extent] : llvm::zip_equal(*steps, type.getShape())) {
+      int64_t reach;
+      if (known && (llvm::MulOverflow(step, extent - 1, reach) ||
+                    llvm::AddOverflow(last, reach, last)))
+        return emitOpError("reaches beyond 64-bit indices");
+    }
+    if (known && last >= size)
+      return emitOpError() << "reaches element " << last << " of dim " << dim
+                           << ", which has " << size;
+  }
+  return success();
+}
+
 static Value skipCasts(Value value) {
   while (auto cast = value.getDefiningOp<tensor::CastOp>())
     value = cast.getSource();
@@ -22,7 +87,7 @@ static MemRefType memrefOf(Value tensor) {
 
 bool tilewright::isWindow(Value value) {
   value = skipCasts(value);
-  if (value.getDefiningOp<tensor::ExtractSliceOp>())
+  if (isa_and_nonnull<tensor::ExtractSliceOp, Im2colOp>(value.getDefiningOp()))
     return true;
   MemRefType memref = memrefOf(value);
   return memref && !memref.getLayout().isIdentity();
@@ -38,6 +103,23 @@ bool tilewright::isSameWindow(tensor::ExtractSliceOp slice,
                                         insert.getMixedSizes()) &&
          isEqualConstantIntOrValueArray(slice.getMixedStrides(),
                                         insert.getMixedStrides());
+}
+
+Value tilewright::getWindowSource(Value value) {
+  while (true) {
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp, Im2colOp>(op))
+      return value;
+    value = op->getOperand(0);
+  }
+}
+
+static int64_t add(int64_t a, int64_t b) {
+  int64_t result;
+  if (ShapedType::isDynamic(a) || ShapedType::isDynamic(b) ||
+      llvm::AddOverflow(a, b, result))
+    return ShapedType::kDynamic;
+  return result;
 }
 
 static int64_t multiply(int64_t a, int64_t b) {
@@ -60,6 +142,14 @@ static SmallVector<int64_t> stridesOf(Value value) {
     return strides;
   }
   SmallVector<int64_t> strides;
+  if (auto im2col = value.getDefiningOp<Im2colOp>()) {
+    strides.assign(im2col.getType().getRank(), 0);
+    for (auto [dim, stride] : llvm::enumerate(stridesOf(im2col.getSource())))
+      for (auto [own, step] : llvm::zip_equal(strides, im2col.getSteps(dim)))
+        if (step)
+          own = add(own, multiply(stride, step));
+    return strides;
+  }
   int64_t offset;
   if (MemRefType memref = memrefOf(value);
       memref && succeeded(memref.getStridesAndOffset(strides, offset)))

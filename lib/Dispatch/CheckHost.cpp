@@ -32,7 +32,7 @@ LogicalResult tilewright::checkHostOp(Operation *op) {
   if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, tensor::ExtractOp,
           tensor::InsertOp, tensor::FromElementsOp, tensor::CollapseShapeOp,
           tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-          memref::DimOp, DispatchOp,
+          memref::DimOp, DispatchOp, Im2colOp,
           bufferization::ToTensorOp, bufferization::AllocTensorOp,
           bufferization::MaterializeInDestinationOp, arith::SelectOp,
           arith::ConstantOp>(op))

@@ -106,7 +106,8 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
   if (startsFrom(op, *init))
     return isComputedIn(init->get(), memref, op);
   return llvm::none_of(op.getDpsInputs(), [&](Value input) {
-    auto tensor = input.getDefiningOp<bufferization::ToTensorOp>();
+    auto tensor =
+        getWindowSource(input).getDefiningOp<bufferization::ToTensorOp>();
     return tensor && tensor.getBuffer() == memref;
   });
 }
@@ -114,7 +115,7 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
 /// True if `use`, of a window, needs no dense tensor.
 static bool acceptsWindow(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<tensor::DimOp, tensor::ExtractSliceOp>(user))
+  if (isa<tensor::DimOp, tensor::ExtractSliceOp, Im2colOp>(user))
     return true;
   if (isa<tensor::CastOp>(user))
     return llvm::all_of(user->getUses(), acceptsWindow);

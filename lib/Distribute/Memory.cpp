@@ -410,6 +410,9 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
     found->wideRuns.reset();
   }
   Value owner = isFirstOwner(loc, *layout);
+  // Threads with the same element may have read it from here, each for itself.
+  if (found->view.updated && owner)
+    barrier(loc);
   if (!found->wideRuns) {
     writeRunsOf(loc, *found, found->runs, /*checked=*/true, mask, owner, *values);
     return success();

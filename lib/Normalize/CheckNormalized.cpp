@@ -47,8 +47,9 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
     return op.emitOpError()
            << "operand " << number << " is indexed by "
            << AffineMapAttr::get(map)
-           << ", which is not a projected permutation of the loops; windows, "
-              "strides and diagonals (convolution, pooling) are not compiled";
+           << ", which is not a projected permutation of the loops; of other "
+              "maps, inputs may have sums of loops times positive constants "
+              "(convolution, pooling, diagonals)";
   return success();
 }
 

@@ -23,6 +23,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createGeneralizePass());
   func.addPass(createFoldRelayoutsPass());
+  func.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.
   func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   func.addPass(createCanonicalizerPass());

@@ -299,13 +299,12 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
 
   std::optional<Contraction> contraction = matchContraction(op);
   if (contraction && !state->skinny) {
-    bool whole = true;
-    for (ArrayRef<unsigned> loops :
-         {ArrayRef(contraction->m), ArrayRef(contraction->n),
-          ArrayRef(contraction->k)})
-      for (unsigned loop : loops)
-        whole &= state->extents[loop] != 0;
-    if (whole)
+    auto anyTiled = [&](ArrayRef<unsigned> loops) {
+      return llvm::any_of(
+          loops, [&](unsigned loop) { return state->extents[loop] != 0; });
+    };
+    if (anyTiled(contraction->m) && anyTiled(contraction->n) &&
+        anyTiled(contraction->k))
       return visitContraction(*state);
   }
   return visitGeneric(*state);

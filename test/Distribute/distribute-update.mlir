@@ -28,4 +28,25 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     vector.transfer_write %s, %c[%i] : vector<128xf32>, memref<99xf32>
     return
   }
+
+  // All lanes of a row read the old value of %c, one writes the new one: not
+  // before the others have read.
+  // CHECK-LABEL: func.func private @accumulate
+  // CHECK-SAME: (%[[A:.*]]: memref<?xf32>, %[[C:.*]]: memref<?xf32>)
+  // CHECK: memref.load %[[C]]
+  // CHECK: gpu.shuffle
+  // CHECK: gpu.barrier
+  // CHECK: scf.if
+  // CHECK: memref.store %{{.*}}, %[[C]]
+  func.func private @accumulate(%a: memref<8x4xf32>, %c: memref<8xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "readwrite"],
+        tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f32
+    %v = vector.transfer_read %a[%c0, %c0], %pad {in_bounds = [true, true]} : memref<8x4xf32>, vector<8x4xf32>
+    %w = vector.transfer_read %c[%c0], %pad {in_bounds = [true]} : memref<8xf32>, vector<8xf32>
+    %s = vector.multi_reduction <maximumf>, %v, %w [1] : vector<8x4xf32> to vector<8xf32>
+    vector.transfer_write %s, %c[%c0] {in_bounds = [true]} : vector<8xf32>, memref<8xf32>
+    return
+  }
 }

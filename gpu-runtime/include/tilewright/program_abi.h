@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TW_PROGRAM_ABI_VERSION 2u
+#define TW_PROGRAM_ABI_VERSION 3u
 
 /* Element types; the numbers are part of the ABI. */
 typedef enum tw_dtype {
@@ -85,6 +85,13 @@ typedef struct TilewrightHostApi {
                      const int64_t *strides, uint64_t dropped);
   /* Elements between neighbours along dim d. */
   int64_t (*stride)(tw_context *, const tw_view *, int32_t d);
+  /* Version 3. Every window of a tensor, which shares its buffer: `rank` dims
+   * of `sizes`; one step along dim i of the result moves by
+   * steps[d * rank + i] along dim d of the source, for each of its sourceRank
+   * dims. Windows that leave the source are a recorded error. */
+  tw_view *(*im2col)(tw_context *, tw_view *, int32_t rank,
+                     const int64_t *sizes, int32_t sourceRank,
+                     const int64_t *steps);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

@@ -38,6 +38,44 @@ def Tilewright_DispatchOp : Tilewright_Op<"dispatch", [
   let hasVerifier = 1;
 }
 
+def Tilewright_Im2colOp : Tilewright_Op<"im2col", [Pure]> {
+  let summary = "every window of a tensor, as a view of it";
+  let description = [{
+    Element (d0, d1, …) of the result is the element of `source` at
+    `map(d0, d1, …)`; each result of the map is a sum of dims times positive
+    constants. Windows may overlap: nothing is copied, the result is a strided
+    view (Windows.h), so that a convolution or a pooling reads it like a
+    contraction or a reduction reads any tensor. `sizes` are the sizes of dims
+    that are not static. Windows that leave the source are an error when the
+    view is made.
+
+    ```mlir
+    // 3x3 windows, every second one, of a 9x9 image with 8 channels
+    %v = tilewright.im2col %x[] {map = affine_map<(oh, kh, ow, kw, c) ->
+           (oh * 2 + kh, ow * 2 + kw, c)>}
+           : tensor<9x9x8xf32> to tensor<4x3x4x3x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$sizes,
+                       AffineMapAttr:$map);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `[` $sizes `]` attr-dict `:` type($source) `to` type($result)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getSourceType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getSource().getType());
+    }
+    ::mlir::RankedTensorType getType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getResult().getType());
+    }
+    /// How far a step along each dim of the result moves along `dim` of the
+    /// source.
+    ::llvm::SmallVector<int64_t> getSteps(unsigned dim);
+  }];
+  let hasVerifier = 1;
+}
+
 def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure]> {
   let summary = "which tile this block computes";
   let description = [{

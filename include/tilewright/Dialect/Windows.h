@@ -5,6 +5,7 @@
 // they are part of a larger tensor.
 //
 //   %w = tensor.extract_slice %x[2, 0] [8, 12] [1, 3]
+//   %v = tilewright.im2col %x[] {map = (oh, kh, c) -> (oh + kh, c)} : …
 //   %t = bufferization.to_tensor %m : memref<8x12xf32, strided<[40, 3], offset: ?>>
 
 #ifndef TILEWRIGHT_DIALECT_WINDOWS_H
@@ -16,9 +17,18 @@
 
 namespace tilewright {
 
-/// True for a slice and for the tensor of a memref with strides; tensor.cast is
+/// Steps of all dims of a map in one of its results, or nothing where that is
+/// no sum of dims times positive constants.
+std::optional<llvm::SmallVector<int64_t>> getWindowSteps(mlir::AffineExpr expr,
+                                                         unsigned numDims);
+
+/// True for a slice, for all windows of a tensor and for the tensor of a memref with strides; tensor.cast is
 /// seen through.
 bool isWindow(mlir::Value value);
+
+/// The tensor that `value` is, through slices, casts and tilewright.im2col, a
+/// window of; `value` itself if it is none.
+mlir::Value getWindowSource(mlir::Value value);
 
 /// True if `insert` puts back exactly what `slice` takes.
 bool isSameWindow(mlir::tensor::ExtractSliceOp slice,

@@ -38,15 +38,20 @@ mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 /// True if `op` has one input, one result and yields the input unchanged.
 bool isRelayout(mlir::linalg::GenericOp op);
 
+/// Reads the inputs of `op` that are indexed by sums of loops through
+/// tilewright.im2col.
+void readWindows(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Brings the loops of `op` into canonical order; true if it changed.
 bool orderLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
 /// Emits an error on `op` and fails if no later stage can serve it.
 mlir::LogicalResult checkNormalized(mlir::linalg::LinalgOp op);
 
-/// The largest rank of a tensor and number of loops of an op.
-inline constexpr unsigned kMaxRank = 6;
-inline constexpr unsigned kMaxLoops = 8;
+/// The largest rank of a tensor and number of loops of an op: those of a grouped
+/// 3-D convolution, whose windows have a dim for each loop but one.
+inline constexpr unsigned kMaxRank = 9;
+inline constexpr unsigned kMaxLoops = 10;
 
 /// True for element types that tensors at the program's boundary may have.
 bool isAcceptedElementType(mlir::Type type);

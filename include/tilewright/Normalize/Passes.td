@@ -37,6 +37,20 @@ def FoldRelayoutsPass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ReadWindowsPass
+    : Pass<"tilewright-read-windows", "::mlir::func::FuncOp"> {
+  let summary = "Read convolutions' and poolings' operands through "
+                "tilewright.im2col";
+  let description = [{
+    An input that is indexed by sums of loops times positive constants (stride,
+    dilation) is replaced by the view of all its windows, which the loops index
+    one by one.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect", "::tilewright::TilewrightDialect"];
+}
+
 def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
   let summary = "Put the loops of every linalg.generic into canonical order";
   let description = [{

@@ -11,6 +11,8 @@
 //   %w = vector.transfer_read %a[%i, %j], %pad {in_bounds = [false, true]}
 //          : memref<?x?xf32>, vector<4x1xf32>
 //   %v = vector.shape_cast %w : vector<4x1xf32> to vector<4xf32>
+//
+// What a read repeats is repeated after it.
 
 #include "Unroll.h"
 
@@ -86,6 +88,54 @@ struct WidenRead : OpRewritePattern<vector::TransferReadOp> {
   }
 };
 
+/// Dims that repeat the memory's elements come after the read: upstream would
+/// leave them in the middle, where a dim of size one has no load.
+struct RepeatAfterRead : OpRewritePattern<vector::TransferReadOp> {
+  RepeatAfterRead(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/8) {}
+  LogicalResult matchAndRewrite(vector::TransferReadOp op,
+                                PatternRewriter &rewriter) const override {
+    AffineMap map = op.getPermutationMap();
+    VectorType type = op.getVectorType();
+    if (op.getMask() || !isa<MemRefType>(op.getBase().getType()))
+      return rewriter.notifyMatchFailure(op, "masked, or no memref");
+    SmallVector<AffineExpr> exprs;
+    SmallVector<bool> inBounds;
+    SmallVector<int64_t> shape, wide, repeated, read;
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      if (isa<AffineConstantExpr>(expr)) {
+        repeated.push_back(dim);
+        wide.push_back(type.getDimSize(dim));
+        continue;
+      }
+      read.push_back(dim);
+      exprs.push_back(expr);
+      shape.push_back(type.getDimSize(dim));
+      inBounds.push_back(op.isDimInBounds(dim));
+    }
+    if (repeated.empty() || read.empty())
+      return rewriter.notifyMatchFailure(op, "repeats nothing, or one element");
+    Location loc = op.getLoc();
+    Value value = vector::TransferReadOp::create(
+        rewriter, loc, VectorType::get(shape, type.getElementType()),
+        op.getBase(), op.getIndices(),
+        AffineMapAttr::get(
+            AffineMap::get(map.getNumDims(), 0, exprs, op.getContext())),
+        op.getPadding(), /*mask=*/Value(), rewriter.getBoolArrayAttr(inBounds));
+    llvm::append_range(wide, shape);
+    value = vector::BroadcastOp::create(
+        rewriter, loc, VectorType::get(wide, type.getElementType()), value);
+    SmallVector<int64_t> back(type.getRank());
+    for (auto [position, dim] :
+         llvm::enumerate(llvm::concat<int64_t>(repeated, read)))
+      back[dim] = position;
+    if (!llvm::is_sorted(back))
+      value = vector::TransposeOp::create(rewriter, loc, value, back);
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
 struct WidenWrite : OpRewritePattern<vector::TransferWriteOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(vector::TransferWriteOp op,
@@ -109,5 +159,5 @@ struct WidenWrite : OpRewritePattern<vector::TransferWriteOp> {
 } // namespace
 
 void cpu::populateWidenTransferPatterns(RewritePatternSet &patterns) {
-  patterns.add<WidenRead, WidenWrite>(patterns.getContext());
+  patterns.add<RepeatAfterRead, WidenRead, WidenWrite>(patterns.getContext());
 }

@@ -398,6 +398,27 @@ struct ExtractSliceLowering : OpConversionPattern<tensor::ExtractSliceOp> {
   }
 };
 
+struct Im2colLowering : OpConversionPattern<Im2colOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Im2colOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<int64_t> steps;
+    for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
+      llvm::append_range(steps, op.getSteps(dim));
+    rewriter.replaceOp(
+        op, callSupport(rewriter, loc, "twh_im2col", getPointer(rewriter),
+                        {getCallContext(op), adaptor.getSource(),
+                         createI32(rewriter, loc, op.getType().getRank()),
+                         createDims(rewriter, loc, op.getType().getShape(),
+                                    adaptor.getSizes()),
+                         createI32(rewriter, loc, op.getSourceType().getRank()),
+                         createDims(rewriter, loc, steps, {})}));
+    return success();
+  }
+};
+
 /// prepare-destinations made the destination one that may be overwritten, and
 /// marked insertions whose source is in place.
 struct InsertSliceLowering : OpConversionPattern<tensor::InsertSliceOp> {
@@ -646,7 +667,8 @@ struct ConvertHostPass
                  ReshapeLowering<tensor::CollapseShapeOp>, ToTensorLowering,
                  MaterializeLowering, DimLowering<tensor::DimOp>,
                  DimLowering<memref::DimOp>, ExtractLowering, InsertLowering,
-                 ExtractSliceLowering, InsertSliceLowering, DispatchLowering,
+                 ExtractSliceLowering, Im2colLowering, InsertSliceLowering,
+                 DispatchLowering,
                  AssertLowering>(converter, context);
     target.addIllegalOp<DispatchOp, cf::AssertOp, vector::PrintOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {

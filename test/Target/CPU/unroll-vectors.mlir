@@ -70,3 +70,17 @@ func.func private @Column(%a: memref<47x33xf32>, %o: memref<33x64xf32>, %i: inde
   vector.transfer_write %v, %o[%j, %i] {in_bounds = [true]} : vector<4xf32>, memref<33x64xf32>
   return
 }
+
+// Rows that repeat a column: the column is read by elements, once.
+
+// CHECK-LABEL: func private @RepeatedColumn
+// CHECK-NOT: vector<5x1xi8>
+// CHECK-COUNT-5: memref.load %{{.*}} : memref<3x2x5x9xi8>
+// CHECK-NOT: memref.load
+func.func private @RepeatedColumn(%a: memref<3x2x5x9xi8>, %o: memref<4x5xi8>, %i: index) attributes {tilewright.kernel} {
+  %zero = arith.constant 0 : index
+  %pad = arith.constant 0 : i8
+  %v = vector.transfer_read %a[%i, %i, %zero, %i], %pad {in_bounds = [true, true], permutation_map = affine_map<(d0, d1, d2, d3) -> (0, d2)>} : memref<3x2x5x9xi8>, vector<4x5xi8>
+  vector.transfer_write %v, %o[%zero, %zero] {in_bounds = [true, true]} : vector<4x5xi8>, memref<4x5xi8>
+  return
+}

@@ -5,6 +5,6 @@
 Each has `functions()`, which yields functions.Function objects with their cases.
 """
 
-from . import contraction, elementwise, host, memrefs, reduction, relayout, softmax
+from . import contraction, convolution, elementwise, host, memrefs, reduction, relayout, softmax
 
-ALL = (contraction, elementwise, reduction, softmax, relayout, memrefs, host)
+ALL = (contraction, convolution, elementwise, reduction, softmax, relayout, memrefs, host)

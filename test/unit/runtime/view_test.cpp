@@ -6,6 +6,7 @@
 #include "core/view.h"
 #include "test_program.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace tilewright::test;
@@ -120,6 +121,27 @@ TEST(View, WindowsSideBySideDoNotOverlap) {
   // Of other strides only ranges are known.
   EXPECT_TRUE(left.overlaps(makeView({2, 2}, {40, 1}, 10)));
   EXPECT_FALSE(left.overlaps(makeView({2, 2}, {40, 1}, 188)));
+}
+
+TEST_F(ViewTest, EveryWindow) {
+  tilewright_buffer *memory = buffer(12 * 4);
+  std::vector<int32_t> numbers(12);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  EXPECT_OK(tilewright_buffer_write(memory, stream, 0, numbers.data(), 48));
+  tilewright_view *view = strided(memory, 0, {6, 2}, {2, 1});
+  // Places 0, 2 of windows of three rows, one column: rows 0 1 2 and 2 3 4.
+  View windows;
+  Status made = makeWindows(view->view, {2, 3, 2}, {2, 1, 0, 0, 0, 1}, windows);
+  ASSERT_TRUE(made.isOk()) << made.message();
+  EXPECT_EQ(windows.dims, (std::vector<int64_t>{2, 3, 2}));
+  EXPECT_EQ(windows.strides, (std::vector<int64_t>{4, 2, 1}));
+  EXPECT_EQ(windows.bytes, 40);
+  // Places 0, 2, 4 leave the source; of no place none does.
+  EXPECT_FALSE(makeWindows(view->view, {3, 3, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
+  EXPECT_TRUE(makeWindows(view->view, {0, 9, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
+  int64_t most = std::numeric_limits<int64_t>::max();
+  EXPECT_FALSE(makeWindows(view->view, {3, 3, 2}, {most, 1, 0, 0, 0, 1}, windows).isOk());
+  EXPECT_FALSE(makeWindows(view->view, {2, 3, 2}, {2, 1, 0}, windows).isOk());
 }
 
 } // namespace

@@ -108,6 +108,12 @@ tw_view *twh_window(twh_context *c, tw_view *view, int32_t rank,
   return api->window(CONTEXT(c), view, rank, offsets, sizes, strides, dropped);
 }
 
+tw_view *twh_im2col(twh_context *c, tw_view *view, int32_t rank,
+                    const int64_t *sizes, int32_t sourceRank,
+                    const int64_t *steps) {
+  return api->im2col(CONTEXT(c), view, rank, sizes, sourceRank, steps);
+}
+
 void twh_dispatch(twh_context *c, int32_t id, int32_t numViews,
                   tw_view *const *views, int32_t numScalars,
                   const uint64_t *scalars) {

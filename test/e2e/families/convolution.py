@@ -1,0 +1,182 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Convolutions and poolings: every named op of linalg, with strides and dilations.
+
+Dims of operands by letter: n batch, g group, c channel, f filter, m multiplier;
+x y z places of the window, i j k places inside of it, and u v w the dims of the
+image that a pair of them runs over: u = x * stride + i * dilation.
+"""
+
+import numpy as np
+
+from data import BF16, F16, F32, F64, I32, I8, integers, uniform
+from families.contraction import bound, exact_data, pair_name
+from functions import EXACT, Function
+
+PAIRS = {"u": "xi", "v": "yj", "w": "zk"}
+
+# Name, image, filter, output.
+CONVOLUTIONS = (
+    ("conv_1d", "u", "i", "x"), ("conv_2d", "uv", "ij", "xy"), ("conv_3d", "uvw", "ijk", "xyz"),
+    ("conv_1d_nwc_wcf", "nuc", "icf", "nxf"), ("conv_1d_ncw_fcw", "ncu", "fci", "nfx"),
+    ("conv_2d_nhwc_hwcf", "nuvc", "ijcf", "nxyf"), ("conv_2d_nhwc_fhwc", "nuvc", "fijc", "nxyf"),
+    ("conv_2d_nchw_fchw", "ncuv", "fcij", "nfxy"), ("conv_2d_nhwgc_gfhwc", "nuvgc", "gfijc", "nxygf"),
+    ("conv_2d_ngchw_gfchw", "ngcuv", "gfcij", "ngfxy"), ("conv_2d_ngchw_fgchw", "ngcuv", "fgcij", "ngfxy"),
+    ("conv_3d_ndhwc_dhwcf", "nuvwc", "ijkcf", "nxyzf"), ("conv_3d_ncdhw_fcdhw", "ncuvw", "fcijk", "nfxyz"),
+    ("depthwise_conv_1d_nwc_wc", "nuc", "ic", "nxc"), ("depthwise_conv_1d_ncw_cw", "ncu", "ci", "ncx"),
+    ("depthwise_conv_1d_nwc_wcm", "nuc", "icm", "nxcm"), ("depthwise_conv_2d_nhwc_hwc", "nuvc", "ijc", "nxyc"),
+    ("depthwise_conv_2d_nchw_chw", "ncuv", "cij", "ncxy"), ("depthwise_conv_2d_nhwc_hwcm", "nuvc", "ijcm", "nxycm"),
+    ("depthwise_conv_3d_ndhwc_dhwc", "nuvwc", "ijkc", "nxyzc"),
+    ("depthwise_conv_3d_ncdhw_cdhw", "ncuvw", "cijk", "ncxyz"),
+    ("depthwise_conv_3d_ndhwc_dhwcm", "nuvwc", "ijkcm", "nxyzcm"))
+QUANTIZED = ("conv_2d_nhwc_hwcf", "conv_2d_nhwc_fhwc", "conv_2d_nchw_fchw", "conv_2d_nhwgc_gfhwc",
+             "conv_2d_ngchw_gfchw", "conv_3d_ndhwc_dhwcf", "depthwise_conv_2d_nhwc_hwc",
+             "depthwise_conv_2d_nhwc_hwcm")
+POOLINGS = (("nwc", "nuc", "nxc"), ("ncw", "ncu", "ncx"), ("nhwc", "nuvc", "nxyc"), ("nchw", "ncuv", "ncxy"),
+            ("ndhwc", "nuvwc", "nxyzc"))
+POOLED = {"nwc": ("sum", "max", "max_unsigned", "min", "min_unsigned"), "ncw": ("sum", "max"),
+          "nhwc": ("sum", "max", "max_unsigned", "min", "min_unsigned"), "nchw": ("sum", "max"),
+          "ndhwc": ("sum", "max", "min")}
+
+STRIDES, DILATIONS = {"x": 2, "y": 1, "z": 1}, {"i": 1, "j": 2, "k": 1}
+SMALL = {"n": 2, "g": 2, "c": 5, "f": 9, "m": 3, "x": 5, "y": 6, "z": 3, "i": 3, "j": 2, "k": 2}
+DEEP = {"n": 1, "g": 2, "c": 33, "f": 40, "m": 3, "x": 3, "y": 17, "z": 2, "i": 3, "j": 3, "k": 2}
+ONE = {d: 1 for d in SMALL}
+
+
+class Windows:
+    """Strides and dilations of an op, and what follows from them."""
+
+    def __init__(self, name):
+        plain = name in ("conv_1d", "conv_2d", "conv_3d")
+        self.strides = {d: 1 if plain else s for d, s in STRIDES.items()}
+        self.dilations = {d: 1 if plain else s for d, s in DILATIONS.items()}
+        self.plain = plain
+
+    def sizes(self, image, dims):
+        full = dict(dims)
+        for d in image:
+            if d in PAIRS:
+                place, inside = PAIRS[d]
+                full[d] = max(0, dims[place] - 1) * self.strides[place] + (dims[inside] - 1) * self.dilations[inside] + 1
+        return full
+
+    def attributes(self, image):
+        spatial = [d for d in image if d in PAIRS]
+        if self.plain:
+            return ""
+        dense = lambda values: f"dense<[{', '.join(map(str, values))}]> : tensor<{len(spatial)}xi64>"
+        return "{dilations = " + dense([self.dilations[PAIRS[d][1]] for d in spatial]) + ", strides = " + \
+            dense([self.strides[PAIRS[d][0]] for d in spatial]) + "}"
+
+    def view(self, array, image, dims):
+        """The array with a dim for each place and each place inside, and their letters."""
+        array = np.ascontiguousarray(array)
+        shape, steps, letters = [], [], ""
+        for d, step in zip(image, array.strides):
+            if d not in PAIRS:
+                shape, steps, letters = shape + [dims[d]], steps + [step], letters + d
+                continue
+            place, inside = PAIRS[d]
+            shape += [dims[place], dims[inside]]
+            steps += [step * self.strides[place], step * self.dilations[inside]]
+            letters += PAIRS[d]
+        return np.lib.stride_tricks.as_strided(array, shape, steps), letters
+
+
+def select(dims, *operands):
+    letters = "".join(PAIRS.get(d, d) for operand in operands for d in operand)
+    return {d: dims[d] for d in dims if d in letters}
+
+
+def label_of(dims):
+    return "x".join(str(v) for v in dims.values())
+
+
+def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, accumulate=False):
+    windows = Windows(name)
+    dims_list = [select(dims, image, filter_, output) for dims in dims_list]
+    first = windows.sizes(image, dims_list[0])
+    f = Function(name, pair_name(a, c), "any" if dynamic else label_of(dims_list[0]), first, dynamic)
+    x, w = f.arg(a, image), f.arg(a, filter_)
+    out = f.arg(c, output) if dynamic or accumulate else f.zeros(c, output)
+    f.ret(f.op(f"linalg.{name}", [x, w], out, windows.attributes(image)))
+    for dims in dims_list:
+        terms = int(np.prod([v for d, v in dims.items() if d not in output]))
+
+        def reference(image_, weights, *start, dims=dims):
+            view, letters = windows.view(image_, image, dims)
+            total = np.einsum(f"{letters},{filter_}->{output}", view, weights)
+            return total + start[0] if start else total
+
+        sizes = windows.sizes(image, dims)
+        f.case(f"int/{label_of(dims)}", sizes, exact_data(a, c, terms + 1) if a is not I8 else integers(-100, 100),
+               EXACT, reference)
+        if a.is_float:
+            f.case(f"random/{label_of(dims)}", sizes, uniform(-1, 1), bound(c, terms + 1), reference)
+    return f
+
+
+def quantized(name, image, filter_, output):
+    windows = Windows(name)
+    dims = select(SMALL, image, filter_, output)
+    f = Function(f"{name}_q", "i8-i32", label_of(dims), windows.sizes(image, dims))
+    x, w = f.arg(I8, image), f.arg(I8, filter_)
+    points = [f.scalar_arg(I32), f.scalar_arg(I32)]
+    f.ret(f.op(f"linalg.{name}_q", [x, w, *points], f.zeros(I32, output), windows.attributes(image)))
+
+    def reference(image_, weights, zero, weight_zero):
+        view, letters = windows.view(image_, image, dims)
+        return np.einsum(f"{letters},{filter_}->{output}", view - zero, weights - weight_zero)
+
+    f.case(f"int/{label_of(dims)}", windows.sizes(image, dims), integers(-100, 100), EXACT, reference)
+    return f
+
+
+def pooling(layout, image, output, kind, element, dynamic=False):
+    name = f"pooling_{layout}_{kind}"
+    windows = Windows(name)
+    inside = "".join(PAIRS[d][1] for d in image if d in PAIRS)
+    dims = select(SMALL, image, inside, output)
+    f = Function(name, element.name, "any" if dynamic else label_of(dims), windows.sizes(image, dims), dynamic)
+    x, window, start = f.arg(element, image), f.arg(element, inside), f.arg(element, output)
+    f.ret(f.op(f"linalg.{name}", [x, window], start, windows.attributes(image)))
+    reduce = {"sum": np.sum, "max": np.max, "min": np.min}[kind.split("_")[0]]
+    join = {"sum": np.add, "max": np.maximum, "min": np.minimum}[kind.split("_")[0]]
+    for sizes in [dims] + ([{**dims, "c": 70, "n": 1}, {**dims, "c": 0}] if dynamic else []):
+        def reference(image_, _, first, sizes=sizes):
+            view, letters = windows.view(image_, image, sizes)
+            order = [letters.index(d) for d in output] + [letters.index(d) for d in inside]
+            axes = tuple(range(len(output), len(order)))
+            pooled = reduce(np.transpose(view, order), axis=axes)
+            return join(pooled, first)
+
+        low = 0 if "unsigned" in kind else -60
+        f.case(f"int/{label_of(sizes)}", windows.sizes(image, sizes), integers(low, 60), EXACT, reference)
+    return f
+
+
+def functions():
+    for spec in CONVOLUTIONS:
+        yield convolution(*spec, F32, F32, [SMALL])
+    by_name = {spec[0]: spec for spec in CONVOLUTIONS}
+    for name in ("conv_2d_nhwc_hwcf", "conv_2d_nchw_fchw", "depthwise_conv_2d_nhwc_hwc", "conv_1d_nwc_wcf"):
+        for a, c in ((F16, F32), (BF16, F32), (F64, F64), (I8, I32)):
+            yield convolution(*by_name[name], a, c, [SMALL], accumulate=True)
+    # On matrix units where there are some.
+    for name in ("conv_2d_nhwc_hwcf", "conv_2d_nhwc_fhwc", "conv_2d_nchw_fchw", "conv_3d_ndhwc_dhwcf",
+                 "conv_2d_nhwgc_gfhwc"):
+        yield convolution(*by_name[name], F16, F32, [DEEP])
+    for name in ("conv_2d_nhwc_hwcf", "conv_2d_ngchw_fgchw", "depthwise_conv_2d_nchw_chw"):
+        for a, c in ((F32, F32), (F16, F32)):
+            yield convolution(*by_name[name], a, c, [SMALL, ONE, {**SMALL, "c": 40, "f": 33}, {**SMALL, "n": 0}],
+                              dynamic=True)
+    for name in QUANTIZED:
+        yield quantized(*by_name[name])
+    for layout, image, output in POOLINGS:
+        for kind in POOLED[layout]:
+            yield pooling(layout, image, output, kind, I32 if "unsigned" in kind else F32)
+    for element in (F16, I8):
+        yield pooling("nhwc", "nuvc", "nxyc", "max", element)
+    yield pooling("nhwc", "nuvc", "nxyc", "max", F32, dynamic=True)
+    yield pooling("nchw", "ncuv", "ncxy", "sum", F32, dynamic=True)

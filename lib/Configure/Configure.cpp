@@ -88,10 +88,14 @@ static void explainMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (config.getMma() || !names || !matchProduct(info.getRoot()))
     return;
-  std::string reason = "the target lists no instruction";
+  std::string reason = "no instruction of the target has its types";
   for (auto name : names.getAsRange<StringAttr>()) {
-    if (!matchInstruction(info, name, reason))
+    std::string why;
+    if (!matchInstruction(info, name, why)) {
+      if (StringRef(why).contains("--fp=")) // a way out
+        reason = why;
       continue;
+    }
     reason = "'" + name.getValue().str() + "' computes it, but this config " +
              (config.getStrategy() == Strategy::SkinnyContraction
                   ? "reads the operands once, which takes longer than the products"

@@ -151,6 +151,20 @@ static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
   return total * countPasses(info, plan);
 }
 
+/// Multiply-adds by an instruction, in those by one of 16-bit floats.
+static double matrixRate(MatrixInstruction instruction) {
+  switch (instruction.operand.getIntOrFloatBitWidth()) {
+  case 64:
+    return 1.0 / 16;
+  case 32:
+    return 1.0 / 2;
+  case 8:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
 /// Time of the multiply-adds of one block.
 static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, const Counts &counts) {
@@ -172,7 +186,10 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     double busy = std::min(1.0, plan.threads / 128.0);
     // Loading fragments and multiplying overlap in part: larger parts of the
     // tile per warp win.
-    return (work / kMatrixMultiplyAdds + 0.5 * work * shared / kSharedBytes) /
+    auto instruction = MatrixInstruction::parse(config.getContext(),
+                                                config.getMma().getValue());
+    double rate = kMatrixMultiplyAdds * (instruction ? matrixRate(*instruction) : 1);
+    return (work / rate + 0.5 * work * shared / kSharedBytes) /
            busy;
   }
   if (info.strategy == Strategy::SkinnyContraction)

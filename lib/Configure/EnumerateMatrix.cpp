@@ -11,17 +11,26 @@
 #include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
+
+/// True if factors of f32 products may be rounded (--fp=tf32).
+static bool mayRound(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto fp = module ? module->getAttrOfType<ArrayAttr>(kFpAttr) : ArrayAttr();
+  return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), "tf32"));
+}
 
 bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
                             const MatrixInstruction &instruction) {
   auto isOf = [&](unsigned number, Type type) {
     return getElementTypeOrSelf(op->getOperand(number)) == type;
   };
-  return isOf(contraction.a, instruction.operand) &&
+  return (!instruction.rounds || mayRound(op)) &&
+         isOf(contraction.a, instruction.operand) &&
          isOf(contraction.b, instruction.operand) &&
          isOf(2, instruction.accumulator) &&
          llvm::all_of(contraction.signedness, [&](StringRef factor) {
@@ -45,6 +54,8 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
   }
   if (!hasTypesOf(info.getRoot(), *contraction, *instruction)) {
     reason = "matrix instruction '" + name.str() + "' is for other types";
+    if (instruction->rounds && !mayRound(info.getRoot()))
+      reason += ", and f32 is rounded for it with --fp=tf32 only";
     return std::nullopt;
   }
   return instruction;
@@ -104,7 +115,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
                                            {4, 2}, {2, 4}, {4, 1}, {1, 4}};
     for (int64_t blockM : {128, 64, 256, 32, 16})
       for (int64_t blockN : {128, 64, 256, 32, 16, 8})
-        for (int64_t blockK : {32, 64, 16})
+        for (int64_t blockK : {32, 64, 16, 8})
           for (auto [warpsM, warpsN] : grids) {
             if (blockM > mMost || blockN > nMost || blockK > kMost ||
                 blockM % (instruction->m * warpsM) ||

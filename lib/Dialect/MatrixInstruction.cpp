@@ -37,6 +37,7 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
   Builder builder(context);
   result.operand = parseType(builder, operand);
   result.accumulator = parseType(builder, accumulator);
+  result.rounds = operand == "tf32";
   if (isa_and_nonnull<IntegerType>(result.operand))
     result.signedness = operand.starts_with("u") ? "unsigned" : "signed";
   if (!result.operand || !result.accumulator)

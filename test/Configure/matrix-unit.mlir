@@ -24,7 +24,7 @@ func.func @small(%a: tensor<17x5xf16>, %b: tensor<5x19xf16>, %c: tensor<17x19xf3
 }
 
 // CHECK-LABEL: func.func private @floats_matmul_0
-// CHECK-SAME: "not on matrix units: matrix instruction 'mma.m16n8k32.u8.s32' is for other types"
+// CHECK-SAME: "not on matrix units: matrix instruction 'mma.m16n8k8.tf32.f32' is for other types, and f32 is rounded for it with --fp=tf32 only"
 // CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction
 func.func @floats(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>)

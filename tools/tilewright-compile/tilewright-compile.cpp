@@ -57,7 +57,7 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
-                 "products; no schedule makes use of it yet); all off by "
+                 "products to 11 bits, for matrix units); all off by "
                  "default")
       ->delimiter(',');
   app.add_option("--stop-after", arguments.stopAfter,
@@ -134,9 +134,6 @@ static int run(const Arguments &arguments) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32")
       return complain("--fp does not know '" + flag +
                       "'; it takes contract, ftz, tf32");
-    if (flag == "tf32")
-      llvm::errs() << "tilewright-compile: note: no schedule makes use of "
-                      "--fp=tf32 yet; products of f32 stay f32\n";
     options.fp.push_back(flag);
   }
   if (options.explain && arguments.explain != "text" &&

@@ -7,6 +7,7 @@
 //   mma.m16n8k16.f16.f32   A: 16x16 f16, B: 16x8 f16, accumulator: 16x8 f32,
 //                          by one warp
 //   mma.m16n8k32.u8.s32    unsigned bytes (in i8), i32 accumulator
+//   mma.m16n8k8.tf32.f32   f32 operands, rounded on the way in
 
 #ifndef TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
 #define TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
@@ -23,6 +24,8 @@ struct MatrixInstruction {
   mlir::Type operand, accumulator;
   /// "signed" or "unsigned": how integer operands are extended; else empty.
   llvm::StringRef signedness;
+  /// Operands lose bits that the program's types have: only with --fp=tf32.
+  bool rounds = false;
 
   /// Nothing where `name` is not understood.
   static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,

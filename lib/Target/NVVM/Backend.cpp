@@ -53,9 +53,11 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
     facts.set("async_copy", builder.getUnitAttr());
     texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.f16.f16",
                   "mma.m16n8k16.bf16.f32", "mma.m16n8k32.s8.s32",
-                  "mma.m16n8k32.u8.s32"});
+                  "mma.m16n8k32.u8.s32", "mma.m16n8k8.tf32.f32",
+                  "mma.m8n8k4.f64.f64"});
   } else {
-    texts("mma", {"mma.m16n8k8.f16.f32"});
+    texts("mma", {"mma.m16n8k8.f16.f32", "mma.m8n8k16.s8.s32",
+                  "mma.m8n8k16.u8.s32"});
   }
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
   texts("storage", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"});

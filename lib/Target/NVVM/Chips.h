@@ -3,7 +3,8 @@
 //
 // What is known about each compute capability, from the CUDA C++ Programming
 // Guide ("Technical Specifications per Compute Capability") and the PTX ISA
-// ("Release Notes": the first version that knows the target).
+// ("Release Notes": the first version that knows the target and its matrix
+// instructions).
 
 #ifndef TILEWRIGHT_TARGET_NVVM_CHIPS_H
 #define TILEWRIGHT_TARGET_NVVM_CHIPS_H

@@ -28,26 +28,39 @@ namespace {
 struct Instruction {
   StringLiteral name;
   int64_t m, n, k;
-  NVVM::MMATypes type;   // of A and B
-  bool packsIntoInteger; // registers are i32, not vector<2xf16>
+  NVVM::MMATypes type; // of A and B
 };
 } // namespace
 
 static constexpr Instruction kInstructions[] = {
-    {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16, false},
-    {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16, false},
-    {"mma.m16n8k16.f16.f16", 16, 8, 16, NVVM::MMATypes::f16, false},
-    {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16, true},
-    {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16, true},
-    {"mma.m16n8k32.s8.s32", 16, 8, 32, NVVM::MMATypes::s8, true},
-    {"mma.m16n8k32.u8.s32", 16, 8, 32, NVVM::MMATypes::u8, true},
+    {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16},
+    {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16},
+    {"mma.m16n8k16.f16.f16", 16, 8, 16, NVVM::MMATypes::f16},
+    {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16},
+    {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16},
+    {"mma.m16n8k32.s8.s32", 16, 8, 32, NVVM::MMATypes::s8},
+    {"mma.m16n8k32.u8.s32", 16, 8, 32, NVVM::MMATypes::u8},
+    {"mma.m8n8k16.s8.s32", 8, 8, 16, NVVM::MMATypes::s8},
+    {"mma.m8n8k16.u8.s32", 8, 8, 16, NVVM::MMATypes::u8},
+    {"mma.m16n8k8.tf32.f32", 16, 8, 8, NVVM::MMATypes::tf32},
+    {"mma.m8n8k4.f64.f64", 8, 8, 4, NVVM::MMATypes::f64},
 };
 
-/// Packs consecutive scalars into 32-bit registers.
+/// The registers of an operand: f64 as it is, f32 rounded to tf32, consecutive
+/// halves as pairs, everything else as 32-bit integers.
 static SmallVector<Value> pack(OpBuilder &builder, Location loc,
-                               ValueRange elements, bool intoInteger) {
+                               ValueRange elements) {
   SmallVector<Value> registers;
   Type elementType = elements.front().getType();
+  if (elementType.isF64())
+    return elements;
+  if (elementType.isF32()) {
+    for (Value element : elements)
+      registers.push_back(NVVM::ConvertFloatToTF32Op::create(
+          builder, loc, builder.getI32Type(), element,
+          NVVM::FPRoundingMode::RNA));
+    return registers;
+  }
   int64_t perRegister = 32 / elementType.getIntOrFloatBitWidth();
   auto type = VectorType::get(perRegister, elementType);
   for (size_t first = 0; first < elements.size(); first += perRegister) {
@@ -58,7 +71,7 @@ static SmallVector<Value> pack(OpBuilder &builder, Location loc,
       reg = LLVM::InsertElementOp::create(builder, loc, reg,
                                           elements[first + i], index);
     }
-    if (intoInteger)
+    if (!elementType.isF16())
       reg = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), reg);
     registers.push_back(reg);
   }
@@ -111,14 +124,12 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
                               << op.getInstruction() << "'";
 
     Location loc = op.getLoc();
-    SmallVector<Value> a =
-        pack(rewriter, loc, adaptor.getA(), instruction->packsIntoInteger);
-    SmallVector<Value> b =
-        pack(rewriter, loc, adaptor.getB(), instruction->packsIntoInteger);
+    SmallVector<Value> a = pack(rewriter, loc, adaptor.getA());
+    SmallVector<Value> b = pack(rewriter, loc, adaptor.getB());
     SmallVector<Value> acc(adaptor.getAcc());
     bool packed = types->accumulator.isF16();
     if (packed)
-      acc = pack(rewriter, loc, acc, /*intoInteger=*/false);
+      acc = pack(rewriter, loc, acc);
     auto resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(ValueRange(acc).getTypes()));
     std::optional<NVVM::MMAIntOverflow> overflow;

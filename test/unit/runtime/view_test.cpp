@@ -3,6 +3,7 @@
 //
 // Views with strides: windows, their bounds, which of them overlap.
 
+#include "core/api_handles.h"
 #include "core/view.h"
 #include "test_program.h"
 
@@ -131,17 +132,17 @@ TEST_F(ViewTest, EveryWindow) {
   tilewright_view *view = strided(memory, 0, {6, 2}, {2, 1});
   // Places 0, 2 of windows of three rows, one column: rows 0 1 2 and 2 3 4.
   View windows;
-  Status made = makeWindows(view->view, {2, 3, 2}, {2, 1, 0, 0, 0, 1}, windows);
+  Status made = makeWindows(*view->object, {2, 3, 2}, {2, 1, 0, 0, 0, 1}, windows);
   ASSERT_TRUE(made.isOk()) << made.message();
   EXPECT_EQ(windows.dims, (std::vector<int64_t>{2, 3, 2}));
   EXPECT_EQ(windows.strides, (std::vector<int64_t>{4, 2, 1}));
   EXPECT_EQ(windows.bytes, 40);
   // Places 0, 2, 4 leave the source; of no place none does.
-  EXPECT_FALSE(makeWindows(view->view, {3, 3, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
-  EXPECT_TRUE(makeWindows(view->view, {0, 9, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
+  EXPECT_FALSE(makeWindows(*view->object, {3, 3, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
+  EXPECT_TRUE(makeWindows(*view->object, {0, 9, 2}, {2, 1, 0, 0, 0, 1}, windows).isOk());
   int64_t most = std::numeric_limits<int64_t>::max();
-  EXPECT_FALSE(makeWindows(view->view, {3, 3, 2}, {most, 1, 0, 0, 0, 1}, windows).isOk());
-  EXPECT_FALSE(makeWindows(view->view, {2, 3, 2}, {2, 1, 0}, windows).isOk());
+  EXPECT_FALSE(makeWindows(*view->object, {3, 3, 2}, {most, 1, 0, 0, 0, 1}, windows).isOk());
+  EXPECT_FALSE(makeWindows(*view->object, {2, 3, 2}, {2, 1, 0}, windows).isOk());
 }
 
 } // namespace

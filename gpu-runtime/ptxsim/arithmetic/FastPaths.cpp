@@ -5,16 +5,11 @@
 // several instruction sets and chosen when the library is loaded.
 
 #include "arithmetic/FastPaths.h"
+#include "arithmetic/Clones.h"
 #include "machine/State.h"
 
 #include <cmath>
 #include <cstring>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define PTXSIM_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define PTXSIM_CLONES
-#endif
 
 namespace tilewright::ptxsim {
 namespace {

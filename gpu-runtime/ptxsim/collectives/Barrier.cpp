@@ -188,7 +188,7 @@ void retryBarriers(ExecContext &context, Block &block) {
         countGathered(context, *warp, fragment.pc, fragment.barrier);
     }
   for (unsigned id = 0; id < block.barriers.size(); ++id)
-    if (block.liveThreads != 0)
+    if (block.liveThreads != 0 && block.barriers[id].active)
       completeIfFull(context, block, id);
   completeClusterBarrier(*block.cluster);
 }

@@ -180,6 +180,7 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
       return false;
     if (special == Special::Count)
       return fail("special register " + std::string(operand.text) + " is not supported here");
+    decoder.program.usedSpecials.set(static_cast<size_t>(special));
     return addSource(specialBank | static_cast<Row>(special));
   }
   case Operand::Variable: {

@@ -12,10 +12,12 @@
 #ifndef TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
 #define TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
 
+#include "isa/Special.h"
 #include "isa/Types.h"
 #include "matrix/Matrix.h"
 #include "parser/Ast.h"
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -176,6 +178,8 @@ struct Program {
   std::unordered_map<uint32_t, uint32_t> functionOfAddress;
   /// Asynchronous copies count as accesses of their own threads.
   bool usesAgents = false;
+  /// Special registers that some instruction reads; the others are never set.
+  std::bitset<static_cast<size_t>(Special::Count)> usedSpecials;
   uint32_t staticShared = 0;
   uint32_t dynamicSharedOffset = 0;
   uint32_t paramBytes = 0;

@@ -5,36 +5,25 @@
 
 #include "isa/Types.h"
 
+#include <iterator>
+
 namespace tilewright::ptxsim {
 namespace {
 
-struct TypeInfo {
-  std::string_view spelling;
-  unsigned bits;
-  TypeKind kind;
-};
-
-constexpr TypeInfo typeInfos[] = {
-    {"", 0, TypeKind::None},
-#define PTXSIM_TYPE(name, spelling, bits, kind) {spelling, bits, TypeKind::kind},
+constexpr std::string_view typeSpellings[] = {
+    "",
+#define PTXSIM_TYPE(name, spelling, bits, kind) spelling,
 #include "isa/Types.def"
 };
 
-const TypeInfo &info(ScalarType type) { return typeInfos[static_cast<unsigned>(type)]; }
-
 } // namespace
 
-unsigned bitWidth(ScalarType type) { return info(type).bits; }
-TypeKind kindOf(ScalarType type) { return info(type).kind; }
-std::string_view spelling(ScalarType type) { return info(type).spelling; }
+std::string_view spelling(ScalarType type) { return typeSpellings[static_cast<unsigned>(type)]; }
 
 ScalarType parseType(std::string_view name) {
-  unsigned index = 0;
-  for (const TypeInfo &candidate : typeInfos) {
-    if (index != 0 && candidate.spelling == name)
+  for (size_t index = 1; index < std::size(typeSpellings); ++index)
+    if (typeSpellings[index] == name)
       return static_cast<ScalarType>(index);
-    ++index;
-  }
   return ScalarType::None;
 }
 

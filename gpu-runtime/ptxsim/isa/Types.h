@@ -22,8 +22,19 @@ enum class ScalarType : uint8_t {
 enum class TypeKind : uint8_t { None, Pred, Bits, Unsigned, Signed, Float, Packed };
 
 /// Width in bits of one register of this type; 0 for None.
-unsigned bitWidth(ScalarType type);
-TypeKind kindOf(ScalarType type);
+inline constexpr uint8_t typeBits[] = {
+    0,
+#define PTXSIM_TYPE(name, spelling, bits, kind) bits,
+#include "isa/Types.def"
+};
+inline constexpr TypeKind typeKinds[] = {
+    TypeKind::None,
+#define PTXSIM_TYPE(name, spelling, bits, kind) TypeKind::kind,
+#include "isa/Types.def"
+};
+
+inline unsigned bitWidth(ScalarType type) { return typeBits[static_cast<unsigned>(type)]; }
+inline TypeKind kindOf(ScalarType type) { return typeKinds[static_cast<unsigned>(type)]; }
 /// Spelling without the leading dot.
 std::string_view spelling(ScalarType type);
 /// The type spelled `.name`, or None.

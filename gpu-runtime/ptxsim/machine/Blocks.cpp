@@ -13,15 +13,17 @@ namespace {
 
 void setSpecials(Warp &warp, const Grid &grid, const Block &block) {
   auto set = [&](Special special, auto value) {
+    if (!grid.program->usedSpecials[static_cast<size_t>(special)])
+      return;
     for (unsigned lane = 0; lane < warpSize; ++lane)
       warp.special[static_cast<unsigned>(special) * warpSize + lane] = value(lane);
   };
   auto constant = [&](Special special, uint64_t value) { set(special, [&](unsigned) { return value; }); };
   const Dim3 &shape = grid.blockDim;
-  auto thread = [&](unsigned lane) { return uint64_t(warp.index) * warpSize + lane; };
+  auto thread = [&](unsigned lane) { return warp.index * warpSize + lane; };
   set(Special::TidX, [&](unsigned lane) { return thread(lane) % shape.x; });
   set(Special::TidY, [&](unsigned lane) { return thread(lane) / shape.x % shape.y; });
-  set(Special::TidZ, [&](unsigned lane) { return thread(lane) / (uint64_t(shape.x) * shape.y); });
+  set(Special::TidZ, [&](unsigned lane) { return thread(lane) / (shape.x * shape.y); });
   constant(Special::NtidX, shape.x);
   constant(Special::NtidY, shape.y);
   constant(Special::NtidZ, shape.z);
@@ -62,7 +64,7 @@ void setSpecials(Warp &warp, const Grid &grid, const Block &block) {
   constant(Special::ClusterCtarank, block.rank);
   constant(Special::ClusterNctarank, cluster.count());
   constant(Special::IsExplicitCluster, grid.explicitCluster);
-  // The carry flag begins as zero.
+  std::fill_n(warp.special.begin() + static_cast<unsigned>(Special::Carry) * warpSize, warpSize, uint64_t(0));
 }
 
 /// The index'th of `counts` cells, x first.
@@ -90,7 +92,8 @@ std::unique_ptr<Block> makeBlock(ExecContext &context, Cluster &cluster, const D
   uint32_t threads = static_cast<uint32_t>(grid.blockDim.count());
   block->liveThreads = threads;
   for (uint32_t first = 0; first < threads; first += warpSize) {
-    auto warp = std::make_unique<Warp>();
+    // Not make_unique, which would clear the rows of special registers that nobody reads.
+    std::unique_ptr<Warp> warp(new Warp);
     warp->block = block.get();
     warp->index = first / warpSize;
     warp->live = static_cast<uint32_t>(lowBits(std::min(threads - first, warpSize)));

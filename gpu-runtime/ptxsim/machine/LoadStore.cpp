@@ -9,6 +9,7 @@
 #include "machine/MemoryAccess.h"
 
 #include <cstring>
+#include <utility>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -116,6 +117,27 @@ template <bool IsLoad> void preferQuick(Inst &inst) {
     inst.run = chooseAccess<uint64_t, IsLoad>;
     break;
   }
+}
+
+/// A parameter of the kernel at a known place: the same in all lanes, and always defined.
+void loadKernelParam(ExecContext &context, const Inst &inst) {
+  const std::vector<uint8_t> &params = context.grid->params;
+  unsigned size = byteWidth(inst.type);
+  uint64_t at = context.row(inst.src[0])[0] + static_cast<uint64_t>(inst.offset);
+  if (at > params.size() || size * inst.elements > params.size() - at || at % (size * inst.elements) != 0)
+    return inst.inner(context, inst);
+  for (unsigned i = 0; i < inst.elements; ++i) {
+    uint64_t value = extended(readBytes(params.data() + at + i * size, size), inst.type, inst.dstBits);
+    uint64_t *results = context.row(inst.dst[i]);
+    overLanes(context.mask, [=](unsigned lane) { results[lane] = value; });
+    if (context.checks)
+      context.setDefined(inst.dst[i], context.mask);
+  }
+}
+
+bool isKernelParam(const InstDecoder &d) {
+  return d.inst.space == Space::Param && d.function.isEntry && !d.inst.frameParam && d.inst.src[0] >= constantBank &&
+         d.inst.src[0] < specialBank;
 }
 
 void load(ExecContext &context, const Inst &inst) {
@@ -289,6 +311,8 @@ bool decodeLd(InstDecoder &d) {
   if (!memoryOperand(d, 1))
     return false;
   preferQuick<true>(inst);
+  if (isKernelParam(d))
+    inst.inner = std::exchange(inst.run, loadKernelParam);
   return true;
 }
 

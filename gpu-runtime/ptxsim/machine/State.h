@@ -88,7 +88,8 @@ struct Warp {
   std::array<Fragment, warpSize> fragments;
   std::vector<Join> joins;
   std::unique_ptr<Frame> kernelFrame;
-  std::array<uint64_t, warpSize * static_cast<unsigned>(Special::Count)> special{};
+  /// A row per special register that the program uses.
+  std::array<uint64_t, warpSize * static_cast<unsigned>(Special::Count)> special;
   /// Per-lane local memory, lane-major with this stride.
   std::vector<uint8_t> local;
   std::vector<uint8_t> definedLocal;

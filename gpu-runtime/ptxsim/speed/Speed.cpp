@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ptxsim-speed FOLDER: simulated thread-instructions per second on one core, without and with checks, of the test programs
-// in FOLDER (gpu-runtime/ptxsim/test/programs). Best of three launches; time is that of the processor, so that other work on
-// the machine counts little.
+// ptxsim-speed FOLDER [KERNEL [speed|checks]]: simulated thread-instructions per second on one core, without and with
+// checks, of the test programs in FOLDER (gpu-runtime/ptxsim/test/programs), and the multiply-adds of matrix instructions.
+// Best of five launches; time is that of the processor, so that other work on the machine counts little.
 
 #include "machine/Launch.h"
 #include "machine/LoadedModule.h"
@@ -25,6 +25,8 @@ struct Workload {
   /// Buffers of this many bytes, then 32-bit scalars.
   std::vector<uint64_t> buffers;
   std::vector<uint32_t> scalars;
+  /// Multiply-adds of matrix instructions.
+  double products = 0;
 };
 
 const Workload workloads[] = {
@@ -33,8 +35,10 @@ const Workload workloads[] = {
      {256 << 10, 256 << 10, 256 << 10}, {256}},
     {"classics.ptx", "reduceTree", "reduction in shared memory", {1024}, {256}, {1 << 20, 4096}, {}},
     {"gemm.ptx", "gemm", "f16 product: cp.async, ldmatrix, mma.sync, 256", {4, 4}, {128},
-     {128 << 10, 128 << 10, 256 << 10}, {256, 256}},
+     {128 << 10, 128 << 10, 256 << 10}, {256, 256}, 256.0 * 256 * 256},
 };
+
+constexpr int launches = 5;
 
 std::string readFile(const std::string &path) {
   std::ifstream file(path);
@@ -49,8 +53,13 @@ double processorSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Thread-instructions per second, or a negative number after an error.
-double measure(const std::string &folder, const Workload &workload, bool checks) {
+struct Rate {
+  bool ok = false;
+  /// Per second.
+  double instructions = 0, products = 0;
+};
+
+Rate measure(const std::string &folder, const Workload &workload, bool checks) {
   MachineOptions options;
   options.checks = checks;
   options.workers = 1;
@@ -60,7 +69,7 @@ double measure(const std::string &folder, const Workload &workload, bool checks)
   auto module = LoadedModule::load(readFile(folder + "/" + workload.file), memory, options, nullptr, error, failure);
   if (!module) {
     std::fprintf(stderr, "%s: %s\n", workload.file, error.str().c_str());
-    return -1;
+    return {};
   }
   LaunchRequest request;
   request.program = module->kernel(workload.kernel);
@@ -79,8 +88,8 @@ double measure(const std::string &folder, const Workload &workload, bool checks)
   }
   for (uint32_t scalar : workload.scalars)
     append(&scalar, 4);
-  double best = 0;
-  for (int i = 0; i < 3; ++i) {
+  Rate best = {true};
+  for (int i = 0; i < launches; ++i) {
     FindingLog findings;
     request.launchId = static_cast<uint64_t>(i) + 1;
     double start = processorSeconds();
@@ -89,9 +98,10 @@ double measure(const std::string &folder, const Workload &workload, bool checks)
     if (!result.completed) {
       for (const Finding &finding : findings.all())
         std::fputs(finding.str().c_str(), stderr);
-      return -1;
+      return {};
     }
-    best = std::max(best, static_cast<double>(result.threadInstructions) / seconds);
+    best.instructions = std::max(best.instructions, static_cast<double>(result.threadInstructions) / seconds);
+    best.products = std::max(best.products, workload.products / seconds);
   }
   return best;
 }
@@ -99,16 +109,31 @@ double measure(const std::string &folder, const Workload &workload, bool checks)
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "ptxsim-speed FOLDER\n");
+  std::string only = argc > 2 ? argv[2] : "", mode = argc > 3 ? argv[3] : "";
+  if (argc < 2 || argc > 4 || (!mode.empty() && mode != "speed" && mode != "checks")) {
+    std::fprintf(stderr, "ptxsim-speed FOLDER [KERNEL [speed|checks]]\n");
     return 1;
   }
-  bool failed = false;
-  std::printf("million thread-instructions per second, one core\n%-14s %10s %10s\n", "", "speed mode", "checks");
+  bool failed = false, found = false;
+  std::printf("million per second, one core: thread-instructions, and products of matrix instructions\n");
   for (const Workload &workload : workloads) {
-    double fast = measure(argv[1], workload, false), checked = measure(argv[1], workload, true);
-    failed |= fast < 0 || checked < 0;
-    std::printf("%-14s %10.0f %10.1f   %s\n", workload.kernel, fast / 1e6, checked / 1e6, workload.what);
+    if (!only.empty() && only != workload.kernel)
+      continue;
+    found = true;
+    for (bool checks : {false, true}) {
+      if (!mode.empty() && checks != (mode == "checks"))
+        continue;
+      Rate rate = measure(argv[1], workload, checks);
+      failed |= !rate.ok;
+      std::printf("%-14s %-10s %8.1f", workload.kernel, checks ? "checks" : "speed mode", rate.instructions / 1e6);
+      if (rate.products != 0)
+        std::printf(" %8.0f", rate.products / 1e6);
+      else
+        std::printf(" %8s", "");
+      std::printf("   %s\n", workload.what);
+    }
   }
-  return failed ? 1 : 0;
+  if (!found)
+    std::fprintf(stderr, "no program has a kernel '%s'\n", only.c_str());
+  return failed || !found ? 1 : 0;
 }

@@ -39,6 +39,15 @@ uint32_t doubleToSmall(double value, const SmallFormat &format, Rounding roundin
     return sign | (format.finiteOnly || saturateFinite ? largest : infinity);
   if (magnitude == 0)
     return sign;
+  // The common case on the bits themselves: an ordinary number of the format, to nearest.
+  uint64_t doubleBits = bitCast<uint64_t>(magnitude);
+  unsigned shift = 52 - m;
+  if (rounding == Rounding::Nearest && doubleBits >> 52 > static_cast<uint64_t>(1023 - bias)) {
+    uint64_t rounded = (doubleBits + (lowBits(shift - 1) + (doubleBits >> shift & 1))) >> shift;
+    uint64_t bits = rounded - (static_cast<uint64_t>(1023 - bias) << m);
+    if (bits <= largest)
+      return sign | static_cast<uint32_t>(bits);
+  }
   // magnitude = significand * 2^exponent with one unit being the last place of the format at that size.
   int exponent;
   std::frexp(magnitude, &exponent);

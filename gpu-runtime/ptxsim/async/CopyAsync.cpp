@@ -110,15 +110,16 @@ void performSome(ExecContext &context, AsyncCopies &copies) {
   uint64_t choice = context.random();
   if (choice % 4 != 0)
     return;
-  for (size_t i = 0; i < copies.pending.size();) {
-    if (context.random() % 3 != 0) {
-      ++i;
-      continue;
-    }
-    PendingCopy copy = copies.pending[i];
-    copies.pending.erase(copies.pending.begin() + static_cast<ptrdiff_t>(i));
+  std::vector<PendingCopy> chosen;
+  size_t kept = 0;
+  for (PendingCopy &copy : copies.pending)
+    if (context.random() % 3 == 0)
+      chosen.push_back(std::move(copy));
+    else if (size_t place = kept++; &copies.pending[place] != &copy)
+      copies.pending[place] = std::move(copy);
+  copies.pending.resize(kept);
+  for (const PendingCopy &copy : chosen)
     perform(context, copy);
-  }
   deliverArrivals(context, copies);
 }
 

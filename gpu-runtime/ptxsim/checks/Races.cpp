@@ -38,7 +38,7 @@ void JoinedClock::join(const JoinedClock &other) {
   }
 }
 
-RaceShadow::Page &RaceShadow::at(uint64_t offset, uint64_t bytes) {
+RaceShadow::Page &RaceShadow::prepare(uint64_t offset, uint64_t bytes) {
   std::unique_ptr<Page> &page = pages[offset / pageBytes];
   if (!page) {
     page = std::make_unique<Page>();
@@ -59,21 +59,65 @@ RaceShadow::Page &RaceShadow::at(uint64_t offset, uint64_t bytes) {
 }
 
 BlockRaces::BlockRaces(GridRaces &grid, uint64_t block)
-    : shared(256 * 1024), grid(grid), block(block), threads(grid.threadsPerBlock) {
+    : shared(256 * 1024), grid(grid), block(block), firstThread(static_cast<uint32_t>(block * grid.threadsPerBlock)),
+      threads(grid.threadsPerBlock) {
   auto nothing = std::make_shared<VectorClock>();
   nothing->own.assign(threads.size(), 0);
   for (Thread &thread : threads)
     thread.known = nothing;
 }
 
+bool BlockRaces::isKnown(const VectorClock &known, uint32_t globalThread, uint32_t clock) const {
+  uint32_t other = globalThread - firstThread;
+  if (other < threads.size())
+    return known.own[other] >= clock;
+  auto found = known.others.find(globalThread / grid.threadsPerBlock);
+  return found != known.others.end() && (*found->second)[globalThread % grid.threadsPerBlock] >= clock;
+}
+
 bool BlockRaces::happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const {
-  uint64_t otherBlock = globalThread / grid.threadsPerBlock;
-  uint32_t other = globalThread % grid.threadsPerBlock;
-  if (otherBlock == block)
-    return other == thread || threads[thread].known->own[other] >= clock ||
-           (threads[thread].issuedAt >= clock && threads[thread].issuer == other);
-  auto found = threads[thread].known->others.find(otherBlock);
-  return found != threads[thread].known->others.end() && (*found->second)[other] >= clock;
+  const Thread &state = threads[thread];
+  uint32_t other = globalThread - firstThread;
+  return other == thread || isKnown(*state.known, globalThread, clock) ||
+         (state.issuedAt >= clock && state.issuer == other) || (state.agentClock >= clock && state.agent == other);
+}
+
+uint32_t BlockRaces::unorderedLanes(uint32_t globalThread, uint32_t clock, const Access &access) const {
+  uint32_t first = access.thread % 32, late = 0;
+  const VectorClock *sufficient = nullptr;
+  for (uint32_t lanes = access.lanes | 1u << first; lanes != 0; lanes &= lanes - 1) {
+    uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes)), thread = access.thread - first + lane;
+    // Threads that met share what they know.
+    const VectorClock *known = threads[thread].known.get();
+    if (known == sufficient)
+      continue;
+    if (isKnown(*known, globalThread, clock))
+      sufficient = known;
+    else
+      late |= uint32_t(!happensBefore(globalThread, clock, thread)) << lane;
+  }
+  return late;
+}
+
+uint32_t BlockRaces::unorderedReaders(uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t thread) const {
+  uint32_t late = 0, first = warp - firstThread;
+  const VectorClock &known = *threads[thread].known;
+  if (first < threads.size() && lanes == ~0u) {
+    const uint32_t *clocks = known.own.data() + first;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      late |= uint32_t(clocks[lane] < clock) << lane;
+  } else {
+    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
+      late |= uint32_t(!isKnown(known, warp + lane, clock)) << lane;
+    }
+  }
+  uint32_t unordered = 0;
+  for (; late != 0; late &= late - 1) {
+    uint32_t lane = static_cast<uint32_t>(__builtin_ctz(late));
+    unordered |= uint32_t(!happensBefore(warp + lane, clock, thread)) << lane;
+  }
+  return unordered;
 }
 
 bool BlockRaces::morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const {
@@ -91,73 +135,127 @@ bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, con
   return raced;
 }
 
+RaceReport BlockRaces::reportOf(uint32_t globalThread, uint32_t line, bool wasWrite, uint32_t launch) const {
+  RaceReport report = {globalThread / grid.threadsPerBlock, globalThread % grid.threadsPerBlock, line, wasWrite, launch};
+  report.isRace = true;
+  return report;
+}
+
+bool BlockRaces::renewCell(RaceCell &cell, const Access &access, RaceReport &report) {
+  bool raced = false, writes = access.kind != AccessKind::Read;
+  // An earlier launch is ordered as a whole, or not at all.
+  if (cell.launch != 0 && !grid.launchOrdered(cell.launch)) {
+    if (cell.writeClock != 0)
+      raced = !writes || !access.sameValue;
+    else
+      raced = writes && cell.readClock != 0;
+    if (raced && cell.writeClock != 0)
+      report = reportOf(cell.writeThread, cell.writeLine, true, cell.launch);
+    else if (raced)
+      report = reportOf(cell.readWarp + static_cast<uint32_t>(__builtin_ctz(cell.readLanes | 1u << 31)), cell.readLine,
+                        false, cell.launch);
+    report.lane = access.thread % 32;
+  }
+  cell = {};
+  cell.launch = grid.launch;
+  return raced;
+}
+
 bool BlockRaces::accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {
-  uint32_t self = static_cast<uint32_t>(block * grid.threadsPerBlock + access.thread);
-  bool raced = false;
-  auto blame = [&](uint32_t thread, uint32_t line, bool wasWrite, uint32_t launch) {
-    raced = true;
-    report = {thread / grid.threadsPerBlock, thread % grid.threadsPerBlock, line, wasWrite, launch};
-  };
-  if (cell.launch != grid.launch) {
-    // An earlier launch, or a fresh cell: ordered as a whole, or not at all.
-    if (cell.launch != 0 && !grid.launchOrdered(cell.launch)) {
-      if (cell.writeClock != 0 && !(access.kind != AccessKind::Read && access.sameValue))
-        blame(cell.writeThread, cell.writeLine, true, cell.launch);
-      else if (access.kind != AccessKind::Read && cell.readClock != 0)
-        blame(cell.readThread, cell.readLine, false, cell.launch);
-    }
-    cell = {};
-    cell.launch = grid.launch;
-  }
-  bool writes = access.kind != AccessKind::Read;
-  if (cell.writeClock != 0 && cell.writeThread != self &&
-      !happensBefore(cell.writeThread, cell.writeClock, access.thread) &&
-      !morallyStrong(cell.writeThread, cell.writeScope, access) &&
-      !(access.kind == AccessKind::Write && access.sameValue))
-    blame(cell.writeThread, cell.writeLine, true, grid.launch);
-  if (writes && !(access.kind == AccessKind::Write && access.sameValue)) {
-    if (cell.readClock != 0 && cell.readThread != self &&
-        !happensBefore(cell.readThread, cell.readClock, access.thread) &&
-        !morallyStrong(cell.readThread, cell.readScope, access))
-      blame(cell.readThread, cell.readLine, false, grid.launch);
-    if (cell.readers != 0)
-      for (const GridRaces::Reader &reader : grid.readerSets[cell.readers - 1])
-        for (uint32_t lanes = reader.lanes; lanes != 0; lanes &= lanes - 1) {
-          uint32_t thread = reader.firstThread + static_cast<uint32_t>(__builtin_ctz(lanes));
-          if (thread != self && !happensBefore(thread, reader.clock, access.thread) &&
-              !morallyStrong(thread, reader.scope, access))
-            blame(thread, reader.line, false, grid.launch);
-        }
-  }
+  bool raced = cell.launch != grid.launch && renewCell(cell, access, report);
+  if (access.kind == AccessKind::Read)
+    return readCell(shadow, cell, access, report) || raced;
+  return writeCell(shadow, cell, access, report) || raced;
+}
+
+void BlockRaces::checkProxy(const RaceShadow &shadow, const RaceCell &cell, const Access &access,
+                            RaceReport &report) const {
   bool isOwnShared = &shadow == &shared;
-  if (!raced && isAsyncProxy(access.thread) && lacksProxyFence(cell, access, isOwnShared)) {
-    report = {cell.writeThread / grid.threadsPerBlock, cell.writeThread % grid.threadsPerBlock, cell.writeLine, true,
-              cell.launch};
-    report.needsProxyFence = true;
-    report.isWarning = writes || !isOwnShared;
-  }
-  uint32_t clock = threads[access.thread].clock;
-  if (writes) {
-    cell.writeThread = self;
-    cell.writeClock = clock;
-    cell.writeLine = access.line;
-    cell.writeScope = access.scope;
-    // Reads before this write either raced (reported) or are ordered before it.
-    cell.readClock = 0;
-    if (cell.readers != 0)
-      grid.readerSets[cell.readers - 1].clear();
-  } else {
-    addReader(cell, access);
+  if (report.isRace || !isAsyncProxy(access.thread) || !lacksProxyFence(cell, access, isOwnShared))
+    return;
+  report = reportOf(cell.writeThread, cell.writeLine, true, cell.launch);
+  report.isRace = false;
+  report.needsProxyFence = true;
+  report.isWarning = access.kind != AccessKind::Read || !isOwnShared;
+}
+
+bool BlockRaces::readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {
+  bool raced = false;
+  if (cell.writeClock != 0 && !morallyStrong(cell.writeThread, cell.writeScope, access))
+    if (uint32_t late = unorderedLanes(cell.writeThread, cell.writeClock, access)) {
+      raced = true;
+      report = reportOf(cell.writeThread, cell.writeLine, true, grid.launch);
+      report.lane = static_cast<uint32_t>(__builtin_ctz(late));
+    }
+  checkProxy(shadow, cell, access, report);
+  // Lanes whose clocks differ are entries of their own.
+  uint32_t first = access.thread % 32, lanes = access.lanes | 1u << first, warp = access.thread - first;
+  while (lanes != 0) {
+    uint32_t clock = threads[warp + static_cast<uint32_t>(__builtin_ctz(lanes))].clock, same = 0;
+    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
+      same |= uint32_t(threads[warp + lane].clock == clock) << lane;
+    }
+    addReaders(cell, globalThread(warp), same, clock, access);
+    lanes &= ~same;
   }
   return raced;
 }
 
-void BlockRaces::addReader(RaceCell &cell, const Access &access) {
-  uint32_t self = static_cast<uint32_t>(block * grid.threadsPerBlock + access.thread);
-  uint32_t clock = threads[access.thread].clock;
-  // A read that happens before this one needs no memory of its own.
-  if (cell.readClock == 0 || cell.readThread == self || happensBefore(cell.readThread, cell.readClock, access.thread)) {
-    cell.readThread = self;
+bool BlockRaces::writeRacesWithReads(const RaceCell &cell, const Access &access, RaceReport &report) const {
+  bool raced = false;
+  auto check = [&](uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t line, Scope scope) {
+    if (morallyStrong(warp, scope, access))
+      return;
+    if (uint32_t late = unorderedReaders(warp, lanes, clock, access.thread)) {
+      raced = true;
+      report = reportOf(warp + static_cast<uint32_t>(__builtin_ctz(late)), line, false, grid.launch);
+    }
+  };
+  if (cell.readClock != 0)
+    check(cell.readWarp, cell.readLanes, cell.readClock, cell.readLine, cell.readScope);
+  if (cell.readers != 0)
+    for (const GridRaces::Reader &reader : grid.readerSets[cell.readers - 1])
+      check(reader.firstThread, reader.lanes, reader.clock, reader.line, reader.scope);
+  return raced;
+}
+
+bool BlockRaces::writeCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {
+  bool raced = false;
+  bool changes = access.kind != AccessKind::Write || !access.sameValue;
+  if (changes) {
+    if (cell.writeClock != 0 && !morallyStrong(cell.writeThread, cell.writeScope, access) &&
+        !happensBefore(cell.writeThread, cell.writeClock, access.thread)) {
+      raced = true;
+      report = reportOf(cell.writeThread, cell.writeLine, true, grid.launch);
+    }
+    raced |= writeRacesWithReads(cell, access, report);
+    report.lane = access.thread % 32;
+  }
+  checkProxy(shadow, cell, access, report);
+  cell.writeThread = globalThread(access.thread);
+  cell.writeClock = threads[access.thread].clock;
+  cell.writeLine = access.line;
+  cell.writeScope = access.scope;
+  // Reads before this write either raced (reported) or are ordered before it.
+  cell.readClock = 0;
+  if (cell.readers != 0)
+    grid.readerSets[cell.readers - 1].clear();
+  return raced;
+}
+
+void BlockRaces::addReaders(RaceCell &cell, uint32_t warp, uint32_t lanes, uint32_t clock, const Access &access) {
+  bool isSameWarp = cell.readWarp == warp;
+  if (cell.readClock == clock && isSameWarp && cell.readScope == access.scope) {
+    cell.readLanes |= lanes;
+    return;
+  }
+  // A read that happens before one of these needs no memory of its own.
+  uint32_t thread = warp - firstThread + static_cast<uint32_t>(__builtin_ctz(lanes));
+  if (cell.readClock == 0 || (isSameWarp && (cell.readLanes & ~lanes) == 0) ||
+      unorderedReaders(cell.readWarp, cell.readLanes, cell.readClock, thread) == 0) {
+    cell.readWarp = warp;
+    cell.readLanes = lanes;
     cell.readClock = clock;
     cell.readLine = access.line;
     cell.readScope = access.scope;
@@ -168,18 +266,16 @@ void BlockRaces::addReader(RaceCell &cell, const Access &access) {
     cell.readers = static_cast<uint32_t>(grid.readerSets.size());
   }
   std::vector<GridRaces::Reader> &readers = grid.readerSets[cell.readers - 1];
-  uint32_t lane = access.thread % 32;
-  uint32_t first = self - lane;
   for (GridRaces::Reader &reader : readers)
-    if (reader.firstThread == first && reader.clock == clock && reader.scope == access.scope) {
-      reader.lanes |= 1u << lane;
+    if (reader.firstThread == warp && reader.clock == clock && reader.scope == access.scope) {
+      reader.lanes |= lanes;
       return;
     }
-  GridRaces::Reader entry = {first, 1u << lane, clock, access.line, access.scope};
+  GridRaces::Reader entry = {warp, lanes, clock, access.line, access.scope};
   if (readers.size() < maxReaders)
     readers.push_back(entry);
   else
-    readers[(self * 2654435761u + clock) % maxReaders] = entry;
+    readers[(warp * 2654435761u + clock) % maxReaders] = entry;
 }
 
 JoinedClock BlockRaces::snapshot(uint32_t thread) const {
@@ -188,6 +284,7 @@ JoinedClock BlockRaces::snapshot(uint32_t thread) const {
   result.blocks = state.known->others;
   auto own = std::make_shared<BlockClock>(state.known->own);
   (*own)[thread] = state.clock;
+  (*own)[state.agent] = std::max((*own)[state.agent], state.agentClock);
   result.blocks[block] = std::move(own);
   return result;
 }
@@ -212,6 +309,7 @@ void BlockRaces::release(const std::vector<uint32_t> &released, JoinedClock &int
       }
     }
     (*own)[thread] = std::max((*own)[thread], state.clock);
+    (*own)[state.agent] = std::max((*own)[state.agent], state.agentClock);
     ++state.clock;
   }
   into.blocks[block] = std::move(own);
@@ -250,7 +348,7 @@ void BlockRaces::acquire(const std::vector<uint32_t> &acquiring, const JoinedClo
 
 IssuePoint BlockRaces::issue(uint32_t thread) {
   Thread &state = threads[thread];
-  return {state.known, thread, state.clock++};
+  return {state.known, thread, state.clock++, state.agentClock};
 }
 
 void BlockRaces::become(uint32_t agent, const IssuePoint &issued, uint32_t clock) {
@@ -258,11 +356,18 @@ void BlockRaces::become(uint32_t agent, const IssuePoint &issued, uint32_t clock
   state.known = issued.known;
   state.issuer = issued.thread;
   state.issuedAt = issued.clock;
+  state.agent = agentOf(issued.thread);
+  state.agentClock = issued.agentClock;
   state.clock = clock;
 }
 
 void BlockRaces::learn(uint32_t thread, uint32_t agent, uint32_t clock) {
   Thread &state = threads[thread];
+  if (agent == agentOf(thread)) {
+    state.agent = agent;
+    state.agentClock = std::max(state.agentClock, clock);
+    return;
+  }
   if (state.known->own[agent] >= clock)
     return;
   auto known = std::make_shared<VectorClock>(*state.known);

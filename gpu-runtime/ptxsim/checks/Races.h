@@ -18,6 +18,7 @@
 
 #include "isa/Types.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -49,6 +50,8 @@ struct JoinedClock {
 struct IssuePoint {
   ClockRef known;
   uint32_t thread = 0, clock = 0;
+  /// Clock of the thread's own agent up to which it had waited.
+  uint32_t agentClock = 0;
 };
 
 enum class AccessKind : uint8_t { Read, Write, Atomic };
@@ -56,6 +59,8 @@ enum class AccessKind : uint8_t { Read, Write, Atomic };
 struct Access {
   uint64_t block = 0;
   uint32_t thread = 0;
+  /// Reads: other lanes of the thread's warp that do the same.
+  uint32_t lanes = 0;
   AccessKind kind = AccessKind::Read;
   Scope scope = Scope::None;
   uint32_t line = 0;
@@ -73,6 +78,9 @@ struct RaceReport {
   bool wasWrite = false;
   /// Launch that made it; differs from the current one for a race between launches.
   uint64_t launch = 0;
+  /// Of this access: the lane that races.
+  uint32_t lane = 0;
+  bool isRace = false;
   /// No race, but an access through the asynchronous proxy to what was written through the generic one, without a fence.
   bool needsProxyFence = false;
   /// That rule is not confirmed on hardware.
@@ -91,7 +99,8 @@ struct ClusterShape {
 struct RaceCell {
   uint32_t launch = 0;
   uint32_t writeThread = 0, writeClock = 0, writeLine = 0;
-  uint32_t readThread = 0, readClock = 0, readLine = 0;
+  /// Lanes of a warp (its first thread), at one clock.
+  uint32_t readWarp = 0, readLanes = 0, readClock = 0, readLine = 0;
   /// Index of a reader set plus one; kept, empty, when a write orders the reads.
   uint32_t readers = 0;
   Scope writeScope = Scope::None;
@@ -106,16 +115,16 @@ public:
   template <typename Callable> void visit(uint64_t offset, uint64_t bytes, Callable callable) {
     uint64_t end = offset + bytes;
     while (offset < end) {
-      uint64_t inPage = offset % pageBytes;
-      Page &page = at(offset, inPage == 0 && end - offset >= pageBytes ? pageBytes : bytes);
+      uint64_t begin = offset - offset % pageBytes;
+      Page &page = at(offset, offset == begin && end - offset >= pageBytes ? pageBytes : bytes);
       if (page.cells.empty()) {
         callable(page.uniform);
         offset += pageBytes;
         continue;
       }
       unsigned step = page.fine ? 1 : 4;
-      callable(page.cells[(offset % pageBytes) / step]);
-      offset += step;
+      for (uint64_t stop = std::min(end, begin + pageBytes); offset < stop; offset += step)
+        callable(page.cells[(offset - begin) / step]);
     }
   }
 
@@ -127,7 +136,13 @@ private:
     std::vector<RaceCell> cells;
     bool fine = false;
   };
-  Page &at(uint64_t offset, uint64_t bytes);
+  Page &at(uint64_t offset, uint64_t bytes) {
+    Page *page = pages[offset / pageBytes].get();
+    bool suits = page && !page->cells.empty() && (page->fine || (offset | bytes) % 4 == 0);
+    return suits ? *page : prepare(offset, bytes);
+  }
+  /// Makes the page, and splits it into cells, or finer ones, as these bytes need it.
+  Page &prepare(uint64_t offset, uint64_t bytes);
   std::vector<std::unique_ptr<Page>> pages;
 };
 
@@ -242,18 +257,36 @@ private:
     JoinedClock seen;
     /// An agent's: the thread that issued its work, and until which clock of that thread it knows.
     uint32_t issuer = 0, issuedAt = 0;
+    /// What is known of the agent that the thread's (or the issuer's) cp.async count as. Not in `known`, which the lanes of
+    /// a warp can go on to share so.
+    uint32_t agent = 0, agentClock = 0;
   };
   uint32_t agent(uint32_t row, uint32_t thread) const { return grid.threadsPerBlock / GridRaces::rows * row + thread; }
   bool happensBefore(uint32_t globalThread, uint32_t clock, uint32_t thread) const;
+  bool isKnown(const VectorClock &known, uint32_t globalThread, uint32_t clock) const;
+  /// Which of these lanes' reads do not happen before what the thread does now.
+  uint32_t unorderedReaders(uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t thread) const;
+  /// Which of the accessing lanes an event does not happen before.
+  uint32_t unorderedLanes(uint32_t globalThread, uint32_t clock, const Access &access) const;
   bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;
   bool lacksProxyFence(const RaceCell &cell, const Access &access, bool isOwnShared) const;
   bool fencedOnTheWay(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
-  void addReader(RaceCell &cell, const Access &access);
+  /// A cell that an earlier launch touched, or nobody; true when that races.
+  bool renewCell(RaceCell &cell, const Access &access, RaceReport &report);
+  bool readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
+  bool writeCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
+  /// An access through the asynchronous proxy that no fence orders with the write before it.
+  void checkProxy(const RaceShadow &shadow, const RaceCell &cell, const Access &access, RaceReport &report) const;
+  bool writeRacesWithReads(const RaceCell &cell, const Access &access, RaceReport &report) const;
+  RaceReport reportOf(uint32_t globalThread, uint32_t line, bool wasWrite, uint32_t launch) const;
+  void addReaders(RaceCell &cell, uint32_t warp, uint32_t lanes, uint32_t clock, const Access &access);
   JoinedClock snapshot(uint32_t thread) const;
 
   GridRaces &grid;
   uint64_t block;
+  /// Number in the grid of the block's first thread.
+  uint32_t firstThread;
   std::vector<Thread> threads;
   /// The latest by thread.
   std::map<uint32_t, RemoteUse> remoteUses;

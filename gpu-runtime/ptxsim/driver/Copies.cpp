@@ -114,7 +114,8 @@ void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcon
       } else {
         // A read does not hide an earlier write from later operations on other streams: those must follow both.
         cell.readClock = 1;
-        cell.readThread = 0;
+        cell.readWarp = 0;
+        cell.readLanes = 1;
         cell.readLine = 0;
         // Reader sets belong to the launch that made them.
         cell.readers = 0;

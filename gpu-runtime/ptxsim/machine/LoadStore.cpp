@@ -14,6 +14,8 @@
 namespace tilewright::ptxsim {
 namespace {
 
+constexpr unsigned maxElements = 4;
+
 uint64_t readBytes(const uint8_t *from, unsigned bytes) {
   uint64_t value = 0;
   std::memcpy(&value, from, bytes);
@@ -32,13 +34,12 @@ uint64_t baseOf(const ExecContext &context, const Inst &inst) {
 }
 
 /// Where the bytes of a plain access are when there is nothing to check but bounds; null sends the lane the slow way.
-template <typename T> inline uint8_t *quickPlace(ExecContext &context, Space space, uint64_t address) {
-  if (address % sizeof(T) != 0)
+inline uint8_t *quickPlace(ExecContext &context, Space space, uint64_t address, unsigned bytes) {
+  if (address % bytes != 0)
     return nullptr;
   if (space == Space::Shared) {
     address &= 0xffffffff;
-    bool inside = address + sizeof(T) <= context.block->shared.size() &&
-                  address >= context.grid->program->sharedBegin;
+    bool inside = address + bytes <= context.block->shared.size() && address >= context.grid->program->sharedBegin;
     return inside ? context.block->shared.data() + address : nullptr;
   }
   // Pages are aligned, and so is the access: one look is enough.
@@ -47,74 +48,169 @@ template <typename T> inline uint8_t *quickPlace(ExecContext &context, Space spa
 
 bool isQuickSpace(Space space) { return space == Space::Shared || space == Space::Global || space == Space::Const; }
 
-template <typename T> void loadQuick(ExecContext &context, const Inst &inst) {
-  const uint64_t *addresses = context.row(inst.src[0]);
-  uint64_t *results = context.row(inst.dst[0]);
-  uint64_t base = static_cast<uint64_t>(inst.offset);
-  uint32_t slow = 0;
-  overLanes(context.mask, [&](unsigned lane) {
-    const uint8_t *bytes = quickPlace<T>(context, inst.space, addresses[lane] + base);
-    T value = 0;
-    if (bytes)
-      std::memcpy(&value, bytes, sizeof(T));
-    else
-      slow |= 1u << lane;
-    if (bytes)
-      results[lane] = value;
-  });
-  if (slow != 0) {
-    context.mask = slow;
-    inst.inner(context, inst);
-  }
+/// Whether a load puts copies of the sign above the value.
+bool extendsSign(const Inst &inst) { return isSigned(inst.type) && inst.dstBits > bitWidth(inst.type); }
+
+void runGeneral(ExecContext &context, const Inst &inst, uint32_t lanes) {
+  if (lanes == 0)
+    return;
+  context.mask = lanes;
+  inst.inner(context, inst);
 }
 
-template <typename T> void storeQuick(ExecContext &context, const Inst &inst) {
+/// `Single`: one element, known when this is compiled.
+template <typename T, bool Single> void loadQuick(ExecContext &context, const Inst &inst) {
   const uint64_t *addresses = context.row(inst.src[0]);
-  const uint64_t *values = context.row(inst.src[1]);
-  uint64_t base = static_cast<uint64_t>(inst.offset);
+  const uint64_t base = static_cast<uint64_t>(inst.offset);
+  const unsigned elements = Single ? 1 : inst.elements;
+  uint64_t *results[maxElements];
+  for (unsigned i = 0; i < elements; ++i)
+    results[i] = context.row(inst.dst[i]);
   uint32_t slow = 0;
   overLanes(context.mask, [&](unsigned lane) {
-    uint8_t *bytes = quickPlace<T>(context, inst.space, addresses[lane] + base);
-    T value = static_cast<T>(values[lane]);
-    if (bytes)
-      std::memcpy(bytes, &value, sizeof(T));
-    else
+    const uint8_t *from = quickPlace(context, inst.space, addresses[lane] + base, sizeof(T) * elements);
+    if (!from) {
       slow |= 1u << lane;
+      return;
+    }
+    T values[maxElements];
+    std::memcpy(values, from, sizeof(T));
+    for (unsigned i = 1; i < elements; ++i)
+      std::memcpy(&values[i], from + i * sizeof(T), sizeof(T));
+    for (unsigned i = 0; i < elements; ++i)
+      results[i][lane] = values[i];
   });
-  if (slow != 0) {
-    context.mask = slow;
-    inst.inner(context, inst);
-  }
+  runGeneral(context, inst, slow);
 }
 
-/// Chooses between the quick way and the general one when the launch is known.
-template <typename T, bool IsLoad> void chooseAccess(ExecContext &context, const Inst &inst) {
+template <typename T, bool Single> void storeQuick(ExecContext &context, const Inst &inst) {
+  const uint64_t *addresses = context.row(inst.src[0]);
+  const uint64_t base = static_cast<uint64_t>(inst.offset);
+  const unsigned elements = Single ? 1 : inst.elements;
+  const uint64_t *values[maxElements];
+  for (unsigned i = 0; i < elements; ++i)
+    values[i] = context.row(inst.src[1 + i]);
+  uint32_t slow = 0;
+  overLanes(context.mask, [&](unsigned lane) {
+    uint8_t *to = quickPlace(context, inst.space, addresses[lane] + base, sizeof(T) * elements);
+    if (!to)
+      slow |= 1u << lane;
+    for (unsigned i = 0; to && i < elements; ++i) {
+      T value = static_cast<T>(values[i][lane]);
+      std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+    }
+  });
+  runGeneral(context, inst, slow);
+}
+
+/// With checks. Neighbouring lanes that read the same place are one access of theirs.
+template <typename T> void loadChecked(ExecContext &context, const Inst &inst) {
+  checkAddressDefined(context, inst, inst.src[0], context.mask);
+  const uint64_t *addresses = context.row(inst.src[0]);
+  uint64_t base = static_cast<uint64_t>(inst.offset), current = 0;
+  unsigned bytes = sizeof(T) * inst.elements;
+  uint32_t slow = 0, group = 0, unknown[maxElements] = {};
+  Place place;
+  bool extends = extendsSign(inst);
+  auto finishGroup = [&] {
+    if (group != 0)
+      recordReads(context, inst, group, current, bytes, place);
+    group = 0;
+  };
+  forEachLane(context.mask, [&](unsigned lane) {
+    uint64_t address = addresses[lane] + base;
+    if (group == 0 || address != current) {
+      finishGroup();
+      if (!locateQuick(context, inst, address, bytes, false, place)) {
+        slow |= 1u << lane;
+        return;
+      }
+      current = address;
+    }
+    group |= 1u << lane;
+    for (unsigned i = 0; i < inst.elements; ++i) {
+      T value, defined;
+      std::memcpy(&value, place.bytes + i * sizeof(T), sizeof(T));
+      std::memcpy(&defined, place.defined + i * sizeof(T), sizeof(T));
+      context.row(inst.dst[i])[lane] = extends ? extended(value, inst.type, inst.dstBits) : value;
+      T undefined = static_cast<T>(~defined);
+      if (undefined == 0)
+        continue;
+      unknown[i] |= 1u << lane;
+      context.setUndefinedBits(inst.dst[i], lane, extended(undefined, inst.type, inst.dstBits));
+    }
+  });
+  finishGroup();
+  for (unsigned i = 0; i < inst.elements; ++i)
+    context.setDefined(inst.dst[i], context.mask & ~slow & ~unknown[i]);
+  runGeneral(context, inst, slow);
+}
+
+template <typename T> void storeChecked(ExecContext &context, const Inst &inst) {
+  checkAddressDefined(context, inst, inst.src[0], context.mask);
+  const uint64_t *addresses = context.row(inst.src[0]);
+  uint64_t base = static_cast<uint64_t>(inst.offset);
+  unsigned bytes = sizeof(T) * inst.elements;
+  uint32_t slow = 0;
+  forEachLane(context.mask, [&](unsigned lane) {
+    Place place;
+    uint64_t address = addresses[lane] + base;
+    if (!locateQuick(context, inst, address, bytes, true, place)) {
+      slow |= 1u << lane;
+      return;
+    }
+    T values[maxElements];
+    bool same = true;
+    for (unsigned i = 0; i < inst.elements; ++i) {
+      T old;
+      std::memcpy(&old, place.bytes + i * sizeof(T), sizeof(T));
+      values[i] = static_cast<T>(context.row(inst.src[1 + i])[lane]);
+      same &= values[i] == old;
+    }
+    recordAccess(context, inst, lane, address, bytes, place, AccessKind::Write, same);
+    for (unsigned i = 0; i < inst.elements; ++i) {
+      T defined = static_cast<T>(~context.undefinedBits(inst.src[1 + i], lane));
+      std::memcpy(place.bytes + i * sizeof(T), &values[i], sizeof(T));
+      std::memcpy(place.defined + i * sizeof(T), &defined, sizeof(T));
+    }
+  });
+  runGeneral(context, inst, slow);
+}
+
+/// Chooses the way when the launch is known.
+template <typename T> void chooseLoad(ExecContext &context, const Inst &inst) {
+  if (context.checks ? inst.order != Order::Weak : extendsSign(inst))
+    return inst.inner(context, inst);
   if (context.checks)
-    inst.inner(context, inst);
-  else if (IsLoad)
-    loadQuick<T>(context, inst);
-  else
-    storeQuick<T>(context, inst);
+    return loadChecked<T>(context, inst);
+  inst.elements == 1 ? loadQuick<T, true>(context, inst) : loadQuick<T, false>(context, inst);
 }
 
-/// One element, no extension of the sign, in memory that is found by its address alone.
+template <typename T> void chooseStore(ExecContext &context, const Inst &inst) {
+  if (context.checks && inst.order != Order::Weak)
+    return inst.inner(context, inst);
+  if (context.checks)
+    return storeChecked<T>(context, inst);
+  inst.elements == 1 ? storeQuick<T, true>(context, inst) : storeQuick<T, false>(context, inst);
+}
+
+/// Memory that is found by its address alone.
 template <bool IsLoad> void preferQuick(Inst &inst) {
-  if (inst.elements != 1 || !isQuickSpace(inst.space) || inst.frameLocal || (IsLoad && isSigned(inst.type) &&
-                                                                             inst.dstBits > bitWidth(inst.type)))
+  if (!isQuickSpace(inst.space) || inst.frameLocal)
     return;
   inst.inner = inst.run;
   switch (byteWidth(inst.type)) {
   case 1:
-    inst.run = chooseAccess<uint8_t, IsLoad>;
+    inst.run = IsLoad ? chooseLoad<uint8_t> : chooseStore<uint8_t>;
     break;
   case 2:
-    inst.run = chooseAccess<uint16_t, IsLoad>;
+    inst.run = IsLoad ? chooseLoad<uint16_t> : chooseStore<uint16_t>;
     break;
   case 4:
-    inst.run = chooseAccess<uint32_t, IsLoad>;
+    inst.run = IsLoad ? chooseLoad<uint32_t> : chooseStore<uint32_t>;
     break;
   case 8:
-    inst.run = chooseAccess<uint64_t, IsLoad>;
+    inst.run = IsLoad ? chooseLoad<uint64_t> : chooseStore<uint64_t>;
     break;
   }
 }
@@ -147,7 +243,7 @@ void load(ExecContext &context, const Inst &inst) {
   unsigned total = size * inst.elements;
   if (context.checks)
     checkAddressDefined(context, inst, inst.src[0], context.mask);
-  uint64_t *results[4] = {};
+  uint64_t *results[maxElements] = {};
   for (unsigned i = 0; i < inst.numDst; ++i)
     results[i] = context.row(inst.dst[i]);
   forEachLane(context.mask, [&](unsigned lane) {
@@ -180,7 +276,7 @@ void store(ExecContext &context, const Inst &inst) {
   unsigned total = size * inst.elements;
   if (context.checks)
     checkAddressDefined(context, inst, inst.src[0], context.mask);
-  const uint64_t *values[4] = {};
+  const uint64_t *values[maxElements] = {};
   for (unsigned i = 0; i < inst.elements; ++i)
     values[i] = context.row(inst.src[1 + i]);
   forEachLane(context.mask, [&](unsigned lane) {
@@ -335,14 +431,14 @@ bool decodeSt(InstDecoder &d) {
   if (inst.elements == 1) {
     if (!d.source(value.kind == Operand::Vector && value.elements.size() == 1 ? value.elements[0] : value, inst.type))
       return false;
-    preferQuick<false>(inst);
-    return true;
+  } else {
+    if (value.kind != Operand::Vector || value.elements.size() != inst.elements)
+      return d.fail("the value must be a vector of " + std::to_string(inst.elements));
+    for (const Operand &element : value.elements)
+      if (!d.source(element, inst.type))
+        return false;
   }
-  if (value.kind != Operand::Vector || value.elements.size() != inst.elements)
-    return d.fail("the value must be a vector of " + std::to_string(inst.elements));
-  for (const Operand &element : value.elements)
-    if (!d.source(element, inst.type))
-      return false;
+  preferQuick<false>(inst);
   return true;
 }
 

@@ -78,15 +78,7 @@ bool locateGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_
                    described("write", bytes, Space::Const) + " (" + allocation.label + ")");
     return false;
   }
-  place.bytes = memory.backing(address);
-  place.defined = memory.shadow(address);
-  if (context.grid->races && !allocation.readOnly) {
-    if (!allocation.races)
-      allocation.races = std::make_unique<RaceShadow>(allocation.size);
-    place.races = allocation.races.get();
-    place.raceOffset = address - allocation.address;
-    place.key = address;
-  }
+  placeInAllocation(context, allocation, address, place);
   return true;
 }
 
@@ -125,14 +117,8 @@ bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned 
   place.space = Space::Shared;
   place.owner = owner;
   place.bytes = shared.data() + address;
-  if (!context.checks)
-    return true;
-  place.defined = owner->definedShared.data() + address;
-  if (owner->races) {
-    place.races = &owner->races->shared;
-    place.raceOffset = address;
-    place.key = 1ull << 63 | owner->linear << 24 | address;
-  }
+  if (context.checks)
+    placeInShared(*owner, address, place);
   return true;
 }
 
@@ -216,6 +202,46 @@ void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_
   recordAccess(context, inst, context.warp->index * warpSize + lane, lane, address, bytes, place, kind, sameValue);
 }
 
+namespace {
+
+void reportProxyOrder(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, const Place &place,
+                      AccessKind kind, const RaceReport &other) {
+  std::string message = std::string("the asynchronous proxy ") + (kind == AccessKind::Read ? "reads " : "writes ") +
+                        std::string(spelling(place.space)) + " memory that thread " + std::to_string(other.thread);
+  if (other.block != context.block->linear)
+    message += " of block " + std::to_string(other.block);
+  message += " wrote at line " + std::to_string(other.line);
+  message += other.isWarning ? ", with no fence.proxy.async on the way"
+                             : " with no fence.proxy.async of that thread in between";
+  context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address, std::move(message), other.line,
+                          other.isWarning);
+}
+
+/// A race, or a missing proxy fence.
+void reportRace(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, const Place &place,
+                AccessKind kind, const RaceReport &other) {
+  if (other.needsProxyFence)
+    return reportProxyOrder(context, inst, lane, address, place, kind, other);
+  std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
+                        " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
+                        (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
+  if (other.launch != context.grid->races->launch)
+    message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
+  else if (other.thread >= context.grid->races->realThreads)
+    message += "an asynchronous copy that thread " +
+               std::to_string(other.thread % (context.grid->races->threadsPerBlock / GridRaces::rows)) + " of " +
+               (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
+               " issued";
+  else if (other.block == context.block->linear)
+    message += "thread " + std::to_string(other.thread) + " (warp " + std::to_string(other.thread / warpSize) +
+               " lane " + std::to_string(other.thread % warpSize) + ") of the same block";
+  else
+    message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
+  context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
+}
+
+} // namespace
+
 void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address, unsigned bytes,
                const Place &place, AccessKind kind, Scope scope, bool sameValue) {
   if (!place.races)
@@ -229,34 +255,23 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
   access.sameValue = sameValue;
   access.inShared = place.owner != nullptr;
   RaceReport other;
-  if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other)) {
-    std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
-                          " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
-                          (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
-    if (other.launch != context.grid->races->launch)
-      message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
-    else if (other.thread >= context.grid->races->realThreads)
-      message += "an asynchronous copy that thread " +
-                 std::to_string(other.thread % (context.grid->races->threadsPerBlock / GridRaces::rows)) + " of " +
-                 (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
-                 " issued";
-    else if (other.block == context.block->linear)
-      message += "thread " + std::to_string(other.thread) + " (warp " + std::to_string(other.thread / warpSize) +
-                 " lane " + std::to_string(other.thread % warpSize) + ") of the same block";
-    else
-      message += "thread " + std::to_string(other.thread) + " of block " + std::to_string(other.block);
-    context.reportWithOther(FindingKind::Race, inst, lane, address, message, other.line);
-  } else if (other.needsProxyFence) {
-    std::string message = std::string("the asynchronous proxy ") + (kind == AccessKind::Read ? "reads " : "writes ") +
-                          std::string(spelling(place.space)) + " memory that thread " + std::to_string(other.thread);
-    if (other.block != context.block->linear)
-      message += " of block " + std::to_string(other.block);
-    message += " wrote at line " + std::to_string(other.line);
-    message += other.isWarning ? ", with no fence.proxy.async on the way"
-                               : " with no fence.proxy.async of that thread in between";
-    context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address, std::move(message), other.line,
-                            other.isWarning);
-  }
+  if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other) || other.needsProxyFence)
+    reportRace(context, inst, lane, address, place, kind, other);
+}
+
+void recordReads(ExecContext &context, const Inst &inst, uint32_t lanes, uint64_t address, unsigned bytes,
+                 const Place &place) {
+  if (!place.races)
+    return;
+  Access access;
+  access.block = context.block->linear;
+  access.thread = context.warp->index * warpSize + static_cast<unsigned>(__builtin_ctz(lanes));
+  access.lanes = lanes;
+  access.line = inst.line;
+  access.inShared = place.owner != nullptr;
+  RaceReport other;
+  if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other))
+    reportRace(context, inst, other.lane, address, place, AccessKind::Read, other);
 }
 
 void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place) {

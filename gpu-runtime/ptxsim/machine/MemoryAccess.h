@@ -32,6 +32,34 @@ Block *ownerOfShared(const ExecContext &context, uint64_t address);
 inline uint32_t offsetInShared(uint64_t address) { return address & (DeviceMemory::smallWindowBytes - 1); }
 inline uint32_t sharedOfRank(uint32_t rank, uint64_t address) { return (rank + 1) << 24 | offsetInShared(address); }
 
+/// With checks.
+inline void placeInShared(Block &block, uint64_t offset, Place &place) {
+  place.space = Space::Shared;
+  place.owner = &block;
+  place.bytes = block.shared.data() + offset;
+  place.defined = block.definedShared.data() + offset;
+  if (block.races) {
+    place.races = &block.races->shared;
+    place.raceOffset = offset;
+    place.key = 1ull << 63 | block.linear << 24 | offset;
+  }
+}
+
+/// With checks.
+inline void placeInAllocation(ExecContext &context, Allocation &allocation, uint64_t address, Place &place) {
+  DeviceMemory &memory = *context.grid->memory;
+  place.space = Space::Global;
+  place.bytes = memory.backing(address);
+  place.defined = memory.shadow(address);
+  if (context.grid->races && !allocation.readOnly) {
+    if (!allocation.races)
+      allocation.races = std::make_unique<RaceShadow>(allocation.size);
+    place.races = allocation.races.get();
+    place.raceOffset = address - allocation.address;
+    place.key = address;
+  }
+}
+
 /// Finds the bytes; on an invalid access reports a finding and returns false.
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
             Place &place);
@@ -40,9 +68,35 @@ bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
 bool locate(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
             unsigned align, bool isWrite, Place &place);
 
+/// With checks, where a plain access of the instruction's space that is in bounds goes: shared memory, or an allocation
+/// that locate() found for this instruction before. False leaves it to locate().
+inline bool locateQuick(ExecContext &context, const Inst &inst, uint64_t address, unsigned bytes, bool isWrite,
+                        Place &place) {
+  if (address % bytes != 0)
+    return false;
+  if (inst.space == Space::Shared) {
+    Block &block = *context.block;
+    address &= 0xffffffff;
+    if (address + bytes > block.shared.size() || address < context.grid->program->sharedBegin)
+      return false;
+    placeInShared(block, address, place);
+    return true;
+  }
+  Allocation *allocation = context.allocationCache[&inst - context.grid->program->code.data()];
+  if (!allocation || !allocation->contains(address, bytes) || (isWrite && allocation->readOnly) ||
+      (!allocation->subBuffers.empty() && !allocation->inSubBuffer(address, bytes)))
+    return false;
+  placeInAllocation(context, *allocation, address, place);
+  return true;
+}
+
 /// Checks for races, and applies the ordering of strong accesses.
 void recordAccess(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
                   const Place &place, AccessKind kind, bool sameValue);
+
+/// A weak read of one place by several lanes.
+void recordReads(ExecContext &context, const Inst &inst, uint32_t lanes, uint64_t address, unsigned bytes,
+                 const Place &place);
 
 /// The same as an access by another thread of the block: an agent. `lane` is told in reports.
 void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,

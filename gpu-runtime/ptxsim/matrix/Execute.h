@@ -14,6 +14,8 @@ namespace tilewright::ptxsim {
 void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[warpSize]);
 
 struct WarpRegisters;
+/// mma.
+void executeMultiply(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code);
 /// mma.m8n8k4 with f16, which is unlike the others (Quads.cpp).
 void multiplyQuads(const WarpRegisters &registers, const MatrixCode &code);
 

@@ -9,12 +9,51 @@
 #include "arithmetic/Half.h"
 #include "machine/State.h"
 
+#include <algorithm>
+
 namespace tilewright::ptxsim {
 
 /// Registers of the whole warp, whatever frames its lanes are in.
 struct WarpRegisters {
   ExecContext &context;
   Frame *const *frames;
+  /// All lanes are in one frame, as nearly always.
+  bool oneFrame;
+
+  WarpRegisters(ExecContext &context, Frame *const *frames)
+      : context(context), frames(frames),
+        oneFrame(std::all_of(frames, frames + warpSize, [=](const Frame *frame) { return frame == frames[0]; })) {}
+
+  /// The register in all lanes; `scratch` is for lanes in several frames.
+  const uint64_t *readRow(Row row, uint64_t (&scratch)[warpSize]) const {
+    if (oneFrame || row >= constantBank)
+      return row < constantBank ? frames[0]->registers.data() + uint64_t(row) * warpSize
+                                : context.bases[row >> 30] + uint64_t(row & rowIndexMask) * warpSize;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      scratch[lane] = read(row, lane);
+    return scratch;
+  }
+  uint32_t undefinedLanes(Row row) const {
+    if (!context.checks || row >= constantBank)
+      return 0;
+    if (oneFrame)
+      return frames[0]->undefinedLanes[row];
+    uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      lanes |= uint32_t(isUndefined(row, lane)) << lane;
+    return lanes;
+  }
+  /// `undefined` counts in `undefinedLanes`.
+  void writeRow(Row row, const uint64_t *bits, uint32_t undefinedLanes, const uint64_t *undefined) const {
+    if (!oneFrame || undefinedLanes != 0) {
+      for (unsigned lane = 0; lane < warpSize; ++lane)
+        write(row, lane, bits[lane], undefinedLanes >> lane & 1 ? undefined[lane] : 0);
+      return;
+    }
+    std::copy_n(bits, warpSize, frames[0]->registers.begin() + static_cast<ptrdiff_t>(uint64_t(row) * warpSize));
+    if (context.checks)
+      frames[0]->undefinedLanes[row] = 0;
+  }
 
   uint64_t read(Row row, unsigned lane) const {
     if (row < constantBank)

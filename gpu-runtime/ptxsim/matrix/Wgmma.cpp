@@ -118,7 +118,7 @@ void perform(ExecContext &context, WgmmaFlight &flight) {
     races->become(races->wgmmaAgentOf(context.warp->index * warpSize), flight.issued, flight.clock);
   Frame *frames[warpSize];
   std::fill_n(frames, warpSize, flight.frame);
-  WarpRegisters registers = {context, frames};
+  WarpRegisters registers(context, frames);
   Operand a = code.a.empty() ? readMatrix(context, flight, flight.descriptorA, warpRow, rowsPerWarp, code.mMajor, code.aType)
                              : readRegisters(registers, code);
   Operand b = readMatrix(context, flight, flight.descriptorB, 0, code.n, code.nMajor, code.bType);
@@ -227,7 +227,7 @@ uint64_t uniform(ExecContext &context, const Inst &inst, const WarpRegisters &re
 
 void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame *const frames[warpSize]) {
   WgmmaState &state = stateOf(*context.warp);
-  WarpRegisters registers = {context, frames};
+  WarpRegisters registers(context, frames);
   WgmmaFlight flight;
   flight.inst = &inst;
   flight.code = &code;

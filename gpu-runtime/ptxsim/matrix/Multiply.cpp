@@ -1,0 +1,153 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// mma.sync in all shapes but m8n8k4 with f16 (Quads.cpp). Products are exact. Sums of f16, bf16, tf32 and f8 products are
+// taken in double and rounded to nearest once, where hardware sums in an order and precision that NVIDIA does not
+// document; exact wherever every partial sum is. f64 is a chain of fused multiply-adds along k. Integers wrap, or
+// saturate at the end.
+//
+// Four neighbouring lanes hold neighbouring registers of a row of A, or of a column of B (Matrix.h): put side by side,
+// registers are packed rows and columns.
+
+#include "matrix/Execute.h"
+#include "matrix/Product.h"
+#include "matrix/WarpRegisters.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+
+namespace tilewright::ptxsim {
+namespace {
+
+constexpr unsigned columns = 8, maxRows = 16, maxDepth = 256, lanesOfRow = 4;
+
+using LaneBits = uint64_t[warpSize];
+
+/// A (m x k), or B (8 x k) by columns.
+template <typename T> struct Operand {
+  T values[maxRows * maxDepth];
+  /// Rows, or columns, in which some bit is undefined.
+  uint32_t undefined = 0;
+};
+
+template <typename Word>
+void pack(const WarpRegisters &registers, const MatrixCode &code, bool isA, uint8_t *packed, uint32_t &undefined) {
+  const std::vector<Row> &rows = isA ? code.a : code.b;
+  unsigned halves = isA && code.m == maxRows ? 2 : 1;
+  unsigned wordsOfRow = static_cast<unsigned>(rows.size()) / halves * lanesOfRow;
+  for (unsigned r = 0; r < rows.size(); ++r) {
+    LaneBits scratch;
+    const uint64_t *bits = registers.readRow(rows[r], scratch);
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      unsigned row = lane / lanesOfRow + 8 * (r % halves);
+      Word word = static_cast<Word>(bits[lane]);
+      unsigned at = row * wordsOfRow + r / halves * lanesOfRow + lane % lanesOfRow;
+      std::memcpy(packed + at * sizeof(Word), &word, sizeof(Word));
+    }
+    forEachLane(registers.undefinedLanes(rows[r]),
+                [&](unsigned lane) { undefined |= 1u << (lane / lanesOfRow + 8 * (r % halves)); });
+  }
+}
+
+template <typename T>
+void gather(const WarpRegisters &registers, const MatrixCode &code, bool isA, Operand<T> &result) {
+  MatrixElement type = isA ? code.aType : code.bType;
+  alignas(8) uint8_t packed[maxRows * warpSize];
+  if (type == MatrixElement::F64)
+    pack<uint64_t>(registers, code, isA, packed, result.undefined);
+  else
+    pack<uint32_t>(registers, code, isA, packed, result.undefined);
+  unsigned rows = isA ? code.m : columns;
+  if (isA)
+    return unpack(type, packed, size_t(rows) * code.k, result.values);
+  T byColumns[columns * maxDepth];
+  unpack(type, packed, size_t(rows) * code.k, byColumns);
+  transpose(byColumns, columns, code.k, result.values);
+}
+
+void sumsOf(const Operand<double> &a, const Operand<double> &b, const MatrixCode &code, double *sums) {
+  // The chains of f64 begin with C: accumulate() has them.
+  if (code.dType != MatrixElement::F64)
+    multiply(a.values, b.values, code.m, columns, code.k, sums);
+}
+
+void sumsOf(const Operand<int32_t> &a, const Operand<int32_t> &b, const MatrixCode &code, int32_t *sums) {
+  if (code.aType == MatrixElement::B1 && !code.usesAnd)
+    countDifferences(a.values, b.values, code.m, columns, code.k, sums);
+  else
+    multiply(a.values, b.values, code.m, columns, code.k, sums);
+}
+
+/// What lane `lane` has in D, given its element of C.
+uint64_t accumulate(const Operand<double> &a, const Operand<double> &b, const MatrixCode &code, unsigned at,
+                    const double *sums, uint64_t cBits) {
+  double c = elementValue(code.cType, cBits);
+  if (code.dType != MatrixElement::F64)
+    return resultBits(code.dType, sums[at] + c);
+  for (unsigned i = 0; i < code.k; ++i)
+    c = std::fma(a.values[at / columns * code.k + i], b.values[i * columns + at % columns], c);
+  return resultBits(code.dType, c);
+}
+
+uint64_t accumulate(const Operand<int32_t> &, const Operand<int32_t> &, const MatrixCode &code, unsigned at,
+                    const int32_t *sums, uint64_t cBits) {
+  int64_t sum = int64_t(sums[at]) + static_cast<int32_t>(cBits);
+  return static_cast<uint32_t>(code.saturate ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : sum);
+}
+
+template <typename T> void multiplyAs(const WarpRegisters &registers, const MatrixCode &code) {
+  Operand<T> a, b;
+  gather(registers, code, true, a);
+  gather(registers, code, false, b);
+  T sums[maxRows * columns];
+  sumsOf(a, b, code, sums);
+  unsigned each = perRegister(code.dType), width = elementBits(code.dType);
+  // D may share registers with C, A and B, in any order: all of them are read before one is written.
+  LaneBits results[columns], unknown[columns];
+  uint32_t undefinedLanes[columns] = {};
+  for (unsigned r = 0; r < code.d.size(); ++r) {
+    LaneBits scratch;
+    const uint64_t *c = registers.readRow(code.c[r], scratch);
+    uint32_t cUndefined = registers.undefinedLanes(code.c[r]);
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      uint64_t bits = 0, undefined = 0;
+      for (unsigned element = 0; element < each; ++element) {
+        MatrixPlace place = placeInC(lane, r * each + element);
+        uint64_t mask = lowBits(width) << (width * element);
+        bits |= accumulate(a, b, code, place.row * columns + place.column, sums, c[lane] >> (width * element) & lowBits(width))
+                << (width * element);
+        if ((a.undefined >> place.row & 1) || (b.undefined >> place.column & 1) ||
+            ((cUndefined >> lane & 1) && (registers.undefinedBits(code.c[r], lane) & mask) != 0))
+          undefined |= mask;
+      }
+      results[r][lane] = bits;
+      unknown[r][lane] = undefined;
+      undefinedLanes[r] |= uint32_t(undefined != 0) << lane;
+    }
+  }
+  for (unsigned r = 0; r < code.d.size(); ++r)
+    registers.writeRow(code.d[r], results[r], undefinedLanes[r], unknown[r]);
+}
+
+/// Only the chains of f64 have a choice.
+template <typename Callable> void withRounding(Rounding rounding, Callable callable) {
+  std::fesetround(rounding == Rounding::Zero ? FE_TOWARDZERO : rounding == Rounding::Down ? FE_DOWNWARD : FE_UPWARD);
+  callable();
+  std::fesetround(FE_TONEAREST);
+}
+
+} // namespace
+
+void executeMultiply(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code) {
+  if (code.isQuad())
+    return multiplyQuads(registers, code);
+  if (inst.rounding != Rounding::Nearest)
+    return withRounding(inst.rounding, [&] { multiplyAs<double>(registers, code); });
+  if (isIntegerElement(code.aType))
+    return multiplyAs<int32_t>(registers, code);
+  multiplyAs<double>(registers, code);
+}
+
+} // namespace tilewright::ptxsim

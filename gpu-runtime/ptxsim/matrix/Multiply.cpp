@@ -9,6 +9,7 @@
 // Four neighbouring lanes hold neighbouring registers of a row of A, or of a column of B (Matrix.h): put side by side,
 // registers are packed rows and columns.
 
+#include "arithmetic/Half.h"
 #include "matrix/Execute.h"
 #include "matrix/Product.h"
 #include "matrix/WarpRegisters.h"
@@ -17,6 +18,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -97,38 +99,83 @@ uint64_t accumulate(const Operand<int32_t> &, const Operand<int32_t> &, const Ma
   return static_cast<uint32_t>(code.saturate ? std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX) : sum);
 }
 
-template <typename T> void multiplyAs(const WarpRegisters &registers, const MatrixCode &code) {
+/// Elements of C and D lie in the order of lanes: element e of a lane is at e / 2 * 64 + lane * 2 + e % 2 of the 8 columns.
+unsigned placeOf(unsigned lane, unsigned element) { return element / 2 * 2 * warpSize + lane * 2 + element % 2; }
+
+/// What no operand makes undefined, in f32: the common case.
+void accumulateSingles(const double *sums, const uint64_t *c, uint64_t *results) {
+  for (unsigned lane = 0; lane < warpSize; ++lane)
+    results[lane] = resultBits(MatrixElement::F32, sums[lane * 2] + bitCast<float>(static_cast<uint32_t>(c[lane])));
+}
+
+template <typename T> struct Product {
+  // The arrays are not cleared.
+  Product(const WarpRegisters &registers, const MatrixCode &code) : registers(registers), code(code) {}
+
+  const WarpRegisters &registers;
+  const MatrixCode &code;
   Operand<T> a, b;
+  T sums[maxRows * columns];
+  unsigned each = perRegister(code.dType), width = elementBits(code.dType);
+
+  void run();
+  /// One register of D.
+  void accumulateRow(unsigned r, LaneBits &results);
+  /// Its undefined bits.
+  uint32_t undefinedRow(unsigned r, LaneBits &unknown) const;
+};
+
+template <typename T> void Product<T>::accumulateRow(unsigned r, LaneBits &results) {
+  LaneBits scratch;
+  const uint64_t *c = registers.readRow(code.c[r], scratch);
+  if constexpr (std::is_same_v<T, double>)
+    if (code.dType == MatrixElement::F32)
+      return accumulateSingles(sums + placeOf(0, r), c, results);
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    uint64_t bits = 0;
+    for (unsigned element = 0; element < each; ++element)
+      bits |= accumulate(a, b, code, placeOf(lane, r * each + element), sums,
+                         c[lane] >> (width * element) & lowBits(width))
+              << (width * element);
+    results[lane] = bits;
+  }
+}
+
+template <typename T> uint32_t Product<T>::undefinedRow(unsigned r, LaneBits &unknown) const {
+  uint32_t ofC = registers.undefinedLanes(code.c[r]), lanes = 0;
+  if (ofC == 0 && a.undefined == 0 && b.undefined == 0)
+    return 0;
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    unknown[lane] = 0;
+    for (unsigned element = 0; element < each; ++element) {
+      unsigned at = placeOf(lane, r * each + element);
+      uint64_t mask = lowBits(width) << (width * element);
+      bool inC = (ofC >> lane & 1) && (registers.undefinedBits(code.c[r], lane) & mask) != 0;
+      if (inC || (a.undefined >> at / columns & 1) || (b.undefined >> at % columns & 1))
+        unknown[lane] |= mask;
+    }
+    lanes |= uint32_t(unknown[lane] != 0) << lane;
+  }
+  return lanes;
+}
+
+template <typename T> void Product<T>::run() {
   gather(registers, code, true, a);
   gather(registers, code, false, b);
-  T sums[maxRows * columns];
   sumsOf(a, b, code, sums);
-  unsigned each = perRegister(code.dType), width = elementBits(code.dType);
   // D may share registers with C, A and B, in any order: all of them are read before one is written.
   LaneBits results[columns], unknown[columns];
-  uint32_t undefinedLanes[columns] = {};
+  uint32_t undefinedLanes[columns];
   for (unsigned r = 0; r < code.d.size(); ++r) {
-    LaneBits scratch;
-    const uint64_t *c = registers.readRow(code.c[r], scratch);
-    uint32_t cUndefined = registers.undefinedLanes(code.c[r]);
-    for (unsigned lane = 0; lane < warpSize; ++lane) {
-      uint64_t bits = 0, undefined = 0;
-      for (unsigned element = 0; element < each; ++element) {
-        MatrixPlace place = placeInC(lane, r * each + element);
-        uint64_t mask = lowBits(width) << (width * element);
-        bits |= accumulate(a, b, code, place.row * columns + place.column, sums, c[lane] >> (width * element) & lowBits(width))
-                << (width * element);
-        if ((a.undefined >> place.row & 1) || (b.undefined >> place.column & 1) ||
-            ((cUndefined >> lane & 1) && (registers.undefinedBits(code.c[r], lane) & mask) != 0))
-          undefined |= mask;
-      }
-      results[r][lane] = bits;
-      unknown[r][lane] = undefined;
-      undefinedLanes[r] |= uint32_t(undefined != 0) << lane;
-    }
+    accumulateRow(r, results[r]);
+    undefinedLanes[r] = undefinedRow(r, unknown[r]);
   }
   for (unsigned r = 0; r < code.d.size(); ++r)
     registers.writeRow(code.d[r], results[r], undefinedLanes[r], unknown[r]);
+}
+
+template <typename T> void multiplyAs(const WarpRegisters &registers, const MatrixCode &code) {
+  Product<T>(registers, code).run();
 }
 
 /// Only the chains of f64 have a choice.

@@ -38,6 +38,9 @@ inline bool isFloatLike(ScalarType type) {
 void takeScope(InstDecoder &d);
 bool takeMemorySpace(InstDecoder &d);
 
+/// atom of .b128, after the modifiers.
+bool decodeWideAtomic(InstDecoder &d, bool isRed);
+
 /// Puts the directed rounding of the instruction around its handler; nothing for the default mode.
 void wrapRounding(Inst &inst);
 

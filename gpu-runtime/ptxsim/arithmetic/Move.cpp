@@ -115,6 +115,42 @@ void testSpace(ExecContext &context, const Inst &inst) {
   });
 }
 
+/// The halves of a .b128 register: row by row.
+void copyHalves(ExecContext &context, const Inst &inst) {
+  forEachLane(context.mask, [&](unsigned lane) {
+    uint64_t value[2], undefined[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      value[i] = context.row(inst.src[i])[lane];
+      undefined[i] = context.checks ? context.undefinedBits(inst.src[i], lane) : 0;
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      context.row(inst.dst[i])[lane] = value[i];
+      if (context.checks)
+        context.setUndefinedBits(inst.dst[i], lane, undefined[i]);
+    }
+  });
+}
+
+bool decodeWideMove(InstDecoder &d) {
+  const Operand &result = d.operand(0), &value = d.operand(1);
+  d.inst.undef = UndefRule::Own;
+  d.inst.run = copyHalves;
+  d.inst.type = ScalarType::B64;
+  if (result.kind == Operand::Vector) {
+    if (result.elements.size() != 2)
+      return d.unsupported("this vector");
+    return d.destination(result.elements[0], ScalarType::B64) && d.destination(result.elements[1], ScalarType::B64) &&
+           d.wideSource(value);
+  }
+  if (value.kind == Operand::Vector) {
+    if (value.elements.size() != 2)
+      return d.unsupported("this vector");
+    return d.wideDestination(result) && d.source(value.elements[0], ScalarType::B64) &&
+           d.source(value.elements[1], ScalarType::B64);
+  }
+  return d.wideDestination(result) && d.wideSource(value);
+}
+
 bool takeSpace(InstDecoder &d, Space &space) {
   if (d.take("global"))
     space = Space::Global;
@@ -167,7 +203,7 @@ bool decodeMov(InstDecoder &d) {
                                 : ScalarType::B64;
   };
   if (bits > 64)
-    return d.unsupported("this type");
+    return decodeWideMove(d);
   if (value.kind == Operand::Vector || result.kind == Operand::Vector) {
     const Operand &vector = value.kind == Operand::Vector ? value : result;
     size_t count = vector.elements.size();

@@ -7,6 +7,7 @@
 #include "arithmetic/FastPaths.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -161,6 +162,9 @@ bool Decoder::layOut(const Function &function, FunctionCode &code) {
     if (paramEnd > maxParamBytes || kernelParamEnd > maxParamBytes || localEnd > maxLocalBytes)
       return fail(variable.line, "'" + variable.name + "' does not fit in ." + std::string(spelling(variable.space)));
   }
+  layOutStack(function, code, localEnd);
+  if (localEnd > maxLocalBytes)
+    return fail(function.line, "the parameters do not fit in .local");
   auto slot = [&](uint32_t index) {
     return ParamSlot{static_cast<uint32_t>(offsets[index]), static_cast<uint32_t>(function.variables[index].size)};
   };
@@ -171,10 +175,52 @@ bool Decoder::layOut(const Function &function, FunctionCode &code) {
   code.paramBytes = static_cast<uint32_t>(roundUp(paramEnd, 16));
   code.localBytes = static_cast<uint32_t>(roundUp(localEnd, 16));
   code.rows = static_cast<uint32_t>(function.registers.size() + 1);
+  for (uint32_t i = 0; i < function.registers.size(); ++i)
+    if (function.registers[i].type == ScalarType::B128)
+      layouts[&function].highRows[i] = code.rows++;
   if (&function == program.kernel) {
     program.paramBytes = static_cast<uint32_t>(kernelParamEnd);
     program.params = code.params;
   }
+  return true;
+}
+
+/// Parameters of a device function whose address some mov takes.
+static std::set<uint32_t> addressedParams(const Function &function) {
+  std::set<uint32_t> result;
+  size_t headerVariables = function.params.size() + function.returns.size();
+  for (const Instruction &instruction : function.body)
+    for (const Operand &operand : instruction.operands)
+      if (operand.kind == Operand::Variable && operand.index < headerVariables && instruction.root != "call" &&
+          function.variables[operand.index].space == Space::Param)
+        result.insert(operand.index);
+  return result;
+}
+
+void Decoder::layOutStack(const Function &function, FunctionCode &code, uint64_t &localEnd) {
+  if (function.isEntry)
+    return;
+  Layout &layout = layouts[&function];
+  for (uint32_t index : addressedParams(function)) {
+    const Variable &variable = function.variables[index];
+    uint64_t offset = roundUp(localEnd, variable.align);
+    layout.stack[index] = offset;
+    localEnd = offset + variable.size;
+    bool isReturn = std::count(function.returns.begin(), function.returns.end(), index) != 0;
+    (isReturn ? code.stackReturns : code.stackParams)
+        .push_back({static_cast<uint32_t>(layout.offsets[index]), static_cast<uint32_t>(offset),
+                    static_cast<uint32_t>(variable.size)});
+  }
+}
+
+bool Decoder::onStack(const Function &function, uint32_t variable, uint64_t &offset) const {
+  auto layout = layouts.find(&function);
+  if (layout == layouts.end())
+    return false;
+  auto found = layout->second.stack.find(variable);
+  if (found == layout->second.stack.end())
+    return false;
+  offset = found->second;
   return true;
 }
 

@@ -47,6 +47,10 @@ public:
   bool symbolValue(std::string_view name, uint32_t line, uint64_t &value, Space &space);
   /// Index in Program::functions; adds the function to the work list on first use.
   uint32_t functionIndex(const Function &function);
+  /// The row that holds the upper half of a .b128 register.
+  Row highRow(const Function &function, uint32_t index) { return layouts[&function].highRows[index]; }
+  /// Whether a parameter of a device function lives in local memory, because its address is taken; where.
+  bool onStack(const Function &function, uint32_t variable, uint64_t &offset) const;
   /// Whether the name is an `.extern .shared` array, and a row with its address plus `addend`.
   bool isDynamicShared(std::string_view name) const;
   Row dynamicSharedRow(int64_t addend);
@@ -61,10 +65,14 @@ public:
 private:
   struct Layout {
     std::vector<uint64_t> offsets;
+    std::map<uint32_t, Row> highRows;
+    /// Parameters in local memory, by variable.
+    std::map<uint32_t, uint64_t> stack;
   };
   bool decodeFunction(uint32_t index);
   bool decodeInstruction(const Function &function, FunctionCode &code, const Instruction &syntax, Inst &inst);
   bool layOut(const Function &function, FunctionCode &code);
+  void layOutStack(const Function &function, FunctionCode &code, uint64_t &localEnd);
   bool placeShared(const Variable &variable, uint64_t &offset);
   void finishShared();
   bool addIndirectTargets();

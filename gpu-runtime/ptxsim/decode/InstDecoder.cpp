@@ -156,14 +156,25 @@ bool InstDecoder::literal(const Operand &operand, ScalarType type, uint64_t &bit
   }
 }
 
+bool InstDecoder::isWhole(const Operand &operand) {
+  if (selectors || (!operand.minus && operand.selector.empty()))
+    return true;
+  return fail(operand.minus ? "a register operand has no sign here"
+                            : "operand selector ." + std::string(operand.selector) + " is not supported here");
+}
+
 bool InstDecoder::source(const Operand &operand, ScalarType type) {
   switch (operand.kind) {
   case Operand::Register: {
+    if (!isWhole(operand))
+      return false;
     ScalarType registerType = function.registers[operand.index].type;
     if ((registerType == ScalarType::Pred) != (type == ScalarType::Pred))
       return fail("register " + std::string(operand.text) + " has type ." + std::string(spelling(registerType)));
-    if (bitWidth(registerType) < bitWidth(type))
-      return fail("register " + std::string(operand.text) + " is narrower than ." + std::string(spelling(type)));
+    if (bitWidth(registerType) < bitWidth(type) || registerType == ScalarType::B128)
+      return fail(registerType == ScalarType::B128
+                      ? "register " + std::string(operand.text) + " has type .b128"
+                      : "register " + std::string(operand.text) + " is narrower than ." + std::string(spelling(type)));
     if (operand.negated) {
       if (type != ScalarType::Pred)
         return fail("only predicates can be negated");
@@ -195,9 +206,14 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
       constant(value + operand.offset);
       return true;
     }
-    if (variable.space == Space::Param && !function.isEntry)
-      return fail("taking the address of parameter '" + variable.name + "' of a device function is not supported");
     uint64_t offset;
+    if (decoder.onStack(function, operand.index, offset)) {
+      inst.frameLocal = true;
+      constant(offset + operand.offset);
+      return true;
+    }
+    if (variable.space == Space::Param && !function.isEntry)
+      return fail("'" + variable.name + "' has no address");
     if (!decoder.variableOffset(function, operand.index, offset))
       return false;
     // Local offsets are relative to the frame, whose place depends on the depth of the call.
@@ -267,8 +283,11 @@ bool InstDecoder::destination(const Operand &operand, ScalarType type) {
   }
   if (operand.kind != Operand::Register)
     return fail("the result must be a register");
+  if (!isWhole(operand))
+    return false;
   ScalarType registerType = function.registers[operand.index].type;
-  if ((registerType == ScalarType::Pred) != (type == ScalarType::Pred) || bitWidth(registerType) < bitWidth(type))
+  if ((registerType == ScalarType::Pred) != (type == ScalarType::Pred) || bitWidth(registerType) < bitWidth(type) ||
+      registerType == ScalarType::B128)
     return fail("register " + std::string(operand.text) + " cannot hold ." + std::string(spelling(type)));
   inst.dstBits = static_cast<uint8_t>(std::min(64u, bitWidth(registerType)));
   inst.dst[inst.numDst++] = operand.index + 1;
@@ -279,6 +298,23 @@ bool InstDecoder::destination(size_t index, ScalarType type) {
   if (index >= operandCount())
     return fail("the result is missing");
   return destination(operand(index), type);
+}
+
+bool InstDecoder::wideSource(const Operand &operand) {
+  if (operand.kind != Operand::Register || function.registers[operand.index].type != ScalarType::B128)
+    return fail("expected a register of .b128");
+  return addSource(operand.index + 1) && addSource(decoder.highRow(function, operand.index));
+}
+
+bool InstDecoder::wideDestination(const Operand &operand) {
+  if (operand.kind != Operand::Register || function.registers[operand.index].type != ScalarType::B128)
+    return fail("expected a register of .b128");
+  if (inst.numDst + 2u > std::size(inst.dst))
+    return fail("too many results");
+  inst.dst[inst.numDst++] = operand.index + 1;
+  inst.dst[inst.numDst++] = decoder.highRow(function, operand.index);
+  inst.dstBits = 64;
+  return true;
 }
 
 bool InstDecoder::immediate(size_t index, uint64_t &value) {
@@ -303,7 +339,8 @@ bool InstDecoder::address(size_t index) {
   const Operand &base = where.elements.front();
   if (base.kind == Operand::Variable && function.variables[base.index].space == Space::Param) {
     uint64_t offset;
-    if (!decoder.variableOffset(function, base.index, offset))
+    inst.frameLocal = decoder.onStack(function, base.index, offset);
+    if (!inst.frameLocal && !decoder.variableOffset(function, base.index, offset))
       return false;
     constant(offset);
     return true;

@@ -48,6 +48,8 @@ public:
   size_t operandCount() const { return syntax.operands.size(); }
   const Operand &operand(size_t index) const { return syntax.operands[index]; }
   bool expectOperands(size_t least, size_t most);
+  /// The instruction takes registers with signs and selectors, and has read them.
+  void allowSelectors() { selectors = true; }
   bool expectOperands(size_t count) { return expectOperands(count, count); }
 
   /// Adds the operand as a source of this type, of which the low bits are read.
@@ -61,6 +63,9 @@ public:
   void constant(uint64_t value);
   bool destination(size_t index, ScalarType type);
   bool destination(const Operand &operand, ScalarType type);
+  /// A .b128 register as two rows, low half first.
+  bool wideSource(const Operand &operand);
+  bool wideDestination(const Operand &operand);
   /// A literal integer operand.
   bool immediate(size_t index, uint64_t &value);
   /// Splits an address operand: base as source 0 (a constant row when absolute), offset into the instruction.
@@ -88,7 +93,11 @@ private:
   bool addSource(Row row);
   bool literal(const Operand &operand, ScalarType type, uint64_t &bits);
 
+  /// Fails where a register has a sign or a selector that the instruction does not take.
+  bool isWhole(const Operand &operand);
+
   std::vector<std::string_view> left;
+  bool selectors = false;
 };
 
 using DecodeFunction = bool (*)(InstDecoder &);

@@ -12,6 +12,7 @@
 #ifndef TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
 #define TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
 
+#include "arithmetic/Video.h"
 #include "isa/Special.h"
 #include "isa/Types.h"
 #include "matrix/Matrix.h"
@@ -113,7 +114,7 @@ struct Inst {
   /// The address is relative to the local variables of the current frame.
   bool frameLocal = false;
   bool uniform = false;
-  /// Address offset, lop3 table, branch-table or call-site index.
+  /// Address offset, lop3 table, branch-table, call-site or video index.
   int64_t offset = 0;
   /// Of a second and a third address.
   int64_t offset2 = 0, offset3 = 0;
@@ -154,6 +155,11 @@ struct FunctionCode {
   uint32_t paramBytes = 0;
   std::vector<ParamSlot> params;
   std::vector<ParamSlot> returns;
+  /// Parameters, and results, that live in local memory because their address is taken.
+  struct StackSlot {
+    uint32_t param = 0, local = 0, size = 0;
+  };
+  std::vector<StackSlot> stackParams, stackReturns;
 };
 
 /// Addresses of module-level variables, by index into Module::variables; 0 for those not in global memory.
@@ -172,6 +178,7 @@ struct Program {
   std::vector<std::vector<uint32_t>> branchTables;
   std::vector<MatrixCode> matrices;
   std::vector<std::vector<Row>> rowLists;
+  std::vector<VideoCode> videos;
   /// Constant rows, 32 lanes each.
   std::vector<uint64_t> constants;
   /// Module function index to index in `functions`.

@@ -14,6 +14,7 @@
 #include "hardware/Client.h"
 #include "test/cases/FloatCases.h"
 #include "test/cases/IntegerCases.h"
+#include "test/cases/VideoCases.h"
 
 #include <cmath>
 #include <cstring>
@@ -109,6 +110,8 @@ int run(const std::string &library, const std::string &output, const std::string
   askAll(client, cases::integer::arithmetic, target);
   askAll(client, cases::integer::bits, target);
   askAll(client, cases::integer::comparisons, target);
+  askAll(client, cases::video::scalar, target);
+  askAll(client, cases::video::lanes, target);
   askAll(client, cases::floating::single, target);
   askAll(client, cases::floating::doubles, target);
   askAll(client, cases::floating::halves, target);

@@ -220,6 +220,8 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   inst.elements = static_cast<uint8_t>(d.takeVector());
   inst.type = d.takeType();
   unsigned bits = bitWidth(inst.type);
+  if (inst.type == ScalarType::B128)
+    return decodeWideAtomic(d, isRed);
   if ((bits != 16 && bits != 32 && bits != 64) || inst.elements > 4 || bits * inst.elements > 128)
     return d.unsupported("this type");
   inst.undef = UndefRule::Own;

@@ -134,7 +134,7 @@ bool call(ExecContext &context, Warp &warp, unsigned index, const Inst &inst) {
   frame->caller = &caller;
   frame->site = &site;
   if (depth > maxCallDepth ||
-      !setUpFrame(context, warp, *frame, callee, caller.localBase + caller.function->localBytes, fragment.mask)) {
+      !setUpFrame(context, warp, *frame, callee, localEnd(caller), fragment.mask)) {
     context.report(FindingKind::StackOverflow, inst, noIndex, 0, "the call stack is used up");
     return false;
   }
@@ -149,6 +149,7 @@ bool call(ExecContext &context, Warp &warp, unsigned index, const Inst &inst) {
         std::memcpy(frame->definedParams.data() + toAt, caller.definedParams.data() + fromAt, bytes);
     });
   }
+  copyStackParams(context, warp, *frame, fragment.mask, false);
   uint32_t join = makeJoin(warp, fragment.mask, fragment.pc + 1, &caller, fragment.join);
   fragment.frame = frame.get();
   fragment.pc = callee.entry;

@@ -9,6 +9,7 @@
 #include "machine/MemoryAccess.h"
 
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 namespace tilewright::ptxsim {
@@ -302,6 +303,23 @@ void store(ExecContext &context, const Inst &inst) {
 
 void nothing(ExecContext &, const Inst &) {}
 
+/// .b128 is two elements of .b64.
+bool takeWide(Inst &inst) {
+  if (inst.type != ScalarType::B128 || inst.elements != 1)
+    return false;
+  inst.type = ScalarType::B64;
+  inst.elements = 2;
+  return true;
+}
+
+/// Strong accesses of sixteen bytes are one access among those of other host threads.
+template <Handler run> void runLocked(ExecContext &context, const Inst &inst) {
+  std::lock_guard<std::mutex> lock(wideAtomicMutex());
+  run(context, inst);
+}
+
+void lockWide(Inst &inst) { inst.run = inst.numDst != 0 ? runLocked<load> : runLocked<store>; }
+
 bool takeOrder(InstDecoder &d, bool isLoad) {
   Inst &inst = d.inst;
   bool isVolatile = d.take("volatile");
@@ -344,7 +362,9 @@ bool memoryOperand(InstDecoder &d, size_t index) {
     inst.space = Space::Shared;
   bool isKernelParam = d.function.isEntry && where.elements.front().index <
                                                  d.function.params.size() + d.function.returns.size();
-  inst.frameParam = variable.space == Space::Param && !isKernelParam;
+  if (variable.space == Space::Param && inst.frameLocal)
+    inst.space = Space::Local;
+  inst.frameParam = variable.space == Space::Param && !isKernelParam && !inst.frameLocal;
   return true;
 }
 
@@ -386,13 +406,17 @@ bool decodeLd(InstDecoder &d) {
   inst.type = d.takeType();
   inst.undef = UndefRule::Own;
   inst.run = load;
+  bool isWide = takeWide(inst);
   if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
     return d.unsupported("this vector");
   // A third operand is a cache policy, which changes no result.
   if (!d.expectOperands(2, 3))
     return false;
   const Operand &result = d.operand(0);
-  if (inst.elements > 1) {
+  if (isWide) {
+    if (!d.wideDestination(result))
+      return false;
+  } else if (inst.elements > 1) {
     if (result.kind != Operand::Vector || result.elements.size() != inst.elements)
       return d.fail("the result must be a vector of " + std::to_string(inst.elements));
     for (const Operand &element : result.elements)
@@ -407,6 +431,8 @@ bool decodeLd(InstDecoder &d) {
   if (!memoryOperand(d, 1))
     return false;
   preferQuick<true>(inst);
+  if (isWide && inst.order != Order::Weak)
+    lockWide(inst);
   if (isKernelParam(d))
     inst.inner = std::exchange(inst.run, loadKernelParam);
   return true;
@@ -423,12 +449,16 @@ bool decodeSt(InstDecoder &d) {
   inst.type = d.takeType();
   inst.undef = UndefRule::Own;
   inst.run = store;
+  bool isWide = takeWide(inst);
   if (inst.elements > 4 || bitWidth(inst.type) > 64 || bitWidth(inst.type) * inst.elements > 256)
     return d.unsupported("this vector");
   if (!d.expectOperands(2, 3) || !memoryOperand(d, 0))
     return false;
   const Operand &value = d.operand(1);
-  if (inst.elements == 1) {
+  if (isWide) {
+    if (!d.wideSource(value))
+      return false;
+  } else if (inst.elements == 1) {
     if (!d.source(value.kind == Operand::Vector && value.elements.size() == 1 ? value.elements[0] : value, inst.type))
       return false;
   } else {
@@ -439,6 +469,8 @@ bool decodeSt(InstDecoder &d) {
         return false;
   }
   preferQuick<false>(inst);
+  if (isWide && inst.order != Order::Weak)
+    lockWide(inst);
   return true;
 }
 

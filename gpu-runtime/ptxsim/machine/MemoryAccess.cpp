@@ -307,6 +307,11 @@ void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32
   context.report(FindingKind::Undefined, inst, lane, context.row(row)[lane], "the address depends on an undefined value");
 }
 
+std::mutex &wideAtomicMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 bool peekGeneric(ExecContext &context, unsigned lane, uint64_t address, unsigned bytes, void *out) {
   DeviceMemory &memory = *context.grid->memory;
   uint64_t offset = address - memory.windowBase();

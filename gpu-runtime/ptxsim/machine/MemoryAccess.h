@@ -9,6 +9,8 @@
 
 #include "machine/State.h"
 
+#include <mutex>
+
 namespace tilewright::ptxsim {
 
 struct Place {
@@ -111,6 +113,9 @@ void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const
 
 /// Reports lanes of `mask` whose address register holds undefined bits.
 void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);
+
+/// Held by whoever accesses sixteen bytes as one.
+std::mutex &wideAtomicMutex();
 
 /// Reads bytes at a generic address on behalf of the machine (printf arguments); false when they are not accessible.
 bool peekGeneric(ExecContext &context, unsigned lane, uint64_t address, unsigned bytes, void *out);

@@ -50,6 +50,8 @@ struct Frame {
   std::vector<uint8_t> definedParams;
   /// Where this frame's .local variables begin in each lane's local memory.
   uint32_t localBase = 0;
+  /// Ends of what alloca has handed out, per lane; made by the first.
+  std::vector<uint32_t> localTops;
   Frame *caller = nullptr;
   const CallSite *site = nullptr;
 };

@@ -12,7 +12,6 @@
 namespace tilewright::ptxsim {
 namespace {
 
-constexpr uint32_t maxLocalBytes = 512u << 10;
 
 std::string maskText(uint32_t mask) {
   char buffer[16];
@@ -153,6 +152,7 @@ void exitLanes(Warp &warp, unsigned index, uint32_t lanes) {
 bool returnLanes(ExecContext &context, Warp &warp, unsigned index, uint32_t lanes) {
   Fragment &fragment = warp.fragments[index];
   Frame &frame = *fragment.frame;
+  copyStackParams(context, warp, frame, lanes, true);
   // Results move to the caller's parameter area.
   Frame &caller = *frame.caller;
   for (size_t i = 0; i < frame.site->results.size(); ++i) {
@@ -184,6 +184,49 @@ bool returnLanes(ExecContext &context, Warp &warp, unsigned index, uint32_t lane
   return arriveAtJoin(warp, index);
 }
 
+bool growLocal(const ExecContext &context, Warp &warp, uint64_t needed) {
+  if (needed > maxLocalBytes)
+    return false;
+  if (needed <= warp.localStride)
+    return true;
+  uint32_t stride = static_cast<uint32_t>(needed + needed / 2);
+  auto widen = [&](std::vector<uint8_t> &bytes) {
+    std::vector<uint8_t> wider(size_t(stride) * warpSize, 0);
+    for (unsigned lane = 0; lane < warpSize && warp.localStride != 0; ++lane)
+      std::memcpy(wider.data() + size_t(lane) * stride, bytes.data() + size_t(lane) * warp.localStride,
+                  warp.localStride);
+    bytes = std::move(wider);
+  };
+  widen(warp.local);
+  if (context.checks)
+    widen(warp.definedLocal);
+  warp.localStride = stride;
+  return true;
+}
+
+uint32_t localEnd(const Frame &frame) {
+  uint32_t end = frame.localBase + frame.function->localBytes;
+  for (uint32_t top : frame.localTops)
+    end = std::max(end, (top + 15) / 16 * 16);
+  return end;
+}
+
+void copyStackParams(const ExecContext &context, Warp &warp, Frame &frame, uint32_t lanes, bool isReturn) {
+  const FunctionCode &function = *frame.function;
+  for (const FunctionCode::StackSlot &slot : isReturn ? function.stackReturns : function.stackParams)
+    forEachLane(lanes, [&](unsigned lane) {
+      uint64_t param = uint64_t(lane) * function.paramBytes + slot.param;
+      uint64_t local = uint64_t(lane) * warp.localStride + frame.localBase + slot.local;
+      auto move = [&](std::vector<uint8_t> &params, std::vector<uint8_t> &stack) {
+        uint8_t *a = params.data() + param, *b = stack.data() + local;
+        std::memcpy(isReturn ? a : b, isReturn ? b : a, slot.size);
+      };
+      move(frame.params, warp.local);
+      if (context.checks)
+        move(frame.definedParams, warp.definedLocal);
+    });
+}
+
 bool setUpFrame(ExecContext &context, Warp &warp, Frame &frame, const FunctionCode &function, uint32_t localBase,
                 uint32_t lanes) {
   frame.function = &function;
@@ -199,23 +242,8 @@ bool setUpFrame(ExecContext &context, Warp &warp, Frame &frame, const FunctionCo
                   lowBits(bitWidth(function.function->registers[row - 1].type)));
     frame.definedParams.assign(size_t(function.paramBytes) * warpSize, 0);
   }
-  uint32_t needed = localBase + function.localBytes;
-  if (needed > maxLocalBytes)
+  if (!growLocal(context, warp, uint64_t(localBase) + function.localBytes))
     return false;
-  if (needed > warp.localStride) {
-    uint32_t stride = needed + needed / 2;
-    auto widen = [&](std::vector<uint8_t> &bytes) {
-      std::vector<uint8_t> wider(size_t(stride) * warpSize, 0);
-      for (unsigned lane = 0; lane < warpSize && warp.localStride != 0; ++lane)
-        std::memcpy(wider.data() + size_t(lane) * stride, bytes.data() + size_t(lane) * warp.localStride,
-                    warp.localStride);
-      bytes = std::move(wider);
-    };
-    widen(warp.local);
-    if (context.checks)
-      widen(warp.definedLocal);
-    warp.localStride = stride;
-  }
   if (context.checks && function.localBytes != 0)
     forEachLane(lanes, [&](unsigned lane) {
       std::memset(warp.definedLocal.data() + size_t(lane) * warp.localStride + localBase, 0, function.localBytes);

@@ -43,6 +43,17 @@ bool returnLanes(ExecContext &context, Warp &warp, unsigned index, uint32_t lane
 bool setUpFrame(ExecContext &context, Warp &warp, Frame &frame, const FunctionCode &function, uint32_t localBase,
                 uint32_t lanes);
 
+/// Bytes of local memory of a lane.
+inline constexpr uint32_t maxLocalBytes = 512u << 10;
+/// Makes each lane's local memory at least this large; false when that is too much.
+bool growLocal(const ExecContext &context, Warp &warp, uint64_t needed);
+
+/// Where the local memory of what the frame calls begins.
+uint32_t localEnd(const Frame &frame);
+
+/// Moves parameters of the frame whose address is taken to their place in local memory, or results back from there.
+void copyStackParams(const ExecContext &context, Warp &warp, Frame &frame, uint32_t lanes, bool isReturn);
+
 /// One line about each fragment and join, for reports of deadlocks.
 std::string describe(const Warp &warp);
 

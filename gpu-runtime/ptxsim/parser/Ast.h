@@ -65,6 +65,9 @@ struct Operand {
   };
   Kind kind = Sink;
   bool negated = false;
+  /// Of a register: a sign before it and a selector (b0, h10) behind it, which video instructions take.
+  bool minus = false;
+  std::string_view selector;
   /// Register index, or variable index.
   uint32_t index = noIndex;
   uint64_t value = 0;

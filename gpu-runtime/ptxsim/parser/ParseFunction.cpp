@@ -285,8 +285,9 @@ bool Parser::parsePrimary(Function &function, Operand &operand) {
   default:
     return fail(token.line, "expected an operand before '" + std::string(value.text) + "'");
   }
-  if (negative || complement)
+  if (complement)
     return fail(token.line, "a register operand has no sign");
+  operand.minus = negative;
   take();
   if (value.text == "_") {
     operand.kind = Operand::Sink;
@@ -302,9 +303,11 @@ bool Parser::parsePrimary(Function &function, Operand &operand) {
     return true;
   }
   if (peek().kind == Token::Directive && peek().glued)
-    return fail(token.line, "operand selector ." + std::string(peek().text) + " is not supported");
+    operand.selector = take().text;
   if (!resolveName(function, value.text, operand))
     return false;
+  if ((operand.minus || !operand.selector.empty()) && operand.kind != Operand::Register)
+    return fail(token.line, "'" + std::string(value.text) + "' has no sign and no selector");
   // `symbol+8` as an operand of mov
   if ((operand.kind == Operand::Symbol || operand.kind == Operand::Variable) && (peek().is('+') || peek().is('-'))) {
     bool minus = take().is('-');

@@ -3,7 +3,7 @@
 //
 // One instruction with its operands and its result, and the kernel that runs it. A signature names the registers, result
 // first: `r=rr` is a 32-bit result of two 32-bit operands; h is 16 bits wide, d 64, p a predicate, i an immediate written
-// into the text.
+// into the text. In a text with `$`, `$0` stands for the result and `$1`, `$2`, ... for the operands.
 
 #ifndef TILEWRIGHT_PTXSIM_TEST_CASES_INSTRUCTIONCASE_H
 #define TILEWRIGHT_PTXSIM_TEST_CASES_INSTRUCTIONCASE_H
@@ -48,7 +48,14 @@ inline std::string instructionKernel(const InstructionCase &test, const std::str
               name + ", " + at + ";\n";
     operands += ", " + name;
   }
-  body += std::string("  ") + test.text + " " + result + operands + ";\n";
+  std::string text = test.text;
+  if (text.find('$') == std::string::npos)
+    text += " " + result + operands;
+  for (size_t at; (at = text.find('$')) != std::string::npos;) {
+    size_t index = static_cast<size_t>(text[at + 1] - '0');
+    text.replace(at, 2, registerName(signature[index == 0 ? 0 : index + 1], index));
+  }
+  body += "  " + text + ";\n";
   if (resultKind == 'p')
     body += "  selp.b64 %out, 1, 0, " + result + ";\n";
   else if (resultKind == 'd')

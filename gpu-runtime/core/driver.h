@@ -58,6 +58,7 @@ struct KernelParam {
   bool isBuffer = false;
   tw_dtype scalarType = TW_I64; // TW_I32, TW_I64, TW_F32, TW_F64 (and 8, 16
                                 // bit ones where the target passes them)
+  size_t slots = 1; // a structure by value: 64-bit words, one behind the other
 };
 
 /// A kernel as the manifest describes it; constant for the module's life.
@@ -76,7 +77,13 @@ struct KernelDesc {
       n += p.isBuffer;
     return n;
   }
-  size_t numScalars() const { return params.size() - numBuffers(); }
+  /// 64-bit words of all scalars.
+  size_t numScalars() const {
+    size_t n = 0;
+    for (const KernelParam &p : params)
+      n += p.isBuffer ? 0 : p.slots;
+    return n;
+  }
 };
 
 enum class ModuleKind {

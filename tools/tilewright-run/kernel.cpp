@@ -5,10 +5,10 @@
 
 #include "kernel.h"
 
-#include "core/dtype.h"
 #include "core/registry.h"
 #include "files.h"
-#include "input.h"
+#include "kernel_argument.h"
+#include "ptx_entry.h"
 
 #include <cstring>
 
@@ -28,76 +28,98 @@ bool endsWith(const std::string &text, const std::string &suffix) {
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-/// Names behind `.entry`.
-std::vector<std::string> entries(const std::string &ptx) {
-  constexpr const char *space = " \t\r\n";
-  std::vector<std::string> names;
-  for (size_t at = 0; (at = ptx.find(".entry", at)) != std::string::npos;) {
-    at += 6;
-    size_t begin = ptx.find_first_not_of(space, at);
-    if (begin == at || begin == std::string::npos)
-      continue;
-    names.push_back(ptx.substr(begin, ptx.find_first_of(" \t\r\n({;", begin) -
-                                          begin));
-  }
-  return names;
-}
-
-std::string chooseEntry(const Options &options, const std::string &ptx) {
-  if (!options.entry.empty())
-    return options.entry;
-  std::vector<std::string> names = entries(ptx);
-  if (names.size() == 1)
-    return names[0];
+PtxEntry chooseEntry(const Options &options, const std::string &ptx) {
+  std::vector<PtxEntry> entries = ptxEntries(ptx);
   std::string list;
-  for (const std::string &name : names)
-    list += (list.empty() ? " " : ", ") + name;
-  throw RunError(options.program + " has " + std::to_string(names.size()) +
-                 " kernels; choose one with --entry:" + list);
-}
-
-struct Argument {
-  HostTensor value;
-  bool isBuffer = false;
-  bool isUndefined = false;
-  std::shared_ptr<Buffer> memory;
-};
-
-Argument parseArgument(const std::string &text, size_t index) {
-  Argument argument;
-  std::string shape = text;
-  if (endsWith(shape, "=undefined")) {
-    argument.isUndefined = true;
-    shape.resize(shape.size() - std::strlen("=undefined"));
+  for (PtxEntry &entry : entries) {
+    if (options.entry.empty() ? entries.size() == 1
+                              : options.entry == entry.name)
+      return entry;
+    list += (list.empty() ? " " : ", ") + entry.name;
   }
-  argument.value = parseInput(shape, index, TW_F32);
-  argument.isBuffer = text[0] == '@' || !argument.value.dims.empty();
-  if (argument.isUndefined && !argument.isBuffer)
-    throw RunError("argument " + std::to_string(index) +
-                   ": a scalar cannot be undefined");
-  return argument;
+  if (!options.entry.empty() && !entries.empty())
+    throw RunError(options.program + " has no kernel '" + options.entry +
+                   "'; it has" + list);
+  throw RunError(options.program + " has " + std::to_string(entries.size()) +
+                 " kernels" + (list.empty() ? "" : "; choose one with --entry:") +
+                 list);
 }
 
-/// The scalar's bits, in a slot of 64.
-uint64_t slot(const HostTensor &value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, value.bytes.data(),
-              std::min<size_t>(value.bytes.size(), 8));
-  return bits;
+/// A driver reads past the arguments, and past their ends, where these do not
+/// fit the parameters.
+void checkArguments(const PtxEntry &entry,
+                    const std::vector<KernelArgument> &arguments) {
+  if (entry.params.size() != arguments.size())
+    throw RunError("kernel " + entry.name + " has " +
+                   std::to_string(entry.params.size()) + " parameters, --arg " +
+                   "gives " + std::to_string(arguments.size()));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const PtxParam &param = entry.params[i];
+    const KernelArgument &argument = arguments[i];
+    if (param.bytes != argument.bytes.size())
+      throw RunError("argument " + std::to_string(i) + " (" + argument.kind +
+                     ") has " + std::to_string(argument.bytes.size()) +
+                     " bytes; parameter " + param.name + " of kernel " +
+                     entry.name + " has " + std::to_string(param.bytes) + " (." +
+                     param.type + (param.isStruct ? "[])" : ")"));
+  }
+}
+
+/// What belongs to programs of ours.
+void checkOptions(const Options &options) {
+  const std::pair<bool, const char *> foreign[] = {
+      {!options.inputs.empty(), "--input"},
+      {!options.function.empty(), "--function"},
+      {!options.check.empty(), "--check"},
+      {options.benchCount != 0, "--bench"},
+      {!options.target.empty(), "--target"},
+      {!options.compileArguments.empty(), "--compile-arg"},
+      {!options.externalLibraries.empty(), "--external-lib"}};
+  for (const auto &[given, name] : foreign)
+    if (given)
+      throw RunError(std::string(name) + " is not for kernels in .ptx");
+}
+
+size_t slotsOf(const KernelArgument &argument) {
+  return (argument.bytes.size() + 7) / 8;
 }
 
 /// A kernel that knows nothing of tensors: addresses are scalars like others.
-KernelDesc describe(const Options &options, const std::string &entry,
-                    const std::vector<Argument> &arguments) {
+KernelDesc describe(const Options &options, const PtxEntry &entry,
+                    const std::vector<KernelArgument> &arguments) {
   KernelDesc kernel;
-  kernel.entry = entry;
+  kernel.entry = entry.name;
   kernel.block = parseExtent(options.block, "--block");
   kernel.cluster = parseExtent(options.cluster, "--cluster");
   kernel.shared = options.shared;
-  for (const Argument &argument : arguments)
-    kernel.params.push_back(
-        {false, argument.isBuffer ? TW_I64 : argument.value.dtype});
+  for (const KernelArgument &argument : arguments)
+    kernel.params.push_back({false, TW_I64, slotsOf(argument)});
   return kernel;
+}
+
+/// A buffer of an argument on the device.
+struct Upload {
+  size_t argument = 0;
+  KernelBuffer *buffer = nullptr;
+  std::shared_ptr<Buffer> memory;
+};
+
+std::vector<Upload> upload(Device &device, Stream &stream,
+                           std::vector<KernelArgument> &arguments) {
+  std::vector<Upload> uploads;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (KernelBuffer &buffer : arguments[i].buffers) {
+      Upload &entry = uploads.emplace_back();
+      entry.argument = i;
+      entry.buffer = &buffer;
+      uint64_t size = buffer.value.bytes.size();
+      check(device.allocate(size, &stream, entry.memory));
+      if (!buffer.isUndefined)
+        check(stream.write(*entry.memory, 0, buffer.value.bytes.data(), size));
+      uint64_t address = entry.memory->address();
+      std::memcpy(arguments[i].bytes.data() + buffer.offset, &address, 8);
+    }
+  return uploads;
 }
 
 } // namespace
@@ -128,10 +150,12 @@ KernelRun runKernel(const Options &options) {
   std::string ptx = readFile(options.program);
   while (!ptx.empty() && ptx.back() == '\0')
     ptx.pop_back();
-  std::string entry = chooseEntry(options, ptx);
-  std::vector<Argument> arguments;
+  checkOptions(options);
+  PtxEntry entry = chooseEntry(options, ptx);
+  std::vector<KernelArgument> arguments;
   for (size_t i = 0; i < options.kernelArguments.size(); ++i)
-    arguments.push_back(parseArgument(options.kernelArguments[i], i));
+    arguments.push_back(parseKernelArgument(options.kernelArguments[i], i));
+  checkArguments(entry, arguments);
 
   auto instance = std::make_shared<Instance>(InstanceOptions());
   std::shared_ptr<Device> device;
@@ -151,18 +175,12 @@ KernelRun runKernel(const Options &options) {
 
   std::shared_ptr<Stream> stream;
   check(device->createStream(stream));
+  std::vector<Upload> uploads = upload(*device, *stream, arguments);
   std::vector<uint64_t> slots;
-  for (Argument &argument : arguments) {
-    if (!argument.isBuffer) {
-      slots.push_back(slot(argument.value));
-      continue;
-    }
-    uint64_t size = argument.value.bytes.size();
-    check(device->allocate(size, stream.get(), argument.memory));
-    if (!argument.isUndefined)
-      check(stream->write(*argument.memory, 0, argument.value.bytes.data(),
-                          size));
-    slots.push_back(argument.memory->address());
+  for (const KernelArgument &argument : arguments) {
+    size_t first = slots.size();
+    slots.resize(first + slotsOf(argument));
+    std::memcpy(&slots[first], argument.bytes.data(), argument.bytes.size());
   }
   LaunchArgs launch;
   launch.grid = parseExtent(options.grid, "--grid");
@@ -177,14 +195,12 @@ KernelRun runKernel(const Options &options) {
   KernelRun result;
   result.device = device->info().name;
   result.description = device->info().description;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].isBuffer)
-      continue;
-    HostTensor &value = arguments[i].value;
-    check(stream->read(value.bytes.data(), *arguments[i].memory, 0,
+  for (Upload &entry : uploads) {
+    HostTensor &value = entry.buffer->value;
+    check(stream->read(value.bytes.data(), *entry.memory, 0,
                        value.bytes.size()));
     check(stream->synchronize(timeout));
-    result.argument.push_back(i);
+    result.argument.push_back(entry.argument);
     result.buffers.push_back(std::move(value));
   }
   return result;

@@ -7,9 +7,7 @@
 //   tilewright-run saxpy.ptx --device=ptxsim --entry=saxpy --grid=4 --block=256
 //       --arg=1000xf32=random:1 --arg=1000xf32=random:2 --arg=f32=2 --arg=i32=1000
 //
-// Arguments come in the kernel's order, in the syntax of --input: what has dims
-// (or is a file) is a buffer, of which the kernel gets the address; what has
-// none is a scalar. `TYPE=undefined` is a buffer that nothing has written.
+// Arguments come in the kernel's order; kernel_argument.h has their syntax.
 #ifndef TILEWRIGHT_RUN_KERNEL_H
 #define TILEWRIGHT_RUN_KERNEL_H
 

@@ -289,6 +289,10 @@ bool runKernelFile(Run &run) {
   run.report.check = run.options.expect.empty() ? "" : "expect";
   run.report.verdict = run.options.expect.empty() ? "unchecked" : "ok";
   run.outputs = std::move(result.buffers);
+  if (run.options.expect.size() > run.outputs.size())
+    throw RunError(std::to_string(run.options.expect.size()) +
+                   " --expect for " + std::to_string(run.outputs.size()) +
+                   " buffers");
   writeOutputs(run);
   for (size_t i = 0; i < run.outputs.size(); ++i) {
     const HostTensor &got = run.outputs[i];
@@ -322,6 +326,8 @@ bool runAll(Run &run) {
   run.report.program = run.options.program;
   if (isKernelFile(run.options.program))
     return runKernelFile(run);
+  if (!run.options.kernelArguments.empty() || !run.options.entry.empty())
+    throw RunError("--arg and --entry are for kernels in .ptx");
   loadArtifact(run);
   openSession(run);
   run.report.device = run.session->deviceName();

@@ -86,10 +86,14 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
     addresses[i] = args.buffers[i].buffer->address() + args.buffers[i].offset;
     values[i] = &addresses[i];
   }
-  for (size_t i = 0; i < args.numScalars; ++i)
-    values[args.numBuffers + i] = const_cast<uint64_t *>(&args.scalars[i]);
-
   const KernelDesc &desc = kernel->desc;
+  size_t parameter = args.numBuffers, scalar = 0;
+  for (const KernelParam &p : desc.params)
+    if (!p.isBuffer) {
+      values[parameter++] = const_cast<uint64_t *>(&args.scalars[scalar]);
+      scalar += p.slots;
+    }
+
   CUresult r;
   if (!kernel->cluster) {
     r = api.cuLaunchKernel(kernel->function, args.grid[0], args.grid[1],

@@ -118,10 +118,81 @@ TEST_F(RunTest, KernelsOfPtxFiles) {
                "40 bytes");
   EXPECT_PRED2(contains, run(ptx + " --device=ptxsim", 1),
                "choose one with --entry: saxpy, reduceSum");
-  EXPECT_PRED2(contains, run(ptx + " --device=cpu --entry=saxpy", 1),
+  std::string saxpy = " --entry=saxpy --arg=1xf32 --arg=1xf32 --arg=f32=1 "
+                      "--arg=i32=1";
+  EXPECT_PRED2(contains, run(ptx + " --device=cpu" + saxpy, 1),
                "does not run PTX");
-  EXPECT_PRED2(contains, run(ptx + " --device=ptxsim --entry=saxpy --block=8,0", 1),
+  EXPECT_PRED2(contains, run(ptx + " --device=ptxsim --block=8,0" + saxpy, 1),
                "--block=8,0: expected");
+}
+
+TEST_F(RunTest, StructuresByValue) {
+  if (run("--list-devices").find("PTX simulator") != std::string::npos)
+    GTEST_SKIP() << "no simulator beside tilewright-run";
+  // out[0] = s.scale * s.values[0] + s.count, s = {u8, f32, f32 *, i32}.
+  writeFile(folder + "/k.ptx", R"(// .entry not(this)
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(
+  .param .align 8 .b8 s[24], /* .entry, */
+  .param .u64 .ptr .global .align 4 out
+) {
+  .reg .b32 %r; .reg .b64 %d<3>; .reg .f32 %f<4>;
+  ld.param.f32 %f1, [s+4];
+  ld.param.u64 %d1, [s+8];
+  ld.param.u32 %r, [s+16];
+  ld.param.u64 %d2, [out];
+  ld.global.f32 %f2, [%d1];
+  cvt.rn.f32.s32 %f3, %r;
+  fma.rn.f32 %f2, %f1, %f2, %f3;
+  st.global.f32 [%d2], %f2;
+  ret;
+})");
+  std::string kernel = "$D/k.ptx --device=ptxsim ", out = " --arg=1xf32=undefined";
+  EXPECT_EQ(run(kernel + "'--arg=struct:{i8:1,f32:1.5,[2xf32=4],i32:3}' --print" +
+                out),
+            "argument[0]: 2xf32=4 4\nargument[1]: 1xf32=9\n");
+  EXPECT_PRED2(contains, run(kernel + "--arg=struct:{f32:1.5,i32:3}" + out, 1),
+               "argument 0 (struct) has 8 bytes; parameter s of kernel k has 24 "
+               "(.b8[])");
+  EXPECT_PRED2(contains, run(kernel + "--arg=bytes:0011" + out, 1),
+               "(bytes) has 2 bytes");
+  EXPECT_PRED2(contains, run(kernel + "--arg=bytes:001" + out, 1),
+               "pairs of hexadecimal digits");
+  EXPECT_PRED2(contains, run(kernel + "'--arg=struct:{f32}'" + out, 1),
+               "neither TYPE:VALUE nor [BUFFER]");
+  EXPECT_PRED2(contains, run(kernel + "'--arg=struct:{[1xf32}'" + out, 1),
+               "brackets do not match");
+  EXPECT_PRED2(contains, run(kernel + "'--arg=struct:{f32:x}'" + out, 1),
+               "argument 0 (f32): 'x' is no number");
+}
+
+TEST_F(RunTest, KernelsRefuseMisuse) {
+  std::string ptx = TEST_PTX, kernel = ptx + " --device=ptxsim --entry=saxpy ",
+              buffers = "--arg=1xf32 --arg=1xf32 ";
+  EXPECT_PRED2(contains, run(kernel + buffers, 1),
+               "kernel saxpy has 4 parameters, --arg gives 2");
+  EXPECT_PRED2(contains, run(kernel + buffers + "--arg=f64=1 --arg=i32=1", 1),
+               "argument 2 (f64) has 8 bytes");
+  EXPECT_PRED2(contains, run(kernel + buffers + "--arg=f32=1 --arg=i32=undefined", 1),
+               "a scalar cannot be undefined");
+  EXPECT_PRED2(contains, run(kernel + buffers + "--arg=f32=1 --arg=x7", 1),
+               "argument 3: 'x7' is no type");
+  EXPECT_PRED2(contains, run(kernel + "--arg=@$D/nothing.npy", 1),
+               "nothing.npy");
+  EXPECT_PRED2(contains, run(kernel + "--arg=0xf32", 1),
+               "a buffer of no elements");
+  EXPECT_PRED2(contains, run(ptx + " --device=ptxsim --entry=nope", 1),
+               "has no kernel 'nope'; it has saxpy, ");
+  EXPECT_PRED2(contains, run(kernel + "--input=1xf32", 1),
+               "--input is not for kernels in .ptx");
+  EXPECT_PRED2(contains, run(kernel + "--bench", 1),
+               "--bench is not for kernels in .ptx");
+  EXPECT_PRED2(contains, run("$D/p.tw --arg=1xf32", 1),
+               "--arg and --entry are for kernels in .ptx");
+  writeFile(folder + "/empty.ptx", ".version 8.0\n");
+  EXPECT_PRED2(contains, run("$D/empty.ptx --device=ptxsim", 1), "has 0 kernels");
 }
 
 TEST_F(RunTest, BenchAndJson) {

@@ -1,0 +1,48 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One --arg of a kernel in PTX:
+//
+//   1000xf32=random:1, @x.npy    a buffer; the kernel gets its address
+//   1000xf32=undefined           a buffer that nothing has written
+//   f32=2                        a scalar
+//   struct:{f32:1.5,2xi32:3 4,[1000xf32=random]}
+//                                a structure by value, laid out as in C;
+//                                between brackets a buffer, of which the
+//                                structure holds the address
+//   bytes:00ff7f80, bytes:@file  these bytes
+//
+// Further kinds of by-value arguments go beside the last two: a word, a colon,
+// and what makes the bytes.
+#ifndef TILEWRIGHT_RUN_KERNEL_ARGUMENT_H
+#define TILEWRIGHT_RUN_KERNEL_ARGUMENT_H
+
+#include "host_tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilewright::run {
+
+struct KernelBuffer {
+  HostTensor value;
+  bool isUndefined = false;
+  /// Where in the argument's bytes its address goes.
+  size_t offset = 0;
+};
+
+struct KernelArgument {
+  /// What the kernel gets, addresses aside.
+  std::vector<uint8_t> bytes;
+  std::vector<KernelBuffer> buffers;
+  /// "f32", "buffer", "struct": for messages.
+  std::string kind;
+};
+
+/// Reads the text of argument number `index`. Throws RunError.
+KernelArgument parseKernelArgument(const std::string &text, size_t index);
+
+} // namespace tilewright::run
+
+#endif // TILEWRIGHT_RUN_KERNEL_ARGUMENT_H

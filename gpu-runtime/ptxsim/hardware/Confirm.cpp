@@ -118,6 +118,7 @@ int run(const std::string &library, const std::string &output, const std::string
   askAll(client, cases::floating::conversions, target);
   askPrograms(client, programs);
   askClusters(client, programs);
+  askModules(client, programs);
   askApi(client);
   return client.finish();
 }

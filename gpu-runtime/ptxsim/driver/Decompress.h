@@ -1,23 +1,23 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Decoders for the two compressions of fatbins. Both check every length against input and output: damaged input gives
-// false, never an access outside.
+// The two compressions of fatbins. Damaged input gives false, and the reason, never an access outside.
 
 #ifndef TILEWRIGHT_PTXSIM_DRIVER_DECOMPRESS_H
 #define TILEWRIGHT_PTXSIM_DRIVER_DECOMPRESS_H
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tilewright::ptxsim {
 
 /// An LZ4 block that holds at most `limit` bytes.
-bool decompressLz4(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out);
+bool decompressLz4(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out, std::string &why);
 
-/// A Zstandard frame (RFC 8878) without dictionary that holds at most `limit` bytes.
-bool decompressZstd(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out);
+/// A Zstandard frame that holds at most `limit` bytes.
+bool decompressZstd(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out, std::string &why);
 
 } // namespace tilewright::ptxsim
 

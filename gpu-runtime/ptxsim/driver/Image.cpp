@@ -61,14 +61,15 @@ bool readEntry(const uint8_t *bytes, uint64_t end, uint64_t &at, Entry &entry) {
   return true;
 }
 
-bool unpack(const Entry &entry, std::string &text) {
+bool unpack(const Entry &entry, std::string &text, std::string &why) {
   constexpr uint64_t lz4 = 0x2000, zstd = 0x8000;
   std::vector<uint8_t> bytes;
   if (entry.flags & (lz4 | zstd)) {
+    why = "it is too large";
     if (entry.decompressed > maxImageBytes)
       return false;
-    bool ok = entry.flags & lz4 ? decompressLz4(entry.payload, entry.stored, entry.decompressed, bytes)
-                                : decompressZstd(entry.payload, entry.stored, entry.decompressed, bytes);
+    bool ok = entry.flags & lz4 ? decompressLz4(entry.payload, entry.stored, entry.decompressed, bytes, why)
+                                : decompressZstd(entry.payload, entry.stored, entry.decompressed, bytes, why);
     if (!ok)
       return false;
   } else {
@@ -105,9 +106,10 @@ CUresult extractFromFatbin(const uint8_t *bytes, std::string &text, std::string 
                          : "the fatbin has no PTX for this device";
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
-  if (unpack(best, text))
+  std::string reason;
+  if (unpack(best, text, reason))
     return CUDA_SUCCESS;
-  why = "the fatbin's PTX cannot be decompressed";
+  why = "the fatbin's PTX: " + reason;
   return CUDA_ERROR_INVALID_IMAGE;
 }
 

@@ -22,9 +22,7 @@ bool readLength(const uint8_t *&at, const uint8_t *end, size_t &length) {
   return true;
 }
 
-} // namespace
-
-bool decompressLz4(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out) {
+bool decodeBlock(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out) {
   const uint8_t *at = in, *end = in + size;
   out.clear();
   while (at != end && out.size() < limit) {
@@ -50,6 +48,15 @@ bool decompressLz4(const uint8_t *in, size_t size, size_t limit, std::vector<uin
       out.push_back(out[out.size() - offset]);
   }
   return true;
+}
+
+} // namespace
+
+bool decompressLz4(const uint8_t *in, size_t size, size_t limit, std::vector<uint8_t> &out, std::string &why) {
+  if (decodeBlock(in, size, limit, out))
+    return true;
+  why = "it cannot be decompressed";
+  return false;
 }
 
 } // namespace tilewright::ptxsim

@@ -163,7 +163,8 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
     options.onStage(stage, toText(*module, options.debugInfo));
   if (stage == Stage::Place)
     keepHostForms();
-  if (stage == Stage::Configure)
+  // Later stages add to what configure decided.
+  if (stage == Stage::Configure || stage == Stage::Pipeline)
     collectExplanations();
   stop = options.stopAfter == stage ||
          (options.listConfigs && stage == Stage::Configure);
@@ -192,15 +193,30 @@ void Compilation::collectExplanations() {
       }
     return lines;
   };
+  // Of a variant, only what is not said of the kernel itself.
+  auto explanationOf = [&](func::FuncOp kernel) {
+    std::vector<std::string> lines = strings(kernel, kExplainAttr);
+    auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+    if (auto base = original ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                                   kernel, original)
+                             : func::FuncOp()) {
+      std::vector<std::string> known = strings(base, kExplainAttr);
+      llvm::erase_if(lines, [&](const std::string &line) {
+        return llvm::is_contained(known, line);
+      });
+    }
+    return lines;
+  };
+  result.explanation.clear();
   for (Job &job : jobs)
     for (ModuleOp program : job.programs)
       for (auto kernel : program.getOps<func::FuncOp>()) {
         if (!isKernel(kernel))
           continue;
         std::string name = program.getName().value_or("").str();
-        if (options.explain)
-          result.explanation.push_back(
-              {name, kernel.getName().str(), strings(kernel, kExplainAttr)});
+        std::vector<std::string> lines = explanationOf(kernel);
+        if (options.explain && (!lines.empty() || !kernel->hasAttr(kVariantOfAttr)))
+          result.explanation.push_back({name, kernel.getName().str(), lines});
         if (options.listConfigs)
           result.configs.push_back(
               {name, kernel.getName().str(), strings(kernel, kConfigsAttr)});

@@ -18,6 +18,15 @@ enumerateContractions(const KernelInfo &info, TargetAttr target) {
   return configs;
 }
 
+static std::vector<LoweringConfigAttr>
+enumerateSkinnyProducts(const KernelInfo &info, TargetAttr target) {
+  std::vector<LoweringConfigAttr> configs;
+  if (isForMatrixUnit(info.root, target))
+    configs = enumerateMatrix(info, target);
+  llvm::append_range(configs, enumerateSkinny(info, target));
+  return configs;
+}
+
 std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
                                                TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
@@ -26,7 +35,7 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   else if (info.strategy == Strategy::SimtContraction)
     configs = enumerateContractions(info, target);
   else if (info.strategy == Strategy::SkinnyContraction)
-    configs = enumerateSkinny(info, target);
+    configs = enumerateSkinnyProducts(info, target);
   else if (info.strategy == Strategy::Reduction)
     configs = enumerateReduction(info, target);
   else

@@ -273,8 +273,13 @@ double tilewright::estimateTime(const KernelInfo &info,
   double compute = (contractionTime(info, config, plan, counts) +
                     (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *
                    std::ceil(counts.blocks / kMultiprocessors);
-  double latency = waves * counts.steps * countPasses(info, plan) * kLatency /
-                   (config.getStages() > 1 ? 4 : 1);
+  // A ring looks several steps ahead, registers between two slots one step.
+  double ahead = config.getStages() == 1 ? 1
+                 : config.getMma() && target.has("async_copy")
+                     ? 2.0 * config.getStages()
+                     : 4;
+  double latency =
+      waves * counts.steps * countPasses(info, plan) * kLatency / ahead;
 
   // Lanes that the tile does not fill do the work of others again.
   double surplus = std::max(1.0, 1 / perThread);

@@ -38,6 +38,12 @@ std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
                                                   llvm::StringRef name,
                                                   std::string &reason);
 
+/// Whether matrix units are the first choice for `op`: the target has an
+/// instruction for its types, the loops are one m, n and k each, neither so few
+/// rows nor so few columns that most of a tile would be idle. A pinned config
+/// decides by its `mma`.
+bool isForMatrixUnit(mlir::linalg::LinalgOp op, TargetAttr target);
+
 /// Contractions by matrix instruction; none where the target has no
 /// instruction for the types, or the loops are not one m, n and k each.
 std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,

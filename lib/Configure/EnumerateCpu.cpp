@@ -46,7 +46,7 @@ static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> thread) {
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                  block, {}, thread, 1, {}, {},
-                                 info.getSplits());
+                                 info.getSplits(), /*raster=*/1);
 }
 
 static std::vector<LoweringConfigAttr>

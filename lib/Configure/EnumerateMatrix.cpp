@@ -38,6 +38,26 @@ bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
          });
 }
 
+bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
+  /// Rows, or columns, of which a tile has at least one in two.
+  constexpr int64_t kFewest = 8;
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
+    return bool(config.getMma());
+  std::optional<Contraction> contraction = matchContraction(op);
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  if (!contraction || !names || contraction->m.size() != 1 ||
+      contraction->n.size() != 1 || contraction->k.size() != 1)
+    return false;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (unsigned loop : {contraction->m[0], contraction->n[0]})
+    if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
+      return false;
+  return llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+    auto instruction = MatrixInstruction::parse(op.getContext(), name);
+    return instruction && hasTypesOf(op, *contraction, *instruction);
+  });
+}
+
 std::optional<MatrixInstruction>
 tilewright::matchInstruction(const KernelInfo &info, StringRef name,
                              std::string &reason) {
@@ -88,11 +108,33 @@ static unsigned longest(const KernelInfo &info, ArrayRef<unsigned> loops) {
                            });
 }
 
+/// Rows of tiles that blocks walk down side by side: eight where there are
+/// enough of them for blocks that run at the same time to share what they read.
+static int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n,
+                        int64_t blockM, int64_t blockN) {
+  return nominalExtent(info, m) >= 4 * blockM &&
+                 nominalExtent(info, n) >= 4 * blockN
+             ? 8
+             : 1;
+}
+
+/// Slots of shared memory that are worth trying, best first: as many as there
+/// are steps at most.
+static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps) {
+  if (!target.has("async_copy"))
+    return {2, 1};
+  SmallVector<int64_t> stages;
+  for (int64_t count : {4, 3, 5, 2})
+    if (count == 2 || count <= steps)
+      stages.push_back(count);
+  return stages;
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  if (!names || info.split)
+  if (!names || !matchContraction(info.getRoot()))
     return configs;
   MLIRContext *context = info.getRoot()->getContext();
   for (auto name : names.getAsRange<StringAttr>()) {
@@ -111,25 +153,29 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             kMost = most(k, instruction->k);
     SmallVector<int64_t> promote{contraction.a, contraction.b};
     llvm::sort(promote);
-    static constexpr int64_t grids[][2] = {{2, 2}, {1, 1}, {2, 1}, {1, 2},
-                                           {4, 2}, {2, 4}, {4, 1}, {1, 4}};
+    static constexpr int64_t grids[][2] = {{2, 2}, {2, 4}, {4, 2}, {1, 4},
+                                           {4, 1}, {1, 2}, {2, 1}, {1, 1}};
     for (int64_t blockM : {128, 64, 256, 32, 16})
       for (int64_t blockN : {128, 64, 256, 32, 16, 8})
-        for (int64_t blockK : {32, 64, 16, 8})
+        for (int64_t blockK : {32, 64, 128, 16, 8})
           for (auto [warpsM, warpsN] : grids) {
             if (blockM > mMost || blockN > nMost || blockK > kMost ||
                 blockM % (instruction->m * warpsM) ||
                 blockN % (instruction->n * warpsN) ||
-                blockK % instruction->k)
+                blockK % instruction->k ||
+                (info.split && info.split->unit % blockK))
               continue;
             SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
             SmallVector<int64_t> warps(block), thread(block);
             block[m] = blockM, block[n] = blockN, block[k] = blockK;
             warps[m] = warpsM, warps[n] = warpsN;
-            for (int64_t stages : {2, 1})
+            int64_t raster = rasterOf(info, m, n, blockM, blockN);
+            int64_t steps = llvm::divideCeil(
+                nominalExtent(info, k) / info.getSplits(), blockK);
+            for (int64_t stages : stagesOf(target, steps))
               configs.push_back(LoweringConfigAttr::get(
                   context, Strategy::MatrixUnit, block, warps, thread, stages,
-                  promote, name, info.getSplits()));
+                  promote, name, info.getSplits(), raster));
           }
   }
   return configs;

@@ -6,6 +6,8 @@
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/KernelInfo.h"
 
+#include "Enumerate.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -50,6 +52,56 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
   return loop;
 }
 
+/// Blocks that keep a large GPU's matrix units busy; steps along the sum that
+/// are worth a block.
+static constexpr int64_t kMatrixBlocks = 128, kMatrixUnit = 256,
+                         kFewestMatrixUnits = 8;
+
+/// Products on matrix units: as many parts as fill the machine with tiles, each
+/// of them some units long.
+static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
+                                          const Contraction &product,
+                                          std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  Split split;
+  split.loop = product.k.front();
+  split.unit = kMatrixUnit;
+  split.partsFirst = true;
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
+    split.parts = config.getSplits();
+    if (split.loop < config.getBlock().size())
+      if (int64_t step = config.getBlock()[split.loop]; step > 0)
+        split.unit = llvm::alignTo(split.unit, step);
+    return split;
+  }
+  if (llvm::any_of(extents, ShapedType::isDynamic))
+    return fail("extents of a product on matrix units are dynamic");
+  if (llvm::is_contained(extents, 0))
+    return fail("it has no elements");
+  int64_t blocks = 1;
+  auto times = [&](int64_t count) {
+    if (llvm::MulOverflow(blocks, count, blocks))
+      blocks = INT64_MAX;
+  };
+  for (unsigned loop : {product.m.front(), product.n.front()})
+    times(llvm::divideCeil(extents[loop], 128));
+  for (unsigned loop : product.batch)
+    times(extents[loop]);
+  if (blocks > kMatrixBlocks / 2)
+    return fail(Twine(blocks) + " tiles of results fill the machine");
+  int64_t units = llvm::divideCeil(extents[split.loop], split.unit);
+  if (units < kFewestMatrixUnits)
+    return fail(Twine(extents[split.loop]) + " products a result are too few "
+                                             "for a second kernel to pay");
+  split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(kMatrixBlocks / blocks),
+                                  llvm::bit_floor(uint64_t(units / 2)));
+  return split;
+}
+
 FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
                                          std::string &reason) {
   auto fail = [&](const Twine &why) {
@@ -64,6 +116,11 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return fail("it reduces nothing");
   bool lanes = target.getFact("subgroup", 1) > 1;
   std::optional<Contraction> product = matchContraction(op);
+  if (product && lanes && isForMatrixUnit(op, target)) {
+    if (matchCombiners(op).empty())
+      return fail("partial results cannot be combined");
+    return chooseMatrixSplit(op, *product, reason);
+  }
   if (product && !(lanes && isSkinny(op, *product)))
     return fail("only contractions of few rows or columns are split");
   if (matchCombiners(op).empty())

@@ -13,6 +13,7 @@
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -187,9 +188,11 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (tile.vector == 1 && (!loopClass.contracted || config.getMma()))
       tile.vector = 0;
     elements *= tile.inner;
-    if (elements > kLargestTile)
-      return fail("a tile of the fused loops has more than " +
-                  Twine(kLargestTile) + " elements");
+    // Of what matrix instructions reduce, little is in registers at once.
+    int64_t largest = config.getMma() ? 8 * kLargestTile : kLargestTile;
+    if (elements > largest)
+      return fail("a tile of the fused loops has more than " + Twine(largest) +
+                  " elements");
   }
   return plan;
 }
@@ -229,11 +232,18 @@ static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
   return config.getMma() ? std::max<int64_t>(1, elements / shortest) : rows;
 }
 
-/// Bytes of registers, over all threads, of the fragments of a matrix product:
-/// warps in a row read the same part of A, warps in a column the same of B.
+/// Bytes of registers, over all threads, of a matrix product by instructions: the
+/// accumulators, and the factors' fragments for two steps of the instruction.
+/// Warps in a row read the same part of A, warps in a column the same of B.
 static int64_t fragmentBytes(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan) {
   Contraction contraction = *matchContraction(info.getRoot());
+  auto instruction =
+      MatrixInstruction::parse(info.getRoot()->getContext(), config.getMma());
+  int64_t steps = 1;
+  for (unsigned loop : contraction.k)
+    steps *= plan.classes[info.getClasses(info.getRoot())[loop]].inner;
+  steps = instruction ? std::max<int64_t>(1, steps / instruction->k) : 1;
   auto bytes = [&](unsigned number, ArrayRef<unsigned> others) {
     OpOperand &operand = info.getRoot()->getOpOperand(number);
     int64_t result = tileElements(info, plan, operand) *
@@ -242,8 +252,53 @@ static int64_t fragmentBytes(const KernelInfo &info, LoweringConfigAttr config,
       result *= entry(config.getWarps(), loop, 1);
     return result;
   };
-  return bytes(contraction.a, contraction.n) +
-         bytes(contraction.b, contraction.m) + bytes(2, {});
+  return (bytes(contraction.a, contraction.n) +
+          bytes(contraction.b, contraction.m)) *
+             std::min<int64_t>(2, steps) / steps +
+         bytes(2, {});
+}
+
+/// Whether `operand` surely goes from global to shared memory by asynchronous
+/// copies: an argument whose rows are aligned, of elements that are loaded as
+/// they lie.
+static bool isCopied(OpOperand &operand, TargetAttr target) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t row = type.getRank() ? type.getShape().back() : 1;
+  int64_t bits = type.getElementType().isIntOrFloat()
+                     ? type.getElementTypeBitWidth()
+                     : 0;
+  return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
+         bits == 16 && !ShapedType::isDynamic(row) && row * bits % 32 == 0;
+}
+
+/// Bytes, over all threads, of the next step's tiles, which wait in registers
+/// where copies are not asynchronous.
+static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
+                           const TilePlan &plan, TargetAttr target) {
+  Contraction contraction = *matchContraction(info.getRoot());
+  int64_t bytes = 0;
+  bool copied = true;
+  for (unsigned number : {contraction.a, contraction.b}) {
+    OpOperand &operand = info.getRoot()->getOpOperand(number);
+    copied &= isCopied(operand, target);
+    bytes += tileElements(info, plan, operand) *
+             bytesPerElement(operand.get().getType());
+  }
+  return copied || config.getStages() < 2 ? 0 : bytes;
+}
+
+/// Bytes of one slot of `operand`'s tile in shared memory: rows are padded
+/// against bank conflicts by 16 bytes, or swizzled in blocks.
+static int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config,
+                         const TilePlan &plan, TargetAttr target,
+                         OpOperand &operand) {
+  constexpr int64_t kSwizzleBlock = 4096;
+  int64_t element = bytesPerElement(operand.get().getType());
+  int64_t bytes = tileElements(info, plan, operand) * element;
+  int64_t padded = bytes + 16 * sharedRows(info, config, plan, operand);
+  if (config.getMma() && target.has("load_matrices") && element == 2)
+    return std::min(padded, int64_t(llvm::alignTo(bytes, kSwizzleBlock)));
+  return padded;
 }
 
 Footprint tilewright::estimate(const KernelInfo &info,
@@ -253,12 +308,8 @@ Footprint tilewright::estimate(const KernelInfo &info,
   for (int64_t number : config.getPromote())
     if (number < info.getRoot()->getNumOperands()) {
       OpOperand &operand = info.getRoot()->getOpOperand(number);
-      // Rows are padded by 16 bytes against bank conflicts.
-      int64_t bytes = tileElements(info, plan, operand) *
-                      bytesPerElement(operand.get().getType());
       footprint.sharedBytes +=
-          config.getStages() *
-          (bytes + 16 * sharedRows(info, config, plan, operand));
+          config.getStages() * slotBytes(info, config, plan, target, operand);
     }
 
   footprint.scratchBytes = estimateScratch(info, config, plan);
@@ -280,7 +331,8 @@ Footprint tilewright::estimate(const KernelInfo &info,
       bytes += own;
     }
   if (config.getMma())
-    bytes = fragmentBytes(info, config, plan);
+    bytes = fragmentBytes(info, config, plan) +
+            stagedBytes(info, config, plan, target);
   // Sums over several steps keep an accumulator per element of the tile.
   if (config.getStrategy() == Strategy::SkinnyContraction) {
     int64_t elements = 1;

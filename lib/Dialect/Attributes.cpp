@@ -53,7 +53,7 @@ static ParseResult parseArray(AsmParser &parser,
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
   SmallVector<int64_t> block, warps, thread, promote;
-  int64_t stages = 1, splits = 1;
+  int64_t stages = 1, splits = 1, raster = 1;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
   SmallVector<std::string> seen;
@@ -92,10 +92,12 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseAttribute(mma);
     if (key == "splits")
       return parser.parseInteger(splits);
+    if (key == "raster")
+      return parser.parseInteger(raster);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
-              "splits";
+              "splits, raster";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -106,7 +108,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   }
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
-      promote, mma, splits);
+      promote, mma, splits, raster);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -128,13 +130,16 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
     printer << ", mma = " << getMma();
   if (getSplits() != 1)
     printer << ", splits = " << getSplits();
+  if (getRaster() != 1)
+    printer << ", raster = " << getRaster();
   printer << ">";
 }
 
 LogicalResult LoweringConfigAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, Strategy,
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
-    int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits) {
+    int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
+    int64_t raster) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -159,6 +164,9 @@ LogicalResult LoweringConfigAttr::verify(
   if (splits < 1 || splits > 65536)
     return emitError() << "'splits' is " << splits
                        << "; accepted are 1 to 65536";
+  if (raster < 1 || raster > 1024)
+    return emitError() << "'raster' is " << raster
+                       << "; accepted are 1 to 1024";
   return success();
 }
 

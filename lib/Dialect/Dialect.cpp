@@ -44,3 +44,13 @@ TargetAttr tilewright::getTarget(Operation *op) {
       return target;
   return {};
 }
+
+void tilewright::addExplanation(Operation *kernel, const Twine &line) {
+  auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr);
+  auto text = StringAttr::get(kernel->getContext(), line);
+  if (!known || llvm::is_contained(known.getValue(), text))
+    return;
+  SmallVector<Attribute> lines(known.getValue());
+  lines.push_back(text);
+  kernel->setAttr(kExplainAttr, ArrayAttr::get(kernel->getContext(), lines));
+}

@@ -55,6 +55,8 @@ LogicalResult TileIdOp::verify() {
       if (loop != int64_t(position) || sorted.size() != getCounts().size())
         return emitOpError("order must be a permutation of the loops");
   }
+  if (auto raster = getRaster(); raster && *raster < 1)
+    return emitOpError() << "has bands of " << *raster << " tiles";
   return success();
 }
 
@@ -90,6 +92,55 @@ LogicalResult MmaOp::verify() {
       extent = size;
     }
   }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+LogicalResult AsyncCopyOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  AffineMap map = getMap();
+  if (source.getMemorySpace() || !isa_and_nonnull<SharedAttr>(dest.getMemorySpace()))
+    return emitOpError() << "copies from global to shared memory, not from "
+                         << source << " to " << dest;
+  if (!dest.hasStaticShape() ||
+      source.getElementType() != dest.getElementType())
+    return emitOpError() << "fills a tile of static shape and the element type "
+                         << source.getElementType() << ", not " << dest;
+  if (int64_t(getIndices().size()) != source.getRank())
+    return emitOpError() << "has " << getIndices().size() << " indices into "
+                         << source;
+  if (map.getNumDims() != unsigned(source.getRank()) || map.getNumSymbols() ||
+      map.getNumResults() != unsigned(dest.getRank()) ||
+      !map.isProjectedPermutation())
+    return emitOpError() << "map must name one dim of " << source
+                         << " for each dim of " << dest;
+  if (int64_t(getInBounds().size()) != dest.getRank())
+    return emitOpError() << "in_bounds must have one entry per dim of " << dest;
+  return success();
+}
+
+LogicalResult AsyncCopyRunOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (source.getRank() != 1 || dest.getRank() != 1 || source.getMemorySpace() ||
+      !isa_and_nonnull<SharedAttr>(dest.getMemorySpace()))
+    return emitOpError() << "copies between global and shared memory of rank 1, "
+                            "not from "
+                         << source << " to " << dest;
+  Type element = source.getElementType();
+  if (element != dest.getElementType() || !element.isIntOrFloat())
+    return emitOpError() << "copies numbers of one type, not " << element
+                         << " to " << dest.getElementType();
+  int64_t bits = element.getIntOrFloatBitWidth();
+  if (getCount() < 1 || getCount() > 16 ||
+      (getCount() * bits != 32 && getCount() * bits != 64 &&
+       getCount() * bits != 128))
+    return emitOpError() << "copies 4, 8 or 16 bytes, not " << getCount()
+                         << " elements of " << element;
   return success();
 }
 

@@ -44,9 +44,15 @@ static SmallVector<unsigned> dimsOf(AffineMap map) {
   return dims;
 }
 
+/// Puts what belongs to the dim of parts where that dim is.
+template <typename T>
+static void insertPart(SmallVectorImpl<T> &dims, T part, const Split &split) {
+  dims.insert(split.partsFirst ? dims.begin() : dims.end(), part);
+}
+
 /// Neutral partial results: the shape of `init`, and one dim more for parts.
 static Value createParts(OpBuilder &b, Location loc, Value init,
-                         Operation *combiner, int64_t parts) {
+                         Operation *combiner, const Split &split) {
   auto type = cast<RankedTensorType>(init.getType());
   // A fill is repeated in the kernel that starts from it as long as nobody else
   // looks at it.
@@ -56,7 +62,7 @@ static Value createParts(OpBuilder &b, Location loc, Value init,
   auto known = shape.getDefiningOp<tensor::EmptyOp>();
   SmallVector<OpFoldResult> sizes =
       known ? known.getMixedSizes() : tensor::getMixedSizes(b, loc, shape);
-  sizes.push_back(b.getIndexAttr(parts));
+  insertPart<OpFoldResult>(sizes, b.getIndexAttr(split.parts), split);
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   Value neutral =
       arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner));
@@ -84,10 +90,10 @@ linalg::GenericOp tilewright::splitReduction(RewriterBase &rewriter,
        llvm::zip_equal(op.getDpsInitsMutable(), combiners)) {
     SmallVector<AffineExpr> results(
         op.getMatchingIndexingMap(&init).getResults());
-    results.push_back(getAffineDimExpr(numLoops, context));
+    insertPart(results, getAffineDimExpr(numLoops, context), split);
     maps.push_back(AffineMap::get(numLoops + 1, 0, results, context));
     starts.push_back(
-        createParts(rewriter, loc, init.get(), combiner, split.parts));
+        createParts(rewriter, loc, init.get(), combiner, split));
     types.push_back(starts.back().getType());
   }
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
@@ -113,7 +119,7 @@ linalg::GenericOp tilewright::splitReduction(RewriterBase &rewriter,
     for (unsigned dim : dimsOf(op.getMatchingIndexingMap(&init)))
       results.push_back(getAffineDimExpr(position[dim], context));
     outputs.push_back(AffineMap::get(kept + 1, 0, results, context));
-    results.push_back(getAffineDimExpr(kept, context));
+    insertPart(results, getAffineDimExpr(kept, context), split);
     inputs.push_back(AffineMap::get(kept + 1, 0, results, context));
   }
   llvm::append_range(inputs, outputs);

@@ -11,6 +11,7 @@
 //     …                                             %5 = arith.addf %1, %1 : f32 …
 
 #include "ThreadCode.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -40,7 +41,6 @@ private:
   LogicalResult broadcast(vector::BroadcastOp op);
   LogicalResult mask(Operation *op, ArrayRef<Index> bounds);
   LogicalResult step(vector::StepOp op);
-  LogicalResult tileId(TileIdOp op);
   LogicalResult loop(scf::ForOp op);
   LogicalResult branch(scf::IfOp op);
   LogicalResult warps(WarpsOp op);
@@ -59,13 +59,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Signature
 //===----------------------------------------------------------------------===//
-
-/// Strides of an operand that is a window of a larger tensor; false: dense.
-static bool getViewStrides(MemRefType type, SmallVectorImpl<int64_t> &strides) {
-  int64_t offset;
-  return !type.getLayout().isIdentity() &&
-         succeeded(type.getStridesAndOffset(strides, offset));
-}
 
 /// Arguments of the thread form: buffers, then dims (and for each window its
 /// strides and its offset), then host scalars.
@@ -89,7 +82,7 @@ static SmallVector<Attribute> scalarArguments(func::FuncOp source,
       if (ShapedType::isDynamic(size))
         scalars.push_back(DimAttr::get(context, operand, dim));
     SmallVector<int64_t> strides;
-    if (getViewStrides(memref, strides)) {
+    if (getWindowStrides(memref, strides)) {
       for (auto [dim, stride] : llvm::enumerate(strides))
         if (ShapedType::isDynamic(stride))
           scalars.push_back(StrideAttr::get(context, operand, dim));
@@ -112,28 +105,6 @@ static bool isUpdated(func::FuncOp source, int64_t operand) {
   return text && text.getValue() == "readwrite";
 }
 
-/// What dim `dim` of buffer `operand` is promised to be a multiple of.
-static int64_t promisedDivisor(func::FuncOp source, int64_t operand,
-                               int64_t dim) {
-  auto promises = source->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);
-  if (promises)
-    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
-      if (promises[i] == operand && promises[i + 1] == dim)
-        return std::max<int64_t>(1, promises[i + 2]);
-  return 1;
-}
-
-/// What offset and strides of a window are promised to be multiples of.
-static int64_t promisedAlignment(func::FuncOp source, int64_t operand,
-                                 int64_t accessBytes, Type element) {
-  auto aligned = source->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
-  if (!aligned || !llvm::is_contained(aligned.asArrayRef(), operand) ||
-      !element.isIntOrFloat())
-    return 1;
-  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  return std::max<int64_t>(1, accessBytes / bytes);
-}
-
 LogicalResult Distributor::mapArguments() {
   func::FuncOp source = code.source;
   ValueRange arguments = code.target.getArguments();
@@ -147,14 +118,17 @@ LogicalResult Distributor::mapArguments() {
       memrefs.push_back({argument, type});
   for (auto [argument, type] : memrefs) {
     SmallVector<int64_t> strides;
-    bool isView = getViewStrides(type, strides);
+    bool isView = getWindowStrides(type, strides);
     if ((!isView && !type.getLayout().isIdentity()) || type.getMemorySpace())
       return source.emitError() << "argument " << argument.getArgNumber() << " of "
                                 << type << " must be strided global memory";
     MemView view;
     int64_t operand = nextBuffer;
     view.base = arguments[nextBuffer++];
-    view.offsetDivisor = int64_t(1) << 30;
+    BufferDivisors divisors = argumentDivisors(source, argument, code.accessBytes);
+    view.offsetDivisor = divisors.offset;
+    view.sizeDivisors = divisors.sizes;
+    view.strideDivisors = divisors.strides;
     view.element = type.getElementType();
     view.updated = isUpdated(source, operand);
     int64_t rank = type.getRank();
@@ -162,34 +136,21 @@ LogicalResult Distributor::mapArguments() {
       bool dynamic = type.isDynamicDim(dim);
       view.sizes.push_back(dynamic ? Index(arguments[nextScalar++])
                                    : Index(type.getDimSize(dim)));
-      view.sizeDivisors.push_back(
-          dynamic ? promisedDivisor(source, operand, dim)
-                  : std::max<int64_t>(1, type.getDimSize(dim)));
     }
     if (isView) {
-      int64_t promised = promisedAlignment(source, operand, code.accessBytes,
-                                           view.element);
       for (int64_t stride : strides) {
         bool dynamic = ShapedType::isDynamic(stride);
         view.strides.push_back(dynamic ? Index(arguments[nextScalar++])
                                        : Index(stride));
-        view.strideDivisors.push_back(dynamic ? promised
-                                              : std::max<int64_t>(1, stride));
       }
       view.offset = Index(arguments[nextScalar++]);
-      view.offsetDivisor = promised;
       code.defineView(argument, view);
       continue;
     }
     view.strides.assign(rank, Index(1));
-    view.strideDivisors.assign(rank, 1);
-    for (int64_t dim = rank - 2; dim >= 0; --dim) {
+    for (int64_t dim = rank - 2; dim >= 0; --dim)
       view.strides[dim] =
           code.multiply(loc, view.strides[dim + 1], view.sizes[dim + 1]);
-      view.strideDivisors[dim] = std::min<int64_t>(
-          int64_t(1) << 30,
-          view.strideDivisors[dim + 1] * view.sizeDivisors[dim + 1]);
-    }
     code.defineView(argument, view);
   }
   for (BlockArgument argument : source.getArguments())
@@ -226,7 +187,8 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](vector::MultiDimReductionOp op) { return code.reduce(op); })
       .Case([&](ConvertLayoutOp op) { return code.convert(op); })
       .Case([&](MmaOp op) { return code.mma(op); })
-      .Case([&](TileIdOp op) { return tileId(op); })
+      .Case([&](AsyncCopyOp op) { return code.asyncCopy(op); })
+      .Case([&](TileIdOp op) { return code.tileId(op); })
       .Case([&](WarpsOp op) { return warps(op); })
       .Case([&](vector::BroadcastOp op) { return broadcast(op); })
       .Case([&](vector::CreateMaskOp op) {
@@ -484,48 +446,6 @@ LogicalResult Distributor::dim(memref::DimOp op) {
     return op.emitOpError() << "needs a constant dim in range";
   code.scalars.map(op.getResult(),
                    code.materialize(op.getLoc(), view->sizes[*number]));
-  return success();
-}
-
-/// The linear block number, cut into one digit per tiled loop.
-LogicalResult Distributor::tileId(TileIdOp op) {
-  Location loc = op.getLoc();
-  OpBuilder &b = code.b;
-  Value linear = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
-  TargetAttr target = getTarget(code.source);
-  // Targets with narrow grids spill into y (docs/ir.md, thread form).
-  if (target && target.getFact("max_grid_x", INT32_MAX) < INT32_MAX) {
-    Value y = gpu::BlockIdOp::create(b, loc, gpu::Dimension::y);
-    Value width = gpu::GridDimOp::create(b, loc, gpu::Dimension::x);
-    linear = arith::AddIOp::create(b, loc, linear,
-                                   arith::MulIOp::create(b, loc, y, width));
-    // A grid in two dimensions may have more blocks than there are tiles.
-    if (op->getParentOp() == code.source) {
-      Value total = code.constant(loc, 1);
-      for (Value count : op.getCounts())
-        total = arith::MulIOp::create(b, loc, total, code.scalars.lookup(count));
-      Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                           linear, total);
-      auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(branch.thenBlock());
-    }
-  }
-  SmallVector<int64_t> order;
-  if (op.getOrder())
-    order.assign(op.getOrder()->begin(), op.getOrder()->end());
-  else
-    for (int64_t i = op.getCounts().size() - 1; i >= 0; --i)
-      order.push_back(i);
-  for (auto [position, loop] : llvm::enumerate(order)) {
-    Value count = code.scalars.lookup(op.getCounts()[loop]);
-    if (position + 1 == order.size()) {
-      code.scalars.map(op.getIds()[loop], linear);
-      break;
-    }
-    code.scalars.map(op.getIds()[loop],
-                     arith::RemUIOp::create(b, loc, linear, count));
-    linear = arith::DivUIOp::create(b, loc, linear, count);
-  }
   return success();
 }
 

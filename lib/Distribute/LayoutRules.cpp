@@ -130,6 +130,17 @@ tilewright::accessLayout(VectorType type, AffineMap map, int64_t accessBytes,
   return result->withFirstWarp(threads.firstWarp);
 }
 
+FailureOr<DistributedLayout>
+tilewright::copyLayout(MemRefType tile, AffineMap map, int64_t length,
+                       const ThreadRange &threads) {
+  auto result = DistributedLayout::coalesced(toVector(tile.getShape()), length,
+                                             threads.lanes, threads.warps,
+                                             memoryOrder(map));
+  if (!result)
+    return failure();
+  return result->withFirstWarp(threads.firstWarp);
+}
+
 DistributedLayout
 tilewright::broadcastSource(const DistributedLayout &result,
                             VectorType source) {

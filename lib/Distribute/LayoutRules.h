@@ -55,6 +55,12 @@ mlir::FailureOr<DistributedLayout>
 passingLayout(mlir::vector::TransferWriteOp write, mlir::AffineMap readMap,
               int64_t accessBytes, const ThreadRange &threads);
 
+/// The layout of an asynchronous copy of a tile in runs of `length`: lanes along
+/// the rows of global memory. `map`: dims of the tile to those of the source.
+mlir::FailureOr<DistributedLayout> copyLayout(mlir::MemRefType tile,
+                                              mlir::AffineMap map, int64_t length,
+                                              const ThreadRange &threads);
+
 /// Vector dims from the fastest memory dim of a transfer's permutation map to
 /// the slowest; broadcast dims last.
 std::vector<int> memoryOrder(mlir::AffineMap map);

@@ -10,7 +10,7 @@
 //   A[m][k] in memory, pairs along k          B[k][n] in memory, pairs along k
 //   load_matrices %a[(l % 8) * row + …]       load_matrices transposed %b[…]
 
-#include "ThreadCode.h"
+#include "Swizzle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -76,7 +76,7 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   TargetAttr target = getTarget(source);
   FailureOr<MemView> mem = view(op.getBase());
   if (!target || !target.getFacts().contains("load_matrices") || failed(mem) ||
-      !mem->shared || !mem->shared.getSwizzle().empty() || op.getMask() ||
+      !mem->shared || op.getMask() ||
       op.hasOutOfBoundsDim() || !op.getPermutationMap().isIdentity() ||
       !mem->element.isIntOrFloat() ||
       mem->element.getIntOrFloatBitWidth() != 16)
@@ -96,9 +96,18 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   int across = transposed ? dims->pair : dims->row;
   if (strides[contiguous] != 1 || strides[across] % 8 || mem->offsetDivisor % 8)
     return false;
-  for (Value index : op.getIndices())
-    if (!isConstantIntValue(index, 0))
+  if (ArrayRef<int64_t> swizzle = mem->shared.getSwizzle();
+      !swizzle.empty() && swizzle[1] < 3)
+    return false;
+  int64_t start = 0;
+  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides)) {
+    std::optional<int64_t> known = getConstantIntValue(index);
+    if (!known)
       return false;
+    start += *known * stride;
+  }
+  if (start % 8)
+    return false;
   SmallVector<int64_t> offsets;
   for (int64_t reg = 0; reg < layout.numRegisters(); reg += 2) {
     std::vector<int64_t> at = layout.registerOffset(reg);
@@ -107,17 +116,22 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
     offsets.push_back(at[0] * strides[0] + at[1] * strides[1]);
   }
 
+  // The thread's part: its warp's tile, and the lane's row, which is row
+  // lane % 8 of matrix lane / 8.
   Location loc = op.getLoc();
-  Index base = mem->offset;
+  Index base(0);
   for (auto [coordinate, stride] :
        llvm::zip_equal(warpCoordinates(layout), strides))
     base = add(loc, base, multiply(loc, coordinate, Index(stride)));
-  // The lane's row: of matrix lane / 8, row lane % 8.
+  int64_t bits = warpBits(layout, strides);
   int64_t size = groupSize(offsets);
   auto addDigit = [&](int64_t div, int64_t mod, int64_t multiplier) {
     Value digit = arith::DivUIOp::create(b, loc, lane(), constant(loc, div));
     digit = arith::RemUIOp::create(b, loc, digit, constant(loc, mod));
     base = add(loc, base, multiply(loc, Index(digit), Index(multiplier)));
+    int64_t own = (mod - 1) * multiplier;
+    bool isKnown = bits >= 0 && llvm::isPowerOf2_64(multiplier) && !(bits & own);
+    bits = isKnown ? bits | own : -1;
   };
   addDigit(1, 8, strides[across]);
   if (size >= 2)
@@ -127,9 +141,10 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
 
   Registers result;
   SmallVector<Type> types(2 * size, mem->element);
+  SharedOffsets shared(*this, loc, *mem, base, bits);
   for (size_t first = 0; first < offsets.size(); first += size) {
-    Value offset = materialize(loc, add(loc, base, Index(offsets[first])));
-    auto load = LoadMatricesOp::create(b, loc, types, mem->base, offset,
+    auto load = LoadMatricesOp::create(b, loc, types, mem->base,
+                                       shared.at(start + offsets[first]),
                                        transposed);
     llvm::append_range(result, load.getResults());
   }

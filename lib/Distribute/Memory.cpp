@@ -17,8 +17,8 @@
 //   %x  = vector.load %A[%o] {alignment = 16} : memref<?xf32>, vector<4xf32>
 //   %e0 = arith.select %in, %x[0], %pad …
 
-#include "Divisibility.h"
 #include "ThreadCode.h"
+#include "tilewright/Dialect/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -77,11 +77,6 @@ LogicalResult ThreadCode::subview(memref::SubViewOp op) {
   result.strideDivisors.clear();
   llvm::SmallBitVector dropped = op.getDroppedDims();
   Location loc = op.getLoc();
-  auto divisor = [](OpFoldResult value) -> int64_t {
-    if (std::optional<int64_t> known = getConstantIntValue(value))
-      return *known ? std::abs(*known) : int64_t(1) << 30;
-    return knownDivisor(cast<Value>(value));
-  };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     result.offset = add(loc, result.offset,
@@ -89,13 +84,13 @@ LogicalResult ThreadCode::subview(memref::SubViewOp op) {
     result.offsetDivisor = std::gcd(
         result.offsetDivisor,
         std::min<int64_t>(int64_t(1) << 30,
-                          divisor(offset) * from->strideDivisors[dim]));
+                          knownDivisor(offset) * from->strideDivisors[dim]));
     if (dropped.test(dim))
       continue;
     result.sizes.push_back(mapped(size));
     result.strides.push_back(multiply(loc, mapped(stride), from->strides[dim]));
-    result.sizeDivisors.push_back(divisor(size));
-    result.strideDivisors.push_back(divisor(stride) * from->strideDivisors[dim]);
+    result.sizeDivisors.push_back(knownDivisor(size));
+    result.strideDivisors.push_back(knownDivisor(stride) * from->strideDivisors[dim]);
   }
   defineView(op, result);
   return success();

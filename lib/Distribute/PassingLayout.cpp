@@ -23,8 +23,7 @@ static std::optional<SharedLayout> sharedLayoutOf(vector::TransferWriteOp write)
   auto space = dyn_cast_or_null<SharedAttr>(memref.getMemorySpace());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!space || !space.getSwizzle().empty() ||
-      failed(memref.getStridesAndOffset(strides, offset)) ||
+  if (!space || failed(memref.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::nullopt;
   VectorType type = write.getVectorType();
@@ -32,8 +31,12 @@ static std::optional<SharedLayout> sharedLayoutOf(vector::TransferWriteOp write)
   std::vector<int64_t> steps;
   for (AffineExpr result : write.getPermutationMap().getResults())
     steps.push_back(strides[cast<AffineDimExpr>(result).getPosition()]);
-  auto layout = SharedLayout::get(
-      shape, steps, int(elementBytes(type.getElementType()) * 8));
+  int bits = int(elementBytes(type.getElementType()) * 8);
+  Swizzle swizzle;
+  if (ArrayRef<int64_t> given = space.getSwizzle(); !given.empty())
+    swizzle = {int(given[0]), int(given[1]) + int(llvm::Log2_64(bits / 8)),
+               int(given[2])};
+  auto layout = SharedLayout::get(shape, steps, bits, swizzle);
   return layout ? std::optional(*layout) : std::nullopt;
 }
 

@@ -5,10 +5,14 @@
 // each vector, and where memory lies. The members are implemented by subject:
 //   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
 //   Memory.cpp       views of memory; reads and writes of block vectors
+//   AsyncCopy.cpp    copies from global to shared memory without registers
+//   TileId.cpp       which tile the block computes
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
 //   Convert.cpp      convert_layout as planned by the layout library
 //   ConvertByShuffles.cpp  its plans within a warp
-//   Mma.cpp          matrix products: FMA from shared memory, fragments
+//   Mma.cpp          matrix products by FMA from shared memory
+//   MmaInstruction.cpp  matrix products by instructions, on fragments
+//   LoadMatrices.cpp    fragments out of shared memory
 //   Distribute.cpp   the walk over the kernel, and its new signature
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
@@ -111,6 +115,8 @@ public:
   mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);
   mlir::LogicalResult allocate(mlir::memref::AllocOp op);
   mlir::LogicalResult subview(mlir::memref::SubViewOp op);
+  mlir::LogicalResult asyncCopy(AsyncCopyOp op);
+  mlir::LogicalResult tileId(TileIdOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
   /// What a plan without shared memory makes of `source`.

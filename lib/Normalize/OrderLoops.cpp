@@ -69,7 +69,8 @@ bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
                                 permute(config.getWarps(), order),
                                 permute(config.getThread(), order),
                                 config.getStages(), config.getPromote(),
-                                config.getMma(), config.getSplits()));
+                                config.getMma(), config.getSplits(),
+                                config.getRaster()));
   return true;
 }
 

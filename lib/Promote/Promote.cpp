@@ -12,8 +12,12 @@
 //   gpu.barrier
 //   %n = tilewright.mma %sa, %sb, %c …
 //   gpu.barrier
+//
+// Rows lie so that no two lanes meet in a bank: swizzled where the layout library
+// finds a swizzle (ChooseTile.cpp), else padded.
 
 #include "tilewright/Promote/Promote.h"
+#include "ChooseTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -28,6 +32,23 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+
+/// Strides of rows 16 bytes apart from a multiple of the banks.
+static MemRefType paddedTile(ArrayRef<int64_t> shape, Type element,
+                             bool padded) {
+  MLIRContext *context = element.getContext();
+  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t dim = int64_t(shape.size()) - 2; dim >= 0; --dim) {
+    strides[dim] = strides[dim + 1] * shape[dim + 1];
+    if (padded && dim == int64_t(shape.size()) - 2)
+      strides[dim] += 16 / bytes;
+  }
+  MemRefLayoutAttrInterface layout;
+  if (padded)
+    layout = StridedLayoutAttr::get(context, 0, strides);
+  return MemRefType::get(shape, element, layout, SharedAttr::get(context, {}));
+}
 
 SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   auto vector = cast<ShapedType>(op->getOperand(operand).getType());
@@ -55,24 +76,19 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
       return std::pair(rank(a), a) < std::pair(rank(b), b);
     });
 
-  // Rows 16 bytes apart from a multiple of the banks.
-  bool padded = op.getInstruction().has_value() ||
-                (!order.empty() && order.back() + 1 != order.size());
-  Type element = vector.getElementType();
-  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  SmallVector<int64_t> shape, strides(order.size(), 1);
+  SmallVector<int64_t> shape;
   for (unsigned dim : order)
     shape.push_back(vector.getDimSize(dim));
-  for (int64_t dim = int64_t(order.size()) - 2; dim >= 0; --dim) {
-    strides[dim] = strides[dim + 1] * shape[dim + 1];
-    if (padded && dim == int64_t(order.size()) - 2)
-      strides[dim] += 16 / bytes;
-  }
-  MemRefLayoutAttrInterface layout;
-  if (padded)
-    layout = StridedLayoutAttr::get(context, 0, strides);
+  bool padded = op.getInstruction().has_value() ||
+                (!order.empty() && order.back() + 1 != order.size());
   SharedTile tile;
-  tile.type = MemRefType::get(shape, element, layout, SharedAttr::get(context, {}));
+  if (asItIs)
+    if (auto choice = chooseTile(op, shape, vector.getElementType())) {
+      tile.type = choice->type;
+      tile.conflicts = choice->conflicts;
+    }
+  if (!tile.type)
+    tile.type = paddedTile(shape, vector.getElementType(), padded);
   // Memory dim i holds operand dim order[i]: vector dim d sits at memory dim
   // position of d in order.
   SmallVector<AffineExpr> results(order.size()), loops;
@@ -83,6 +99,31 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   tile.memoryToOperand = AffineMap::get(order.size(), 0, results, context);
   tile.map = AffineMap::get(map.getNumDims(), 0, loops, context);
   return tile;
+}
+
+/// What --explain says of a tile.
+static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  if (!kernel || !tile.conflicts)
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "operand " << operand << " in shared memory: ";
+  llvm::interleave(tile.type.getShape(), os, "x");
+  os << "x" << tile.type.getElementType();
+  auto space = cast<SharedAttr>(tile.type.getMemorySpace());
+  if (ArrayRef<int64_t> swizzle = space.getSwizzle(); !swizzle.empty()) {
+    os << ", swizzle [";
+    llvm::interleaveComma(swizzle, os);
+    os << "]";
+  } else if (!tile.type.getLayout().isIdentity()) {
+    os << ", padded rows";
+  } else {
+    os << ", plain rows";
+  }
+  os << "; " << *tile.conflicts
+     << " bank conflicts by calculation in what fills and reads it";
+  addExplanation(kernel, text);
 }
 
 static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
@@ -99,6 +140,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
     if (!isa<VectorType>(value.getType()))
       continue;
     SharedTile tile = sharedTileOf(op, operand);
+    explainTile(op, operand, tile);
     Value memory = memref::AllocOp::create(top, loc, tile.type);
     SmallVector<Value> zeros(tile.type.getRank());
     for (Value &zero : zeros)

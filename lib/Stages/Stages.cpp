@@ -59,7 +59,7 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   if (form == KernelForm::None && stage >= Stage::Dispatch)
     return;
   // CPUs take the block form: vectors are their registers.
-  if (form == KernelForm::Block && stage >= Stage::Promote)
+  if (form == KernelForm::Block && stage >= Stage::Specialize)
     return;
   switch (stage) {
   case Stage::Input:
@@ -80,12 +80,12 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
     return populateVectorizePipeline(pm, {});
   case Stage::Bufferize:
     return populateBufferizePipeline(pm, {});
+  case Stage::Specialize:
+    return populateSpecializePipeline(pm, {});
   case Stage::Promote:
     return populatePromotePipeline(pm, {});
   case Stage::Pipeline:
     return populatePipelinePipeline(pm, {});
-  case Stage::Specialize:
-    return populateSpecializePipeline(pm, {});
   case Stage::Distribute:
     return populateDistributePipeline(pm, {});
   }

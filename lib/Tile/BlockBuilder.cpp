@@ -64,6 +64,19 @@ OpFoldResult BlockBuilder::tileSize(unsigned number, int64_t step,
       .getResult();
 }
 
+/// Bands of the two last loops of the root; parts of a sum are walked last.
+void BlockBuilder::setRaster(TileIdOp tile, int64_t raster,
+                             ArrayRef<unsigned> loops) {
+  tile.setRasterAttr(b.getI64IntegerAttr(raster));
+  if (!info.split || loops.back() != info.split->part || loops.size() < 3)
+    return;
+  SmallVector<int64_t> order;
+  for (int64_t loop = int64_t(loops.size()) - 2; loop >= 0; --loop)
+    order.push_back(loop);
+  order.push_back(int64_t(loops.size()) - 1);
+  tile.setOrderAttr(b.getDenseI64ArrayAttr(order));
+}
+
 Environment BlockBuilder::placeBlock() {
   Environment env;
   Location loc = kernel.getLoc();
@@ -97,11 +110,15 @@ Environment BlockBuilder::placeBlock() {
                                               {getExtent(number)})));
   }
   ValueRange ids;
-  if (!spread.empty())
-    ids = TileIdOp::create(b, loc,
-                           SmallVector<Type>(spread.size(), b.getIndexType()),
-                           counts, DenseI64ArrayAttr())
-              .getIds();
+  if (!spread.empty()) {
+    auto tile = TileIdOp::create(
+        b, loc, SmallVector<Type>(spread.size(), b.getIndexType()), counts,
+        DenseI64ArrayAttr(), IntegerAttr());
+    auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+    if (config && config.getRaster() > 1 && spread.size() > 1)
+      setRaster(tile, config.getRaster(), spread);
+    ids = tile.getIds();
+  }
   for (auto [number, id] : llvm::zip_equal(spread, ids)) {
     int64_t step = plan.classes[number].step;
     env.offsets[number] = affine::makeComposedFoldedAffineApply(

@@ -74,6 +74,7 @@ private:
                               mlir::OpFoldResult offset,
                               mlir::OpFoldResult end);
   /// Fixes the parallel classes by tile ids; fills the tile counts.
+  void setRaster(TileIdOp tile, int64_t raster, mlir::ArrayRef<unsigned> loops);
   Environment placeBlock();
   /// Finds the part of a split loop that this block runs over.
   void placePart(const Environment &env);

@@ -157,7 +157,7 @@ def make_batches(functions, all_targets, expectations):
     """Batches by family and the targets that are expected to accept the function."""
     groups = {}
     for f in functions:
-        targets = tuple(t for t in all_targets if not any(e.matches(f"refused {short(t)}", f.path) for e in expectations))
+        targets = tuple(t for t in all_targets if (not f.targets or short(t) in f.targets) and not any(e.matches(f"refused {short(t)}", f.path) for e in expectations))
         groups.setdefault((f.family, targets), []).append(f)
     batches = []
     for (family, targets), members in groups.items():

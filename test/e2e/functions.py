@@ -52,14 +52,15 @@ class Case:
 
 
 class Function:
-    def __init__(self, family, element, label, dims, dynamic=False, runs_on=None):
+    def __init__(self, family, element, label, dims, dynamic=False, targets=None):
+        """`targets`: the first words of those that it is for, where not all are ("cuda")."""
         shape = "dynamic" if dynamic else "static"
         self.family, self.element, self.shape = family, element, shape
         # Family names may have a variant, "contract.vecmat": one family in tables.
         self.symbol = f"{family}_{element}_{shape}_{label}".replace(".", "_").replace("-", "_")
         self.path = f"{family}/{element}/{shape}/{label}"
         self.sizes = dict(dims)
-        self.dynamic = dynamic
+        self.dynamic, self.targets = dynamic, targets
         self.args, self.lines, self.returned, self.globals = [], [], [], []
         self.cases = []
         self.counter = 0

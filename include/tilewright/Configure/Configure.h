@@ -23,9 +23,7 @@ namespace tilewright {
 #define GEN_PASS_DECL
 #include "tilewright/Configure/Passes.h.inc"
 
-/// Attributes of a kernel: what was decided and why (strings), and with
-/// `listConfigs` every config that fits, best first.
-inline constexpr llvm::StringLiteral kExplainAttr = "tilewright.explain";
+/// Attribute of a kernel: with `listConfigs` every config that fits, best first.
 inline constexpr llvm::StringLiteral kConfigsAttr = "tilewright.configs";
 
 struct ConfigureOptions {

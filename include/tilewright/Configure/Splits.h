@@ -34,6 +34,9 @@ inline constexpr llvm::StringLiteral kSplitAttr = "tilewright.split";
 struct Split {
   unsigned loop = 0;
   int64_t parts = 1, unit = 1;
+  /// The dim of parts is the first of the partial results, not the last: whole
+  /// tiles of results are written, and added up, along their own rows.
+  bool partsFirst = false;
 };
 
 /// How to split `op` for `target`; on failure `reason` says why not, in numbers.

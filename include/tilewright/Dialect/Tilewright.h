@@ -44,6 +44,7 @@ inline constexpr llvm::StringLiteral kLayoutsAttr = "tilewright.layouts";
 inline constexpr llvm::StringLiteral kDivisibleAttr = "tilewright.divisible";
 inline constexpr llvm::StringLiteral kChecksAttr = "tilewright.checks";
 inline constexpr llvm::StringLiteral kVariantOfAttr = "tilewright.variant_of";
+inline constexpr llvm::StringLiteral kExplainAttr = "tilewright.explain";
 
 /// True for functions that are device code.
 inline bool isKernel(mlir::FunctionOpInterface func) {
@@ -52,6 +53,10 @@ inline bool isKernel(mlir::FunctionOpInterface func) {
 
 /// The target of the program that encloses `op`, or null.
 TargetAttr getTarget(mlir::Operation *op);
+
+/// Adds a line to what a kernel's `tilewright.explain` says, unless it is there;
+/// nothing where there is no such attribute.
+void addExplanation(mlir::Operation *kernel, const llvm::Twine &line);
 } // namespace tilewright
 
 #endif

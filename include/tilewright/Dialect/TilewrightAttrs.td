@@ -62,11 +62,15 @@ def Tilewright_LoweringConfigAttr
         owns contiguously; repeats follow from block, warps and lanes). On CPUs
         the register tile.
       * `stages`: slots of shared memory per operand (1 = no double buffering).
+        Where `async_copy` serves the operands they are a ring, filled stages - 1
+        steps ahead; else there are at most two, filled through registers.
       * `promote`: operand numbers that go through shared memory.
       * `mma`: name of the matrix instruction (strategy matrix_unit).
       * `splits`: parts that the outermost long reduction loop is cut into, one
         block each; a second kernel combines them (1 = no splitting). Such a
         loop's `block` entry divides the unit of the parts.
+      * `raster`: rows of tiles that blocks walk down side by side (1 = row after
+        row), see `tilewright.tile_id`.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,
@@ -82,7 +86,8 @@ def Tilewright_LoweringConfigAttr
     DefaultValuedParameter<"int64_t", "1">:$stages,
     OptionalArrayRefParameter<"int64_t">:$promote,
     OptionalParameter<"::mlir::StringAttr">:$mma,
-    DefaultValuedParameter<"int64_t", "1">:$splits);
+    DefaultValuedParameter<"int64_t", "1">:$splits,
+    DefaultValuedParameter<"int64_t", "1">:$raster);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

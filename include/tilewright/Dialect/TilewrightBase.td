@@ -52,6 +52,8 @@ def Tilewright_Dialect : Dialect {
       * `tilewright.checks` (kernel): array of `{dims = array<i64: o, d, p, e>,
         message = "…"}`: at each launch dim d of operand o must equal dim e of
         operand p.
+      * `tilewright.explain` (kernel, from `configure` on): array of strings, what
+        was decided and why.
       * `tilewright.copies` (op): text, why the compiler added this copy.
       * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
   }];

@@ -84,9 +84,21 @@ def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure]> {
     (raster, persistent loops, swizzling for the second-level cache) is in how
     this op is lowered, and nowhere else. `order` lists the loops from the
     fastest-varying to the slowest; by default the last loop is fastest.
+
+    `raster = g` walks the two fastest loops in bands of g tiles along the second
+    one: down the g tiles of a band, then on along the fastest loop, so that
+    blocks that run side by side read few different rows and columns. The last
+    band has what is left. With counts 5 x 3 and g = 2, in the order of blocks:
+
+        0  2  4
+        1  3  5
+        6  8 10
+        7  9 11
+       12 13 14
   }];
   let arguments = (ins Variadic<Index>:$counts,
-                       OptionalAttr<DenseI64ArrayAttr>:$order);
+                       OptionalAttr<DenseI64ArrayAttr>:$order,
+                       OptionalAttr<I64Attr>:$raster);
   let results = (outs Variadic<Index>:$ids);
   let assemblyFormat = "`(` $counts `)` attr-dict `:` type($ids)";
   let hasVerifier = 1;
@@ -178,6 +190,81 @@ def Tilewright_BarrierOp : Tilewright_Op<"barrier"> {
   let arguments = (ins I64Attr:$id, I64Attr:$threads, UnitAttr:$arrive);
   let assemblyFormat =
       "(`arrive` $arrive^)? $id `threads` `=` $threads attr-dict";
+}
+
+def Tilewright_AsyncCopyOp : Tilewright_Op<"async_copy", [
+    AttrSizedOperandSegments]> {
+  let summary = "starts to copy a tile of global memory into shared memory";
+  let description = [{
+    The block fills `dest`, whose shape is the tile's, from `source` at `indices`;
+    what is outside of the source is zero. Dim d of the tile runs along dim
+    `map`(d) of the source; `in_bounds` says for each dim of the tile that it
+    ends inside. Where `live` is given and false, the whole tile is zero and
+    nothing is read.
+
+    The copy goes on by itself: nothing may touch `dest` before an `async_wait`
+    for the copy's group, and a barrier behind it for what other threads copied.
+
+    ```mlir
+    tilewright.async_copy %a[%i, %k] to %slot if %live
+        {in_bounds = [false, true], map = affine_map<(d0, d1) -> (d0, d1)>}
+        : memref<?x512xf16> to memref<128x32xf16, #tilewright.shared>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Variadic<Index>:$indices,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest,
+                       Optional<I1>:$live, AffineMapAttr:$map,
+                       BoolArrayAttr:$in_bounds);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $dest (`if` $live^)? attr-dict `:`
+    type($source) `to` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_AsyncCopyRunOp : Tilewright_Op<"async_copy_run"> {
+  let summary = "starts to copy neighbouring elements into shared memory";
+  let description = [{
+    What `async_copy` becomes in per-thread code: `count` elements, of 4, 8 or 16
+    bytes in all, at addresses that are multiples of that. Of those, the first
+    `valid` (at most `count`) are read; the others are zero.
+
+    ```mlir
+    tilewright.async_copy_run %a[%i] to %s[%j] valid %n {count = 8 : i64}
+        : memref<?xf16> to memref<8192xf16, #tilewright.shared>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Index:$from,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest, Index:$to,
+                       Optional<Index>:$valid, I64Attr:$count);
+  let assemblyFormat = [{
+    $source `[` $from `]` `to` $dest `[` $to `]` (`valid` $valid^)? attr-dict `:`
+    type($source) `to` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_AsyncCommitOp : Tilewright_Op<"async_commit"> {
+  let summary = "closes a group of asynchronous copies";
+  let description = [{
+    All copies that this thread started since the last commit, none included.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_AsyncWaitOp : Tilewright_Op<"async_wait"> {
+  let summary = "waits for asynchronous copies";
+  let description = [{
+    Until at most the last `pending` groups of this thread are under way.
+
+    ```mlir
+    tilewright.async_wait 1
+    gpu.barrier
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "$pending attr-dict";
 }
 
 def Tilewright_LoadMatricesOp : Tilewright_Op<"load_matrices"> {

@@ -10,10 +10,13 @@ def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
   let summary = "overlap loads of the next tile with work on this one";
   let description = [{
     Rewrites loops that fill shared memory and then multiply from it, when the
-    kernel's lowering config asks for `stages` of 2 or more: shared tiles get
-    two slots; while a step multiplies from one slot, the next step's tile is
-    loaded into registers and then stored to the other. One barrier per step
-    remains.
+    kernel's lowering config asks for `stages` of 2 or more. With a matrix
+    instruction, on a target that has asynchronous copies, shared tiles become
+    rings of `stages` slots that are filled stages - 1 steps ahead, provided that
+    each operand is copied as it is and at least 4 bytes of it lie together,
+    aligned, in both memories. Else shared tiles get two slots; while a step
+    multiplies from one slot, the next step's tile is loaded into registers and
+    then stored to the other. One barrier per step remains in both cases.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect",
       "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

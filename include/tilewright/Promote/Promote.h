@@ -23,6 +23,8 @@ mlir::LogicalResult promoteOperands(mlir::func::FuncOp kernel);
 struct SharedTile {
   mlir::MemRefType type;
   mlir::AffineMap memoryToOperand, map;
+  /// Of a tile that the layout library chose: wavefronts beyond the least.
+  std::optional<int64_t> conflicts;
 };
 SharedTile sharedTileOf(MmaOp op, unsigned operand);
 

@@ -18,6 +18,7 @@
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -200,6 +201,71 @@ template <typename Op> struct AccessLowering : ConvertOpToLLVMPattern<Op> {
     return success();
   }
 };
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+struct AsyncCopyRunLowering : ConvertOpToLLVMPattern<AsyncCopyRunOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(AsyncCopyRunOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
+    int64_t size = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    int64_t bytes = op.getCount() * size;
+    // Not `inbounds`: where nothing is valid, nothing is read.
+    auto address = [&](Value base, Value index) -> Value {
+      return LLVM::GEPOp::create(rewriter, loc, base.getType(), element, base,
+                                 ArrayRef<LLVM::GEPArg>{index});
+    };
+    Value valid = adaptor.getValid();
+    if (valid) {
+      Type i32 = rewriter.getI32Type();
+      if (valid.getType() != i32)
+        valid = LLVM::TruncOp::create(rewriter, loc, i32, valid);
+      if (size != 1)
+        valid = LLVM::MulOp::create(
+            rewriter, loc, valid,
+            LLVM::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(size)));
+    }
+    // What other blocks read as well is kept where all of them look for it;
+    // the first-level cache takes copies of 16 bytes past itself.
+    NVVM::CpAsyncOp::create(rewriter, loc,
+                            address(adaptor.getDest(), adaptor.getTo()),
+                            address(adaptor.getSource(), adaptor.getFrom()),
+                            int32_t(bytes),
+                            bytes == 16 ? NVVM::LoadCacheModifierKind::CG
+                                        : NVVM::LoadCacheModifierKind::CA,
+                            valid);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct AsyncCommitLowering : ConvertOpToLLVMPattern<AsyncCommitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(AsyncCommitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncCommitGroupOp>(op);
+    return success();
+  }
+};
+
+struct AsyncWaitLowering : ConvertOpToLLVMPattern<AsyncWaitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(AsyncWaitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(
+        op, uint32_t(op.getPending()));
+    return success();
+  }
+};
 } // namespace
 
 void tilewright::nvvm::populateMemoryPatterns(const LLVMTypeConverter &converter,
@@ -208,5 +274,6 @@ void tilewright::nvvm::populateMemoryPatterns(const LLVMTypeConverter &converter
   PatternBenefit benefit = 10;
   patterns.add<AllocLowering, AccessLowering<memref::LoadOp>,
                AccessLowering<memref::StoreOp>, AccessLowering<vector::LoadOp>,
-               AccessLowering<vector::StoreOp>>(converter, benefit);
+               AccessLowering<vector::StoreOp>, AsyncCopyRunLowering,
+               AsyncCommitLowering, AsyncWaitLowering>(converter, benefit);
 }

@@ -1,0 +1,33 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What an asynchronous copy of a tile is made of: runs of elements that are
+// neighbours in both memories, of 4, 8 or 16 bytes, at multiples of that. One
+// place for the pass that decides for such copies and for the one that writes
+// them per thread.
+
+#ifndef TILEWRIGHT_DIALECT_ASYNCCOPIES_H
+#define TILEWRIGHT_DIALECT_ASYNCCOPIES_H
+
+#include "tilewright/Dialect/Divisibility.h"
+
+namespace tilewright {
+
+/// The dim of the tile along which runs lie, and their length.
+struct CopyRuns {
+  int64_t dim = 0;
+  int64_t length = 0; // elements
+};
+
+/// Runs of a copy of a tile like `dest` from `source` at `indices`, where dim d
+/// of the tile runs along dim map(d); what its divisors say of the source's
+/// alignment. Nothing, and the reason, where no 4 bytes go together.
+std::optional<CopyRuns> findCopyRuns(mlir::MemRefType source,
+                                     const BufferDivisors &divisors,
+                                     mlir::ValueRange indices,
+                                     mlir::AffineMap map, mlir::MemRefType dest,
+                                     std::string &reason);
+
+} // namespace tilewright
+
+#endif

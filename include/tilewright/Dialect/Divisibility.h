@@ -1,0 +1,43 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What indices, and the dims and strides of a kernel's buffers, are known to be
+// multiples of: decides whether an address is aligned for a wide access. Indices
+// are walked through constants, arithmetic, affine.apply and induction
+// variables; dims and strides are known from types, and from what the guard of a
+// kernel's variant promises (`tilewright.divisible`, `tilewright.aligned`).
+
+#ifndef TILEWRIGHT_DIALECT_DIVISIBILITY_H
+#define TILEWRIGHT_DIALECT_DIVISIBILITY_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tilewright {
+
+/// Stands for "a multiple of anything", which zero is.
+inline constexpr int64_t kAnyDivisor = int64_t(1) << 30;
+
+/// A divisor of `value` that is known at compile time (at least 1).
+int64_t knownDivisor(mlir::Value value, int depth = 0);
+int64_t knownDivisor(mlir::OpFoldResult value);
+
+/// Divisors of a buffer's dims, of its strides, and of the offset of its first
+/// element from the buffer's base (which is aligned for every access).
+struct BufferDivisors {
+  mlir::SmallVector<int64_t> sizes, strides;
+  int64_t offset = kAnyDivisor;
+};
+
+/// Of argument `argument` of a kernel in block form, a memref with strides.
+BufferDivisors argumentDivisors(mlir::func::FuncOp kernel,
+                                mlir::BlockArgument argument,
+                                int64_t accessBytes);
+
+/// The strides of a memref that is a window of a larger tensor; false: dense.
+bool getWindowStrides(mlir::MemRefType type,
+                      mlir::SmallVectorImpl<int64_t> &strides);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,147 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tilewright/Dialect/Divisibility.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tilewright;
+
+static int64_t clampDivisor(int64_t value) {
+  return value == 0 ? kAnyDivisor : std::min(kAnyDivisor, std::abs(value));
+}
+
+/// The largest power of two known to divide the expression.
+static int64_t expressionDivisor(AffineExpr expr, ArrayRef<int64_t> operands,
+                                 unsigned numDims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return clampDivisor(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return operands[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return operands[numDims + symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t left = expressionDivisor(binary.getLHS(), operands, numDims);
+  int64_t right = expressionDivisor(binary.getRHS(), operands, numDims);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+  case AffineExprKind::Mod:
+    return std::gcd(left, right);
+  case AffineExprKind::Mul:
+    return left >= kAnyDivisor / std::max<int64_t>(right, 1) ? kAnyDivisor : left * right;
+  default:
+    return 1;
+  }
+}
+
+int64_t tilewright::knownDivisor(Value value, int depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return clampDivisor(constant.getSExtValue());
+  if (depth > 16)
+    return 1;
+  auto of = [&](Value operand) { return knownDivisor(operand, depth + 1); };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar())
+      return std::gcd(of(loop.getLowerBound()), of(loop.getStep()));
+    return 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp,
+          arith::MinUIOp, arith::MaxUIOp>(op))
+    return std::gcd(of(op->getOperand(0)), of(op->getOperand(1)));
+  if (isa<arith::MulIOp>(op)) {
+    int64_t left = of(op->getOperand(0)), right = of(op->getOperand(1));
+    return left >= kAnyDivisor / right ? kAnyDivisor : left * right;
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    SmallVector<int64_t> operands;
+    for (Value operand : apply.getMapOperands())
+      operands.push_back(of(operand));
+    AffineMap map = apply.getAffineMap();
+    return expressionDivisor(map.getResult(0), operands, map.getNumDims());
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return std::gcd(of(select.getTrueValue()), of(select.getFalseValue()));
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return of(op->getOperand(0));
+  return 1;
+}
+
+int64_t tilewright::knownDivisor(OpFoldResult value) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return clampDivisor(*known);
+  return knownDivisor(cast<Value>(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+bool tilewright::getWindowStrides(MemRefType type,
+                                  SmallVectorImpl<int64_t> &strides) {
+  int64_t offset;
+  return !type.getLayout().isIdentity() &&
+         succeeded(type.getStridesAndOffset(strides, offset));
+}
+
+/// What dim `dim` of buffer `operand` is promised to be a multiple of.
+static int64_t promisedDivisor(func::FuncOp kernel, int64_t operand,
+                               int64_t dim) {
+  auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);
+  if (promises)
+    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+      if (promises[i] == operand && promises[i + 1] == dim)
+        return std::max<int64_t>(1, promises[i + 2]);
+  return 1;
+}
+
+/// What offset and strides of a window are promised to be multiples of.
+static int64_t promisedAlignment(func::FuncOp kernel, int64_t operand,
+                                 int64_t accessBytes, Type element) {
+  auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  if (!aligned || !llvm::is_contained(aligned.asArrayRef(), operand) ||
+      !element.isIntOrFloat())
+    return 1;
+  int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  return std::max<int64_t>(1, accessBytes / bytes);
+}
+
+BufferDivisors tilewright::argumentDivisors(func::FuncOp kernel,
+                                            BlockArgument argument,
+                                            int64_t accessBytes) {
+  auto type = cast<MemRefType>(argument.getType());
+  int64_t operand = 0, rank = type.getRank();
+  for (unsigned i = 0; i < argument.getArgNumber(); ++i)
+    operand += isa<MemRefType>(kernel.getArgument(i).getType());
+  BufferDivisors result;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    result.sizes.push_back(
+        type.isDynamicDim(dim) ? promisedDivisor(kernel, operand, dim)
+                               : std::max<int64_t>(1, type.getDimSize(dim)));
+  SmallVector<int64_t> strides;
+  if (getWindowStrides(type, strides)) {
+    int64_t promised = promisedAlignment(kernel, operand, accessBytes,
+                                         type.getElementType());
+    for (int64_t stride : strides)
+      result.strides.push_back(ShapedType::isDynamic(stride)
+                                   ? promised
+                                   : std::max<int64_t>(1, stride));
+    result.offset = promised;
+    return result;
+  }
+  result.strides.assign(rank, 1);
+  for (int64_t dim = rank - 2; dim >= 0; --dim)
+    result.strides[dim] = std::min(
+        kAnyDivisor, result.strides[dim + 1] * result.sizes[dim + 1]);
+  return result;
+}

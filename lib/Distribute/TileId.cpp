@@ -1,0 +1,93 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which tile a block computes: the linear block number, cut into one digit per
+// tiled loop. With `raster = g`, the two fastest digits come from bands of g
+// rows:
+//
+//   band  = number / (g * columns),  inside = number % (g * columns)
+//   rows  = min(g, all rows - band * g)      the last band has what is left
+//   row   = band * g + inside % rows,  column = inside / rows
+
+#include "ThreadCode.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// The number of this block.
+static Value blockNumber(ThreadCode &code, TileIdOp op) {
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  Value linear = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  TargetAttr target = getTarget(code.source);
+  // Targets with narrow grids spill into y (docs/ir.md, thread form).
+  if (!target || target.getFact("max_grid_x", INT32_MAX) >= INT32_MAX)
+    return linear;
+  Value y = gpu::BlockIdOp::create(b, loc, gpu::Dimension::y);
+  Value width = gpu::GridDimOp::create(b, loc, gpu::Dimension::x);
+  linear = arith::AddIOp::create(b, loc, linear,
+                                 arith::MulIOp::create(b, loc, y, width));
+  // A grid in two dimensions may have more blocks than there are tiles.
+  if (op->getParentOp() == code.source) {
+    Value total = code.constant(loc, 1);
+    for (Value count : op.getCounts())
+      total = arith::MulIOp::create(b, loc, total, code.scalars.lookup(count));
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                         linear, total);
+    auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  return linear;
+}
+
+LogicalResult ThreadCode::tileId(TileIdOp op) {
+  Location loc = op.getLoc();
+  Value linear = blockNumber(*this, op);
+  SmallVector<int64_t> order;
+  if (op.getOrder())
+    order.assign(op.getOrder()->begin(), op.getOrder()->end());
+  else
+    for (int64_t i = op.getCounts().size() - 1; i >= 0; --i)
+      order.push_back(i);
+  auto count = [&](int64_t loop) { return scalars.lookup(op.getCounts()[loop]); };
+  auto divide = [&](Value a, Value d) -> Value {
+    return arith::DivUIOp::create(b, loc, a, d);
+  };
+  auto modulo = [&](Value a, Value d) -> Value {
+    return arith::RemUIOp::create(b, loc, a, d);
+  };
+  auto times = [&](Value a, Value c) -> Value {
+    return arith::MulIOp::create(b, loc, a, c);
+  };
+  ArrayRef<int64_t> rest = order;
+  if (op.getRaster().value_or(1) > 1 && order.size() >= 2) {
+    Value columns = count(order[0]), rows = count(order[1]);
+    rest = rest.drop_front(2);
+    Value plane = linear;
+    if (!rest.empty()) {
+      Value size = times(rows, columns);
+      plane = modulo(linear, size);
+      linear = divide(linear, size);
+    }
+    Value height = constant(loc, *op.getRaster());
+    Value band = times(height, columns);
+    Value first = times(divide(plane, band), height);
+    Value inside = modulo(plane, band);
+    Value left = arith::SubIOp::create(b, loc, rows, first);
+    Value high = arith::MinUIOp::create(b, loc, left, height);
+    scalars.map(op.getIds()[order[1]],
+                arith::AddIOp::create(b, loc, first, modulo(inside, high)));
+    scalars.map(op.getIds()[order[0]], divide(inside, high));
+  }
+  for (auto [position, loop] : llvm::enumerate(rest)) {
+    if (position + 1 == rest.size()) {
+      scalars.map(op.getIds()[loop], linear);
+      break;
+    }
+    scalars.map(op.getIds()[loop], modulo(linear, count(loop)));
+    linear = divide(linear, count(loop));
+  }
+  return success();
+}

@@ -1,0 +1,60 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What both ways of overlapping share: the parts of a loop that fills shared
+// memory and multiplies from it, and shared memory with slots.
+
+#ifndef TILEWRIGHT_LIB_PIPELINE_LOOPPARTS_H
+#define TILEWRIGHT_LIB_PIPELINE_LOOPPARTS_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright {
+
+/// The parts of a loop body, each in program order.
+struct LoopParts {
+  mlir::SmallVector<mlir::Operation *> loads; // what computes the tiles
+  mlir::SmallVector<mlir::vector::TransferWriteOp> stores; // into shared memory
+  mlir::SmallVector<mlir::Operation *> work;               // everything else
+  mlir::SmallVector<mlir::memref::AllocOp> tiles; // shared, to get slots
+};
+
+/// Sorts the body's ops; nothing if the loop does not fill shared memory and
+/// then multiply from it.
+std::optional<LoopParts> findLoopParts(mlir::scf::ForOp loop);
+
+/// The type of `slots` tiles like `tile`, one behind the other.
+mlir::MemRefType slottedType(mlir::MemRefType tile, int64_t slots);
+/// The tile with a leading dim of slots, allocated beside it.
+mlir::memref::AllocOp addSlots(mlir::memref::AllocOp tile, int64_t slots);
+mlir::Value slotOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile,
+                   mlir::Value slot);
+
+/// Loads the next tile into registers while this one is multiplied.
+void doubleBuffer(mlir::scf::ForOp loop, const LoopParts &parts);
+
+/// A store that is no more than a copy out of global memory.
+struct TileCopy {
+  mlir::vector::TransferReadOp read;
+  mlir::vector::TransferWriteOp write;
+  mlir::AffineMap map; // dims of the shared tile -> dims of the source
+  mlir::SmallVector<bool> inBounds;
+  int64_t bytes = 0; // that one thread copies at once
+};
+/// The loop's stores as asynchronous copies, or nothing and why not.
+std::optional<mlir::SmallVector<TileCopy>>
+findCopies(mlir::func::FuncOp kernel, const LoopParts &parts,
+           std::string &reason);
+/// Fills a ring of slots ahead of the products.
+void fillRing(mlir::scf::ForOp loop, const LoopParts &parts,
+              mlir::ArrayRef<TileCopy> copies, int64_t slots);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What can be said of a suite's kernels without a GPU.
+
+    perf/static-facts.py                    compile perf/suites/gemm, print the facts
+    perf/static-facts.py --check            … and hold them against perf/suites/gemm/facts.json
+    perf/static-facts.py --record           … and write that file
+
+For each kernel with matrix instructions, of its innermost loop that has them (one step
+along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
+of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
+them; bank conflicts as the compiler calculates them. --check fails on fewer matrix
+instructions a step, more ldmatrix for each of them, fewer 16-byte copies, any conflict,
+any spill, and on kernels that appear or vanish.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGETS = ("cuda:sm_80", "cuda:sm_90a")
+COUNTED = {"mma": r"\bmma\.sync", "ldmatrix": r"\bldmatrix\.", "matrices": r"\bldmatrix\.sync\.aligned\.m8n8\.x(\d)",
+           "copies16": r"\bcp\.async\.cg\.shared\.global", "copies": r"\bcp\.async\.c[ag]\.shared\.global",
+           "global": r"\b(ld|st)\.global", "shared": r"\b(ld|st)\.shared", "barriers": r"\b(bar|barrier)\.(cta\.)?sync"}
+
+
+def innermost_loop(ptx):
+    """The lines of the shortest loop that has matrix instructions; none: an empty list."""
+    lines = ptx.splitlines()
+    labels = {m.group(1): i for i, line in enumerate(lines) if (m := re.match(r"(\$L\w+):", line))}
+    best = []
+    for i, line in enumerate(lines):
+        m = re.search(r"\bbra(?:\.uni)?\s+(\$L\w+);", line)
+        if not m or labels.get(m.group(1), i) >= i:
+            continue
+        body = lines[labels[m.group(1)]:i + 1]
+        if any("mma.sync" in x for x in body) and (not best or len(body) < len(best)):
+            best = body
+    return best
+
+
+def facts_of(ptx_file, arch, ptxas, work):
+    body = innermost_loop(ptx_file.read_text())
+    if not body:
+        return None
+    facts = {}
+    for name, pattern in COUNTED.items():
+        found = [m for line in body if (m := re.search(pattern, line))]
+        facts[name] = sum(int(m.group(1)) for m in found) if name == "matrices" else len(found)
+    done = subprocess.run([ptxas, f"-arch={arch}", "-v", str(ptx_file), "-o", str(work / (ptx_file.stem + ".cubin"))],
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"ptxas refuses {ptx_file}: {done.stderr}")
+    report = done.stderr + done.stdout
+    facts["registers"] = int(re.search(r"Used (\d+) registers", report).group(1))
+    facts["spills"] = sum(int(x) for x in re.findall(r"(\d+) bytes (?:spill stores|spill loads|stack frame)", report))
+    smem = re.search(r"(\d+) bytes smem", report)
+    facts["static_shared"] = int(smem.group(1)) if smem else 0
+    return facts
+
+
+def explanations(text):
+    """program -> kernel -> its lines, of what --explain writes."""
+    result, program, kernel = {}, None, None
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if indent == 0:
+            program = line.strip()
+        elif indent == 2:
+            kernel = line.strip()
+        else:
+            result.setdefault(program, {}).setdefault(kernel, []).append(line.strip())
+    return result
+
+
+def collect(compiler, suite, ptxas, jobs):
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        source = suite / f"{suite.name}.mlir"
+        done = subprocess.run([compiler, str(source), f"--target={','.join(TARGETS)}", "--emit=ptx", "-o",
+                               str(work / "ptx"), "--explain"], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"tilewright-compile refuses {source}:\n{done.stderr}")
+        said = explanations(done.stderr)
+        files = sorted((work / "ptx").glob("*/*.ptx"))
+
+        def one(file):
+            return file, facts_of(file, file.parent.name.removeprefix("cuda_"), ptxas, work)
+        facts = {}
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for file, found in pool.map(one, files):
+                if not found:
+                    continue
+                lines = said.get(file.parent.name, {}).get(file.stem, [])
+                conflicts = [int(m.group(1)) for x in lines if (m := re.search(r"(\d+) bank conflicts by calc", x))]
+                found["conflicts"] = sum(conflicts) if len(conflicts) == 2 else None
+                config = next((x for x in lines if x.startswith("config")), "")
+                found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
+                facts[f"{file.parent.name}/{file.stem}"] = found
+        return facts
+
+
+def differences(known, now):
+    for name in sorted(known.keys() - now.keys()):
+        yield f"{name}: recorded, but no longer on matrix units"
+    for name in sorted(now.keys() - known.keys()):
+        yield f"{name}: not recorded"
+    for name in sorted(known.keys() & now.keys()):
+        old, new = known[name], now[name]
+        if new["mma"] < old["mma"]:
+            yield f"{name}: {new['mma']} matrix instructions a step, recorded {old['mma']}"
+        if new["ldmatrix"] * old["mma"] > old["ldmatrix"] * new["mma"]:
+            yield (f"{name}: {new['ldmatrix']} ldmatrix for {new['mma']} matrix instructions, "
+                   f"recorded {old['ldmatrix']} for {old['mma']}")
+        if new["copies16"] * old["mma"] < old["copies16"] * new["mma"] or new["copies"] != new["copies16"]:
+            yield f"{name}: {new['copies16']} copies of 16 bytes of {new['copies']}, recorded {old['copies16']}"
+        for key in ("spills", "conflicts"):
+            if new[key] != 0:
+                yield f"{name}: {key}: {new[key]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", nargs="?", default=str(ROOT / "perf/suites/gemm"))
+    parser.add_argument("--compiler", default=str(ROOT / "build/bin/tilewright-compile"))
+    parser.add_argument("--ptxas", default=os.environ.get("TILEWRIGHT_PTXAS") or shutil.which("ptxas"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    if not options.ptxas:
+        sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
+    suite = pathlib.Path(options.suite)
+    facts = collect(options.compiler, suite, options.ptxas, options.jobs)
+    columns = ("mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "registers", "spills", "conflicts")
+    print(f"{'':44}", *(f"{c:>9}" for c in columns))
+    for name, found in facts.items():
+        print(f"{name:44}", *(f"{str(found[c]):>9}" for c in columns))
+    record = suite / "facts.json"
+    if options.record:
+        record.write_text(json.dumps(facts, indent=1) + "\n")
+    if options.check:
+        problems = list(differences(json.loads(record.read_text()), facts))
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-distribute),canonicalize,cse)' -split-input-file | FileCheck %s
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, access_bytes = 16, async_copy, load_matrices}>} {
+// Eight lanes a row, four rows at a time: 8 copies of 16 bytes; the swizzle of a
+// lane's row is computed once, what differs between copies is added.
+// CHECK-LABEL: @aligned
+// CHECK: arith.xori
+// CHECK-NOT: arith.xori
+// CHECK-COUNT-8: tilewright.async_copy_run {{.*}} {count = 8 : i64} : memref<?xf16> to memref<2048xf16, #tilewright.shared>
+// CHECK-NOT: tilewright.async_copy_run
+func.func private @aligned(%a: memref<64x512xf16>, %k: index)
+    attributes {tilewright.kernel, tilewright.access = ["read"],
+                tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %at = arith.muli %k, %c64 : index
+  %s = memref.alloc() : memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  tilewright.async_copy %a[%c0, %at] to %s {in_bounds = [true, true], map = affine_map<(d0, d1) -> (d0, d1)>} : memref<64x512xf16> to memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  tilewright.async_commit
+  return
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, access_bytes = 16, async_copy, load_matrices}>} {
+// Rows of 514 halves: 4 bytes at a time; both bounds and the loop's end decide
+// what is read.
+// CHECK-LABEL: @narrow
+// CHECK-SAME: %[[LIVE:[a-z0-9]+]]: i1)
+// CHECK: %[[IN:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+// CHECK: %[[N:.*]] = arith.select %[[IN]], %c2, %c0
+// CHECK: tilewright.async_copy_run %{{.*}}[%{{.*}}] to %{{.*}}[%{{.*}}] valid %[[N]] {count = 2 : i64}
+func.func private @narrow(%a: memref<?x514xf16>, %k: index, %live: i1)
+    attributes {tilewright.kernel, tilewright.access = ["read"],
+                tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %at = arith.muli %k, %c32 : index
+  %s = memref.alloc() : memref<16x32xf16, #tilewright.shared>
+  tilewright.async_copy %a[%c0, %at] to %s if %live {in_bounds = [false, false], map = affine_map<(d0, d1) -> (d0, d1)>} : memref<?x514xf16> to memref<16x32xf16, #tilewright.shared>
+  tilewright.async_commit
+  return
+}
+}

@@ -1,0 +1,104 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-pipeline))' | FileCheck %s
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, access_bytes = 16, async_copy, load_matrices}>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+module attributes {tilewright.target = #target} {
+
+// Three slots: two steps ahead, one group may be under way behind the wait.
+// CHECK-LABEL: @ring
+// CHECK-SAME: "ring of 3 slots in shared memory, filled 2 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
+// CHECK: memref.alloc() : memref<3x64x32xf16, strided<[2048, 32, 1]>, #tilewright.shared<swizzle = [2, 3, 3]>>
+// CHECK-COUNT-2: tilewright.async_copy %arg0
+// CHECK: tilewright.async_commit
+// CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}}, %[[READ:.*]] = %{{.*}}, %[[FILL:.*]] = %{{.*}})
+// CHECK-NEXT: tilewright.async_wait 1
+// CHECK-NEXT: gpu.barrier
+// CHECK: memref.subview %{{.*}}[%[[FILL]], 0, 0]
+// CHECK: tilewright.async_copy %arg0{{.*}} if %{{.*}} {in_bounds = [false, true]
+// CHECK: tilewright.async_commit
+// CHECK: memref.subview %{{.*}}[%[[READ]], 0, 0]
+// CHECK: tilewright.mma
+// CHECK-NOT: gpu.barrier
+// CHECK: scf.yield
+// CHECK: tilewright.async_wait 0
+// CHECK-NEXT: gpu.barrier
+func.func private @ring(%a: memref<?x512xf16>, %b: memref<512x64xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %pad = arith.constant 0.0 : f16
+  %sa = memref.alloc() : memref<64x32xf16, #tilewright.shared<swizzle = [2, 3, 3]>>
+  %sb = memref.alloc() : memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  %r = scf.for %k = %c0 to %c512 step %c32 iter_args(%c = %init) -> vector<64x64xf32> {
+    %va = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [false, true]} : memref<?x512xf16>, vector<64x32xf16>
+    %vb = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf16>, vector<32x64xf16>
+    vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf16>, memref<64x32xf16, #tilewright.shared<swizzle = [2, 3, 3]>>
+    vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<32x64xf16>, memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+    gpu.barrier
+    %n = tilewright.mma %sa, %sb, %c {maps = [#mk, #kn, #mn], instruction = "mma.m16n8k16.f16.f32"} : memref<64x32xf16, #tilewright.shared<swizzle = [2, 3, 3]>>, memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>, vector<64x64xf32>
+    gpu.barrier
+    scf.yield %n : vector<64x64xf32>
+  }
+  return %r : vector<64x64xf32>
+}
+
+// Rows of 33 halves begin at every second byte: registers, two slots.
+// CHECK-LABEL: @odd_rows
+// CHECK-SAME: "no asynchronous copies, but registers between two slots of shared memory: operand 1: rows begin at multiples of 2 bytes, which asynchronous copies of 4 and more cannot"
+// CHECK-NOT: tilewright.async_copy
+// CHECK: memref.alloc() : memref<2x64x32xf16
+// CHECK: scf.if
+func.func private @odd_rows(%a: memref<?x512xf16>, %b: memref<512x33xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %pad = arith.constant 0.0 : f16
+  %sa = memref.alloc() : memref<64x32xf16, #tilewright.shared>
+  %sb = memref.alloc() : memref<32x64xf16, #tilewright.shared>
+  %r = scf.for %k = %c0 to %c512 step %c32 iter_args(%c = %init) -> vector<64x64xf32> {
+    %va = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [false, true]} : memref<?x512xf16>, vector<64x32xf16>
+    %vb = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, false]} : memref<512x33xf16>, vector<32x64xf16>
+    vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf16>, memref<64x32xf16, #tilewright.shared>
+    vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<32x64xf16>, memref<32x64xf16, #tilewright.shared>
+    gpu.barrier
+    %n = tilewright.mma %sa, %sb, %c {maps = [#mk, #kn, #mn], instruction = "mma.m16n8k16.f16.f32"} : memref<64x32xf16, #tilewright.shared>, memref<32x64xf16, #tilewright.shared>, vector<64x64xf32>
+    gpu.barrier
+    scf.yield %n : vector<64x64xf32>
+  }
+  return %r : vector<64x64xf32>
+}
+
+// A cast on the way: registers.
+// CHECK-LABEL: @computed
+// CHECK-SAME: an operand is computed on its way
+// CHECK-NOT: tilewright.async_copy
+func.func private @computed(%a: memref<64x512xf32>, %b: memref<512x64xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %pad = arith.constant 0.0 : f16
+  %wide = arith.constant 0.0 : f32
+  %sa = memref.alloc() : memref<64x32xf16, #tilewright.shared>
+  %sb = memref.alloc() : memref<32x64xf16, #tilewright.shared>
+  %r = scf.for %k = %c0 to %c512 step %c32 iter_args(%c = %init) -> vector<64x64xf32> {
+    %ra = vector.transfer_read %a[%c0, %k], %wide {in_bounds = [true, true]} : memref<64x512xf32>, vector<64x32xf32>
+    %va = arith.truncf %ra : vector<64x32xf32> to vector<64x32xf16>
+    %vb = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf16>, vector<32x64xf16>
+    vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<64x32xf16>, memref<64x32xf16, #tilewright.shared>
+    vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<32x64xf16>, memref<32x64xf16, #tilewright.shared>
+    gpu.barrier
+    %n = tilewright.mma %sa, %sb, %c {maps = [#mk, #kn, #mn], instruction = "mma.m16n8k16.f16.f32"} : memref<64x32xf16, #tilewright.shared>, memref<32x64xf16, #tilewright.shared>, vector<64x64xf32>
+    gpu.barrier
+    scf.yield %n : vector<64x64xf32>
+  }
+  return %r : vector<64x64xf32>
+}
+}

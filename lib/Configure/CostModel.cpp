@@ -39,6 +39,9 @@ static constexpr double kMultiplyAdds = 128 * 1.4;
 static constexpr double kSharedBytes = 128 * 1.4;
 /// The same by matrix instructions of 16-bit floats.
 static constexpr double kMatrixMultiplyAdds = 1024 * 1.4;
+/// Registers of a multiprocessor, and threads that keep its matrix units busy:
+/// two warps for each, one of which loads while the other multiplies.
+static constexpr double kRegisters = 65536, kMatrixThreads = 256;
 /// A barrier on either side of filling a tile of shared memory.
 static constexpr double kBarrier = 20;
 /// Passing partial results between warps, per block.
@@ -110,11 +113,11 @@ static double countPasses(const KernelInfo &info, const TilePlan &plan) {
 }
 
 /// Time to move the memory operands of all ops.
-static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
-                          const Counts &counts) {
+static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
+                          const TilePlan &plan, const Counts &counts) {
   double total = 0;
   llvm::SmallPtrSet<Value, 8> seen;
-  auto add = [&](OpOperand &operand) {
+  auto add = [&](OpOperand &operand, double steps) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type || !seen.insert(operand.get()).second)
       return;
@@ -133,7 +136,7 @@ static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
         run *= std::min(step, extent);
       contiguous &= step >= extent;
     }
-    double moved = tile * counts.blocks * counts.steps;
+    double moved = tile * counts.blocks * steps;
     if (moved > whole)
       moved = whole + (moved - whole) * kCacheShare;
     // Short runs waste parts of the 32-byte sectors that memory moves.
@@ -143,10 +146,12 @@ static double memoryBytes(const KernelInfo &info, const TilePlan &plan,
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
       if (isa<BlockArgument>(input->get()))
-        add(*input);
+        add(*input, counts.steps);
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
-    add(*op.getDpsInitOperand(result.getResultNumber()));
+    // Fragments are written when all steps are done.
+    add(*op.getDpsInitOperand(result.getResultNumber()),
+        config.getMma() ? 1 : counts.steps);
   }
   return total * countPasses(info, plan);
 }
@@ -183,14 +188,12 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     double bytes = bytesPerElement(info.getRoot()->getOperand(0).getType());
     double shared =
         bytes * (1 / rows(contraction->m) + 1 / rows(contraction->n));
-    double busy = std::min(1.0, plan.threads / 128.0);
     // Loading fragments and multiplying overlap in part: larger parts of the
     // tile per warp win.
     auto instruction = MatrixInstruction::parse(config.getContext(),
                                                 config.getMma().getValue());
     double rate = kMatrixMultiplyAdds * (instruction ? matrixRate(*instruction) : 1);
-    return (work / rate + 0.5 * work * shared / kSharedBytes) /
-           busy;
+    return work / rate + 0.5 * work * shared / kSharedBytes;
   }
   if (info.strategy == Strategy::SkinnyContraction)
     return work / kMultiplyAdds;
@@ -253,10 +256,17 @@ double tilewright::estimateTime(const KernelInfo &info,
   Counts counts = count(info, plan);
   double perProcessor = std::max<double>(
       1, std::min<double>(16, 1536 / double(plan.threads)));
-  if (int64_t shared = estimate(info, config, plan, target).sharedBytes)
+  Footprint footprint = estimate(info, config, plan, target);
+  if (footprint.sharedBytes)
+    perProcessor =
+        std::max(1.0, std::min(perProcessor, double(target.getFact(
+                                                 "shared_memory")) /
+                                                 footprint.sharedBytes));
+  bool ring = config.getMma() && config.getStages() > 1 && target.has("async_copy");
+  if (config.getMma())
     perProcessor = std::max(
-        1.0, std::min(perProcessor,
-                      double(target.getFact("shared_memory")) / shared));
+        1.0, std::min(perProcessor, std::floor(kRegisters / footprint.registers /
+                                               plan.threads)));
   double resident = std::min(counts.blocks, kMultiprocessors * perProcessor);
   double waves = std::ceil(counts.blocks / (kMultiprocessors * perProcessor));
 
@@ -264,20 +274,31 @@ double tilewright::estimateTime(const KernelInfo &info,
   double perThread = loadedElements(info, plan, counts) / plan.threads;
   double inFlight = resident * plan.threads * std::min(perThread, 32.0) *
                     accessedBytes(info);
+  // What a ring waits for takes no registers.
+  if (ring)
+    inFlight = resident * footprint.sharedBytes * (config.getStages() - 1) /
+               config.getStages();
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
-  double bytes = memoryBytes(info, plan, counts);
+  double bytes = memoryBytes(info, config, plan, counts);
   double memory =
       std::max(bytes / kBandwidth / std::max(filled, 1e-3),
                bytes / counts.blocks / kProcessorBandwidth *
                    std::ceil(counts.blocks / kMultiprocessors));
-  double compute = (contractionTime(info, config, plan, counts) +
+  double resting =
+      config.getMma()
+          ? std::max(1.0, kMatrixThreads / (std::floor(perProcessor) * plan.threads))
+          : 1;
+  double compute = (contractionTime(info, config, plan, counts) * resting +
                     (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *
                    std::ceil(counts.blocks / kMultiprocessors);
+  // Nothing is multiplied before a block's first tile is there.
+  if (ring)
+    compute += waves * (kLatency + footprint.sharedBytes / config.getStages() /
+                                       kProcessorBandwidth);
   // A ring looks several steps ahead, registers between two slots one step.
   double ahead = config.getStages() == 1 ? 1
-                 : config.getMma() && target.has("async_copy")
-                     ? 2.0 * config.getStages()
-                     : 4;
+                 : ring                  ? 2.0 * config.getStages()
+                                         : 4;
   double latency =
       waves * counts.steps * countPasses(info, plan) * kLatency / ahead;
 

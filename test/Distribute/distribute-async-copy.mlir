@@ -1,12 +1,19 @@
 // RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-distribute),canonicalize,cse)' -split-input-file | FileCheck %s
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, access_bytes = 16, async_copy, load_matrices}>} {
-// Eight lanes a row, four rows at a time: 8 copies of 16 bytes; the swizzle of a
-// lane's row is computed once, what differs between copies is added.
+// Eight lanes a row, four rows at a time: 8 copies of 16 bytes. The swizzle of a
+// lane's row is computed once, and once more for the rows whose third bit is set;
+// what else differs between copies is added.
 // CHECK-LABEL: @aligned
-// CHECK: arith.xori
+// CHECK: %[[ROW:.*]] = arith.shrui %{{.*}}, %c3
+// CHECK: %[[FLIP:.*]] = arith.andi %[[ROW]], %c56
+// CHECK: %[[FIRST:.*]] = arith.xori %{{.*}}, %[[FLIP]]
+// CHECK: tilewright.async_copy_run %arg0[%[[FROM:.*]]] to %{{.*}}[%[[FIRST]]] {count = 8 : i64} : memref<?xf16> to memref<2048xf16, #tilewright.shared>
+// CHECK: %[[OTHER:.*]] = arith.xori %[[FIRST]], %c32
 // CHECK-NOT: arith.xori
-// CHECK-COUNT-8: tilewright.async_copy_run {{.*}} {count = 8 : i64} : memref<?xf16> to memref<2048xf16, #tilewright.shared>
+// CHECK: %[[THIRD:.*]] = arith.addi %[[FIRST]], %c512
+// CHECK: tilewright.async_copy_run %{{.*}} to %{{.*}}[%[[THIRD]]]
+// CHECK-COUNT-5: tilewright.async_copy_run
 // CHECK-NOT: tilewright.async_copy_run
 func.func private @aligned(%a: memref<64x512xf16>, %k: index)
     attributes {tilewright.kernel, tilewright.access = ["read"],
@@ -28,7 +35,10 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // what is read.
 // CHECK-LABEL: @narrow
 // CHECK-SAME: %[[LIVE:[a-z0-9]+]]: i1)
-// CHECK: %[[IN:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+// CHECK: %[[ROW:.*]] = arith.cmpi slt, %{{.*}}, %arg1
+// CHECK: %[[BOTH:.*]] = arith.andi %[[LIVE]], %[[ROW]] : i1
+// CHECK: %[[COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %c514
+// CHECK: %[[IN:.*]] = arith.andi %[[BOTH]], %[[COLUMN]] : i1
 // CHECK: %[[N:.*]] = arith.select %[[IN]], %c2, %c0
 // CHECK: tilewright.async_copy_run %{{.*}}[%{{.*}}] to %{{.*}}[%{{.*}}] valid %[[N]] {count = 2 : i64}
 func.func private @narrow(%a: memref<?x514xf16>, %k: index, %live: i1)

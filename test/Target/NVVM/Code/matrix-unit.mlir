@@ -2,18 +2,24 @@
 // RUN: FileCheck %s < %t/cuda_sm_80/halves_matmul_0.ptx
 // RUN: FileCheck %s < %t/cuda_sm_80/turned_matmul_0.ptx --check-prefix=TURNED
 
-// The loop: 16 bytes at a time from global memory to shared memory, fragments by
-// ldmatrix, four 8x8 matrices each, B's columns transposed.
+// The loop: one wait and one barrier, 16 bytes at a time from global to shared
+// memory without registers, fragments by ldmatrix, four 8x8 matrices each, B's
+// columns transposed, ahead of the products.
 // CHECK-LABEL: .entry halves_matmul_0(
 // CHECK: .minnctapersm 1
-// CHECK-NOT: {{ld.local|ld.shared|ld.global.nc.b16|st.shared.b16}}
-// CHECK: ld.global.nc.v4.b32
+// CHECK-NOT: {{ld.local|ld.shared|ld.global.nc|st.shared}}
+// CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16;
+// CHECK: cp.async.wait_group
+// CHECK-NEXT: {{bar.sync|barrier.sync}}
+// CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16, %{{.*}};
+// CHECK: cp.async.commit_group
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// CHECK-NOT: {{ld.local|ld.shared|ld.global.nc.b16|st.shared.b16}}
-// CHECK: st.shared.v4.b32
-// CHECK: bar.sync
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-NOT: {{ld.local|ld.shared|st.shared|bar.sync|barrier.sync}}
+// CHECK: cp.async.wait_group 0
+// CHECK-NEXT: {{bar.sync|barrier.sync}}
 func.func @halves(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>

@@ -120,9 +120,12 @@ void tilewright::populateTilePipeline(OpPassManager &pm, const TileOptions &) {
   pm.addPass(createTilePass());
   pm.addPass(createPeelLoopsPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createCoalesceLoopsPass());
+  pm.addPass(createCSEPass());
 }
 
 void tilewright::registerTilePasses() {
   registerPass([] { return createTilePass(); });
   registerPass([] { return createPeelLoopsPass(); });
+  registerPass([] { return createCoalesceLoopsPass(); });
 }

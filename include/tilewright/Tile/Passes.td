@@ -36,4 +36,16 @@ def PeelLoopsPass : Pass<"tilewright-peel-loops", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def CoalesceLoopsPass : Pass<"tilewright-coalesce-loops", "::mlir::ModuleOp"> {
+  let summary = "Make one loop of nested loops around matrix instructions";
+  let description = [{
+    Loops that contain nothing but each other, with constant bounds, become one,
+    so that `pipeline` can overlap all of its steps. Only in kernels whose config
+    names a matrix instruction.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif

@@ -30,6 +30,9 @@ mlir::LogicalResult tileKernel(mlir::func::FuncOp kernel);
 /// Peels the loops of one tiled kernel, outermost first.
 void peelLoops(mlir::func::FuncOp kernel);
 
+/// Makes one loop of each nest of loops with constant bounds and nothing else.
+void coalesceLoops(mlir::func::FuncOp kernel);
+
 void populateTilePipeline(mlir::OpPassManager &pm,
                           const TileOptions &options = {});
 

@@ -1,0 +1,46 @@
+// RUN: tilewright-opt %s -tilewright-coalesce-loops -canonicalize | FileCheck %s
+
+#config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 1, 32], mma = "mma.m16n8k16.f16.f32">
+
+// CHECK-LABEL: func private @Nest
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %c6 step %{{.*}} iter_args
+// CHECK-NOT: scf.for
+// CHECK-DAG: arith.remui %[[I]]
+// CHECK-DAG: arith.divui %[[I]]
+func.func private @Nest(%m: memref<3x64xf32>) -> f32 attributes {tilewright.kernel, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %z = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %z) -> f32 {
+    %s = scf.for %j = %c0 to %c64 step %c32 iter_args(%y = %x) -> f32 {
+      %v = memref.load %m[%i, %j] : memref<3x64xf32>
+      %t = arith.addf %v, %y : f32
+      scf.yield %t : f32
+    }
+    scf.yield %s : f32
+  }
+  return %r : f32
+}
+
+// A loop whose bound is not known keeps its own steps.
+// CHECK-LABEL: func private @Dynamic
+// CHECK-COUNT-2: scf.for
+func.func private @Dynamic(%m: memref<3x?xf32>, %n: index) -> f32 attributes {tilewright.kernel, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c32 = arith.constant 32 : index
+  %z = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %z) -> f32 {
+    %s = scf.for %j = %c0 to %n step %c32 iter_args(%y = %x) -> f32 {
+      %v = memref.load %m[%i, %j] : memref<3x?xf32>
+      %t = arith.addf %v, %y : f32
+      scf.yield %t : f32
+    }
+    scf.yield %s : f32
+  }
+  return %r : f32
+}

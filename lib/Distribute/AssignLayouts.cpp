@@ -103,13 +103,15 @@ static bool isElementwise(Operation *op) {
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 
-/// An operand of a matrix instruction out of shared memory.
+/// An operand of a matrix instruction out of shared memory, multiplied at once or
+/// in the next iteration of a loop.
 static bool isFragment(vector::TransferReadOp read) {
   auto memory = dyn_cast<MemRefType>(read.getBase().getType());
   return memory && memory.getMemorySpace() &&
          llvm::all_of(read->getUsers(), [](Operation *user) {
            auto mma = dyn_cast<MmaOp>(user);
-           return mma && mma.getInstruction();
+           return (mma && mma.getInstruction()) ||
+                  isa<scf::ForOp, scf::YieldOp>(user);
          });
 }
 
@@ -209,6 +211,11 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
       if (failed(layouts))
         return failure();
       offer(result, layouts->acc, Matrix);
+      // What a loop carries to the product has no layout of its own.
+      for (auto [operand, layout] :
+           {std::pair(mma.getA(), layouts->a), std::pair(mma.getB(), layouts->b)})
+        if (isa<BlockArgument>(operand) && laidOutType(operand.getType()))
+          offer(operand, layout, Matrix);
       return success();
     }
     auto layout = simtAccumulator(mma, threads);

@@ -17,9 +17,23 @@
 // arrived; the barrier makes what other threads copied visible, and it tells that
 // all are done with the slot of the step before, which is %write. Tiles behind the
 // loop's end are zeros: there is a group for every step, however short the loop.
+//
+// A product by an instruction takes several steps in a slot. Then wait and barrier
+// stand in front of the last one, behind which come the reads of the next slot's
+// first fragments, which the loop carries: the products of the last step hide
+// them, as those of each step hide the reads for the next.
+//
+//   wait N-2; barrier; %f = fragments 0 of slot 0
+//   for %k iter_args(%c, %f, %read, %write)
+//     copy slot %write <- …; commit
+//     %g = fragments 1 of slot %read; %c1 = mma %f, %c
+//     wait N-2; barrier
+//     %h = fragments 0 of slot %read + 1 mod N; %c2 = mma %g, %c1
+//     yield %c2, %h, …
 
 #include "LoopParts.h"
 #include "tilewright/Dialect/AsyncCopies.h"
+#include "tilewright/Dialect/Fragments.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -136,6 +150,19 @@ private:
   /// Starts the copies of the tiles at `k`, of zeros behind the loop's end.
   void startCopies(OpBuilder &b, Value k, Value slot);
   Value next(OpBuilder &b, Value slot);
+  /// The only product of the body, if its fragments can be read ahead.
+  MmaOp findProduct();
+  void waitForOldest(OpBuilder &b) {
+    AsyncWaitOp::create(b, loc, slots - 2);
+    gpu::BarrierOp::create(b, loc);
+  }
+  Value tileIn(OpBuilder &b, Value tile, Value slot) {
+    return slotOf(b, loc, slotted.lookup(tile), slot);
+  }
+  /// Writes the product's steps; returns the fragments for the next iteration.
+  FragmentSteps::Fragments multiply(OpBuilder &b, MmaOp product,
+                                    FragmentSteps::Fragments first, Value read,
+                                    IRMapping &work);
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -178,6 +205,46 @@ Value RingWriter::next(OpBuilder &b, Value slot) {
   return arith::SelectOp::create(b, loc, isEnd, constant(b, 0), after);
 }
 
+MmaOp RingWriter::findProduct() {
+  MmaOp product;
+  for (Operation *op : parts.work)
+    if (auto mma = dyn_cast<MmaOp>(op)) {
+      if (product)
+        return {};
+      product = mma;
+    }
+  // An even number of steps: two sets of registers take turns without moves.
+  if (!product || !slotted.contains(product.getA()) ||
+      !slotted.contains(product.getB()) ||
+      FragmentSteps(product).count() % 2)
+    return {};
+  return product;
+}
+
+FragmentSteps::Fragments RingWriter::multiply(OpBuilder &b, MmaOp product,
+                                              FragmentSteps::Fragments first,
+                                              Value read, IRMapping &work) {
+  FragmentSteps steps(product);
+  Value left = tileIn(b, product.getA(), read),
+        right = tileIn(b, product.getB(), read);
+  FragmentSteps::Fragments now = first, ahead;
+  Value sum = work.lookupOrDefault(product.getAcc());
+  for (int64_t number = 1; number <= steps.count(); ++number) {
+    if (number < steps.count()) {
+      ahead = steps.load(b, left, right, number);
+    } else {
+      waitForOldest(b);
+      Value after = next(b, read);
+      ahead = steps.load(b, tileIn(b, product.getA(), after),
+                         tileIn(b, product.getB(), after), 0);
+    }
+    sum = steps.multiply(b, now, sum);
+    now = ahead;
+  }
+  work.map(product.getResult(), sum);
+  return now;
+}
+
 void RingWriter::write() {
   OpBuilder b(loop);
   for (memref::AllocOp tile : parts.tiles)
@@ -188,42 +255,58 @@ void RingWriter::write() {
     Value by = arith::MulIOp::create(b, loc, loop.getStep(), constant(b, steps));
     return arith::AddIOp::create(b, loc, k, by);
   };
+  Value zero = constant(b, 0);
   for (int64_t slot = 0; slot + 1 < slots; ++slot)
     startCopies(b, ahead(b, loop.getLowerBound(), slot), constant(b, slot));
 
   SmallVector<Value> inits(loop.getInitArgs());
-  inits.push_back(constant(b, 0));
-  inits.push_back(constant(b, slots - 1));
+  MmaOp product = findProduct();
+  if (product) {
+    waitForOldest(b);
+    auto [left, right] = FragmentSteps(product).load(
+        b, tileIn(b, product.getA(), zero), tileIn(b, product.getB(), zero), 0);
+    inits.append({left, right});
+  }
+  inits.append({zero, constant(b, slots - 1)});
   auto ring = scf::ForOp::create(b, loc, loop.getLowerBound(),
                                  loop.getUpperBound(), loop.getStep(), inits);
   ring->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   OpBuilder inner = OpBuilder::atBlockBegin(ring.getBody());
-  Value k = ring.getInductionVar(), read = ring.getRegionIterArgs().end()[-2],
-        filled = ring.getRegionIterArgs().back();
-  AsyncWaitOp::create(inner, loc, slots - 2);
-  gpu::BarrierOp::create(inner, loc);
+  ValueRange arguments = ring.getRegionIterArgs();
+  Value k = ring.getInductionVar(), read = arguments.end()[-2],
+        filled = arguments.back();
+  if (!product)
+    waitForOldest(inner);
   startCopies(inner, ahead(inner, k, slots - 1), filled);
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);
-  for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), ring.getRegionIterArgs()))
+  for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), arguments))
     work.map(from, to);
   for (memref::AllocOp tile : parts.tiles)
-    work.map(tile.getResult(), slotOf(inner, loc, slotted.lookup(tile), read));
-  for (Operation *op : parts.work)
-    inner.clone(*op, work);
+    if (!product)
+      work.map(tile.getResult(), tileIn(inner, tile, read));
+  FragmentSteps::Fragments carried;
+  for (Operation *op : parts.work) {
+    if (product && op == product.getOperation())
+      carried = multiply(inner, product,
+                         {arguments.end()[-4], arguments.end()[-3]}, read, work);
+    else
+      inner.clone(*op, work);
+  }
   SmallVector<Value> yields;
   for (Value value : loop.getBody()->getTerminator()->getOperands())
     yields.push_back(work.lookupOrDefault(value));
-  yields.push_back(next(inner, read));
-  yields.push_back(next(inner, filled));
+  if (product)
+    yields.append({carried.first, carried.second});
+  yields.append({next(inner, read), next(inner, filled)});
   scf::YieldOp::create(inner, loc, yields);
 
   // Whoever fills shared memory after this finds no copy under way, and nobody
   // who still multiplies.
   AsyncWaitOp::create(b, loc, 0);
   gpu::BarrierOp::create(b, loc);
-  loop.replaceAllUsesWith(ring.getResults().drop_back(2));
+  loop.replaceAllUsesWith(ring.getResults().take_front(loop.getNumResults()));
   loop.erase();
   for (memref::AllocOp tile : parts.tiles)
     tile.erase();

@@ -61,3 +61,47 @@ module attributes {tilewright.target = #cuda} {
     return %r : tensor<64x64xf32>
   }
 }
+
+// -----
+
+#cuda = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>
+module attributes {tilewright.target = #cuda} {
+  func.func private @ring(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+    // expected-error @below {{the pinned lowering config does not fit: needs 245760 bytes of shared memory but cuda:sm_80 has 166912}}
+    %r = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 256, 64], warps = [2, 4, 1], stages = 5, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+        ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) {
+      ^bb0(%x: f16, %y: f16, %z: f32):
+        %xe = arith.extf %x : f16 to f32
+        %ye = arith.extf %y : f16 to f32
+        %p = arith.mulf %xe, %ye : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<512x512xf32>
+    return %r : tensor<512x512xf32>
+  }
+}
+
+// -----
+
+#cuda = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>
+module attributes {tilewright.target = #cuda} {
+  func.func private @registers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+    // expected-error @below {{the pinned lowering config does not fit: needs 376 registers per thread but cuda:sm_80 has 255}}
+    %r = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 32], warps = [2, 1, 1], stages = 3, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+        ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>) {
+      ^bb0(%x: f16, %y: f16, %z: f32):
+        %xe = arith.extf %x : f16 to f32
+        %ye = arith.extf %y : f16 to f32
+        %p = arith.mulf %xe, %ye : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<512x512xf32>
+    return %r : tensor<512x512xf32>
+  }
+}

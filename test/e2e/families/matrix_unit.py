@@ -59,6 +59,23 @@ def rings():
                            sizes(2 * m + 8, n + 16, 2 * k + 8), sizes(0, 5, 3)])
 
 
+def windows():
+    """Rows that are aligned, but end anywhere: the last run of a row is copied in part."""
+    for a, c in ((F16, F32), (BF16, F32)):
+        for offset in (8, 3):
+            dims = {"p": 72, **sizes(40, 27, 37)}
+            f = Function("ring_window", pair_name(a, c), f"{offset}", dims, targets=("cuda", "cpu-reference"))
+            x, y = f.arg(a, "mp"), f.arg(a, "np")
+            left, right = (f.raw(f"tensor.extract_slice {v.name}[0, {offset}] [{dims[d]}, {dims['k']}] [1, 1] : "
+                                 f"{f.type(a, d + 'p')} to {f.type(a, d + 'k')}", a, d + "k")
+                           for v, d in ((x, "m"), (y, "n")))
+            pinned = config(a, c, (32, 32, 32), (2, 1), 3)
+            f.ret(f.op("linalg.contract", [left, right], f.zeros(c, "mn"), indexing("mnk", "mk", "nk", "mn") + " " + pinned))
+            f.case("int/40x27x37", {}, exact_data(a, c, 37), EXACT,
+                   lambda x, y, o=offset: x[:, o:o + 37] @ y[:, o:o + 37].T)
+            yield f
+
+
 def rasters():
     """Every tile once, whatever is left in the last band."""
     pinned = {r: config(F16, F32, (16, 8, 16), (1, 1), 3, r) for r in (2, 3, 8)}
@@ -86,5 +103,5 @@ def parts():
 
 
 def functions():
-    for part in (rings, rasters, parts):
+    for part in (rings, windows, rasters, parts):
         yield from part()

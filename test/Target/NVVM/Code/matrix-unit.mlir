@@ -2,21 +2,26 @@
 // RUN: FileCheck %s < %t/cuda_sm_80/halves_matmul_0.ptx
 // RUN: FileCheck %s < %t/cuda_sm_80/turned_matmul_0.ptx --check-prefix=TURNED
 
-// The loop: one wait and one barrier, 16 bytes at a time from global to shared
-// memory without registers, fragments by ldmatrix, four 8x8 matrices each, B's
-// columns transposed, ahead of the products.
+// Slots are filled ahead, 16 bytes at a time and without registers. In the loop one
+// wait and one barrier; fragments by ldmatrix, four 8x8 matrices each, B's columns
+// transposed, those of the next slot in front of the last products of this one.
 // CHECK-LABEL: .entry halves_matmul_0(
 // CHECK: .minnctapersm 1
 // CHECK-NOT: {{ld.local|ld.shared|ld.global.nc|st.shared}}
-// CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16;
+// CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16, 16;
 // CHECK: cp.async.wait_group
 // CHECK-NEXT: {{bar.sync|barrier.sync}}
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: $L__BB0_{{.*}}:
 // CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16, %{{.*}};
 // CHECK: cp.async.commit_group
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: cp.async.wait_group
+// CHECK-NEXT: {{bar.sync|barrier.sync}}
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-NOT: {{ld.local|ld.shared|st.shared|bar.sync|barrier.sync}}
 // CHECK: cp.async.wait_group 0
 // CHECK-NEXT: {{bar.sync|barrier.sync}}

@@ -53,13 +53,17 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
     candidate.cost = estimateTime(info, config, *plan, target);
     fitting.push_back(std::move(candidate));
   }
-  // Equals stay in the order of enumeration.
-  std::vector<std::pair<double, size_t>> order;
+  // What a matrix unit can compute it does, whatever the sizes, unless threads
+  // share the sums of few rows; the model compares like with like. Equals stay in
+  // the order of enumeration.
+  std::vector<std::tuple<bool, double, size_t>> order;
   for (auto [position, candidate] : llvm::enumerate(fitting))
-    order.push_back({candidate.cost, position});
+    order.push_back({info.strategy == Strategy::SimtContraction &&
+                         !candidate.config.getMma(),
+                     candidate.cost, position});
   llvm::sort(order);
   std::vector<Candidate> ranked;
-  for (auto [cost, position] : order)
+  for (auto [isPlain, cost, position] : order)
     ranked.push_back(fitting[position]);
   ranked.insert(ranked.end(), refused.begin(), refused.end());
   return ranked;

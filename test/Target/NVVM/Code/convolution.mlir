@@ -9,7 +9,7 @@
 
 // CHECK-NOT: ld.global{{.*}}.b16
 // CHECK-NOT: div.
-// CHECK: ld.global{{.*}}.v4.b32
+// CHECK: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16,
 // CHECK: ldmatrix.sync.aligned.m8n8.x4
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @conv(%x: tensor<4x58x58x64xf16>, %w: tensor<3x3x64x128xf16>, %o: tensor<4x56x56x128xf32>) -> tensor<4x56x56x128xf32> {

@@ -47,7 +47,7 @@ void reduceBytes(ExecContext &context, const PendingBulk &copy, ScalarType type,
   unsigned size = byteWidth(type);
   if (context.checks) {
     Scope scope = copy.inst->scope == Scope::None ? Scope::Gpu : copy.inst->scope;
-    noteIfRemote(context, *copy.inst, copy.writer, to);
+    noteForEnd(context, *copy.inst, copy.writer, to);
     checkRace(context, *copy.inst, copy.writer, copy.thread % warpSize, address, bytes, to, AccessKind::Atomic, scope,
               false);
   }

@@ -196,7 +196,7 @@ Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, Space space, uint
     checkRace(context, inst, thread, lane, address, 8, place, AccessKind::Atomic, Scope::Cluster, false);
     // Relaxed operations tell nobody that they have happened.
     if (inst.order == Order::Release)
-      noteIfRemote(context, inst, thread, place);
+      noteForEnd(context, inst, thread, place);
   }
   return &found->second;
 }

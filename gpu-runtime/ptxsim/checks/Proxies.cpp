@@ -95,14 +95,14 @@ void BlockRaces::proxyFence(uint32_t thread, uint8_t memory) {
   fences.last.push_back({state.clock++, state.known, memory});
 }
 
-void BlockRaces::noteRemote(uint32_t globalThread, uint32_t clock, uint32_t line) {
-  RemoteUse &use = remoteUses[globalThread];
+void BlockRaces::noteOutstanding(uint32_t globalThread, uint32_t clock, uint32_t line) {
+  Outstanding &use = outstanding[globalThread];
   if (clock >= use.clock)
     use = {globalThread, clock, line};
 }
 
-const BlockRaces::RemoteUse *BlockRaces::unorderedRemote() const {
-  for (const auto &[thread, use] : remoteUses) {
+const BlockRaces::Outstanding *BlockRaces::unknownAtEnd() const {
+  for (const auto &[thread, use] : outstanding) {
     bool known = false;
     for (uint32_t mine = 0; mine < grid.realThreads && !known; ++mine)
       known = happensBefore(thread, use.clock, mine);

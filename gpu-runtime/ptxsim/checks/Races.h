@@ -238,13 +238,13 @@ public:
 
   RaceShadow shared;
 
-  /// The other block's thread has accessed this block's shared memory.
-  void noteRemote(uint32_t globalThread, uint32_t clock, uint32_t line);
-  /// An access by another block that no thread of this block, which has ended, knows of; null when all are known.
-  struct RemoteUse {
+  /// Another block's thread, or a copy, has accessed this block's shared memory.
+  void noteOutstanding(uint32_t globalThread, uint32_t clock, uint32_t line);
+  /// Such an access that no thread of this block, which has ended, knows of; null when all are known.
+  struct Outstanding {
     uint32_t globalThread = 0, clock = 0, line = 0;
   };
-  const RemoteUse *unorderedRemote() const;
+  const Outstanding *unknownAtEnd() const;
 
 private:
   struct Thread {
@@ -289,7 +289,7 @@ private:
   uint32_t firstThread;
   std::vector<Thread> threads;
   /// The latest by thread.
-  std::map<uint32_t, RemoteUse> remoteUses;
+  std::map<uint32_t, Outstanding> outstanding;
 };
 
 } // namespace tilewright::ptxsim

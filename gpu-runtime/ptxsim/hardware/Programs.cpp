@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whole products on matrix units, exact on small integers: programs/gemm.ptx (cp.async, ldmatrix, mma.sync) and, on Hopper,
-// programs/hopper.ptx (tensor maps, mbarriers, wgmma).
+// programs/hopper.ptx (tensor maps, mbarriers, wgmma) and programs/specialised.ptx (with specialised warps, and in clusters
+// whose blocks load for each other).
 
 #include "hardware/Client.h"
 
@@ -14,7 +15,7 @@
 namespace tilewright::ptxsim::confirm {
 namespace {
 
-constexpr int m = 128, n = 64, k = 320;
+constexpr int m = 256, n = 64, k = 320;
 
 int value(size_t i) { return static_cast<int>(i * 2654435761u >> 20) % 7 - 3; }
 
@@ -68,23 +69,31 @@ struct Product {
   }
 };
 
-void ask(Client &client, const std::string &path, bool byTensorMap) {
+/// What a kernel is launched with, beside its arguments.
+struct Form {
+  const char *kernel;
+  bool byTensorMap;
+  /// Of a block of C, and of the boxes of A and B.
+  unsigned rows, boxA, boxB, threads, sharedBytes;
+};
+
+void ask(Client &client, const std::string &path, const Form &form) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   std::string text = readFile(path);
-  std::string question = "wrong elements of the product of " + path.substr(path.rfind('/') + 1);
+  std::string question = std::string("wrong elements of the product ") + form.kernel + " of " + path.substr(path.rfind('/') + 1);
   if (CUresult result = client.cuModuleLoadData(&module, text.c_str())) {
     client.record(question, "0", "not loaded: " + client.name(result), false);
     return;
   }
-  client.must(client.cuModuleGetFunction(&function, module, "gemm"), "cuModuleGetFunction");
+  client.must(client.cuModuleGetFunction(&function, module, form.kernel), "cuModuleGetFunction");
   Product product(client);
   int columns = n, depth = k;
   CUtensorMap maps[2];
   const CUdeviceptr from[] = {product.a, product.b};
-  for (int i = 0; byTensorMap && i < 2; ++i) {
+  for (int i = 0; form.byTensorMap && i < 2; ++i) {
     const cuuint64_t dims[] = {k, cuuint64_t(i == 0 ? m : n)}, strides[] = {k * 2};
-    const cuuint32_t box[] = {64, 64}, ones[] = {1, 1};
+    const cuuint32_t box[] = {64, i == 0 ? form.boxA : form.boxB}, ones[] = {1, 1};
     client.must(client.cuTensorMapEncodeTiled(&maps[i], CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
                                               reinterpret_cast<void *>(from[i]), dims, strides, box, ones,
                                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
@@ -93,8 +102,11 @@ void ask(Client &client, const std::string &path, bool byTensorMap) {
   }
   void *plain[] = {&product.a, &product.b, &product.c, &columns, &depth};
   void *mapped[] = {&maps[0], &maps[1], &product.c, &columns, &depth};
-  client.must(client.cuLaunchKernel(function, n / 64, m / 64, 1, 128, 1, 1, 0, nullptr, byTensorMap ? mapped : plain,
-                                    nullptr),
+  client.must(client.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        static_cast<int>(form.sharedBytes)),
+              "cuFuncSetAttribute");
+  client.must(client.cuLaunchKernel(function, n / 64, m / form.rows, 1, form.threads, 1, 1, form.sharedBytes, nullptr,
+                                    form.byTensorMap ? mapped : plain, nullptr),
               "cuLaunchKernel");
   int wrong = product.wrong(client);
   client.record(question, "0", std::to_string(wrong), wrong == 0);
@@ -109,10 +121,13 @@ void askPrograms(Client &client, const std::string &folder) {
   client.must(client.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, client.device), "major");
   client.must(client.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, client.device), "minor");
   if (major >= 8)
-    ask(client, folder + "/gemm.ptx", false);
+    ask(client, folder + "/gemm.ptx", {"gemm", false, 64, 0, 0, 128, 0});
   // Code for sm_90a runs on that GPU only.
-  if (major == 9 && minor == 0)
-    ask(client, folder + "/hopper.ptx", true);
+  if (major != 9 || minor != 0)
+    return;
+  ask(client, folder + "/hopper.ptx", {"gemm", true, 64, 64, 64, 128, 0});
+  ask(client, folder + "/specialised.ptx", {"gemm", true, 128, 128, 64, 384, 3 * 24576});
+  ask(client, folder + "/specialised.ptx", {"gemmOfTwo", true, 128, 128, 32, 384, 3 * 24576});
 }
 
 } // namespace tilewright::ptxsim::confirm

@@ -161,16 +161,19 @@ private:
     checkWgmmaAtEnd(context, block);
     if (!block.races)
       return;
-    if (const BlockRaces::RemoteUse *use = block.races->unorderedRemote())
-      reportRemoteUse(context, block, *use);
+    if (const BlockRaces::Outstanding *access = block.races->unknownAtEnd())
+      reportOutstanding(context, block, *access);
   }
 
-  static void reportRemoteUse(ExecContext &context, const Block &block, const BlockRaces::RemoteUse &use) {
+  static void reportOutstanding(ExecContext &context, const Block &block, const BlockRaces::Outstanding &access) {
     const std::vector<Inst> &code = context.grid->program->code;
-    auto inst = std::find_if(code.begin(), code.end(), [&](const Inst &one) { return one.line == use.line; });
-    context.report(FindingKind::ClusterMisuse, inst != code.end() ? *inst : code.front(), noIndex, 0,
-                   "block " + std::to_string(block.rank) + " of a cluster ends while nothing orders this access to its "
-                   "shared memory by another block before its end");
+    auto inst = std::find_if(code.begin(), code.end(), [&](const Inst &one) { return one.line == access.line; });
+    bool isOwn = access.globalThread / context.grid->races->threadsPerBlock == block.linear;
+    context.report(isOwn ? FindingKind::UnfinishedCopy : FindingKind::ClusterMisuse,
+                   inst != code.end() ? *inst : code.front(), noIndex, 0,
+                   isOwn ? "the block ends and nothing has waited for this copy from or to its shared memory"
+                         : "block " + std::to_string(block.rank) + " of a cluster ends while nothing orders this access "
+                           "to its shared memory by another block before its end");
   }
 
   unsigned pickFragment(Warp &warp) {

@@ -274,18 +274,18 @@ void recordReads(ExecContext &context, const Inst &inst, uint32_t lanes, uint64_
     reportRace(context, inst, other.lane, address, place, AccessKind::Read, other);
 }
 
-void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place) {
-  if (!place.races || !place.owner || place.owner == context.block)
+void noteForEnd(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place) {
+  if (!place.races || !place.owner || (place.owner == context.block && thread < context.grid->races->realThreads))
     return;
   const BlockRaces &races = *context.block->races;
-  place.owner->races->noteRemote(races.globalThread(thread), races.clockOf(thread), inst.line);
+  place.owner->races->noteOutstanding(races.globalThread(thread), races.clockOf(thread), inst.line);
 }
 
 void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address,
                   unsigned bytes, const Place &place, AccessKind kind, bool sameValue) {
   if (!place.races)
     return;
-  noteIfRemote(context, inst, thread, place);
+  noteForEnd(context, inst, thread, place);
   BlockRaces &races = *context.block->races;
   bool strong = inst.order != Order::Weak && inst.scope != Scope::None;
   if (strong && kind != AccessKind::Write)

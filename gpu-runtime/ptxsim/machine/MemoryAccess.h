@@ -108,8 +108,9 @@ void recordAccess(ExecContext &context, const Inst &inst, uint32_t thread, unsig
 void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned lane, uint64_t address, unsigned bytes,
                const Place &place, AccessKind kind, Scope scope, bool sameValue);
 
-/// Remembers an access to another block's shared memory, which that block must learn of before it ends.
-void noteIfRemote(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place);
+/// Remembers an access to shared memory by another block or by an asynchronous copy, which the memory's block must learn of
+/// before it ends.
+void noteForEnd(ExecContext &context, const Inst &inst, uint32_t thread, const Place &place);
 
 /// Reports lanes of `mask` whose address register holds undefined bits.
 void checkAddressDefined(ExecContext &context, const Inst &inst, Row row, uint32_t mask);

@@ -23,6 +23,9 @@ bool decodeBulkTensor(InstDecoder &d, bool reduces);
 
 /// Whether the reduction has this operation on this type: the table of the ISA, which is shorter for shared memory.
 bool isBulkReduction(BulkWay way, AtomicOp op, ScalarType type);
+inline bool isBitwise(uint8_t op) {
+  return static_cast<AtomicOp>(op) >= AtomicOp::And && static_cast<AtomicOp>(op) <= AtomicOp::Xor;
+}
 
 /// Source, destination and way of completion into inst.mode (a BulkWay). Takes .multicast::cluster.
 bool takeBulkWay(InstDecoder &d, bool &multicast);

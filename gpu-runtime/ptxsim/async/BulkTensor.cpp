@@ -10,6 +10,7 @@
 
 #include "async/Bulk.h"
 #include "async/BulkMove.h"
+#include "async/BulkOp.h"
 #include "async/TensorMap.h"
 
 #include <algorithm>
@@ -149,7 +150,7 @@ bool writeGlobal(ExecContext &context, const PendingBulk &copy) {
       return false;
     uint32_t at = offset + piece.begin * size;
     if (copy.inst->reduces)
-      reduceBytes(context, copy, map.reductionType(), to, address, at, bytes);
+      reduceBytes(context, copy, map.reductionType(isBitwise(copy.inst->op)), to, address, at, bytes);
     else
       putBytes(context, copy, to, address, at, bytes);
     return true;

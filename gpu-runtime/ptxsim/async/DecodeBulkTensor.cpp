@@ -40,7 +40,7 @@ std::shared_ptr<const TensorMap> readMap(ExecContext &context, const Inst &inst,
     why = map->isIm2col ? "the tensor map is for im2col, the instruction for tiles"
                         : "the tensor map is for tiles, the instruction for im2col";
   else if (inst.reduces && !isBulkReduction(BulkWay::SharedToGlobal, static_cast<AtomicOp>(inst.op),
-                                            map->reductionType()))
+                                            map->reductionType(isBitwise(inst.op))))
     why = "this reduction does not exist for the type of the tensor map";
   if (why.empty())
     return map;

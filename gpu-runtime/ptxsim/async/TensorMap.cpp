@@ -19,8 +19,10 @@ uint32_t TensorMap::tileBytes() const {
   return bytes;
 }
 
-ScalarType TensorMap::reductionType() const {
+ScalarType TensorMap::reductionType(bool isBitwise) const {
   using T = ScalarType;
+  if (isBitwise)
+    return elementBytes == 4 ? T::B32 : elementBytes == 8 ? T::B64 : T::None;
   static constexpr T types[] = {T::None, T::None, T::U32, T::S32, T::U64,  T::S64, T::F16,
                                 T::F32,  T::F64,  T::BF16, T::F32, T::None, T::None};
   return dataType < std::size(types) ? types[dataType] : T::None;

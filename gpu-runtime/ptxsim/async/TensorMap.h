@@ -56,7 +56,7 @@ struct TensorMap {
   uint32_t rowBytes() const { return elementBytes * (isIm2col ? channels : uint32_t(boxLess1[0]) + 1); }
   uint32_t tileBytes() const;
   /// What reductions combine; None for types that have none.
-  ScalarType reductionType() const;
+  ScalarType reductionType(bool isBitwise) const;
 };
 static_assert(sizeof(TensorMap) == 128, "CUtensorMap has 128 bytes");
 

@@ -7,6 +7,7 @@
 #include "arithmetic/Families.h"
 #include "decode/Decoder.h"
 #include "matrix/Matrix.h"
+#include "matrix/Sparse.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,6 +33,13 @@ constexpr Form forms[] = {
     {16, 8, 32, Inputs::Byte, 70, 80},   {8, 8, 32, Inputs::Nibble, 65, 75},  {16, 8, 32, Inputs::Nibble, 70, 80},
     {16, 8, 64, Inputs::Nibble, 70, 80}, {8, 8, 128, Inputs::Bit, 70, 75},    {16, 8, 128, Inputs::Bit, 70, 80},
     {16, 8, 256, Inputs::Bit, 70, 80},   {16, 8, 16, Inputs::Float8, 87, 89}, {16, 8, 32, Inputs::Float8, 84, 89},
+};
+
+constexpr Form sparseForms[] = {
+    {16, 8, 16, Inputs::Half, 71, 80},  {16, 8, 32, Inputs::Half, 71, 80},   {16, 8, 16, Inputs::Bfloat, 71, 80},
+    {16, 8, 32, Inputs::Bfloat, 71, 80}, {16, 8, 8, Inputs::Tf32, 71, 80},   {16, 8, 16, Inputs::Tf32, 71, 80},
+    {16, 8, 32, Inputs::Byte, 71, 80},  {16, 8, 64, Inputs::Byte, 71, 80},   {16, 8, 64, Inputs::Nibble, 71, 80},
+    {16, 8, 128, Inputs::Nibble, 71, 80}, {16, 8, 64, Inputs::Float8, 84, 89},
 };
 
 bool inputsOf(E type, Inputs &inputs) {
@@ -142,12 +150,38 @@ bool needSyncAligned(InstDecoder &d) {
 
 } // namespace
 
+/// The metadata and the selector, at this operand and the next.
+bool takeMetadata(InstDecoder &d, MatrixCode &code, size_t index) {
+  std::vector<Row> row;
+  uint64_t selector;
+  if (!d.sourceRow(d.operand(index), ScalarType::B32, row) || !d.immediate(index + 1, selector))
+    return false;
+  unsigned choices = 4 / metadataLanes(code);
+  if (selector >= choices)
+    return d.fail("the selector must be " + std::string(choices == 1 ? "0" : "0 to " + std::to_string(choices - 1)));
+  code.metadata = row.front();
+  code.selector = static_cast<unsigned>(selector);
+  return true;
+}
+
+static const Form *findForm(const MatrixCode &code, Inputs inputs) {
+  auto among = [&](const auto &table) -> const Form * {
+    for (const Form &known : table)
+      if (known.m == code.m && known.n == code.n && known.k == code.k && known.inputs == inputs)
+        return &known;
+    return nullptr;
+  };
+  return code.isSparse ? among(sparseForms) : among(forms);
+}
+
 bool decodeMma(InstDecoder &d) {
   if (!needSyncAligned(d))
     return false;
-  if (d.hasModifier("sp") || d.hasModifier("sp::ordered_metadata"))
-    return d.unsupported("a sparse matrix");
   MatrixCode code;
+  code.isOrdered = d.take("sp::ordered_metadata");
+  code.isSparse = code.isOrdered || d.take("sp");
+  if (code.isOrdered && !d.needs(85, 80))
+    return false;
   if (!takeShape(d, code.m, code.n, code.k))
     return false;
   if (!takeQuadLayouts(d, code))
@@ -179,10 +213,7 @@ bool decodeMma(InstDecoder &d) {
     return d.fail(".satfinite is for integers");
   if (inputs == Inputs::Double)
     d.takeRounding();
-  const Form *form = nullptr;
-  for (const Form &known : forms)
-    if (known.m == code.m && known.n == code.n && known.k == code.k && known.inputs == inputs)
-      form = &known;
+  const Form *form = findForm(code, inputs);
   if (!form)
     return d.unsupported("this shape with these types");
   unsigned version = form->ptxVersion, capability = form->computeCapability;
@@ -190,7 +221,7 @@ bool decodeMma(InstDecoder &d) {
     version = std::max(version, 71u);
     capability = std::max(capability, 80u);
   }
-  if (!d.needs(version, capability) || !d.expectOperands(4))
+  if (!d.needs(version, capability) || !d.expectOperands(code.isSparse ? 6 : 4))
     return false;
   // Of four products.
   unsigned products = isQuad ? 4 : 1;
@@ -198,10 +229,12 @@ bool decodeMma(InstDecoder &d) {
     return registers(d, d.operand(operand), registerCount(type, products * height, width), registerType(type),
                      operand == 0, rows);
   };
-  if (!matrix(0, code.dType, code.m, code.n, code.d) || !matrix(1, code.aType, code.m, code.k, code.a) ||
+  if (!matrix(0, code.dType, code.m, code.n, code.d) || !matrix(1, code.aType, code.m, code.storedK(), code.a) ||
       !matrix(2, code.bType, code.k, code.n, code.b) || !matrix(3, code.cType, code.m, code.n, code.c))
     return false;
   d.constant(0xffffffff);
+  if (code.isSparse && !takeMetadata(d, code, 4))
+    return false;
   becomeMatrix(d, std::move(code));
   return true;
 }

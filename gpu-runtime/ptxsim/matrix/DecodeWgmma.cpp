@@ -5,6 +5,7 @@
 //
 //   wgmma.mma_async.sync.aligned.m64nNkK.dtype.atype.btype{.satfinite}{.and.popc}
 //       d, a-desc | {a}, b-desc, scale-d {, scale-a, scale-b {, trans-a}, trans-b}
+//   wgmma.mma_async.sp...: metadata, selector before scale-d
 
 #include "arithmetic/Families.h"
 #include "decode/Decoder.h"
@@ -13,6 +14,9 @@
 #include <cstdio>
 
 namespace tilewright::ptxsim {
+
+bool takeMetadata(InstDecoder &d, MatrixCode &code, size_t index);
+
 namespace {
 
 using E = MatrixElement;
@@ -35,9 +39,10 @@ bool isForm(const MatrixCode &code) {
   bool types = (code.aType == E::F16 && same && (toF32 || toF16)) ||
                ((code.aType == E::BF16 || code.aType == E::TF32) && same && toF32) ||
                (isFloat8(code.aType) && isFloat8(code.bType) && (toF32 || toF16)) ||
-               (((isByte(code.aType) && isByte(code.bType)) || (code.aType == E::B1 && same)) && code.dType == E::S32);
+               (((isByte(code.aType) && isByte(code.bType)) || (code.aType == E::B1 && same && !code.isSparse)) &&
+          code.dType == E::S32);
   // One multiplication covers 32 bytes of k.
-  bool depth = code.k * elementBits(code.aType) == 256;
+  bool depth = code.storedK() * elementBits(code.aType) == 256;
   bool isInteger = code.dType == E::S32;
   bool columns = code.n >= 8 && code.n <= 256 && code.n % (isInteger && code.n > 32 ? 16 : 8) == 0;
   return types && depth && code.m == 64 && columns;
@@ -88,7 +93,9 @@ bool decodeMultiply(InstDecoder &d, MatrixCode &code) {
   if (d.operandCount() < 4)
     return d.expectOperands(4);
   bool aInRegisters = d.operand(1).kind == Operand::Vector;
-  size_t expected = isInteger ? 4 : !transposes ? 6 : aInRegisters ? 7 : 8;
+  // The metadata and the selector of a sparse A come before scale-d.
+  size_t scale = code.isSparse ? 5 : 3;
+  size_t expected = scale + (isInteger ? 1 : !transposes ? 3 : aInRegisters ? 4 : 5);
   if (!d.expectOperands(expected))
     return false;
   ScalarType typeD = isInteger ? ScalarType::S32 : code.dType == E::F32 ? ScalarType::F32 : ScalarType::B32;
@@ -96,25 +103,25 @@ bool decodeMultiply(InstDecoder &d, MatrixCode &code) {
   d.constant(0xffffffff);
   if (!rows(d, d.operand(0), countD, typeD, true, code.d) ||
       !(aInRegisters ? rows(d, d.operand(1), 4, ScalarType::B32, false, code.a) : d.source(1, ScalarType::U64)) ||
-      !d.source(2, ScalarType::U64))
+      !d.source(2, ScalarType::U64) || (code.isSparse && !takeMetadata(d, code, 3)))
     return false;
-  if (d.operand(3).kind == Operand::Integer) {
-    code.accumulates = d.operand(3).value != 0;
+  if (d.operand(scale).kind == Operand::Integer) {
+    code.accumulates = d.operand(scale).value != 0;
   } else {
     d.inst.wantsPredicate = true;
-    d.inst.negateSource = d.operand(3).negated;
-    if (!d.predicate(3))
+    d.inst.negateSource = d.operand(scale).negated;
+    if (!d.predicate(scale))
       return false;
   }
   if (isInteger)
     return true;
   bool negateA, negateB;
-  if (!choice(d, 4, 1, -1, negateA) || !choice(d, 5, 1, -1, negateB))
+  if (!choice(d, scale + 1, 1, -1, negateA) || !choice(d, scale + 2, 1, -1, negateB))
     return false;
   code.negative = negateA != negateB;
   if (!transposes)
     return true;
-  return (aInRegisters || choice(d, 6, 0, 1, code.mMajor)) && choice(d, expected - 1, 0, 1, code.nMajor);
+  return (aInRegisters || choice(d, scale + 3, 0, 1, code.mMajor)) && choice(d, expected - 1, 0, 1, code.nMajor);
 }
 
 } // namespace
@@ -130,9 +137,10 @@ bool decodeWgmma(InstDecoder &d) {
               : d.take("wait_group")   ? MatrixCode::AsyncWait
                                        : MatrixCode::Multiply;
   if (code.kind == MatrixCode::Multiply)
-    return d.unsupported(d.hasModifier("mma_async.sp") || d.hasModifier("sp") ? "a sparse matrix" : "this form");
-  if (d.take("sp"))
-    return d.unsupported("a sparse matrix");
+    return d.unsupported("this form");
+  code.isSparse = code.kind == MatrixCode::AsyncMultiply && d.take("sp");
+  if (code.isSparse && !d.needs(82, 90))
+    return false;
   if (!d.take("sync") || !d.take("aligned"))
     return d.fail("needs .sync.aligned");
   if (code.kind == MatrixCode::AsyncMultiply) {

@@ -23,7 +23,8 @@ uint32_t MatrixDescriptor::swizzled(uint32_t address) const {
 }
 
 uint32_t MatrixDescriptor::kMajor(unsigned row, unsigned unit) const {
-  uint32_t along = swizzle == 16 ? unit * leading : unit * 16;
+  unsigned perRow = swizzle / 16;
+  uint32_t along = swizzle == 16 ? unit * leading : unit / perRow * leading + unit % perRow * 16;
   return swizzled(start + row % 8 * swizzle + row / 8 * stride + along);
 }
 

@@ -11,7 +11,8 @@
 // neighbours lie together ("major"):
 //
 //   k-major   row r of 32 bytes, unit u in {0, 1}   no swizzle: (r % 8) * 16 + (r / 8) * stride + u * leading
-//                                                   swizzle:    (r % 8) * S  + (r / 8) * stride + u * 16
+//             (64 bytes, 4 units: B of a sparse A)  swizzle:    (r % 8) * S  + (r / 8) * stride + u % (S/16) * 16
+//                                                               + u / (S/16) * leading
 //   m-major   unit u of T rows, element k           no swizzle: u * stride + (k % 8) * 16 + (k / 8) * leading
 //   (n-major)                                       swizzle:    u % (S/16) * 16 + u / (S/16) * leading
 //                                                               + (k % 8) * S + (k / 8) * stride
@@ -33,7 +34,7 @@ struct MatrixDescriptor {
   unsigned swizzle = 16;
 
   explicit MatrixDescriptor(uint64_t bits);
-  /// Address in shared memory of a unit of 16 bytes: unit 0 or 1 of a row.
+  /// Address in shared memory of a unit of 16 bytes of a row.
   uint32_t kMajor(unsigned row, unsigned unit) const;
   /// Of the unit'th group of rows, at this k.
   uint32_t mMajor(unsigned unit, unsigned k) const;

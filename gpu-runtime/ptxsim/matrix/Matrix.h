@@ -70,6 +70,13 @@ struct MatrixCode {
   bool mMajor = false, nMajor = false, negative = false;
   /// wgmma without D as input.
   bool accumulates = true;
+  /// Half of A is zero: `a` (or shared memory) holds the other half, of m x k/2, and `metadata` where it lies, in the lanes
+  /// that `selector` names. Indices in increasing order are a rule of one form.
+  bool isSparse = false, isOrdered = false;
+  unsigned selector = 0;
+  Row metadata = 0;
+  /// Columns of what is stored of A.
+  unsigned storedK() const { return isSparse ? k / 2 : k; }
   /// Groups that wgmma.wait_group leaves pending.
   uint64_t left = 0;
   std::vector<Row> a, b, c, d;

@@ -12,6 +12,7 @@
 #include "arithmetic/Half.h"
 #include "matrix/Execute.h"
 #include "matrix/Product.h"
+#include "matrix/Sparse.h"
 #include "matrix/WarpRegisters.h"
 
 #include <algorithm>
@@ -53,6 +54,18 @@ void pack(const WarpRegisters &registers, const MatrixCode &code, bool isA, uint
   }
 }
 
+/// What is stored of a sparse A, at its places.
+template <typename T>
+void expand(const WarpRegisters &registers, const MatrixCode &code, const uint8_t *packed, T *values) {
+  T stored[maxRows * maxDepth];
+  unpack(code.aType, packed, size_t(code.m) * code.storedK(), stored);
+  SparsePlaces places = sparsePlaces(registers, code);
+  std::fill_n(values, size_t(code.m) * code.k, T());
+  for (unsigned row = 0; row < code.m; ++row)
+    for (unsigned i = 0; i < code.storedK(); ++i)
+      values[row * code.k + places.column[row][i]] = stored[row * code.storedK() + i];
+}
+
 template <typename T>
 void gather(const WarpRegisters &registers, const MatrixCode &code, bool isA, Operand<T> &result) {
   MatrixElement type = isA ? code.aType : code.bType;
@@ -62,6 +75,8 @@ void gather(const WarpRegisters &registers, const MatrixCode &code, bool isA, Op
   else
     pack<uint32_t>(registers, code, isA, packed, result.undefined);
   unsigned rows = isA ? code.m : columns;
+  if (isA && code.isSparse)
+    return expand(registers, code, packed, result.values);
   if (isA)
     return unpack(type, packed, size_t(rows) * code.k, result.values);
   T byColumns[columns * maxDepth];

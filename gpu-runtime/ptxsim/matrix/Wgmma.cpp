@@ -11,6 +11,7 @@
 #include "matrix/Wgmma.h"
 #include "machine/MemoryAccess.h"
 #include "matrix/Descriptor.h"
+#include "matrix/Sparse.h"
 #include "matrix/WarpRegisters.h"
 
 #include <algorithm>
@@ -53,9 +54,9 @@ bool readUnit(ExecContext &context, const WgmmaFlight &flight, uint32_t address,
 
 /// `count` rows of a matrix in shared memory, the first of them `first`.
 Operand readMatrix(ExecContext &context, const WgmmaFlight &flight, uint64_t bits, unsigned first, unsigned count,
-                   bool isMajor, MatrixElement type) {
+                   unsigned k, bool isMajor, MatrixElement type) {
   MatrixDescriptor descriptor(bits);
-  unsigned width = elementBits(type), k = flight.code->k, perUnit = 8 * unitBytes / width;
+  unsigned width = elementBits(type), perUnit = 8 * unitBytes / width;
   Operand result = {std::vector<double>(size_t(count) * k), std::vector<uint8_t>(count)};
   uint8_t bytes[unitBytes], defined[unitBytes];
   auto element = [&](const uint8_t *from, unsigned index) {
@@ -69,7 +70,7 @@ Operand readMatrix(ExecContext &context, const WgmmaFlight &flight, uint64_t bit
   };
   if (!isMajor) {
     for (unsigned row = 0; row < count; ++row)
-      for (unsigned unit = 0; unit < 2; ++unit)
+      for (unsigned unit = 0; unit < k / perUnit; ++unit)
         if (readUnit(context, flight, descriptor.kMajor(first + row, unit), bytes, defined))
           for (unsigned i = 0; i < perUnit; ++i)
             put(row, unit * perUnit + i, i);
@@ -85,15 +86,25 @@ Operand readMatrix(ExecContext &context, const WgmmaFlight &flight, uint64_t bit
 
 Operand readRegisters(const WarpRegisters &registers, const MatrixCode &code) {
   unsigned each = perRegister(code.aType), width = elementBits(code.aType);
-  Operand result = {std::vector<double>(size_t(rowsPerWarp) * code.k), std::vector<uint8_t>(rowsPerWarp)};
+  unsigned k = code.storedK();
+  Operand result = {std::vector<double>(size_t(rowsPerWarp) * k), std::vector<uint8_t>(rowsPerWarp)};
   for (unsigned r = 0; r < code.a.size(); ++r)
     for (unsigned lane = 0; lane < warpSize; ++lane)
       for (unsigned i = 0; i < each; ++i) {
         MatrixPlace at = placeInA(rowsPerWarp, each, lane, r, i);
-        result.values[at.row * code.k + at.column] =
+        result.values[at.row * k + at.column] =
             valueOf(code.aType, elementOf(registers.read(code.a[r], lane), code.aType, i));
         result.undefined[at.row] |= (registers.undefinedBits(code.a[r], lane) >> (width * i) & lowBits(width)) != 0;
       }
+  return result;
+}
+
+/// What is stored of a sparse A, at its places.
+Operand expanded(const Operand &stored, const MatrixCode &code, const SparsePlaces &places) {
+  Operand result = {std::vector<double>(size_t(rowsPerWarp) * code.k), stored.undefined};
+  for (unsigned row = 0; row < rowsPerWarp; ++row)
+    for (unsigned i = 0; i < code.storedK(); ++i)
+      result.values[row * code.k + places.column[row][i]] = stored.values[row * code.storedK() + i];
   return result;
 }
 
@@ -119,9 +130,12 @@ void perform(ExecContext &context, WgmmaFlight &flight) {
   Frame *frames[warpSize];
   std::fill_n(frames, warpSize, flight.frame);
   WarpRegisters registers(context, frames);
-  Operand a = code.a.empty() ? readMatrix(context, flight, flight.descriptorA, warpRow, rowsPerWarp, code.mMajor, code.aType)
-                             : readRegisters(registers, code);
-  Operand b = readMatrix(context, flight, flight.descriptorB, 0, code.n, code.nMajor, code.bType);
+  Operand a = code.a.empty() ? readMatrix(context, flight, flight.descriptorA, warpRow, rowsPerWarp, code.storedK(),
+                                       code.mMajor, code.aType)
+                          : readRegisters(registers, code);
+  if (code.isSparse)
+    a = expanded(a, code, *flight.places);
+  Operand b = readMatrix(context, flight, flight.descriptorB, 0, code.n, code.k, code.nMajor, code.bType);
   unsigned each = perRegister(code.dType), width = elementBits(code.dType);
   for (unsigned lane = 0; lane < warpSize; ++lane)
     for (unsigned r = 0; r < code.d.size(); ++r) {
@@ -239,6 +253,8 @@ void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame
   flight.accumulates = code.accumulates;
   if (inst.wantsPredicate)
     flight.accumulates = (uniform(context, inst, registers, inst.src[source], "scale-d") != 0) != inst.negateSource;
+  if (code.isSparse)
+    flight.places = std::make_shared<SparsePlaces>(sparsePlaces(registers, code));
   flight.group = state.committed;
   flight.clock = ++state.clock;
   if (context.checks) {

@@ -10,12 +10,14 @@
 #include "matrix/Matrix.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace tilewright::ptxsim {
 
 struct Frame;
 struct Inst;
+struct SparsePlaces;
 
 /// One wgmma.mma_async of one warp, from its issue to the wait that covers it.
 struct WgmmaFlight {
@@ -25,6 +27,8 @@ struct WgmmaFlight {
   uint64_t descriptorA = 0, descriptorB = 0;
   bool accumulates = true;
   bool performed = false;
+  /// Of a sparse A, as the metadata said at the issue.
+  std::shared_ptr<const SparsePlaces> places;
   uint32_t group = 0;
   uint32_t clock = 0;
   IssuePoint issued;

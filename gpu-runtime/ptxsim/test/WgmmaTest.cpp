@@ -348,7 +348,7 @@ TEST(WgmmaForms, Gates) {
       {"%q, 1, 1, 0, 0;", "%q, 1, 1, 0;", "expected 8 operands"},
       {"%q, 1, 1, 0, 0;", "%q, 2, 1, 0, 0;", "must be 1 or -1"},
       {"%q, 1, 1, 0, 0;", "%q, 1, 1, 0, 2;", "must be 0 or 1"},
-      {"wgmma.mma_async.sync", "wgmma.mma_async.sp.sync", "sparse"},
+      {"wgmma.mma_async.sync", "wgmma.mma_async.sp.sync", "this shape with these types"},
   };
   for (const Refusal &refusal : refusals) {
     std::string text = good;

@@ -6,7 +6,7 @@
 
 #include "arithmetic/Families.h"
 #include "decode/Decoder.h"
-#include "matrix/Matrix.h"
+#include "matrix/DecodeMatrix.h"
 #include "matrix/Sparse.h"
 
 #include <algorithm>
@@ -93,18 +93,19 @@ bool accumulatesIn(Inputs inputs, E c, E d) {
   }
 }
 
-/// "m16n8k16" as three numbers.
-bool takeShape(InstDecoder &d, unsigned &m, unsigned &n, unsigned &k) {
+} // namespace
+
+bool takeShape(InstDecoder &d, MatrixCode &code) {
   for (std::string_view modifier : d.syntax.modifiers) {
     char rest = 0;
-    if (std::sscanf(std::string(modifier).c_str(), "m%un%uk%u%c", &m, &n, &k, &rest) == 3)
+    if (std::sscanf(std::string(modifier).c_str(), "m%un%uk%u%c", &code.m, &code.n, &code.k, &rest) == 3)
       return d.take(modifier);
   }
   return d.fail("the shape is missing");
 }
 
-bool registers(InstDecoder &d, const Operand &operand, size_t count, ScalarType type, bool isResult,
-               std::vector<Row> &rows) {
+bool takeRegisters(InstDecoder &d, const Operand &operand, size_t count, ScalarType type, bool isResult,
+                   std::vector<Row> &rows) {
   const Operand *elements = operand.kind == Operand::Vector ? operand.elements.data() : &operand;
   size_t found = operand.kind == Operand::Vector ? operand.elements.size() : 1;
   if (found != count)
@@ -122,13 +123,16 @@ ScalarType registerType(E element) {
                              : ScalarType::B32;
 }
 
+namespace {
+
 /// Registers of `rows` x `columns` elements spread over a warp.
 size_t registerCount(E element, unsigned rows, unsigned columns) {
   unsigned registerBits = element == E::F64 ? 64 : 32;
   return size_t(rows) * columns * elementBits(element) / registerBits / warpSize;
 }
 
-/// Collectives of a whole warp, at one instruction.
+} // namespace
+
 void becomeMatrix(InstDecoder &d, MatrixCode code) {
   Inst &inst = d.inst;
   inst.flow = Flow::Collective;
@@ -138,19 +142,12 @@ void becomeMatrix(InstDecoder &d, MatrixCode code) {
   d.decoder.program.matrices.push_back(std::move(code));
 }
 
-} // namespace
-
 bool takeQuadLayouts(InstDecoder &d, MatrixCode &code);
-
-namespace {
 
 bool needSyncAligned(InstDecoder &d) {
   return (d.take("sync") || d.fail("needs .sync")) && (d.take("aligned") || d.fail("needs .aligned"));
 }
 
-} // namespace
-
-/// The metadata and the selector, at this operand and the next.
 bool takeMetadata(InstDecoder &d, MatrixCode &code, size_t index) {
   std::vector<Row> row;
   uint64_t selector;
@@ -182,7 +179,7 @@ bool decodeMma(InstDecoder &d) {
   code.isSparse = code.isOrdered || d.take("sp");
   if (code.isOrdered && !d.needs(85, 80))
     return false;
-  if (!takeShape(d, code.m, code.n, code.k))
+  if (!takeShape(d, code))
     return false;
   if (!takeQuadLayouts(d, code))
     return false;
@@ -226,7 +223,7 @@ bool decodeMma(InstDecoder &d) {
   // Of four products.
   unsigned products = isQuad ? 4 : 1;
   auto matrix = [&](size_t operand, E type, unsigned height, unsigned width, std::vector<Row> &rows) {
-    return registers(d, d.operand(operand), registerCount(type, products * height, width), registerType(type),
+    return takeRegisters(d, d.operand(operand), registerCount(type, products * height, width), registerType(type),
                      operand == 0, rows);
   };
   if (!matrix(0, code.dType, code.m, code.n, code.d) || !matrix(1, code.aType, code.m, code.storedK(), code.a) ||
@@ -261,7 +258,7 @@ bool decodeMove(InstDecoder &d, MatrixCode::Kind kind) {
   d.constant(0xffffffff);
   d.inst.type = ScalarType::B16;
   if (!d.expectOperands(2) ||
-      !registers(d, d.operand(isLoad ? 0 : 1), count, ScalarType::B32, isLoad, code.d) || !d.address(isLoad ? 1 : 0))
+      !takeRegisters(d, d.operand(isLoad ? 0 : 1), count, ScalarType::B32, isLoad, code.d) || !d.address(isLoad ? 1 : 0))
     return false;
   becomeMatrix(d, std::move(code));
   return true;

@@ -9,26 +9,13 @@
 
 #include "arithmetic/Families.h"
 #include "decode/Decoder.h"
-#include "matrix/Matrix.h"
-
-#include <cstdio>
+#include "matrix/DecodeMatrix.h"
 
 namespace tilewright::ptxsim {
-
-bool takeMetadata(InstDecoder &d, MatrixCode &code, size_t index);
 
 namespace {
 
 using E = MatrixElement;
-
-bool takeShape(InstDecoder &d, MatrixCode &code) {
-  for (std::string_view modifier : d.syntax.modifiers) {
-    char rest = 0;
-    if (std::sscanf(std::string(modifier).c_str(), "m%un%uk%u%c", &code.m, &code.n, &code.k, &rest) == 3)
-      return d.take(modifier);
-  }
-  return d.fail("the shape is missing");
-}
 
 bool isFloat8(E type) { return type == E::E4M3 || type == E::E5M2; }
 bool isByte(E type) { return type == E::S8 || type == E::U8; }
@@ -127,7 +114,6 @@ bool decodeMultiply(InstDecoder &d, MatrixCode &code) {
 } // namespace
 
 bool decodeWgmma(InstDecoder &d) {
-  Inst &inst = d.inst;
   if (d.decoder.module.targetSuffix != 'a' || d.decoder.module.target != 90)
     return d.fail("needs .target sm_90a");
   MatrixCode code;
@@ -152,11 +138,7 @@ bool decodeWgmma(InstDecoder &d) {
     if (!d.expectOperands(isWait ? 1 : 0) || (isWait && !d.immediate(0, code.left)))
       return false;
   }
-  inst.flow = Flow::Collective;
-  inst.undef = UndefRule::Own;
-  inst.op = static_cast<uint8_t>(CollectiveOp::Matrix);
-  inst.matrix = static_cast<uint32_t>(d.decoder.program.matrices.size());
-  d.decoder.program.matrices.push_back(std::move(code));
+  becomeMatrix(d, std::move(code));
   d.decoder.program.usesAgents = true;
   return true;
 }

@@ -145,6 +145,11 @@ void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[w
     return moveMatrices(registers, inst, code);
   case MatrixCode::Transpose:
     return transpose(registers, code);
+  case MatrixCode::FragmentLoad:
+  case MatrixCode::FragmentStore:
+    return moveFragment(registers, inst, code);
+  case MatrixCode::FragmentMultiply:
+    return multiplyFragments(registers, inst, code);
   default:
     return executeWgmma(context, inst, code, frames);
   }

@@ -18,6 +18,9 @@ struct WarpRegisters;
 void executeMultiply(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code);
 /// mma.m8n8k4 with f16, which is unlike the others (Quads.cpp).
 void multiplyQuads(const WarpRegisters &registers, const MatrixCode &code);
+/// wmma.load and wmma.store, wmma.mma (Wmma.cpp).
+void moveFragment(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code);
+void multiplyFragments(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code);
 
 } // namespace tilewright::ptxsim
 

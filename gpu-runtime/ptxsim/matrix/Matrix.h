@@ -45,7 +45,7 @@ MatrixPlace placeInA(unsigned m, unsigned perRegister, unsigned lane, unsigned r
 MatrixPlace placeInB(unsigned perRegister, unsigned lane, unsigned reg, unsigned element);
 MatrixPlace placeInC(unsigned lane, unsigned element);
 
-/// One mma instruction, one of ldmatrix, stmatrix and movmatrix (registers in `d`), or one of wgmma.
+/// One mma or wmma instruction, one of ldmatrix, stmatrix and movmatrix (registers in `d`), or one of wgmma.
 struct MatrixCode {
   enum Kind : uint8_t {
     Multiply,
@@ -55,7 +55,10 @@ struct MatrixCode {
     AsyncMultiply,
     AsyncFence,
     AsyncCommit,
-    AsyncWait
+    AsyncWait,
+    FragmentLoad,
+    FragmentStore,
+    FragmentMultiply
   } kind = Multiply;
   unsigned m = 0, n = 0, k = 0;
   MatrixElement aType = MatrixElement::None, bType = MatrixElement::None, cType = MatrixElement::None,
@@ -64,8 +67,11 @@ struct MatrixCode {
   bool isQuad() const { return m == 8 && aType == MatrixElement::F16; }
   /// b1 only: and instead of xor.
   bool usesAnd = false;
-  /// ldmatrix and stmatrix.
+  /// ldmatrix and stmatrix. wmma.load and wmma.store: columns are dense in memory.
   bool transposed = false;
+  /// wmma.load and wmma.store: the matrix 'a', 'b', 'c' or 'd', of elements of dType, and whether a stride is given.
+  char fragment = 0;
+  bool hasStride = false;
   /// wgmma and m8n8k4 with f16: whether m (of A) or n (of B) is the direction of neighbours. wgmma: sign.
   bool mMajor = false, nMajor = false, negative = false;
   /// wgmma without D as input.

@@ -176,7 +176,7 @@ void BlockRaces::checkProxy(const RaceShadow &shadow, const RaceCell &cell, cons
   report = reportOf(cell.writeThread, cell.writeLine, true, cell.launch);
   report.isRace = false;
   report.needsProxyFence = true;
-  report.isWarning = access.kind != AccessKind::Read || !isOwnShared;
+  report.isWarning = access.kind != AccessKind::Read || !isOwnShared || report.block != block;
 }
 
 bool BlockRaces::readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {

@@ -20,6 +20,7 @@ Client::Client(const std::string &library, const std::string &output) {
 #define PTXSIM_API_NONE(name, symbol, version, params, args)                                                           \
   symbol = reinterpret_cast<CUresult(*) params>(dlsym(handle, #symbol));
 #include "driver/Implemented.def"
+  simulated = dlsym(handle, "ptxsimVersion") != nullptr;
   file = std::fopen(output.c_str(), "w");
   if (!file) {
     std::fprintf(stderr, "confirm: cannot write %s\n", output.c_str());

@@ -30,6 +30,8 @@ public:
   std::string name(CUresult result);
   /// A fresh primary context: what an error left behind is gone.
   void reset();
+  /// Whether the library is the simulator's, where a missing fence fails the launch.
+  bool isSimulator() const { return simulated; }
   /// Says how it went; the exit code.
   int finish();
 
@@ -39,6 +41,7 @@ public:
 private:
   FILE *file = nullptr;
   unsigned agreed = 0, disagreed = 0;
+  bool simulated = false;
 };
 
 /// Return codes and effects of the driver API.
@@ -47,6 +50,8 @@ void askApi(Client &client);
 void askModules(Client &client, const std::string &folder);
 /// Launches with clusters, and what their blocks do together.
 void askClusters(Client &client, const std::string &folder);
+/// The rules between the proxies, a kernel each.
+void askLitmus(Client &client);
 /// Whole programs of test/programs, read from `folder`.
 void askPrograms(Client &client, const std::string &folder);
 

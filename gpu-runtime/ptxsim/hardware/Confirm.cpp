@@ -119,6 +119,7 @@ int run(const std::string &library, const std::string &output, const std::string
   askPrograms(client, programs);
   askClusters(client, programs);
   askModules(client, programs);
+  askLitmus(client);
   askApi(client);
   return client.finish();
 }

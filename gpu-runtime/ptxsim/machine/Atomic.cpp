@@ -279,6 +279,7 @@ static bool decodeSpecialFence(InstDecoder &d) {
       if (restricted != (acquires ? "sync_restrict::shared::cluster" : "sync_restrict::shared::cta") ||
           inst.scope != Scope::Cluster)
         return d.fail("needs .acquire.sync_restrict::shared::cluster or .release.sync_restrict::shared::cta, .cluster");
+      inst.mode = fencesShared;
       return d.needs(86, 90) && d.expectOperands(0);
     }
     takeScope(d);

@@ -6,7 +6,6 @@
 #include "Harness.h"
 #include "arithmetic/Half.h"
 
-#include <cstdlib>
 #include <random>
 
 using namespace tilewright::ptxsim;
@@ -143,8 +142,6 @@ TEST(Wmma, EveryFormAndLayout) {
         at[i] = device.upload(matrices[i].bytes);
       }
       std::string text = kernel(form, columnA, columnB, columnD, matrices);
-      if (const char *folder = std::getenv("PTXSIM_TEST_DUMP"))
-        std::ofstream(std::string(folder) + "/wmma-" + std::to_string(&form - forms) + "-" + std::to_string(layouts) + ".ptx") << text;
       ASSERT_TRUE(device.load(text)) << device.message << text;
       ASSERT_TRUE(device.launch("k", {1}, {32}, at[0], at[1], at[2], at[3])) << device.report();
       EXPECT_EQ(device.findings.size(), 0u) << device.report();

@@ -19,29 +19,28 @@ struct Region {
   bool onDevice = false;
   uint64_t start = 0;
   uint64_t pitch = 0;
+  /// Host memory that kernels can access, named by its device address.
+  bool isMapped = false;
 };
 struct Rectangle {
   uint64_t width = 0;
   uint64_t height = 1;
 };
 
-bool isPinned(uint64_t address) {
-  const auto &all = driver().hostAllocations;
-  auto after = all.upper_bound(address);
-  return after != all.begin() && address < std::prev(after)->first + std::prev(after)->second.size;
-}
+bool isPinned(uint64_t address) { return findHostAllocation(reinterpret_cast<const void *>(address)) != nullptr; }
 
 CUresult checkRegion(const Region &region, const Rectangle &size) {
-  if (!region.onDevice)
+  if (!region.onDevice && !region.isMapped)
     return region.start == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-  Allocation *allocation = driver().memory->find(region.start);
+  Allocation *allocation =
+      region.isMapped ? driver().memory->findHost(region.start) : driver().memory->find(region.start);
   uint64_t bytes = region.pitch * (size.height - 1) + size.width;
   return allocation && allocation->contains(region.start, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /// The same test when the operation runs: the memory may have been freed since.
 bool stillThere(const Region &region, const Rectangle &size, CUcontext context, const char *what) {
-  if (!region.onDevice || checkRegion(region, size) == CUDA_SUCCESS)
+  if (checkRegion(region, size) == CUDA_SUCCESS)
     return true;
   Finding finding;
   finding.kind = FindingKind::UseAfterFree;
@@ -148,7 +147,7 @@ void runCopy(const Region &to, const Region &from, const Rectangle &size, CUcont
     checkDefined(from, size, context);
   for (uint64_t row = 0; row < size.height; ++row) {
     uint64_t toStart = to.start + row * to.pitch, fromStart = from.start + row * from.pitch;
-    std::memmove(hostBytes({to.onDevice, toStart, 0}), hostBytes({from.onDevice, fromStart, 0}), size.width);
+    std::memmove(hostBytes({to.onDevice, toStart}), hostBytes({from.onDevice, fromStart}), size.width);
     if (!to.onDevice)
       continue;
     if (from.onDevice)
@@ -180,10 +179,14 @@ CUresult copy(const Region &to, const Region &from, const Rectangle &size, CUstr
   return CUDA_SUCCESS;
 }
 
-Region device(CUdeviceptr address) { return {true, address, 0}; }
-Region host(const void *pointer) { return {false, reinterpret_cast<uint64_t>(pointer), 0}; }
+/// Mapped host memory may be named where device memory is expected.
+Region device(CUdeviceptr address) {
+  bool isMapped = isPinned(address);
+  return {!isMapped, address, 0, isMapped};
+}
+Region host(const void *pointer) { return {false, reinterpret_cast<uint64_t>(pointer)}; }
 /// Under unified addressing a pointer tells where it points.
-Region either(CUdeviceptr address) { return {driver().memory->inWindow(address), address, 0}; }
+Region either(CUdeviceptr address) { return {driver().memory->inWindow(address), address}; }
 
 CUresult side(Region &region, CUmemorytype type, const void *onHost, CUdeviceptr onDevice, size_t pitch, size_t x,
               size_t y, size_t width, size_t height) {
@@ -227,7 +230,8 @@ CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t h
     return result;
   if (width == 0 || height == 0)
     return CUDA_SUCCESS;
-  Region to = {true, address, pitch};
+  Region to = device(address);
+  to.pitch = pitch;
   Rectangle size = {width * sizeof(T), height};
   if (address % sizeof(T) != 0 || width > SIZE_MAX / sizeof(T) || (height > 1 && pitch < size.width))
     return CUDA_ERROR_INVALID_VALUE;
@@ -239,9 +243,10 @@ CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t h
       return;
     noteAccess(to, size, true, context, self, "memset");
     for (uint64_t row = 0; row < size.height; ++row) {
-      T *values = reinterpret_cast<T *>(driver().memory->backing(to.start + row * to.pitch));
-      std::fill_n(values, width, value);
-      driver().memory->markDefined(to.start + row * to.pitch, size.width);
+      Region part = {to.onDevice, to.start + row * to.pitch};
+      std::fill_n(reinterpret_cast<T *>(hostBytes(part)), width, value);
+      if (to.onDevice)
+        driver().memory->markDefined(part.start, size.width);
     }
   });
   return CUDA_SUCCESS;
@@ -253,7 +258,7 @@ CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream) {
   Allocation *allocation = driver().memory->find(address);
   if (!allocation || allocation->address != address || bytes > allocation->size)
     return CUDA_ERROR_INVALID_VALUE;
-  Region whole = {true, address, 0};
+  Region whole = {true, address};
   Rectangle size = {allocation->size};
   auto begin = [=](Allocation &used) {
     used.subBuffers.assign(1, {address, address + bytes, ""});

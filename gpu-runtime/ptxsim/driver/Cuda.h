@@ -180,6 +180,8 @@ enum CUmemPool_attribute : int {
 #define CU_MEMHOSTALLOC_PORTABLE 1u
 #define CU_MEMHOSTALLOC_DEVICEMAP 2u
 #define CU_MEMHOSTALLOC_WRITECOMBINED 4u
+#define CU_MEM_ATTACH_GLOBAL 1u
+#define CU_MEM_ATTACH_HOST 2u
 
 typedef struct CUtensorMap_st {
   alignas(128) cuuint64_t opaque[16];

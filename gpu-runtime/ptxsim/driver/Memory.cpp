@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Allocations of device and host memory, pools, and questions about pointers.
+// Allocations of device memory, pools, and questions about pointers.
 
 #include "driver/State.h"
 
@@ -21,21 +21,12 @@ CUresult allocateDevice(CUdeviceptr *address, size_t bytes, CUcontext context) {
   return CUDA_SUCCESS;
 }
 
-HostAllocation *findHost(const void *pointer) {
-  auto &all = driver().hostAllocations;
-  auto after = all.upper_bound(reinterpret_cast<uintptr_t>(pointer));
-  if (after == all.begin())
-    return nullptr;
-  --after;
-  return reinterpret_cast<uintptr_t>(pointer) < after->first + after->second.size ? &after->second : nullptr;
-}
-
 /// The handle of the one memory pool.
 CUmemoryPool thePool() { return reinterpret_cast<CUmemoryPool>(&driver().poolThreshold); }
 
 CUresult pointerAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr pointer) {
   Allocation *allocation = driver().memory->find(pointer);
-  HostAllocation *host = allocation ? nullptr : findHost(reinterpret_cast<void *>(pointer));
+  HostAllocation *host = allocation ? nullptr : findHostAllocation(reinterpret_cast<void *>(pointer));
   if (!allocation && !host)
     return CUDA_ERROR_INVALID_VALUE;
   switch (attribute) {
@@ -44,11 +35,10 @@ CUresult pointerAttribute(void *value, CUpointer_attribute attribute, CUdevicept
         host ? host->context : static_cast<CUcontext>(const_cast<void *>(allocation->owner));
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    *static_cast<unsigned *>(value) = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    *static_cast<unsigned *>(value) =
+        host && host->kind != HostAllocation::Managed ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-    if (host)
-      return CUDA_ERROR_INVALID_VALUE;
     *static_cast<CUdeviceptr *>(value) = pointer;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -60,6 +50,8 @@ CUresult pointerAttribute(void *value, CUpointer_attribute attribute, CUdevicept
     *static_cast<unsigned long long *>(value) = allocation ? allocation->id : 0;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    *static_cast<unsigned *>(value) = host && host->kind == HostAllocation::Managed;
+    return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     *static_cast<unsigned *>(value) = 0;
     return CUDA_SUCCESS;
@@ -67,9 +59,7 @@ CUresult pointerAttribute(void *value, CUpointer_attribute attribute, CUdevicept
     *static_cast<int *>(value) = 0;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-    if (!allocation)
-      return CUDA_ERROR_INVALID_VALUE;
-    *static_cast<CUdeviceptr *>(value) = allocation->address;
+    *static_cast<CUdeviceptr *>(value) = allocation ? allocation->address : driver().memory->findHost(pointer)->address;
     return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     *static_cast<size_t *>(value) = allocation ? allocation->size : host->size;
@@ -124,6 +114,11 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     return CUDA_SUCCESS;
   // As with a real driver, all work on the device is finished first.
   driver().queue.waitAll();
+  auto host = driver().hostAllocations.find(address);
+  if (host != driver().hostAllocations.end() && host->second.kind == HostAllocation::Managed) {
+    releaseHost(address);
+    return context->sticky;
+  }
   Allocation *allocation = driver().memory->find(address);
   if (!allocation || allocation->address != address || allocation->label.rfind("variable ", 0) == 0)
     return CUDA_ERROR_INVALID_VALUE;
@@ -142,56 +137,6 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     *base = allocation->address;
   if (bytes)
     *bytes = allocation->size;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
-  CUcontext context;
-  if (!pointer || bytes == 0 || (flags & ~7u))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = currentContext(context))
-    return result;
-  HostAllocation host;
-  host.bytes.reset(new (std::nothrow) uint8_t[bytes + 4096]());
-  if (!host.bytes)
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  uintptr_t aligned = (reinterpret_cast<uintptr_t>(host.bytes.get()) + 4095) / 4096 * 4096;
-  host.size = bytes;
-  host.flags = flags;
-  host.context = context;
-  *pointer = reinterpret_cast<void *>(aligned);
-  driver().hostAllocations[aligned] = std::move(host);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemAllocHost_v2(void **pointer, size_t bytes) { return api::cuMemHostAlloc(pointer, bytes, 0); }
-
-CUresult cuMemFreeHost(void *pointer) {
-  CUcontext context;
-  if (CUresult result = currentContext(context))
-    return result;
-  if (!pointer)
-    return CUDA_SUCCESS;
-  auto found = driver().hostAllocations.find(reinterpret_cast<uintptr_t>(pointer));
-  if (found == driver().hostAllocations.end())
-    return CUDA_ERROR_INVALID_VALUE;
-  driver().queue.waitAll();
-  driver().hostAllocations.erase(found);
-  return context->sticky;
-}
-
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *pointer, unsigned flags) {
-  if (!address || flags != 0 || !findHost(pointer))
-    return CUDA_ERROR_INVALID_VALUE;
-  // Device addresses are apart from host ones: kernels cannot reach host memory here (CAN_MAP_HOST_MEMORY is 0).
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult cuMemHostGetFlags(unsigned *flags, void *pointer) {
-  HostAllocation *host = findHost(pointer);
-  if (!flags || !host)
-    return CUDA_ERROR_INVALID_VALUE;
-  *flags = host->flags;
   return CUDA_SUCCESS;
 }
 

@@ -111,7 +111,8 @@ void destroyContents(CUcontext context) {
   context->sticky = CUDA_SUCCESS;
   state.memory->releaseOwner(context);
   for (auto it = state.hostAllocations.begin(); it != state.hostAllocations.end();)
-    it = it->second.context == context ? state.hostAllocations.erase(it) : std::next(it);
+    if (auto here = it++; here->second.context == context)
+      releaseHost(here->first);
 }
 
 void failContext(CUcontext context, CUresult error) {

@@ -72,7 +72,10 @@ struct CUctx_st {
 
 namespace tilewright::ptxsim {
 
+/// Memory of the host that kernels can access: pinned, registered (the program's own) or managed.
 struct HostAllocation {
+  enum Kind : uint8_t { Pinned, Registered, Managed } kind = Pinned;
+  /// Null when registered.
   std::unique_ptr<uint8_t[]> bytes;
   size_t size = 0;
   unsigned flags = 0;
@@ -125,6 +128,10 @@ OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> wor
 void synchroniseContext(CUcontext context);
 /// Ends every object of the context; memory too.
 void destroyContents(CUcontext context);
+
+/// The mapped host memory that holds the pointer, or null; and its end.
+HostAllocation *findHostAllocation(const void *pointer);
+void releaseHost(uintptr_t address);
 
 /// Records a failure of asynchronous work and prints the new findings.
 void failContext(CUcontext context, CUresult error);

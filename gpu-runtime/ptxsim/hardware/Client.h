@@ -46,6 +46,8 @@ private:
 
 /// Return codes and effects of the driver API.
 void askApi(Client &client);
+/// The same about host memory that kernels access.
+void askHostMemory(Client &client);
 /// The same about modules, libraries and fatbins; `folder` is test/programs.
 void askModules(Client &client, const std::string &folder);
 /// Launches with clusters, and what their blocks do together.

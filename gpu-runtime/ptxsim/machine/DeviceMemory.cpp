@@ -140,6 +140,24 @@ Allocation *DeviceMemory::find(uint64_t address) {
   return allocation && !allocation->freed && allocation->contains(address, 1) ? allocation : nullptr;
 }
 
+void DeviceMemory::mapHost(uint64_t address, uint64_t size, std::string label, const void *owner) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->address = address;
+  allocation->size = size;
+  allocation->id = nextId++;
+  allocation->label = std::move(label);
+  allocation->owner = owner;
+  hostMemory[address] = std::move(allocation);
+}
+
+Allocation *DeviceMemory::findHost(uint64_t address) {
+  auto after = hostMemory.upper_bound(address);
+  if (after == hostMemory.begin())
+    return nullptr;
+  Allocation *allocation = std::prev(after)->second.get();
+  return allocation->contains(address, 1) ? allocation : nullptr;
+}
+
 void DeviceMemory::markDefined(uint64_t address, uint64_t bytes) { std::memset(shadow(address), 0xff, bytes); }
 
 } // namespace tilewright::ptxsim

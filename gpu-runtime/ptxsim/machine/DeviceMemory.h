@@ -7,6 +7,8 @@
 //   backing  the bytes, at window address + backingDelta
 //   shadow   one bit per bit of memory, set where it is defined, at window address + shadowDelta
 //
+// Host memory that a program maps for kernels lies outside and is accessed where it is.
+//
 // The first part of the window holds the generic addresses of shared memory, local memory and kernel parameters;
 // allocations follow. Freed addresses are handed out again only when the window is used up.
 
@@ -83,6 +85,11 @@ public:
   /// The nearest allocation at or below `address`, live or freed: what an invalid access was probably meant for.
   Allocation *nearest(uint64_t address);
 
+  /// Memory of the host that kernels may access at the same address. Always defined: the host's accesses are not seen.
+  void mapHost(uint64_t address, uint64_t size, std::string label, const void *owner);
+  void unmapHost(uint64_t address) { hostMemory.erase(address); }
+  Allocation *findHost(uint64_t address);
+
   bool inWindow(uint64_t address) const { return address - window < windowBytes; }
   /// Whether a live allocation covers the page; exact bounds need find().
   bool pageMapped(uint64_t address) const {
@@ -104,6 +111,7 @@ private:
   uint64_t nextAddress = 0;
   uint64_t nextId = 1;
   std::map<uint64_t, std::unique_ptr<Allocation>> allocations;
+  std::map<uint64_t, std::unique_ptr<Allocation>> hostMemory;
 };
 
 } // namespace tilewright::ptxsim

@@ -47,12 +47,30 @@ void reportGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_
   context.report(FindingKind::OutOfBounds, inst, lane, address, message);
 }
 
+/// Memory of the host that the program has mapped; false when there is none.
+bool locateHost(ExecContext &context, uint64_t address, unsigned bytes, Place &place) {
+  Allocation *allocation = context.grid->memory->findHost(address);
+  if (!allocation || !allocation->contains(address, bytes))
+    return false;
+  place.bytes = reinterpret_cast<uint8_t *>(address);
+  if (context.grid->races) {
+    if (!allocation->races)
+      allocation->races = std::make_unique<RaceShadow>(allocation->size);
+    place.races = allocation->races.get();
+    place.raceOffset = address - allocation->address;
+    place.key = address;
+  }
+  return true;
+}
+
 bool locateGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
                   Place &place) {
   DeviceMemory &memory = *context.grid->memory;
   place.space = Space::Global;
   if (!context.checks) {
     if (!memory.pageMapped(address) || !memory.pageMapped(address + bytes - 1)) {
+      if (locateHost(context, address, bytes, place))
+        return true;
       reportGlobal(context, inst, lane, address, bytes, isWrite);
       return false;
     }
@@ -63,6 +81,8 @@ bool locateGlobal(ExecContext &context, const Inst &inst, unsigned lane, uint64_
   if (!cached || !cached->contains(address, bytes)) {
     Allocation *found = memory.find(address);
     if (!found || !found->contains(address, bytes)) {
+      if (locateHost(context, address, bytes, place))
+        return true;
       reportGlobal(context, inst, lane, address, bytes, isWrite);
       return false;
     }

@@ -168,6 +168,22 @@ TEST_F(DriverTest, UndefinedBytesAreFoundAtTheCopy) {
   cu::cuDevicePrimaryCtxReset_v2(0);
 }
 
+TEST_F(DriverTest, HostMemoryHasBoundsAndEnds) {
+  void *pinned = nullptr;
+  ASSERT_EQ(cu::cuMemAllocHost_v2(&pinned, 400), CUDA_SUCCESS);
+  CUdeviceptr data = reinterpret_cast<CUdeviceptr>(pinned);
+  EXPECT_EQ(cu::cuMemsetD8_v2(data, 0, 401), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(scale(data, 6, 101, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+  module = nullptr;
+  ASSERT_EQ(cu::cuMemAllocHost_v2(&pinned, 400), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuMemFreeHost(pinned), CUDA_SUCCESS);
+  ASSERT_EQ(scale(reinterpret_cast<CUdeviceptr>(pinned), 6, 1, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
 TEST_F(DriverTest, SubBuffersHaveRedZones) {
   CUdeviceptr data;
   ASSERT_EQ(cu::cuMemAlloc_v2(&data, 1024), CUDA_SUCCESS);

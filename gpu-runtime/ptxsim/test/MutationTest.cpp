@@ -1,10 +1,12 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bugs planted into correct PTX, one at a time. Every one must be found, whatever the seed; ProgramTest.cpp shows that
+// Bugs planted into correct PTX, one at a time. Every one must be found, whatever the seed; Originals shows that
 // the unplanted programs have no findings.
 
 #include "Harness.h"
+
+#include <set>
 
 using namespace tilewright::ptxsim;
 
@@ -193,6 +195,21 @@ TEST_P(Mutations, IsFound) {
     EXPECT_TRUE(asExpected) << "seed " << seed << ": " << device.report();
   }
   EXPECT_GT(found, 0);
+}
+
+TEST(Originals, HaveNoFindings) {
+  std::set<std::string> kernels;
+  for (const Mutation &mutation : mutations)
+    kernels.insert(mutation.kernel);
+  for (const std::string &kernel : kernels)
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      MachineOptions options = TestDevice::defaults();
+      options.seed = seed;
+      TestDevice device(options);
+      ASSERT_TRUE(device.load(readTestFile("programs/classics.ptx"))) << device.message;
+      EXPECT_TRUE(run(device, kernel)) << kernel << ", seed " << seed;
+      EXPECT_EQ(device.report(), "") << kernel << ", seed " << seed;
+    }
 }
 
 void PrintTo(const Mutation &mutation, std::ostream *stream) { *stream << mutation.name; }

@@ -1,0 +1,73 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products out of CUTLASS's parts (cutlass/*.cu), with the parameters that its host code made: exact on small integers,
+// within their bounds on random numbers, and without findings but those that README.md explains.
+
+#include "Gpu.h"
+#include "KernelFile.h"
+#include "Numbers.h"
+#include "Results.h"
+
+#include <algorithm>
+
+using namespace others;
+
+namespace {
+
+struct Gemm {
+  const char *file;
+  Type input, output;
+  bool aByColumns = false, bByColumns = true;
+  std::set<std::string> findings = {};
+};
+
+std::vector<double> transposed(const std::vector<double> &values, size_t rows, size_t columns) {
+  std::vector<double> result(values.size());
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      result[j * rows + i] = values[i * columns + j];
+  return result;
+}
+
+class CutlassGemm : public ::testing::TestWithParam<Gemm> {};
+
+TEST_P(CutlassGemm, IsRight) {
+  const Gemm &gemm = GetParam();
+  KernelFile file(std::string("cutlass/") + gemm.file);
+  auto [m, n, k] = file.sizes;
+  for (Data data : {Data::SmallIntegers, Data::Random}) {
+    Gpu gpu;
+    auto a = makeValues(m * k, gemm.input, data, 1), b = makeValues(k * n, gemm.input, data, 2);
+    CUdeviceptr c = gpu.allocate(m * n * gemm.output.bytes);
+    std::vector<CUdeviceptr> buffers = {
+        gpu.upload(toBytes(gemm.aByColumns ? transposed(a, m, k) : a, gemm.input)), gpu.upload(toBytes(b, gemm.input)), c,
+        gpu.upload(std::vector<uint8_t>(std::max<size_t>(file.workspace, 16)))};
+    std::vector<uint8_t> parameters = file.parameters(gpu, buffers);
+    void *arguments[] = {parameters.data()};
+    gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
+    auto got = fromBytes(gpu.download(c, m * n * gemm.output.bytes), gemm.output);
+    EXPECT_EQ(gpu.findingKinds(), gemm.findings);
+    expectProduct(got, multiply(a, b, gemm.bByColumns, m, n, k), data, k, gemm.output);
+  }
+}
+
+const Gemm gemms[] = {
+    {"gemm-f16-sm80.ptx", f16, f32},
+    {"gemm-bf16-sm80.ptx", bf16, bf16, true, false},
+    {"gemm-tf32-sm80.ptx", tf32, f32},
+    {"gemm-s8-sm80.ptx", s8, s32},
+    {"gemm-f64-sm80.ptx", f64, f64, true, false},
+    {"gemm-slices-sm80.ptx", f16, f32},
+};
+
+void PrintTo(const Gemm &gemm, std::ostream *stream) { *stream << gemm.file; }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, CutlassGemm, ::testing::ValuesIn(gemms), [](const auto &info) {
+  std::string name = info.param.file;
+  name.resize(name.size() - 4);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+} // namespace

@@ -32,7 +32,7 @@ struct TensorMap {
   uint8_t elementStrides[maxRank] = {1, 1, 1, 1, 1};
   /// 1 to 256 each, as 0 to 255.
   uint8_t boxLess1[maxRank] = {};
-  uint16_t reserved = 0;
+  uint8_t reserved[6] = {};
   uint64_t address = 0;
   /// Of dims 1 and up.
   uint64_t strides[maxRank - 1] = {};

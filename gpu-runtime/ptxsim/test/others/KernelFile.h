@@ -6,7 +6,7 @@
 //   kernel NAME threads N shared BYTES
 //   grid 2x1x1 cluster 1x1x1            and what follows: only where a host program of others was recorded
 //   sizes M N K
-//   workspace BYTES                     buffer 3, zeros
+//   workspace BYTES                     buffer 3, zeros; of Triton: for each block
 //   parameters BYTES                    one parameter, a struct
 //   word OFFSET VALUE                   its words of 8 bytes that are neither zero nor below
 //   pointer OFFSET buffer INDEX offset BYTES

@@ -15,13 +15,14 @@ using namespace others;
 
 namespace {
 
-/// A launch of a file's kernel; Triton's kernels take two pointers to scratch memory behind their arguments.
+/// A launch of a file's kernel; Triton's kernels take two pointers behind their arguments: scratch memory, and memory for
+/// a profiler.
 template <typename... Args>
 void run(Gpu &gpu, const KernelFile &file, std::array<unsigned, 3> grid, Args... args) {
-  CUdeviceptr scratch = 0;
-  void *arguments[] = {&args..., &scratch, &scratch};
   Shape shape = file.shape;
   shape.grid = grid;
+  CUdeviceptr profile = 0, scratch = file.workspace ? gpu.allocate(file.workspace * grid[0] * grid[1] * grid[2]) : 0;
+  void *arguments[] = {&args..., &scratch, &profile};
   gpu.launch(gpu.load(file.text, file.kernel), shape, arguments);
 }
 
@@ -84,6 +85,8 @@ const Gemm gemms[] = {
     {"gemm-bf16-sm90.ptx", bf16, bf16, false, 130, 80, 160, 128, 64},
     {"gemm-s8-sm90.ptx", s8, s32, true, 70, 80, 256, 64, 64},
     {"gemm-e4m3-sm90.ptx", e4m3, f32, true, 70, 80, 512, 64, 64},
+    {"gemm-tf32-sm90.ptx", tf32, f32, false, 70, 80, 80, 64, 64},
+    {"gemm-device-descriptors-sm90.ptx", f16, f32, true, 100, 64, 208, 64, 64},
     {"gemm-descriptors-sm90.ptx", f16, f16, false, 128, 64, 256, 64, 64, true, proxyWarnings},
 };
 
@@ -95,6 +98,18 @@ INSTANTIATE_TEST_SUITE_P(Types, TritonGemm, ::testing::ValuesIn(gemms), [](const
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+/// Bytes times halves.
+TEST(Triton, ProductOfMixedTypesIsExact) {
+  constexpr unsigned m = 70, n = 80, k = 192;
+  Gpu gpu;
+  auto a = makeValues(m * k, s8, Data::Random, 1), b = makeValues(k * n, bf16, Data::SmallIntegers, 2);
+  CUdeviceptr c = gpu.allocate(m * n * 4);
+  run(gpu, KernelFile("triton/gemm-mixed-sm90.ptx"), {2, 2, 1}, gpu.upload(toBytes(a, s8)),
+      gpu.upload(toBytes(b, bf16)), c, m, n, k);
+  EXPECT_EQ(fromBytes(gpu.download(c, m * n * 4), f32), multiply(a, b, false, m, n, k).value);
+  EXPECT_EQ(gpu.findingKinds(), none);
+}
 
 /// softmax(q k^T * ln(2) scale) v of one head.
 std::vector<double> attend(const double *q, const double *k, const double *v, size_t length, size_t dims, double scale,
@@ -200,6 +215,92 @@ TEST(Triton, AtomicsOfAllBlocksAddUp) {
   EXPECT_EQ(fromBytes(gpu.download(largest, 4), s32)[0], *std::max_element(x.begin(), x.end()));
   EXPECT_EQ(fromBytes(gpu.download(histogram, 4 * (bins + 1)), s32), expected);
   EXPECT_EQ(gpu.findingKinds(), none);
+}
+
+TEST(Triton, BlocksTakeTurnsByALock) {
+  constexpr int block = 128, blocks = 5;
+  Gpu gpu;
+  auto x = makeValues(block * blocks, s8, Data::Random, 1);
+  CUdeviceptr lock = gpu.upload(toBytes({0}, s32)), sums = gpu.upload(toBytes(std::vector<double>(block), s32));
+  run(gpu, KernelFile("triton/locked-sum-sm80.ptx"), {blocks, 1, 1}, gpu.upload(toBytes(x, s32)), lock, sums);
+  std::vector<double> expected(block);
+  for (size_t i = 0; i < x.size(); ++i)
+    expected[i % block] += x[i];
+  EXPECT_EQ(fromBytes(gpu.download(sums, block * 4), s32), expected);
+  EXPECT_EQ(gpu.findingKinds(), none);
+}
+
+TEST(Triton, AtomicsOnVectorsOfHalvesAddUp) {
+  constexpr int block = 512, blocks = 3;
+  Gpu gpu;
+  auto x = makeValues(block * blocks, f16, Data::SmallIntegers, 1);
+  CUdeviceptr sums = gpu.upload(std::vector<uint8_t>(block * 2));
+  run(gpu, KernelFile("triton/reduce-halves-sm90.ptx"), {blocks, 1, 1}, gpu.upload(toBytes(x, f16)), sums);
+  std::vector<double> expected(block);
+  for (size_t i = 0; i < x.size(); ++i)
+    expected[i % block] += x[i];
+  EXPECT_EQ(fromBytes(gpu.download(sums, block * 2), f16), expected);
+  EXPECT_EQ(gpu.findingKinds(), none);
+}
+
+/// The ten rounds of Philox 4x32, of which Triton's rand takes the first word as a number of [0, 1).
+double philox(uint32_t seed, uint32_t at) {
+  uint32_t c[4] = {at, 0, 0, 0}, key[2] = {seed, 0};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t a = 0xd2511f53ull * c[0], b = 0xcd9e8d57ull * c[2];
+    uint32_t next[4] = {uint32_t(b >> 32) ^ c[1] ^ key[0], uint32_t(b), uint32_t(a >> 32) ^ c[3] ^ key[1], uint32_t(a)};
+    std::copy(next, next + 4, c);
+    key[0] += 0x9e3779b9;
+    key[1] += 0xbb67ae85;
+  }
+  int32_t word = static_cast<int32_t>(c[0]);
+  return float(word < 0 ? -word - 1 : word) * 4.6566127342e-10f;
+}
+
+/// To the nearest number with this many bits behind the first, ties to even.
+double rounded(double value, int fraction) {
+  int exponent;
+  double significand = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(significand, fraction + 1)), exponent - fraction - 1);
+}
+
+TEST(Triton, FunctionsAreNear) {
+  constexpr int count = 500, rows = 9;
+  Gpu gpu;
+  auto x = makeValues(count, f32, Data::Random, 1);
+  for (double &value : x)
+    value *= 8;
+  CUdeviceptr y = gpu.allocate(rows * count * 4);
+  run(gpu, KernelFile("triton/functions-sm90.ptx"), {2, 1, 1}, gpu.upload(toBytes(x, f32)), y, count);
+  auto got = fromBytes(gpu.download(y, rows * count * 4), f32);
+  EXPECT_EQ(gpu.findingKinds(), none);
+  auto expected = [&](size_t i) {
+    double v = x[i % count];
+    switch (i / count) {
+    case 0:
+      return std::exp(v);
+    case 1:
+      return std::log(std::fabs(v) + 1);
+    case 2:
+      return std::sin(v) * std::cos(v);
+    case 3:
+      return std::erf(v);
+    case 4:
+      return 1 / (1 + std::exp(-v));
+    case 5:
+      return 1 / std::sqrt(std::fabs(v) + 1);
+    case 6:
+      return std::floor(v) + v / 3 + std::sqrt(std::fabs(v));
+    case 7:
+      return philox(7, uint32_t(i % count));
+    default:
+      return rounded(v, 2) + rounded(v, 3);
+    }
+  };
+  // Exact: random numbers, and 8-bit floats. The others: a few roundings of f32 of numbers below 16, or of the result.
+  expectNear(got, expected, [&](size_t i) {
+    return i / count >= 7 ? 0 : 8 * 0x1p-23 * std::max(std::fabs(expected(i)), i / count == 6 ? 16.0 : 1.0);
+  });
 }
 
 TEST(Triton, ScanAndSortAreRight) {

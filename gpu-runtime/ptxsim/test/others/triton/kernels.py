@@ -117,3 +117,68 @@ def scan_sort(x, sums, sorted_values, BLOCK: tl.constexpr):
     values = tl.load(x + tl.program_id(0) * BLOCK + at)
     tl.store(sums + tl.program_id(0) * BLOCK + at, tl.cumsum(values, 0))
     tl.store(sorted_values + tl.program_id(0) * BLOCK + at, tl.sort(values))
+
+
+@triton.jit
+def gemm_device_descriptors(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Tensor maps that the kernel itself makes, in scratch memory."""
+    maps = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    other = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    result = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    row = tl.program_id(0) * BM
+    col = tl.program_id(1) * BN
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        total = tl.dot(maps.load([row, k]), other.load([col, k]).T, total)
+    result.store([row, col], total)
+
+
+@triton.jit
+def gemm_mixed(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Bytes times halves: one operand of the product comes from registers."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    cols = tl.program_id(1) * BN + tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rows[:, None] * K + (k + depth)[None, :], mask=(rows < M)[:, None], other=0)
+        y = tl.load(b + (k + depth)[:, None] * N + cols[None, :], mask=(cols < N)[None, :], other=0.0)
+        total = tl.dot(x.to(tl.bfloat16), y, total)
+    tl.store(c + rows[:, None] * N + cols[None, :], total, mask=(rows < M)[:, None] & (cols < N)[None, :])
+
+
+@triton.jit
+def functions(x, y, COUNT, BLOCK: tl.constexpr):
+    """What libdevice and the language make of elementary functions; each result is a row of y."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < COUNT
+    v = tl.load(x + at, mask=inside, other=1.0)
+    tl.store(y + at, tl.exp(v), mask=inside)
+    tl.store(y + COUNT + at, tl.log(tl.abs(v) + 1), mask=inside)
+    tl.store(y + 2 * COUNT + at, tl.sin(v) * tl.cos(v), mask=inside)
+    tl.store(y + 3 * COUNT + at, tl.erf(v), mask=inside)
+    tl.store(y + 4 * COUNT + at, tl.sigmoid(v), mask=inside)
+    tl.store(y + 5 * COUNT + at, tl.rsqrt(tl.abs(v) + 1), mask=inside)
+    tl.store(y + 6 * COUNT + at, tl.floor(v) + tl.div_rn(v, 3.0) + tl.sqrt_rn(tl.abs(v)), mask=inside)
+    tl.store(y + 7 * COUNT + at, tl.rand(7, at), mask=inside)
+    tl.store(y + 8 * COUNT + at, v.to(tl.float8e5).to(tl.float32) + v.to(tl.float8e4nv).to(tl.float32), mask=inside)
+
+
+@triton.jit
+def locked_sum(x, lock, total, BLOCK: tl.constexpr):
+    """A critical section by compare and swap."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    sums = tl.load(total + tl.arange(0, BLOCK)) * 0 + tl.load(x + at)
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.store(total + tl.arange(0, BLOCK), tl.load(total + tl.arange(0, BLOCK), volatile=True) + sums)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
+def reduce_halves(x, sums, BLOCK: tl.constexpr):
+    """Atomic sums of pairs of halves, of floats, and of minima of floats."""
+    at = tl.arange(0, BLOCK)
+    values = tl.load(x + tl.program_id(0) * BLOCK + at)
+    tl.atomic_add(sums + at, values, sem="relaxed")

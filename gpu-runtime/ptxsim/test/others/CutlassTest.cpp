@@ -47,7 +47,7 @@ TEST_P(CutlassGemm, IsRight) {
     void *arguments[] = {parameters.data()};
     gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
     auto got = fromBytes(gpu.download(c, m * n * gemm.output.bytes), gemm.output);
-    EXPECT_EQ(gpu.findingKinds(), gemm.findings);
+    expectFindings(gpu, gemm.findings);
     expectProduct(got, multiply(a, b, gemm.bByColumns, m, n, k), data, k, gemm.output);
   }
 }
@@ -69,5 +69,34 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CutlassGemm, ::testing::ValuesIn(gemms), [](cons
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+/// Images of 9 x 11 x 16, 24 filters of 3 x 3, padding of 1, strides of 2.
+TEST(Cutlass, ConvolutionIsRight) {
+  constexpr int images = 2, h = 9, w = 11, channels = 16, filters = 24, p = 5, q = 6;
+  Gpu gpu;
+  KernelFile file("cutlass/convolution-sm80.ptx");
+  auto x = makeValues(images * h * w * channels, f16, Data::SmallIntegers, 1),
+       f = makeValues(filters * 9 * channels, f16, Data::SmallIntegers, 2);
+  CUdeviceptr y = gpu.allocate(images * p * q * filters * 4);
+  std::vector<uint8_t> parameters =
+      file.parameters(gpu, {gpu.upload(toBytes(x, f16)), gpu.upload(toBytes(f, f16)), y});
+  void *arguments[] = {parameters.data()};
+  gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
+  std::vector<double> expected;
+  auto pixel = [&](int image, int row, int column, int channel) {
+    bool inside = row >= 0 && row < h && column >= 0 && column < w;
+    return inside ? x[((image * h + row) * w + column) * channels + channel] : 0;
+  };
+  for (int at = 0; at < images * p * q * filters; ++at) {
+    int filter = at % filters, column = at / filters % q, row = at / filters / q % p, image = at / filters / q / p;
+    double sum = 0;
+    for (int term = 0; term < 9 * channels; ++term)
+      sum += f[filter * 9 * channels + term] * pixel(image, row * 2 + term / channels / 3 - 1,
+                                                     column * 2 + term / channels % 3 - 1, term % channels);
+    expected.push_back(sum);
+  }
+  EXPECT_EQ(fromBytes(gpu.download(y, expected.size() * 4), f32), expected);
+  expectFindings(gpu, none);
+}
 
 } // namespace

@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_PTXSIM_TEST_OTHERS_RESULTS_H
 #define TILEWRIGHT_PTXSIM_TEST_OTHERS_RESULTS_H
 
+#include "Gpu.h"
 #include "Numbers.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,12 @@ namespace others {
 
 /// Findings that README.md explains.
 const std::set<std::string> none, proxyWarnings = {"unconfirmed-proxy-order"};
+
+/// In speed mode there are none.
+inline void expectFindings(Gpu &gpu, const std::set<std::string> &expected) {
+  const char *checks = std::getenv("PTXSIM_CHECKS");
+  EXPECT_EQ(gpu.findingKinds(), checks && std::string(checks) == "off" ? none : expected);
+}
 
 inline void expectNear(const std::vector<double> &got, const std::function<double(size_t)> &expected,
                        const std::function<double(size_t)> &bound) {

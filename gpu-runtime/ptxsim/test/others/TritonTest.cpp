@@ -70,7 +70,7 @@ TEST_P(TritonGemm, IsRight) {
     else
       run(gpu, file, {(m + gemm.tileM - 1) / gemm.tileM, (n + gemm.tileN - 1) / gemm.tileN, 1}, x, y, c, m, n, k);
     auto got = fromBytes(gpu.download(c, m * n * gemm.output.bytes), gemm.output);
-    EXPECT_EQ(gpu.findingKinds(), gemm.findings);
+    expectFindings(gpu, gemm.findings);
     Product product = multiply(a, b, gemm.bByColumns, m, n, k);
     expectProduct(got, product, data, k, gemm.output);
   }
@@ -108,7 +108,7 @@ TEST(Triton, ProductOfMixedTypesIsExact) {
   run(gpu, KernelFile("triton/gemm-mixed-sm90.ptx"), {2, 2, 1}, gpu.upload(toBytes(a, s8)),
       gpu.upload(toBytes(b, bf16)), c, m, n, k);
   EXPECT_EQ(fromBytes(gpu.download(c, m * n * 4), f32), multiply(a, b, false, m, n, k).value);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
 }
 
 /// softmax(q k^T * ln(2) scale) v of one head.
@@ -143,7 +143,7 @@ void testAttention(const char *name, size_t length, size_t dims, bool causal, co
   run(gpu, file, {unsigned(length / 64), heads, 1}, gpu.upload(toBytes(q, f16)), gpu.upload(toBytes(k, f16)),
       gpu.upload(toBytes(v, f16)), out, scale, int(length));
   auto got = fromBytes(gpu.download(out, count * 2), f16);
-  EXPECT_EQ(gpu.findingKinds(), findings);
+  expectFindings(gpu, findings);
   std::vector<double> expected;
   for (size_t at = 0; at < count; at += length * dims) {
     auto one = attend(&q[at], &k[at], &v[at], length, dims, scale, causal);
@@ -164,7 +164,7 @@ TEST(Triton, SoftmaxIsRight) {
   CUdeviceptr y = gpu.allocate(rows * columns * 4);
   run(gpu, KernelFile("triton/softmax-sm80.ptx"), {rows, 1, 1}, gpu.upload(toBytes(x, f32)), y, columns);
   auto got = fromBytes(gpu.download(y, rows * columns * 4), f32);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
   std::vector<double> sums(rows);
   for (size_t i = 0; i < x.size(); ++i)
     sums[i / columns] += std::exp(x[i]);
@@ -183,7 +183,7 @@ TEST(Triton, LayerNormIsRight) {
   run(gpu, KernelFile("triton/layer-norm-sm90.ptx"), {rows, 1, 1}, gpu.upload(toBytes(x, f16)),
       gpu.upload(toBytes(weight, f16)), gpu.upload(toBytes(bias, f16)), y, columns, epsilon);
   auto got = fromBytes(gpu.download(y, rows * columns * 2), f16);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
   auto expected = [&](size_t i) {
     const double *row = &x[i / columns * columns];
     double mean = 0, variance = 0;
@@ -214,7 +214,7 @@ TEST(Triton, AtomicsOfAllBlocksAddUp) {
   EXPECT_EQ(fromBytes(gpu.download(sum, 4), s32)[0], total);
   EXPECT_EQ(fromBytes(gpu.download(largest, 4), s32)[0], *std::max_element(x.begin(), x.end()));
   EXPECT_EQ(fromBytes(gpu.download(histogram, 4 * (bins + 1)), s32), expected);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
 }
 
 TEST(Triton, BlocksTakeTurnsByALock) {
@@ -227,7 +227,7 @@ TEST(Triton, BlocksTakeTurnsByALock) {
   for (size_t i = 0; i < x.size(); ++i)
     expected[i % block] += x[i];
   EXPECT_EQ(fromBytes(gpu.download(sums, block * 4), s32), expected);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
 }
 
 TEST(Triton, AtomicsOnVectorsOfHalvesAddUp) {
@@ -240,7 +240,7 @@ TEST(Triton, AtomicsOnVectorsOfHalvesAddUp) {
   for (size_t i = 0; i < x.size(); ++i)
     expected[i % block] += x[i];
   EXPECT_EQ(fromBytes(gpu.download(sums, block * 2), f16), expected);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
 }
 
 /// The ten rounds of Philox 4x32, of which Triton's rand takes the first word as a number of [0, 1).
@@ -273,7 +273,7 @@ TEST(Triton, FunctionsAreNear) {
   CUdeviceptr y = gpu.allocate(rows * count * 4);
   run(gpu, KernelFile("triton/functions-sm90.ptx"), {2, 1, 1}, gpu.upload(toBytes(x, f32)), y, count);
   auto got = fromBytes(gpu.download(y, rows * count * 4), f32);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
   auto expected = [&](size_t i) {
     double v = x[i % count];
     switch (i / count) {
@@ -317,7 +317,7 @@ TEST(Triton, ScanAndSortAreRight) {
   }
   EXPECT_EQ(fromBytes(gpu.download(sums, block * blocks * 4), s32), added);
   EXPECT_EQ(fromBytes(gpu.download(sorted, block * blocks * 4), s32), inOrder);
-  EXPECT_EQ(gpu.findingKinds(), none);
+  expectFindings(gpu, none);
 }
 
 } // namespace

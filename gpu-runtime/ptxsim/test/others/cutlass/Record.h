@@ -98,8 +98,8 @@ inline void printParameters(const std::vector<unsigned char> &params) {
       std::printf("// word %zu 0x%llx\n", i * 8, static_cast<unsigned long long>(words[i]));
 }
 
-inline void printLaunch(dim3 grid, dim3 cluster, unsigned threads, size_t shared) {
-  std::printf("// kernel gemm threads %u shared %zu\n", threads, shared);
+inline void printLaunch(dim3 grid, dim3 cluster, unsigned threads, size_t shared, const char *kernel = "gemm") {
+  std::printf("// kernel %s threads %u shared %zu\n", kernel, threads, shared);
   std::printf("// grid %ux%ux%u cluster %ux%ux%u\n", grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z);
 }
 

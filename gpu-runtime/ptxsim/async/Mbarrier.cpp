@@ -226,7 +226,7 @@ void checkInitFence(ExecContext &context, const Inst &inst, unsigned lane, const
     context.reportWithOther(FindingKind::ProxyOrder, inst, lane, barrier.offset,
                             "a bulk copy completes at an mbarrier that line " + std::to_string(barrier.initLine) +
                                 " initialised without fence.mbarrier_init or fence.proxy.async after it",
-                            barrier.initLine);
+                            barrier.initLine, true);
 }
 
 void checkTransactions(ExecContext &context, const Block &block) {

@@ -47,8 +47,9 @@ constexpr FieldInfo fields[] = {
     {"swizzle_mode", 0, 4},   {"fill_mode", 0, 2},
 };
 
-/// Bytes of an element, by the number that tensormap.replace knows its type by, which is not the driver API's.
+/// Bytes of an element and the driver API's number of its type, by the number that tensormap.replace knows it by.
 constexpr uint8_t elementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
+constexpr uint8_t dataTypes[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
 
 /// False for a value that the field cannot hold.
 bool setField(TensorMap &map, Field field, unsigned ordinal, uint64_t value) {
@@ -73,6 +74,7 @@ bool setField(TensorMap &map, Field field, unsigned ordinal, uint64_t value) {
     return value >= 1 && value <= 8;
   case Field::ElementType:
     map.elementBytes = elementBytes[value];
+    map.dataType = dataTypes[value];
     return true;
   case Field::Interleave:
     return value == 0;

@@ -8,6 +8,9 @@
 //   any other                       read                      anywhere on the way from the write to the issue
 //   any                             write                     anywhere on the way
 //
+// Where a fence of the writer is missing, and another thread has fenced on the way, that is a warning: the memory model
+// asks for no more than a fence along the way, and kernels known to run right on GPUs rely on it (test/others).
+//
 // What an asynchronous copy wrote needs none: its completion is a fence. Reading generically before an asynchronous write
 // needs none either.
 

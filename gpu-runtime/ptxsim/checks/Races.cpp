@@ -173,10 +173,16 @@ void BlockRaces::checkProxy(const RaceShadow &shadow, const RaceCell &cell, cons
   bool isOwnShared = &shadow == &shared;
   if (report.isRace || !isAsyncProxy(access.thread) || !lacksProxyFence(cell, access, isOwnShared))
     return;
+  // Of the bytes of one access, the worst is told.
+  if (report.needsProxyFence && !report.isWarning)
+    return;
   report = reportOf(cell.writeThread, cell.writeLine, true, cell.launch);
   report.isRace = false;
   report.needsProxyFence = true;
-  report.isWarning = access.kind != AccessKind::Read || !isOwnShared || report.block != block;
+  report.isFencedByOther = fencedOnTheWay(cell.writeThread, cell.writeClock, access.thread,
+                                          access.inShared ? fencesShared : fencesGlobal);
+  report.isWarning = access.kind != AccessKind::Read || !isOwnShared ||
+                     report.block != block || report.isFencedByOther;
 }
 
 bool BlockRaces::readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {

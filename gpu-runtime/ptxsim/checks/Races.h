@@ -85,6 +85,8 @@ struct RaceReport {
   bool needsProxyFence = false;
   /// That rule is not confirmed on hardware.
   bool isWarning = false;
+  /// Another thread has fenced on the way, which the rule does not accept.
+  bool isFencedByOther = false;
 };
 
 /// Which memory a fence between proxies is for.

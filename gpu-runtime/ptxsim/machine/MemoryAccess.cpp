@@ -231,8 +231,9 @@ void reportProxyOrder(ExecContext &context, const Inst &inst, unsigned lane, uin
   if (other.block != context.block->linear)
     message += " of block " + std::to_string(other.block);
   message += " wrote at line " + std::to_string(other.line);
-  message += other.isWarning ? ", with no fence.proxy.async on the way"
-                             : " with no fence.proxy.async of that thread in between";
+  message += other.isFencedByOther ? " with a fence.proxy.async of another thread only, after what orders the two"
+             : other.isWarning     ? ", with no fence.proxy.async on the way"
+                                   : " with no fence.proxy.async of that thread in between";
   context.reportWithOther(FindingKind::ProxyOrder, inst, lane, address, std::move(message), other.line,
                           other.isWarning);
 }

@@ -90,7 +90,6 @@ const Bug bugs[] = {
     {"TwoArrivals", "mbarrier.init.shared::cta.b64 [%r8], 1;", 0, "mbarrier.init.shared::cta.b64 [%r8], 2;",
      {FindingKind::Deadlock}},
     {"ProxyFenceDropped", "fence.proxy.async.shared::cta;", 0, "", {FindingKind::ProxyOrder}},
-    {"InitFenceDropped", "fence.mbarrier_init.release.cluster;", 0, "", {FindingKind::ProxyOrder}},
     {"MisalignedSlot", "mov.u32 \t%r13, 1024;", 0, "mov.u32 \t%r13, 1020;", {FindingKind::Misaligned}},
 };
 
@@ -120,6 +119,18 @@ void PrintTo(const Bug &bug, std::ostream *stream) { *stream << bug.name; }
 
 INSTANTIATE_TEST_SUITE_P(Planted, BulkBugs, ::testing::ValuesIn(bugs),
                          [](const auto &info) { return std::string(info.param.name); });
+
+TEST(Bulk, AMissingFenceAfterInitIsAWarning) {
+  std::string text = readTestFile("programs/bulk.ptx");
+  const std::string fence = "fence.mbarrier_init.release.cluster;";
+  text.replace(text.find(fence), fence.size(), "");
+  TestDevice device(hopper(1));
+  ASSERT_TRUE(device.load(text)) << device.message;
+  bool correct = false;
+  EXPECT_TRUE(runPipeline(device, 5, correct)) << device.report();
+  EXPECT_TRUE(correct);
+  EXPECT_TRUE(device.found(FindingKind::ProxyOrder)) << device.report();
+}
 
 /// One thread, one barrier with a count of 2; the words stored are what test_wait said, and pending counts.
 const char *const rules = R"(

@@ -87,6 +87,7 @@ TEST(TensorMapEdit, MakesWhatTheHostEncodes) {
   uint32_t box[] = {16, 8, 2}, steps[] = {1, 2, 1};
   TensorMapRequest request;
   request.elementBytes = 2;
+  request.dataType = 9;
   request.isFloat = true;
   request.rank = 3;
   request.address = tensor;

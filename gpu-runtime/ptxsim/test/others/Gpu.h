@@ -17,6 +17,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -102,13 +103,17 @@ public:
     return false;
   }
 
-  /// What was found, by kind.
+  /// What was found, by kind; of warnings, "warning: " and the kind.
   std::set<std::string> findingKinds() {
     std::set<std::string> kinds;
-    std::string text = findings();
+    std::istringstream lines(findings());
     const std::string key = "\"kind\": \"";
-    for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
-      kinds.insert(text.substr(at + key.size(), text.find('"', at + key.size()) - at - key.size()));
+    for (std::string line; std::getline(lines, line);)
+      if (size_t at = line.find(key); at != std::string::npos) {
+        at += key.size();
+        bool isWarning = line.find("\"warning\": true") != std::string::npos;
+        kinds.insert((isWarning ? "warning: " : "") + line.substr(at, line.find('"', at) - at));
+      }
     return kinds;
   }
 

@@ -18,7 +18,7 @@
 namespace others {
 
 /// Findings that README.md explains.
-const std::set<std::string> none, proxyWarnings = {"unconfirmed-proxy-order"};
+const std::set<std::string> none, proxyWarnings = {"warning: proxy-order"};
 
 /// In speed mode there are none.
 inline void expectFindings(Gpu &gpu, const std::set<std::string> &expected) {

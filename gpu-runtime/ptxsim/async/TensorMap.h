@@ -12,6 +12,7 @@
 
 #include "isa/Types.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -44,7 +45,7 @@ struct TensorMap {
   bool isIm2col = false;
   uint16_t channels = 0, pixels = 0;
   int16_t lower[3] = {}, upper[3] = {};
-  uint8_t unused[24] = {};
+  uint8_t unused[26] = {};
 
   uint64_t dim(unsigned i) const { return uint64_t(dimsLess1[i]) + 1; }
   /// Elements of the tile along a dim.
@@ -58,7 +59,7 @@ struct TensorMap {
   /// What reductions combine; None for types that have none.
   ScalarType reductionType(bool isBitwise) const;
 };
-static_assert(sizeof(TensorMap) == 128, "CUtensorMap has 128 bytes");
+static_assert(sizeof(TensorMap) == 128 && offsetof(TensorMap, unused) == 102, "CUtensorMap has 128 bytes, without gaps");
 
 /// What the caller of cuTensorMapEncodeTiled says; arrays of `rank` (strides: rank - 1) elements.
 struct TensorMapRequest {

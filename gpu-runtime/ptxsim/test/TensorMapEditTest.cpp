@@ -100,9 +100,10 @@ TEST(TensorMapEdit, MakesWhatTheHostEncodes) {
   TensorMap expected;
   std::string why;
   ASSERT_TRUE(encodeTensorMap(request, expected, why)) << why;
-  std::vector<uint8_t> bytes(sizeof(expected));
+  std::vector<uint8_t> bytes(sizeof(expected)), got = device.download<uint8_t>(where, sizeof(expected));
   std::memcpy(bytes.data(), &expected, sizeof(expected));
-  EXPECT_EQ(device.download<uint8_t>(where, sizeof(expected)), bytes);
+  for (size_t i = 0; i < sizeof(expected); ++i)
+    EXPECT_EQ(int(got[i]), int(bytes[i])) << "byte " << i;
 }
 
 TEST(TensorMapEdit, WhatCannotBeIsFound) {

@@ -6,6 +6,7 @@
 
 #include "collectives/Collectives.h"
 #include "machine/Warp.h"
+#include "matrix/Wgmma.h"
 #include "matrix/Execute.h"
 
 #include <algorithm>
@@ -250,6 +251,10 @@ bool tryComplete(ExecContext &context, Warp &warp, unsigned index) {
   }
   if ((first.memberMask & warp.live & ~meeting.lanes) != 0)
     return false;
+  if (static_cast<CollectiveOp>(inst.op) == CollectiveOp::Matrix && mustWaitForWarpgroup(context, inst, warp)) {
+    forEachLane(meeting.lanes, [&](unsigned lane) { meeting.fragment[lane]->state = Fragment::Asleep; });
+    return false;
+  }
   perform(context, meeting);
   forEachLane(meeting.lanes, [&](unsigned lane) {
     Fragment &fragment = *meeting.fragment[lane];

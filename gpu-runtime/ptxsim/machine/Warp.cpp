@@ -259,7 +259,7 @@ std::string describe(const Warp &warp) {
       continue;
     text += " lanes " + maskText(fragment.mask);
     text += fragment.state == Fragment::AtBarrier      ? " wait at barrier " + std::to_string(fragment.barrier)
-            : fragment.state == Fragment::Asleep     ? " wait for an mbarrier or for registers"
+            : fragment.state == Fragment::Asleep     ? " wait for an mbarrier, for registers or for their warpgroup"
             : fragment.state == Fragment::AtCollective ? " wait for lanes " + maskText(fragment.memberMask)
                                                        : " run";
     text += " at line " + std::to_string(code[fragment.pc].line) + ";";

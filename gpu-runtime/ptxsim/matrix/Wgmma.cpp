@@ -7,6 +7,9 @@
 // choice says when (at once, in speed mode). Until the wait the registers of D belong to wgmma, and those of A may only
 // be read; registers that other instructions wrote need a wgmma.fence before wgmma may have them. For races the share
 // reads shared memory as an agent of the warp's first thread (see async/CopyAsync.h). Sums are taken as for mma.
+//
+// A group is the warpgroup's: where one warp has waited for it, the shares of all four are done, so a single thread may tell
+// others that its warpgroup no longer needs the operands.
 
 #include "matrix/Wgmma.h"
 #include "machine/MemoryAccess.h"
@@ -16,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -275,21 +279,45 @@ void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame
         perform(context, pending);
 }
 
-void wait(ExecContext &context, const MatrixCode &code) {
-  WgmmaState &state = stateOf(*context.warp);
-  uint64_t due = state.committed > code.left ? state.committed - code.left : 0;
-  for (WgmmaFlight &flight : state.flights)
+/// How many groups a wait covers.
+uint64_t dueGroups(const WgmmaState &state, const MatrixCode &code) {
+  return state.committed > code.left ? state.committed - code.left : 0;
+}
+
+/// Calls `visit` on the warps of this one's warpgroup.
+template <typename Callable> void forEachOfGroup(const Block &block, const Warp &warp, Callable visit) {
+  size_t first = warp.index / warpsPerGroup * warpsPerGroup;
+  for (size_t i = first; i < std::min(first + warpsPerGroup, block.warps.size()); ++i)
+    visit(*block.warps[i]);
+}
+
+void performDue(ExecContext &context, Warp &warp, uint64_t due) {
+  Warp *current = std::exchange(context.warp, &warp);
+  for (WgmmaFlight &flight : warp.wgmma->flights)
     if (!flight.performed && flight.group < due)
       perform(context, flight);
+  context.warp = current;
+}
+
+void wait(ExecContext &context, const MatrixCode &code) {
+  WgmmaState &state = stateOf(*context.warp);
+  uint64_t due = dueGroups(state, code);
+  forEachOfGroup(*context.block, *context.warp, [&](Warp &warp) {
+    if (warp.wgmma)
+      performDue(context, warp, due);
+  });
   auto isDue = [&](const WgmmaFlight &flight) { return flight.group < due; };
   state.flights.erase(std::remove_if(state.flights.begin(), state.flights.end(), isDue), state.flights.end());
   markOwned(state);
   BlockRaces *races = context.block->races.get();
   if (!races || due == 0)
     return;
-  unsigned first = context.warp->index * warpSize;
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    races->learn(first + lane, races->wgmmaAgentOf(first), state.groupEnds[due - 1]);
+  forEachOfGroup(*context.block, *context.warp, [&](Warp &warp) {
+    if (warp.wgmma && warp.wgmma->groupEnds.size() >= due)
+      for (unsigned lane = 0; lane < warpSize; ++lane)
+        races->learn(context.warp->index * warpSize + lane, races->wgmmaAgentOf(warp.index * warpSize),
+                     warp.wgmma->groupEnds[due - 1]);
+  });
 }
 
 /// Whether the rows are of the frame whose registers are watched.
@@ -311,6 +339,18 @@ void checkWrite(ExecContext &context, const Inst &inst, Row row) {
 }
 
 } // namespace
+
+bool mustWaitForWarpgroup(const ExecContext &context, const Inst &inst, const Warp &warp) {
+  const MatrixCode &code = context.grid->program->matrices[inst.matrix];
+  if (code.kind != MatrixCode::AsyncWait || !warp.wgmma)
+    return false;
+  uint64_t due = dueGroups(*warp.wgmma, code);
+  bool mustWait = false;
+  forEachOfGroup(*warp.block, warp, [&](const Warp &other) {
+    mustWait |= other.live != 0 && due != 0 && (!other.wgmma || other.wgmma->committed < due);
+  });
+  return mustWait;
+}
 
 void checkRegisters(ExecContext &context, const Inst &inst) {
   if (!isWatched(context))
@@ -367,6 +407,8 @@ void executeWgmma(ExecContext &context, const Inst &inst, const MatrixCode &code
     WgmmaState &state = stateOf(*context.warp);
     ++state.committed;
     state.groupEnds.push_back(state.clock);
+    context.block->idleWakes = 0;
+    wakeSleepers(*context.block);
     return;
   }
   default:

@@ -13,6 +13,10 @@ namespace tilewright::ptxsim {
 /// mma_async, fence, commit_group or wait_group of a whole warp.
 void executeWgmma(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame *const frames[warpSize]);
 
+/// Whether this is a wait_group for multiplications that other warps of the warpgroup have yet to commit: a multiplication
+/// is complete when all four warps have had their share.
+bool mustWaitForWarpgroup(const ExecContext &context, const Inst &inst, const Warp &warp);
+
 /// Reports registers that a wgmma in flight owns, and remembers which were written since the last fence; for every
 /// instruction of a warp that uses wgmma.
 void checkRegisters(ExecContext &context, const Inst &inst);

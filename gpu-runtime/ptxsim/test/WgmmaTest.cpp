@@ -305,6 +305,30 @@ void PrintTo(const Bug &bug, std::ostream *stream) { *stream << bug.name; }
 INSTANTIATE_TEST_SUITE_P(Planted, WgmmaBugs, ::testing::ValuesIn(bugs),
                          [](const auto &info) { return std::string(info.param.name); });
 
+/// One warp that has waited knows that the others' shares are done too.
+TEST(WgmmaForms, AWaitIsForTheWholeWarpgroup) {
+  const Form &f = forms[1];
+  Layout a(64, 16, f.swizzleA, f.mMajor, f.k), b(f.n, 16, f.swizzleB, f.nMajor, f.k);
+  Problem problem = makeProblem(f, a, b);
+  const std::string from = "wgmma.wait_group.sync.aligned 0;";
+  std::vector<uint32_t> right;
+  for (const char *overwrite : {"", "setp.eq.u32 %p, %thread, 64; @%p st.shared.u32 [%base], %thread;"})
+    for (bool checks : {true, false})
+      for (uint64_t seed = 1; seed <= 8; ++seed) {
+        std::string text = wgmmaKernel(f, a, b);
+        text.insert(text.find(from) + from.size(), overwrite);
+        TestDevice device(hopper(seed, checks));
+        ASSERT_TRUE(device.load(text)) << device.message;
+        uint64_t in = device.upload(problem.memory), out = device.allocate(128 * 32 * 4);
+        EXPECT_TRUE(device.launch("k", {1}, {128}, in, out)) << device.report();
+        EXPECT_EQ(device.findings.size(), 0u) << device.report();
+        std::vector<uint32_t> got = device.download<uint32_t>(out, 128 * 32);
+        if (right.empty())
+          right = got;
+        EXPECT_EQ(got, right);
+      }
+}
+
 /// Known kernels rely on a fence of the reading side: a warning, as long as no GPU has been asked.
 TEST(WgmmaForms, AProxyFenceBehindTheBarrierIsAWarning) {
   const Form &f = forms[1];

@@ -59,11 +59,13 @@ const Gemm gemms[] = {
     {"gemm-s8-sm80.ptx", s8, s32},
     {"gemm-f64-sm80.ptx", f64, f64, true, false},
     {"gemm-slices-sm80.ptx", f16, f32},
+    {"gemm-tf32-sm90.ptx", tf32, f32, true, true},
     {"gemm-pingpong-sm90.ptx", f16, f16},
     {"gemm-cooperative-sm90.ptx", f16, f32},
     {"gemm-e4m3-sm90.ptx", e4m3, f32},
     {"gemm-cp-async-sm90.ptx", bf16, f32},
     {"gemm-stream-sm90.ptx", f16, f32},
+    {"gemm-cluster-sm90.ptx", f16, f32},
     {"gemm-cluster-pingpong-sm90.ptx", bf16, bf16},
 };
 

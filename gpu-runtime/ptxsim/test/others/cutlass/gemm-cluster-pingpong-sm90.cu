@@ -9,4 +9,4 @@ using cute::Int;
 using Choice = Hopper<cutlass::bfloat16_t, cutlass::bfloat16_t, float, cute::Shape<Int<64>, Int<64>, Int<64>>, cute::Shape<Int<2>, Int<2>, Int<1>>,
                       cutlass::gemm::KernelTmaWarpSpecializedPingpong, cutlass::epilogue::TmaWarpSpecialized>;
 
-RECORD_HOPPER(Choice, 256, 128, 128)
+RECORD_HOPPER(Choice, 256, 128, 320)

@@ -78,6 +78,57 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CutlassGemm, ::testing::ValuesIn(gemms), [](cons
   return name;
 });
 
+/// What a recorded kernel of two operands leaves in its result.
+std::vector<double> runRecorded(const char *name, const std::vector<uint8_t> &a, const std::vector<uint8_t> &b, Type result) {
+  Gpu gpu;
+  KernelFile file(name);
+  size_t bytes = size_t(file.sizes[0]) * file.sizes[1] * result.bytes;
+  CUdeviceptr c = gpu.allocate(bytes);
+  std::vector<uint8_t> parameters = file.parameters(gpu, {gpu.upload(a), gpu.upload(b), c});
+  void *arguments[] = {parameters.data()};
+  gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
+  std::vector<double> got = fromBytes(gpu.download(c, bytes), result);
+  expectFindings(gpu, none);
+  return got;
+}
+
+/// Several elements to a byte, the first in the lowest bits.
+std::vector<uint8_t> packed(const std::vector<double> &values, unsigned bits) {
+  std::vector<uint8_t> bytes(values.size() * bits / 8);
+  for (size_t i = 0; i < values.size(); ++i)
+    bytes[i * bits / 8] |= (static_cast<int>(values[i]) & ((1 << bits) - 1)) << (i * bits % 8);
+  return bytes;
+}
+
+TEST(Cutlass, ProductOfFourBitsIsExact) {
+  constexpr size_t m = 68, n = 72, k = 352;
+  auto a = makeValues(m * k, s8, Data::SmallIntegers, 1), b = makeValues(n * k, s8, Data::SmallIntegers, 2);
+  EXPECT_EQ(runRecorded("cutlass/gemm-s4-sm80.ptx", packed(a, 4), packed(b, 4), s32), multiply(a, b, true, m, n, k).value);
+}
+
+TEST(Cutlass, DifferingBitsAreCounted) {
+  constexpr size_t m = 68, n = 72, k = 1152;
+  auto a = makeValues(m * k, s8, Data::Random, 1), b = makeValues(n * k, s8, Data::Random, 2);
+  for (auto *values : {&a, &b})
+    for (double &value : *values)
+      value = value > 0;
+  std::vector<double> expected(m * n);
+  for (size_t i = 0; i < m * n; ++i)
+    for (size_t l = 0; l < k; ++l)
+      expected[i] += a[i / n * k + l] != b[i % n * k + l];
+  EXPECT_EQ(runRecorded("cutlass/gemm-b1-sm80.ptx", packed(a, 1), packed(b, 1), s32), expected);
+}
+
+TEST(Cutlass, SumsInHalvesAndReluAreExact) {
+  constexpr size_t m = 72, n = 72, k = 64;
+  auto a = makeValues(m * k, f16, Data::SmallIntegers, 1), b = makeValues(n * k, f16, Data::SmallIntegers, 2);
+  std::vector<double> expected = multiply(a, b, true, m, n, k).value;
+  for (double &value : expected)
+    value = std::max(value, 0.0);
+  EXPECT_EQ(runRecorded("cutlass/gemm-f16-sums-sm80.ptx", toBytes(transposed(a, m, k), f16), toBytes(b, f16), f16),
+            expected);
+}
+
 /// Images of 9 x 11 x 16, 24 filters of 3 x 3, padding of 1, strides of 2.
 TEST(Cutlass, ConvolutionIsRight) {
   constexpr int images = 2, h = 9, w = 11, channels = 16, filters = 24, p = 5, q = 6;

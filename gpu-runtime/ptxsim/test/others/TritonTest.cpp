@@ -33,6 +33,8 @@ struct Gemm {
   unsigned m, n, k, tileM, tileN;
   bool byDescriptors = false;
   std::set<std::string> findings = {};
+  /// Blocks that share a tile.
+  unsigned cluster = 1;
 };
 
 CUtensorMap tensorMap(Gpu &gpu, CUdeviceptr address, unsigned rows, unsigned columns) {
@@ -68,7 +70,8 @@ TEST_P(TritonGemm, IsRight) {
     if (gemm.byDescriptors)
       runWithDescriptors(gpu, file, gemm, x, y, c);
     else
-      run(gpu, file, {(m + gemm.tileM - 1) / gemm.tileM, (n + gemm.tileN - 1) / gemm.tileN, 1}, x, y, c, m, n, k);
+      run(gpu, file, {gemm.cluster * ((m + gemm.tileM - 1) / gemm.tileM), (n + gemm.tileN - 1) / gemm.tileN, 1}, x, y, c,
+          m, n, k);
     auto got = fromBytes(gpu.download(c, m * n * gemm.output.bytes), gemm.output);
     expectFindings(gpu, gemm.findings);
     Product product = multiply(a, b, gemm.bByColumns, m, n, k);
@@ -85,6 +88,7 @@ const Gemm gemms[] = {
     {"gemm-bf16-sm90.ptx", bf16, bf16, false, 130, 80, 160, 128, 64},
     {"gemm-s8-sm90.ptx", s8, s32, true, 70, 80, 256, 64, 64},
     {"gemm-e4m3-sm90.ptx", e4m3, f32, true, 70, 80, 512, 64, 64},
+    {"gemm-cluster-sm90.ptx", f16, f32, false, 130, 80, 208, 128, 64, false, none, 2},
     {"gemm-tf32-sm90.ptx", tf32, f32, false, 70, 80, 80, 64, 64},
     {"gemm-device-descriptors-sm90.ptx", f16, f32, true, 100, 64, 208, 64, 64},
     {"gemm-descriptors-sm90.ptx", f16, f16, false, 128, 64, 256, 64, 64, true, proxyWarnings},

@@ -18,10 +18,21 @@
 #include "machine/Atomic.h"
 #include "machine/MemoryAccess.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tilewright::ptxsim {
 namespace {
+
+/// Kernels make maps too: what they say must be defined, and ordered before this.
+void checkMapReady(ExecContext &context, const Inst &inst, unsigned lane, uint64_t where, const Place &place) {
+  if (!context.checks)
+    return;
+  if (place.defined && std::any_of(place.defined, place.defined + sizeof(TensorMap), [](uint8_t bits) { return bits != 0xff; }))
+    context.report(FindingKind::Undefined, inst, lane, where, "parts of the tensor map are undefined");
+  checkRace(context, inst, context.warp->index * warpSize + lane, lane, where, sizeof(TensorMap), place, AccessKind::Read,
+            Scope::None, false);
+}
 
 /// The map at this address; null after a finding.
 std::shared_ptr<const TensorMap> readMap(ExecContext &context, const Inst &inst, unsigned lane, uint64_t where) {
@@ -42,8 +53,12 @@ std::shared_ptr<const TensorMap> readMap(ExecContext &context, const Inst &inst,
   else if (inst.reduces && !isBulkReduction(BulkWay::SharedToGlobal, static_cast<AtomicOp>(inst.op),
                                             map->reductionType(isBitwise(inst.op))))
     why = "this reduction does not exist for the type of the tensor map";
-  if (why.empty())
+  else if (!checkTensorMap(*map, why))
+    why = "the tensor map breaks a rule: " + why;
+  if (why.empty()) {
+    checkMapReady(context, inst, lane, where, place);
     return map;
+  }
   context.report(FindingKind::BadCall, inst, lane, where, std::move(why));
   context.stopped = true;
   context.grid->aborted = true;

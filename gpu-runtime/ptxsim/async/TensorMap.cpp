@@ -148,6 +148,36 @@ bool encodeTensorMap(const TensorMapRequest &request, TensorMap &map, std::strin
   return Encoder(request, map, why).encode();
 }
 
+bool checkTensorMap(const TensorMap &map, std::string &why) {
+  constexpr uint8_t firstFloat = 6;
+  uint64_t dims[TensorMap::maxRank];
+  uint32_t box[TensorMap::maxRank], steps[TensorMap::maxRank];
+  for (unsigned i = 0; i < TensorMap::maxRank; ++i) {
+    dims[i] = map.dim(i);
+    box[i] = uint32_t(map.boxLess1[i]) + 1;
+    steps[i] = map.elementStrides[i];
+  }
+  const int32_t lower[] = {map.lower[0], map.lower[1], map.lower[2]}, upper[] = {map.upper[0], map.upper[1], map.upper[2]};
+  TensorMapRequest request;
+  request.elementBytes = map.elementBytes;
+  request.isFloat = map.dataType >= firstFloat;
+  request.rank = map.rank;
+  request.address = map.address;
+  request.dims = dims;
+  request.strides = map.strides;
+  request.box = box;
+  request.elementStrides = steps;
+  request.swizzle = map.swizzle;
+  request.fillsNaN = map.fillsNaN;
+  request.isIm2col = map.isIm2col;
+  request.lower = lower;
+  request.upper = upper;
+  request.channels = map.channels;
+  request.pixels = map.pixels;
+  TensorMap encoded;
+  return encodeTensorMap(request, encoded, why);
+}
+
 uint32_t swizzled(uint32_t address, Swizzle swizzle) {
   static constexpr uint32_t masks[] = {0, 1, 3, 7};
   return address ^ (address >> 7 & masks[static_cast<unsigned>(swizzle)]) << 4;

@@ -83,6 +83,9 @@ struct TensorMapRequest {
 /// Every rule of the driver API; false with the one that is broken.
 bool encodeTensorMap(const TensorMapRequest &request, TensorMap &map, std::string &why);
 
+/// The same rules for a map that a kernel may have made or changed.
+bool checkTensorMap(const TensorMap &map, std::string &why);
+
 /// Address in shared memory of the piece of 16 bytes that would be at `address` without swizzling.
 uint32_t swizzled(uint32_t address, Swizzle swizzle);
 

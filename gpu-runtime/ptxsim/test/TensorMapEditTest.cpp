@@ -54,6 +54,9 @@ SHARE:
   bar.warp.sync -1;
   tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%map], [space], 128;
   fence.proxy.tensormap::generic.acquire.gpu [%map], 128;
+  setp.eq.u32 %p, %t, 0;
+  mov.u32 %zero, 0;
+  @%p cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%map, {%zero, %zero, %zero}];
   ret;
 }
 )";
@@ -124,6 +127,19 @@ TEST(TensorMapEdit, WhatCannotBeIsFound) {
   found("[space], 128;", "[space], 64;", "the size must be 128");
   found("SHARE:\n  bar.warp.sync -1;", "bar.warp.sync -1;\nSHARE:", "collective-misuse");
   found("sm_90a", "sm_90", "needs .target sm_90a");
+}
+
+TEST(TensorMapEdit, MapsAreCheckedWhereTheyAreUsed) {
+  EXPECT_EQ(Device::foundWhen("SHARE:", "SHARE:"), "");
+  auto found = [](const std::string &from, const std::string &to, const std::string &text) {
+    std::string report = Device::foundWhen(from, to);
+    EXPECT_NE(report.find(text), std::string::npos) << to << ": " << report;
+  };
+  found("[space], 0, 16;", "[space], 0, 24;", "more than the 32 that are swizzled");
+  found("[space], 0, 16;", "[space], 0, 9;", "they must be a multiple of 16");
+  found("tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [space], 10;", "", "the data type is unknown");
+  found("[space], 2;", "[space], 3;", "the tensor map is of rank 4, the instruction of 3");
+  found("setp.eq.u32 %p, %t, 0;", "setp.eq.u32 %p, %t, 7;", "race");
 }
 
 } // namespace

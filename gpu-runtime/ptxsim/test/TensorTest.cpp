@@ -32,6 +32,7 @@ struct Arrays {
 TensorMap encode(uint64_t address, Swizzle swizzle, bool nan = false) {
   Arrays arrays;
   TensorMapRequest request = {4, true, 2, address, arrays.dims, arrays.strides, arrays.box, arrays.elementStrides, swizzle, nan};
+  request.dataType = 7;
   TensorMap map;
   std::string why;
   EXPECT_TRUE(encodeTensorMap(request, map, why)) << why;

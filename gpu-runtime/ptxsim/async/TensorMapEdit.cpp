@@ -11,6 +11,7 @@
 
 #include "arithmetic/Families.h"
 #include "async/TensorMap.h"
+#include "async/TensorMapEdit.h"
 #include "decode/Decoder.h"
 #include "machine/LaneLoops.h"
 #include "machine/MemoryAccess.h"
@@ -132,38 +133,6 @@ void replaceField(ExecContext &context, const Inst &inst) {
   });
 }
 
-/// Sources: to, from. Lanes with the same addresses copy once.
-void copyAndRelease(ExecContext &context, const Inst &inst) {
-  unsigned first = static_cast<unsigned>(__builtin_ctz(context.mask));
-  if (context.mask != context.warp->live)
-    return context.report(FindingKind::CollectiveMisuse, inst, first, 0, "tensormap.cp_fenceproxy by part of a warp");
-  if (context.checks)
-    for (unsigned i = 0; i < inst.numSrc; ++i)
-      checkAddressDefined(context, inst, inst.src[i], context.mask);
-  const uint64_t *to = context.row(inst.src[0]), *from = context.row(inst.src[1]);
-  forEachLane(context.mask, [&](unsigned lane) {
-    if (context.stopped || (lane != first && to[lane] == to[first] && from[lane] == from[first]))
-      return;
-    uint64_t target = to[lane] + static_cast<uint64_t>(inst.offset2);
-    uint64_t source = from[lane] + static_cast<uint64_t>(inst.offset);
-    Place read, write;
-    if (!locate(context, inst, Space::Shared, lane, source, sizeof(TensorMap), 16, false, read) ||
-        !locate(context, inst, Space::Global, lane, target, sizeof(TensorMap), 64, true, write))
-      return;
-    if (context.checks) {
-      recordAccess(context, inst, lane, source, sizeof(TensorMap), read, AccessKind::Read, false);
-      bool same = std::memcmp(write.bytes, read.bytes, sizeof(TensorMap)) == 0;
-      recordAccess(context, inst, lane, target, sizeof(TensorMap), write, AccessKind::Write, same);
-      if (write.defined && read.defined)
-        std::memcpy(write.defined, read.defined, sizeof(TensorMap));
-    }
-    std::memcpy(write.bytes, read.bytes, sizeof(TensorMap));
-  });
-  if (BlockRaces *races = context.block->races.get())
-    forEachLane(context.mask,
-                [&](unsigned lane) { races->fence(context.warp->index * warpSize + lane, inst.scope); });
-}
-
 bool decodeReplace(InstDecoder &d) {
   Inst &inst = d.inst;
   if (d.decoder.module.targetSuffix != 'a' || d.decoder.module.target != 90)
@@ -207,14 +176,36 @@ bool decodeCopy(InstDecoder &d) {
   if (!d.take("sync") || !d.take("aligned"))
     return d.fail("needs .sync.aligned");
   uint64_t bytes = 0;
-  if (!d.expectOperands(3) || !d.address(0))
+  if (!d.expectOperands(3))
+    return false;
+  inst.flow = Flow::Collective;
+  inst.op = static_cast<uint8_t>(CollectiveOp::MapCopy);
+  // Its members: all lanes. Then the addresses.
+  d.constant(0xffffffff);
+  if (!d.address(0))
     return false;
   inst.offset2 = inst.offset;
-  inst.run = copyAndRelease;
   return d.address(1) && d.immediate(2, bytes) && (bytes == sizeof(TensorMap) || d.fail("the size must be 128"));
 }
 
 } // namespace
+
+void copyTensorMap(ExecContext &context, const Inst &inst, unsigned lane, uint64_t to, uint64_t from) {
+  uint64_t target = to + static_cast<uint64_t>(inst.offset2), source = from + static_cast<uint64_t>(inst.offset);
+  constexpr unsigned bytes = sizeof(TensorMap);
+  Place read, write;
+  if (!locate(context, inst, Space::Shared, lane, source, bytes, 16, false, read) ||
+      !locate(context, inst, Space::Global, lane, target, bytes, 64, true, write))
+    return;
+  if (context.checks) {
+    recordAccess(context, inst, lane, source, bytes, read, AccessKind::Read, false);
+    bool same = std::memcmp(write.bytes, read.bytes, bytes) == 0;
+    recordAccess(context, inst, lane, target, bytes, write, AccessKind::Write, same);
+    if (write.defined && read.defined)
+      std::memcpy(write.defined, read.defined, bytes);
+  }
+  std::memcpy(write.bytes, read.bytes, bytes);
+}
 
 bool decodeTensormap(InstDecoder &d) {
   d.inst.undef = UndefRule::Own;

@@ -1,13 +1,14 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// shfl, vote, match, redux, elect and bar.warp.sync. Lanes may come from several fragments, at different instructions:
+// shfl, vote, match, redux, elect, bar.warp.sync, matrix instructions and tensormap.cp_fenceproxy. Lanes may come from several fragments, at different instructions:
 // what has to agree is the operation and the member mask.
 
 #include "collectives/Collectives.h"
+#include "async/TensorMapEdit.h"
 #include "machine/Warp.h"
-#include "matrix/Wgmma.h"
 #include "matrix/Execute.h"
+#include "matrix/Wgmma.h"
 
 #include <algorithm>
 
@@ -204,6 +205,23 @@ void matrix(ExecContext &context, const Meeting &meeting) {
   executeMatrix(context, *meeting.inst[lane], frames);
 }
 
+/// Lanes that name the same places copy once.
+void copyMaps(ExecContext &context, const Meeting &meeting) {
+  unsigned first = static_cast<unsigned>(__builtin_ctz(meeting.lanes));
+  const Inst &inst = *meeting.inst[first];
+  forEachLane(meeting.lanes, [&](unsigned lane) {
+    uint64_t to = value(context, meeting, lane, 1), from = value(context, meeting, lane, 2);
+    if (context.checks && (undefinedBits(meeting, lane, 1) | undefinedBits(meeting, lane, 2)) != 0)
+      context.report(FindingKind::Undefined, inst, lane, to, "the address depends on an undefined value");
+    if (!context.stopped &&
+        (lane == first || to != value(context, meeting, first, 1) || from != value(context, meeting, first, 2)))
+      copyTensorMap(context, inst, lane, to, from);
+  });
+  if (BlockRaces *races = context.block->races.get())
+    forEachLane(meeting.lanes,
+                [&](unsigned lane) { races->fence(context.warp->index * warpSize + lane, inst.scope); });
+}
+
 void perform(ExecContext &context, const Meeting &meeting) {
   switch (static_cast<CollectiveOp>(meeting.inst[__builtin_ctz(meeting.lanes)]->op)) {
   case CollectiveOp::Shuffle:
@@ -218,6 +236,8 @@ void perform(ExecContext &context, const Meeting &meeting) {
     return synchronise(context, meeting);
   case CollectiveOp::Matrix:
     return matrix(context, meeting);
+  case CollectiveOp::MapCopy:
+    return copyMaps(context, meeting);
   case CollectiveOp::Elect:
     unsigned leader = static_cast<unsigned>(__builtin_ctz(meeting.lanes));
     forEachLane(meeting.lanes, [&](unsigned lane) {
@@ -229,7 +249,8 @@ void perform(ExecContext &context, const Meeting &meeting) {
 }
 
 bool agrees(const Inst &a, const Inst &b) {
-  if (static_cast<CollectiveOp>(a.op) == CollectiveOp::Matrix)
+  CollectiveOp op = static_cast<CollectiveOp>(a.op);
+  if (op == CollectiveOp::Matrix || op == CollectiveOp::MapCopy)
     return &a == &b;
   return a.op == b.op && a.mode == b.mode && a.type == b.type;
 }

@@ -57,7 +57,7 @@ enum class UndefRule : uint8_t {
 };
 
 enum class AtomicOp : uint8_t { Add, Inc, Dec, Min, Max, And, Or, Xor, Exch, Cas };
-enum class CollectiveOp : uint8_t { Shuffle, Vote, Match, Reduce, WarpBarrier, Elect, Matrix };
+enum class CollectiveOp : uint8_t { Shuffle, Vote, Match, Reduce, WarpBarrier, Elect, Matrix, MapCopy };
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
 enum class VoteMode : uint8_t { All, Any, Uniform, Ballot };
 enum class MatchMode : uint8_t { Any, All };

@@ -272,6 +272,7 @@ struct DeviceInfo {
   std::string description; // "NVIDIA H200, driver 570.86, 132 SMs, 139 GiB"
   bool available = true;
   std::string reason; // why not, when not
+  std::string target; // text for the compiler's --target=, where not obvious
 };
 
 /// How a driver is found; every field may be left empty.

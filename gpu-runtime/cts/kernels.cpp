@@ -46,6 +46,9 @@ TW_SPIRV(many_scalars)
 TW_SPIRV(spin)
 #include "kernels/spin.spv.inc"
 };
+TW_SPIRV(cooperative_matmul)
+#include "kernels/cooperative_matmul.spv.inc"
+};
 #undef TW_SPIRV
 
 template <typename T> static T *pointer(const uint64_t *params, int i) {
@@ -192,6 +195,30 @@ TestModule clusterModule() {
   usePtx(module.desc, clusterText);
   module.desc.kernels = {kernel};
   return module;
+}
+
+std::vector<uint32_t> cooperativeMatmul(const std::array<uint32_t, 4> &sizes,
+                                        TestModule &module) {
+  std::vector<uint32_t> words(std::begin(cooperative_matmul_spirv),
+                              std::end(cooperative_matmul_spirv));
+  for (uint32_t &word : words)
+    for (uint32_t i = 0; i < sizes.size(); ++i)
+      if (word == 0x40000001 + i)
+        word = sizes[i];
+  KernelDesc kernel;
+  kernel.entry = "cooperative_matmul";
+  kernel.block = {sizes[3], 1, 1};
+  kernel.subgroup = sizes[3];
+  for (int i = 0; i < 3; ++i)
+    kernel.params.push_back({true, TW_I64});
+  for (int i = 0; i < 2; ++i)
+    kernel.params.push_back({false, TW_I32});
+  module.desc.name = "cts/cooperative_matmul";
+  module.desc.kind = ModuleKind::Spirv;
+  module.desc.bytes = reinterpret_cast<const uint8_t *>(words.data());
+  module.desc.size = words.size() * sizeof(uint32_t);
+  module.desc.kernels = {kernel};
+  return words;
 }
 
 //===----------------------------------------------------------------------===//

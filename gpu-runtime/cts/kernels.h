@@ -8,6 +8,7 @@
 
 #include "cts.h"
 
+#include <array>
 #include <initializer_list>
 
 namespace tilewright::cts {
@@ -37,6 +38,12 @@ TestModule dynamicSharedModule();
 
 /// cluster_ranks: out[block] = 100 * cluster size + rank, clusters of 2, cuda.
 TestModule clusterModule();
+
+/// cooperative_matmul: a, b (f16), c (f32), i32 n, i32 k: c = a * b by cooperative
+/// matrices of sizes[0] x sizes[1] x sizes[2], grid over columns and rows; a
+/// subgroup of sizes[3] a block. The words must outlive the loading. vulkan only.
+std::vector<uint32_t> cooperativeMatmul(const std::array<uint32_t, 4> &sizes,
+                                        TestModule &module);
 
 /// Buffers by whole size and scalars by value, for one launch.
 class Arguments {

@@ -4,6 +4,7 @@
 // Kernels: parameters, grids, shared memory, subgroups.
 #include "kernels.h"
 
+#include <cstdlib>
 #include <cstring>
 
 namespace tilewright::cts {
@@ -236,6 +237,96 @@ static void manyScalars(Context &context) {
            std::to_string(out[0]) + " and " + std::to_string(out[1]));
 }
 
+/// The f16 of a small integer.
+static uint16_t halfOf(int value) {
+  if (value == 0)
+    return 0;
+  uint32_t magnitude = static_cast<uint32_t>(std::abs(value)), exponent = 0;
+  while (magnitude >> (exponent + 1))
+    ++exponent;
+  return static_cast<uint16_t>((value < 0 ? 0x8000 : 0) |
+                               ((exponent + 15) << 10) |
+                               ((magnitude << (10 - exponent)) & 0x3ff));
+}
+
+/// A product by cooperative matrices, in the first shape for f16 and f32 that
+/// the device lists: small integers, so that every sum is exact.
+static void cooperativeMatrix(Context &context) {
+  if (context.driver() != "vulkan")
+    return context.skip("cooperative matrices are Vulkan's");
+  auto size = static_cast<uint32_t>(context.fact("subgroup_size"));
+  std::array<uint32_t, 4> sizes = {0, 0, 0, size};
+  for (uint32_t m : {8, 16, 32})
+    for (uint32_t n : {8, 16, 32})
+      for (uint32_t k : {8, 16, 32})
+        if (!sizes[0] &&
+            context.fact(("cooperative_matrix:" + std::to_string(m) + "x" +
+                          std::to_string(n) + "x" + std::to_string(k) +
+                          ":f16,f16,f32,f32")
+                             .c_str()))
+          sizes = {m, n, k, size};
+  std::unique_ptr<DriverModule> module;
+  TestModule test;
+  if (!sizes[0]) {
+    // Refused by the name of what is missing, before the driver sees it.
+    std::vector<uint32_t> words = cooperativeMatmul({16, 16, 16, size}, test);
+    Status status = test.load(context, module);
+    if (!status) {
+      Bench bench(context);
+      TW_OK(bench.start());
+      std::unique_ptr<DriverBuffer> a;
+      TW_OK(context.device().allocate(4096, a));
+      status = Arguments().read(*a).read(*a).write(*a).i32(16).i32(16).launch(
+          *bench.stream, *module, {1, 1, 1});
+    }
+    TW_CHECK(status.message().find("CooperativeMatrixKHR") !=
+                 std::string::npos,
+             "refused with: " + status.message());
+    return context.skip("no 16-bit cooperative matrices");
+  }
+  std::vector<uint32_t> words = cooperativeMatmul(sizes, test);
+  TW_OK(test.load(context, module));
+  uint32_t m = 3 * sizes[0], n = 2 * sizes[1], k = 5 * sizes[2];
+  std::vector<uint16_t> a(m * k), b(k * n);
+  std::vector<float> c(m * n, -1.0f);
+  auto valueA = [](uint32_t i, uint32_t j) {
+    return static_cast<int>((7 * i + 3 * j) % 9) - 4;
+  };
+  auto valueB = [](uint32_t i, uint32_t j) {
+    return static_cast<int>((5 * i + 11 * j) % 7) - 3;
+  };
+  for (uint32_t i = 0; i < m; ++i)
+    for (uint32_t j = 0; j < k; ++j)
+      a[i * k + j] = halfOf(valueA(i, j));
+  for (uint32_t i = 0; i < k; ++i)
+    for (uint32_t j = 0; j < n; ++j)
+      b[i * n + j] = halfOf(valueB(i, j));
+  Bench bench(context);
+  TW_OK(bench.start());
+  std::unique_ptr<DriverBuffer> bufferA, bufferB, bufferC;
+  TW_OK(bench.upload(a, bufferA));
+  TW_OK(bench.upload(b, bufferB));
+  TW_OK(bench.upload(c, bufferC));
+  TW_OK(Arguments()
+            .read(*bufferA)
+            .read(*bufferB)
+            .write(*bufferC)
+            .i32(static_cast<int32_t>(n))
+            .i32(static_cast<int32_t>(k))
+            .launch(*bench.stream, *module, {2, 3, 1}));
+  TW_OK(bench.download(*bufferC, c));
+  for (uint32_t i = 0; i < m; ++i)
+    for (uint32_t j = 0; j < n; ++j) {
+      int sum = 0;
+      for (uint32_t l = 0; l < k; ++l)
+        sum += valueA(i, l) * valueB(l, j);
+      TW_CHECK(c[i * n + j] == static_cast<float>(sum),
+               "element " + std::to_string(i) + ", " + std::to_string(j) +
+                   " is " + std::to_string(c[i * n + j]) + ", not " +
+                   std::to_string(sum));
+    }
+}
+
 /// A binding that begins inside its buffer, at the alignment all devices take.
 static void boundRange(Context &context) {
   Bench bench(context);
@@ -265,6 +356,7 @@ std::vector<Case> launchCases() {
           {"launch.required_subgroup_size", requiredSubgroup},
           {"launch.clusters", clusters},
           {"launch.many_scalars", manyScalars},
+          {"launch.cooperative_matrix", cooperativeMatrix},
           {"launch.bound_range", boundRange}};
 }
 

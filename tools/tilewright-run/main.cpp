@@ -58,10 +58,13 @@ std::vector<tilewright_device_info> listDevices(tilewright_instance *instance) {
 }
 
 void printDevices(tilewright_instance *instance) {
-  for (const tilewright_device_info &info : listDevices(instance))
+  for (const tilewright_device_info &info : listDevices(instance)) {
     std::printf("%-10s %s%s%s\n", info.name, info.description,
                 info.available ? "" : " (not available: ",
                 info.available ? "" : (std::string(info.reason) + ")").c_str());
+    if (*info.target)
+      std::printf("%-10s --target=%s\n", "", info.target);
+  }
 }
 
 // What "auto" goes through, in order.

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// VK_KHR_cooperative_matrix, which is newer than the vendored Vulkan headers:
-// the structs, enumerators and the one function that the driver uses, written
+// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which are newer than the
+// vendored Vulkan headers: the structs, enumerators and the one function that the driver uses, written
 // from the registry. Guarded, so that newer headers take precedence.
 #ifndef TILEWRIGHT_DRIVERS_VULKAN_COOPERATIVE_MATRIX_H
 #define TILEWRIGHT_DRIVERS_VULKAN_COOPERATIVE_MATRIX_H
@@ -68,4 +68,23 @@ typedef VkResult(
     VkCooperativeMatrixPropertiesKHR *pProperties);
 
 #endif // VK_KHR_cooperative_matrix
+
+#ifndef VK_KHR_shader_bfloat16
+#define VK_KHR_shader_bfloat16 1
+
+constexpr VkStructureType
+    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR =
+        static_cast<VkStructureType>(1000141000);
+constexpr VkComponentTypeKHR VK_COMPONENT_TYPE_BFLOAT16_KHR =
+    static_cast<VkComponentTypeKHR>(1000141000);
+
+struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 shaderBFloat16Type;
+  VkBool32 shaderBFloat16DotProduct;
+  VkBool32 shaderBFloat16CooperativeMatrix;
+};
+
+#endif // VK_KHR_shader_bfloat16
 #endif // TILEWRIGHT_DRIVERS_VULKAN_COOPERATIVE_MATRIX_H

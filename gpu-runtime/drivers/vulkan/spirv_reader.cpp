@@ -340,6 +340,9 @@ const char *factOfCapability(uint32_t capability, const char *&name) {
     TW_CAPABILITY(4449, UniformAndStorageBuffer8BitAccess,
                   "feature:uniformAndStorageBuffer8BitAccess")
     TW_CAPABILITY(4450, StoragePushConstant8, "feature:storagePushConstant8")
+    TW_CAPABILITY(5116, BFloat16TypeKHR, "feature:shaderBFloat16Type")
+    TW_CAPABILITY(5118, BFloat16CooperativeMatrixKHR,
+                  "feature:shaderBFloat16CooperativeMatrix")
     TW_CAPABILITY(5345, VulkanMemoryModel, "feature:vulkanMemoryModel")
     TW_CAPABILITY(5346, VulkanMemoryModelDeviceScope,
                   "feature:vulkanMemoryModelDeviceScope")

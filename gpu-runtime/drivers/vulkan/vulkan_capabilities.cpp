@@ -43,6 +43,14 @@ std::string Capabilities::description() const {
          typeName(properties.deviceType) + ", " + memorySize;
 }
 
+std::string Capabilities::target() const {
+  uint32_t minor = std::min<uint32_t>(VK_API_VERSION_MINOR(version), 3);
+  std::string text = "vulkan:1." + std::to_string(minor);
+  for (const std::string &shape : shapes)
+    text += "+coopmat=" + shape;
+  return text;
+}
+
 Status listPhysicalDevices(const VulkanLibrary &library,
                            std::vector<VkPhysicalDevice> &result) {
   uint32_t count = 0;
@@ -221,6 +229,8 @@ static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
 }
 
 static const char *componentName(VkComponentTypeKHR type) {
+  if (type == VK_COMPONENT_TYPE_BFLOAT16_KHR)
+    return "bf16";
   static const char *const names[] = {"f16", "f32", "f64", "s8",  "s16", "s32",
                                       "s64", "u8",  "u16", "u32", "u64"};
   return type < std::size(names) ? names[type] : "other";
@@ -243,10 +253,15 @@ static void queryCooperativeMatrices(const VulkanLibrary &library,
     const VkCooperativeMatrixPropertiesKHR &p = list[i];
     if (p.scope != VK_SCOPE_SUBGROUP_KHR || p.saturatingAccumulation)
       continue;
-    caps.facts["cooperative_matrix:" + std::to_string(p.MSize) + "x" +
-               std::to_string(p.NSize) + "x" + std::to_string(p.KSize) + ":" +
-               componentName(p.AType) + "," + componentName(p.BType) + "," +
-               componentName(p.CType) + "," + componentName(p.ResultType)] = 1;
+    std::string shape = std::to_string(p.MSize) + "x" +
+                        std::to_string(p.NSize) + "x" +
+                        std::to_string(p.KSize) + ":" + componentName(p.AType);
+    caps.facts["cooperative_matrix:" + shape + "," + componentName(p.BType) +
+               "," + componentName(p.CType) + "," +
+               componentName(p.ResultType)] = 1;
+    // What the compiler uses: products of one type into another.
+    if (p.AType == p.BType && p.CType == p.ResultType)
+      caps.shapes.push_back(shape + ":" + componentName(p.CType));
   }
 }
 

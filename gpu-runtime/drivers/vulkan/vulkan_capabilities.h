@@ -30,7 +30,7 @@
 //                         shuffle_relative clustered quad, in compute shaders
 //   cooperative_matrix:<M>x<N>x<K>:<A>,<B>,<C>,<Result>
 //                         subgroup scope, not saturating; types f16 f32 f64 s8
-//                         s16 s32 s64 u8 u16 u32 u64
+//                         s16 s32 s64 u8 u16 u32 u64 bf16
 #ifndef TILEWRIGHT_DRIVERS_VULKAN_VULKAN_CAPABILITIES_H
 #define TILEWRIGHT_DRIVERS_VULKAN_VULKAN_CAPABILITIES_H
 
@@ -75,6 +75,8 @@ struct Capabilities {
   FeatureChain enabled; // what vkCreateDevice is given
   std::vector<const char *> enabledExtensions;
   std::map<std::string, int64_t, std::less<>> facts;
+  /// Cooperative matrices in the form of target text: "16x16x16:f16:f32".
+  std::vector<std::string> shapes;
 
   const VkPhysicalDeviceLimits &limits() const { return properties.limits; }
   int64_t fact(std::string_view name) const {
@@ -90,6 +92,9 @@ struct Capabilities {
   bool sharesMemory = false;
   /// "llvmpipe (LLVM 15), llvmpipe Mesa 22.3.6, Vulkan 1.3, cpu, 2.0 GiB".
   std::string description() const;
+  /// What `tilewright-compile --target=` is given for this device:
+  /// "vulkan:1.3+coopmat=16x16x16:f16:f32".
+  std::string target() const;
 };
 
 /// Asks everything. Unavailable, with the reason, when the device cannot serve

@@ -114,6 +114,8 @@ typedef struct tilewright_device_info {
   const char *description; /* for people */
   int32_t available;
   const char *reason;      /* why not, when not available */
+  const char *target;      /* what tilewright-compile --target= is given to use
+                              all of a Vulkan device; else empty */
 } tilewright_device_info;
 
 /* Fills up to `capacity` entries, and `count` with how many there are.

@@ -272,7 +272,8 @@ struct DeviceInfo {
   std::string description; // "NVIDIA H200, driver 570.86, 132 SMs, 139 GiB"
   bool available = true;
   std::string reason; // why not, when not
-  std::string target; // text for the compiler's --target=, where not obvious
+  std::string target; // text for the compiler's --target=, where the driver's
+                      // name does not name all that the device can do
 };
 
 /// How a driver is found; every field may be left empty.

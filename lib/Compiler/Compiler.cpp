@@ -21,6 +21,7 @@
 
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace mlir;
@@ -291,6 +292,16 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   }
   if (failed(compileKernels(job, program)))
     return failure();
+  // Once for all kernels that it is true of.
+  llvm::MapVector<StringRef, int64_t> notes;
+  for (const CompiledKernel &kernel : program.kernels)
+    if (!kernel.code.note.empty())
+      ++notes[kernel.code.note];
+  for (auto [note, count] : notes)
+    result.diagnostics += ("remark: " + job.target->name + ": " + Twine(count) +
+                           (count == 1 ? " kernel is " : " kernels are ") +
+                           note + "\n")
+                              .str();
   for (const CompiledKernel &kernel : program.kernels)
     if (kernel.code.kind == CodeKind::Object)
       host.objects.push_back({{kernel.code.entry}, kernel.code.bytes});

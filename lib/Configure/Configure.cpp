@@ -86,7 +86,12 @@ static void explainMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
                               TargetAttr target,
                               SmallVectorImpl<std::string> &explain) {
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  if (config.getMma() || !names || !matchProduct(info.getRoot()))
+  if (config.getMma() || !matchProduct(info.getRoot()))
+    return;
+  if (!names && target.getBackend() == "spirv")
+    explain.push_back("not on matrix units: " + target.getName().str() +
+                      " names no cooperative matrices; +coopmat does");
+  if (!names)
     return;
   std::string reason = "no instruction of the target has its types";
   for (auto name : names.getAsRange<StringAttr>()) {

@@ -15,8 +15,10 @@
 // test/unit/Configure/FootprintTest.cpp.
 
 #include "CostModel.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -107,11 +109,30 @@ static bool storesNarrow(const KernelInfo &info, LoweringConfigAttr config,
   return false;
 }
 
+/// Opaque fragments: each subgroup has room for two matrices of every type that
+/// leaves or enters them (distribute, Fragments.cpp).
+static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
+                               const MatrixInstruction &instruction) {
+  llvm::SmallSetVector<Type, 4> types;
+  types.insert(instruction.accumulator);
+  for (OpResult result : info.results)
+    types.insert(getElementTypeOrSelf(result.getType()));
+  int64_t bytes = 0, m = instruction.m, n = instruction.n;
+  for (Type type : types)
+    bytes += 2 * plan.threads / plan.subgroup *
+             (m * n * bytesPerElement(type) + 16 * std::max(m, n));
+  return bytes;
+}
+
 int64_t tilewright::estimateScratch(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     const TilePlan &plan) {
   if (plan.subgroup <= 1)
     return 0;
+  if (StringAttr name = config.getMma())
+    if (auto instruction = MatrixInstruction::parse(name.getContext(), name);
+        instruction && instruction->opaque)
+      return fragmentScratch(info, plan, *instruction);
   llvm::MapVector<Type, int64_t> largest;
   auto use = [&](Type type, int64_t bytes) {
     int64_t &most = largest[getElementTypeOrSelf(type)];

@@ -36,7 +36,7 @@ FragmentSteps::FragmentSteps(MmaOp op) : op(op) {
 }
 
 Value FragmentSteps::load(OpBuilder &b, Value operand, AffineMap map,
-                          int64_t number) {
+                          Value from) {
   auto type = dyn_cast<MemRefType>(operand.getType());
   if (!type)
     return operand;
@@ -47,8 +47,8 @@ Value FragmentSteps::load(OpBuilder &b, Value operand, AffineMap map,
     bool isReduced = extent > 1 && map.getDimPosition(dim) == reduced;
     if (isReduced)
       shape[dim] = step;
-    indices.push_back(arith::ConstantIndexOp::create(
-        b, loc, isReduced ? number * step : 0));
+    indices.push_back(isReduced ? from
+                                : arith::ConstantIndexOp::create(b, loc, 0));
   }
   Value padding = arith::ConstantOp::create(b, loc,
                                             b.getZeroAttr(type.getElementType()));
@@ -60,8 +60,17 @@ Value FragmentSteps::load(OpBuilder &b, Value operand, AffineMap map,
 
 FragmentSteps::Fragments FragmentSteps::load(OpBuilder &b, Value left,
                                              Value right, int64_t number) {
-  Value first = load(b, left, maps[0], number);
-  return {first, load(b, right, maps[1], number)};
+  if (!isa<MemRefType>(left.getType()) && !isa<MemRefType>(right.getType()))
+    return {left, right};
+  return loadFrom(
+      b, left, right,
+      arith::ConstantIndexOp::create(b, op.getLoc(), number * step));
+}
+
+FragmentSteps::Fragments FragmentSteps::loadFrom(OpBuilder &b, Value left,
+                                                 Value right, Value from) {
+  Value first = load(b, left, maps[0], from);
+  return {first, load(b, right, maps[1], from)};
 }
 
 Value FragmentSteps::multiply(OpBuilder &b, Fragments fragments, Value acc) {

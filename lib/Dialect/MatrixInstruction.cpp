@@ -16,7 +16,7 @@ static Type parseType(Builder &builder, StringRef name) {
       .Cases({"tf32", "f32"}, builder.getF32Type())
       .Case("f64", builder.getF64Type())
       .Cases({"s8", "u8"}, builder.getI8Type())
-      .Case("s32", builder.getI32Type())
+      .Cases({"s32", "u32"}, builder.getI32Type())
       .Case("e4m3", builder.getType<Float8E4M3FNType>())
       .Case("e5m2", builder.getType<Float8E5M2Type>())
       .Default(Type());
@@ -29,7 +29,8 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
     return name.consume_front(prefix) && !name.consumeInteger(10, value) &&
            value > 0;
   };
-  if (!name.consume_front("mma.") || !number("m", result.m) ||
+  result.opaque = name.consume_front("coopmat.");
+  if ((!result.opaque && !name.consume_front("mma.")) || !number("m", result.m) ||
       !number("n", result.n) || !number("k", result.k) ||
       !name.consume_front("."))
     return std::nullopt;

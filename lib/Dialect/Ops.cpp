@@ -145,6 +145,40 @@ LogicalResult AsyncCopyRunOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// LoadFragmentOp, StoreFragmentOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyFragment(Operation *op, Type fragment, Type base,
+                                    int64_t stride, bool transposed) {
+  auto vector = cast<VectorType>(fragment);
+  auto memory = cast<MemRefType>(base);
+  if (memory.getRank() != 1 ||
+      !isa_and_nonnull<SharedAttr>(memory.getMemorySpace()))
+    return op->emitOpError()
+           << "accesses shared memory of rank 1, not " << memory;
+  if (vector.getRank() != 2 ||
+      vector.getElementType() != memory.getElementType())
+    return op->emitOpError() << "moves vectors of rank 2 of the memory's type, "
+                                "not "
+                             << vector;
+  if (stride < vector.getDimSize(transposed ? 0 : 1))
+    return op->emitOpError() << "has rows that overlap: stride " << stride;
+  return success();
+}
+
+LogicalResult LoadFragmentOp::verify() {
+  if (!llvm::is_contained({"a", "b", "acc"}, getUse()))
+    return emitOpError() << "has use '" << getUse() << "'; a, b, acc exist";
+  return verifyFragment(*this, getResult().getType(), getBase().getType(),
+                        getStride(), getTransposed());
+}
+
+LogicalResult StoreFragmentOp::verify() {
+  return verifyFragment(*this, getValue().getType(), getBase().getType(),
+                        getStride(), getTransposed());
+}
+
+//===----------------------------------------------------------------------===//
 // LoadMatricesOp
 //===----------------------------------------------------------------------===//
 

@@ -70,12 +70,14 @@ private:
   }
   /// The strongest proposal among the vector operands, or null.
   const Proposal *strongestOperand(Operation *op);
+  bool staysOpaque(Operation *op);
 
   LogicalResult settle(Block &block);
   LogicalResult settle(Operation *op);
   /// Layouts that `op` needs its vector operands in (null: as they come).
   LogicalResult settleOperands(Operation *op);
   FailureOr<Value> inLayout(Value value, const DistributedLayout &layout);
+  Value convert(Value value, const DistributedLayout &layout);
   LogicalResult useInLayout(OpOperand &operand,
                             const DistributedLayout &layout) {
     FailureOr<Value> value = inLayout(operand.get(), layout);
@@ -90,6 +92,7 @@ private:
   func::FuncOp kernel;
   ThreadRange threads;
   int64_t accessBytes = 16;
+  bool opaque = false; // the kernel has opaque fragments
   DenseMap<Value, Proposal> proposals;
   /// Layouts that values ended up with.
   DenseMap<Value, DistributedLayout> settled;
@@ -113,6 +116,12 @@ static bool isFragment(vector::TransferReadOp read) {
            return (mma && mma.getInstruction()) ||
                   isa<scf::ForOp, scf::YieldOp>(user);
          });
+}
+
+/// A fragment that the instruction reads itself.
+static bool isOpaqueRead(Value value) {
+  auto read = value.getDefiningOp<vector::TransferReadOp>();
+  return read && isFragment(read);
 }
 
 static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
@@ -210,6 +219,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
       auto layouts = instructionLayouts(mma, threads);
       if (failed(layouts))
         return failure();
+      opaque |= layouts->acc.isOpaque();
       offer(result, layouts->acc, Matrix);
       // What a loop carries to the product has no layout of its own.
       for (auto [operand, layout] :
@@ -261,11 +271,14 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     }
     if (type)
       offer(result,
-            reduceDims(proposals[source].layout, reduction.getReductionDims()),
+            reduceDims(plainLayout(proposals[source].layout),
+                       reduction.getReductionDims()),
             Reduced);
   } else if (auto transpose = dyn_cast<vector::TransposeOp>(op)) {
     if (const Proposal *source = strongestOperand(op))
-      offer(result, source->layout.transpose(asInts(transpose.getPermutation())),
+      offer(result,
+            plainLayout(source->layout)
+                .transpose(asInts(transpose.getPermutation())),
             source->strength);
   } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     // The larger factor of a skinny product; all else adapts.
@@ -278,16 +291,34 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
         offer(result, *layout, Repeated);
   } else if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
     if (const Proposal *source = strongestOperand(op))
-      if (auto layout = castUnitDims(source->layout, type.getShape());
+      if (auto layout = castUnitDims(plainLayout(source->layout), type.getShape());
           succeeded(layout))
         offer(result, *layout, source->strength);
   } else if (isElementwise(op)) {
     if (const Proposal *source = strongestOperand(op)) {
       Proposal copy = *source;
+      if (!staysOpaque(op))
+        copy.layout = plainLayout(copy.layout);
       offer(result, copy.layout, copy.strength);
     }
   }
   return success();
+}
+
+/// Whether an elementwise op is done on opaque fragments: it can be, and all it
+/// needs is there in the same layout, or can be.
+bool LayoutAssigner::staysOpaque(Operation *op) {
+  const DistributedLayout *layout = nullptr;
+  for (Value operand : op->getOperands()) {
+    if (isSplat(operand))
+      continue;
+    auto it = proposals.find(operand);
+    if (it == proposals.end() || !it->second.layout.isOpaque() ||
+        (layout && *layout != it->second.layout))
+      return false;
+    layout = &it->second.layout;
+  }
+  return layout && worksOnFragments(op, *layout);
 }
 
 LogicalResult LayoutAssigner::proposeFor(scf::ForOp loop) {
@@ -363,6 +394,23 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
   for (auto &[known, version] : versions[value])
     if (known == text)
       return version;
+  // Opaque layouts are reached from their plain ones, and left to them.
+  std::optional<DistributedLayout> between;
+  if (layout.isOpaque() && !isSplat(value) && !isOpaqueRead(value))
+    between = plainLayout(layout);
+  else if (it != settled.end() && it->second.isOpaque() &&
+           plainLayout(it->second) != layout)
+    between = plainLayout(it->second);
+  if (between) {
+    FailureOr<Value> plain = inLayout(value, *between);
+    if (failed(plain))
+      return failure();
+    FailureOr<Value> result =
+        layout.isOpaque() ? convert(*plain, layout) : inLayout(*plain, layout);
+    if (succeeded(result))
+      versions[value].push_back({text, *result});
+    return result;
+  }
 
   Operation *op = value.getDefiningOp();
   Value result;
@@ -380,8 +428,9 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
         if (auto memory = dyn_cast<AffineDimExpr>(expr);
             memory && memory.getPosition() == last)
           dim = position;
-      repeat = dim >= 0 && contiguousBytes(layout, dim,
-                                           elementBytes(type.getElementType())) >= 32;
+      repeat = opaque ||
+               (dim >= 0 && contiguousBytes(layout, dim,
+                                           elementBytes(type.getElementType())) >= 32);
     }
     if (repeat) {
       OpBuilder builder(op);
@@ -402,18 +451,23 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
     if (it == settled.end())
       return emitError(value.getLoc())
              << "vector " << value.getType() << " has no layout to convert from";
-    OpBuilder builder(value.getContext());
-    builder.setInsertionPointAfterValue(value);
-    MLIRContext *context = value.getContext();
-    auto convert = ConvertLayoutOp::create(
-        builder, value.getLoc(), value.getType(), value,
-        toAttr(context, it->second), toAttr(context, layout));
-    write(convert, {layout});
-    result = convert.getResult();
-    settled[result] = layout;
+    result = convert(value, layout);
   }
   versions[value].push_back({text, result});
   return result;
+}
+
+/// `value`, which is settled, converted to another layout.
+Value LayoutAssigner::convert(Value value, const DistributedLayout &layout) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  MLIRContext *context = value.getContext();
+  auto convert = ConvertLayoutOp::create(
+      builder, value.getLoc(), value.getType(), value,
+      toAttr(context, settled.find(value)->second), toAttr(context, layout));
+  write(convert, {layout});
+  settled[convert.getResult()] = layout;
+  return convert.getResult();
 }
 
 LogicalResult LayoutAssigner::settle(Block &block) {
@@ -499,7 +553,9 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
       int64_t bytes = elementBytes(type.getElementType());
       int64_t wanted = std::min<int64_t>(
           32, dim < 0 ? 0 : contiguousBytes(*natural, dim, bytes));
-      if (memref.getMemorySpace() || dim < 0 ||
+      if (it->second.isOpaque())
+        layout = plainLayout(it->second);
+      else if (opaque || memref.getMemorySpace() || dim < 0 ||
           contiguousBytes(it->second, dim, bytes) >= wanted)
         layout = it->second;
     }
@@ -511,7 +567,8 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
     return useInLayout(mask, layout);
   }
   if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op)) {
-    const DistributedLayout source = proposals[reduction.getSource()].layout;
+    const DistributedLayout source =
+        plainLayout(proposals[reduction.getSource()].layout);
     if (failed(useInLayout(reduction.getSourceMutable(), source)))
       return failure();
     if (!laidOutType(reduction.getAcc().getType()))

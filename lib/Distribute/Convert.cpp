@@ -147,6 +147,8 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
   auto to = DistributedLayout::parse(std::string(op.getTo().getText()), shape);
   if (!from || !to)
     return op.emitOpError() << (from ? to.error() : from.error());
+  if (from->isOpaque() || to->isOpaque())
+    return convertFragments(op, *from, *to);
   FailureOr<Registers> source = registers(op.getSource());
   if (failed(source))
     return failure();

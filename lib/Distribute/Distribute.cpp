@@ -255,10 +255,16 @@ LogicalResult Distributor::constant(arith::ConstantOp op) {
   };
   if (dense.isSplat()) {
     Value value = scalar(dense.getSplatValue<Attribute>());
+    if (layout->isOpaque()) {
+      auto type = fragmentType(*layout, dense.getElementType());
+      value = scalar(dense.resizeSplat(type));
+    }
     code.define(op, Registers(layout->numRegisters(), value));
     return success();
   }
 
+  if (layout->isOpaque())
+    return op.emitOpError() << "is no splat and cannot be an opaque fragment";
   SmallVector<Attribute> elements(dense.getValues<Attribute>());
   // Position of the thread's register 0; registers add constants.
   SmallVector<Index> base = code.baseCoordinates(*layout);
@@ -343,7 +349,8 @@ LogicalResult Distributor::elementwise(Operation *op) {
       return failure();
     operands.push_back(*values);
   }
-  Type element = cast<VectorType>(op->getResult(0).getType()).getElementType();
+  Type element = registerType(
+      *layout, cast<VectorType>(op->getResult(0).getType()).getElementType());
   Registers results;
   for (int64_t reg = 0; reg < layout->numRegisters(); ++reg) {
     OperationState state(op->getLoc(), op->getName());
@@ -365,6 +372,9 @@ LogicalResult Distributor::broadcast(vector::BroadcastOp op) {
   VectorType from = laidOutType(op.getSourceType());
   if (!from) {
     Value value = code.scalars.lookup(op.getSource());
+    if (layout->isOpaque())
+      value = vector::BroadcastOp::create(
+          code.b, op.getLoc(), fragmentType(*layout, value.getType()), value);
     code.define(op, Registers(layout->numRegisters(), value));
     return success();
   }
@@ -515,14 +525,15 @@ LogicalResult Distributor::branch(scf::IfOp op) {
   SmallVector<Type> types;
   for (Value result : op.getResults()) {
     VectorType type = laidOutType(result.getType());
-    int64_t count = 1;
-    if (type) {
-      FailureOr<DistributedLayout> layout = getLayout(result);
-      if (failed(layout))
-        return failure();
-      count = layout->numRegisters();
+    if (!type) {
+      types.push_back(result.getType());
+      continue;
     }
-    types.append(count, type ? type.getElementType() : result.getType());
+    FailureOr<DistributedLayout> layout = getLayout(result);
+    if (failed(layout))
+      return failure();
+    types.append(layout->numRegisters(),
+                 registerType(*layout, type.getElementType()));
   }
   auto branch = scf::IfOp::create(code.b, op.getLoc(), types,
                                   code.scalars.lookup(op.getCondition()),

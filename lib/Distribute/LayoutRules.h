@@ -85,6 +85,31 @@ DistributedLayout reduceDims(const DistributedLayout &source,
 mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
                                                    const ThreadRange &threads);
 
+/// Opaque layouts are named after what they hold: a, b or acc, and this where
+/// the block vector's dims are those of the matrix in reverse.
+constexpr llvm::StringLiteral kTransposedSuffix = ".t";
+
+/// What one register of an opaque layout is in thread form.
+mlir::VectorType fragmentType(const DistributedLayout &opaque,
+                              mlir::Type element);
+
+/// The type of one register: a scalar, or an opaque fragment.
+inline mlir::Type registerType(const DistributedLayout &layout,
+                               mlir::Type element) {
+  return layout.isOpaque() ? fragmentType(layout, element) : element;
+}
+
+/// The layout that an opaque one is converted to and from; others as they are.
+DistributedLayout plainLayout(const DistributedLayout &layout);
+
+/// A constant or a broadcast scalar: it can be made in any layout.
+bool isSplat(mlir::Value value);
+
+/// Whether an elementwise op can be done on opaque fragments of this layout,
+/// where no thread knows which elements it has: arithmetic whose result is an
+/// accumulator that the target has in this shape.
+bool worksOnFragments(mlir::Operation *op, const DistributedLayout &opaque);
+
 /// Layouts of a matrix instruction's operands and accumulator over the whole
 /// block tile.
 struct MmaLayouts {

@@ -15,14 +15,44 @@
 //   %n = tilewright.mma %a1, %b1, %m …
 
 #include "tilewright/Dialect/Fragments.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Distribute/Distribute.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tilewright;
 
+/// Opaque fragments: more steps than these are a loop, which drivers unroll as
+/// they like. (Their products are the longest code there is.)
+static constexpr int64_t kMostSteps = 4;
+
+static Value multiplyInLoop(MmaOp op, FragmentSteps &steps) {
+  OpBuilder b(op);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, op.getLoc(), value);
+  };
+  auto loop = scf::ForOp::create(
+      b, op.getLoc(), constant(0), constant(steps.count() * steps.size()),
+      constant(steps.size()), op.getAcc(),
+      [&](OpBuilder &b, Location loc, Value from, ValueRange carried) {
+        auto fragments = steps.loadFrom(b, op.getA(), op.getB(), from);
+        scf::YieldOp::create(b, loc, steps.multiply(b, fragments, carried[0]));
+      });
+  return loop.getResult(0);
+}
+
 static void loadFragments(MmaOp op) {
   OpBuilder b(op);
   FragmentSteps steps(op);
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
+  if (instruction && instruction->opaque && steps.count() > kMostSteps) {
+    op.replaceAllUsesWith(multiplyInLoop(op, steps));
+    op.erase();
+    return;
+  }
   auto load = [&](int64_t number) {
     return steps.load(b, op.getA(), op.getB(), number);
   };

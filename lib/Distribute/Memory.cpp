@@ -323,6 +323,8 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   FailureOr<DistributedLayout> layout = getLayout(op.getVector());
   if (failed(layout))
     return failure();
+  if (layout->isOpaque())
+    return readFragments(op, *layout);
   if (readMatrices(op, *layout))
     return success();
   FailureOr<Access> found =

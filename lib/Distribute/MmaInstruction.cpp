@@ -102,6 +102,12 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   if (failed(instruction) || failed(shape))
     return failure();
   int bits = instruction->operand.getIntOrFloatBitWidth();
+  auto opaque = [&](std::string name, int64_t rows, int64_t columns,
+                    bool swapped) {
+    if (swapped)
+      name += kTransposedSuffix.str();
+    return layout::cooperativeMatrix(name, {rows, columns}, threads.lanes);
+  };
   int64_t warpsM, warpsN;
   std::tie(warpsM, warpsN) =
       warpGrid(op, *shape, *instruction, threads.warps);
@@ -129,13 +135,18 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
       *result = result->transpose({1, 0});
     return result->withFirstWarp(threads.firstWarp);
   };
-  auto a = grid(layout::mmaOperandA(instruction->m, instruction->k,
-                                    bits),
-                repeatM, repeatK, 0, -1, {0, 1}, shape->am != 0);
-  auto b = grid(layout::mmaOperandB(instruction->k, bits), repeatK,
-                repeatN, -1, 1, {1, 0}, shape->bk != 0);
-  auto c = grid(layout::mmaAccumulator(instruction->m), repeatM, repeatN, 0, 1,
-                {0, 1}, shape->cm != 0);
+  bool swapA = shape->am != 0, swapB = shape->bk != 0, swapC = shape->cm != 0;
+  auto [im, in, ik] = std::tuple(instruction->m, instruction->n, instruction->k);
+  bool isOpaque = instruction->opaque;
+  auto a = grid(isOpaque ? opaque("a", im, ik, swapA)
+                         : layout::mmaOperandA(im, ik, bits),
+                repeatM, repeatK, 0, -1, {0, 1}, swapA);
+  auto b = grid(isOpaque ? opaque("b", ik, in, swapB)
+                         : layout::mmaOperandB(ik, bits),
+                repeatK, repeatN, -1, 1, {1, 0}, swapB);
+  auto c = grid(isOpaque ? opaque("acc", im, in, swapC)
+                         : layout::mmaAccumulator(im),
+                repeatM, repeatN, 0, 1, {0, 1}, swapC);
   if (failed(a) || failed(b) || failed(c))
     return failure();
   return MmaLayouts{*a, *b, *c};

@@ -129,7 +129,9 @@ ThreadCode::warpCoordinates(const DistributedLayout &layout) {
 
 SmallVector<Index> ThreadCode::coordinates(const DistributedLayout &layout,
                                            ArrayRef<Level> levels) {
-  std::string key = std::to_string(levels.size()) + " " + layout.print();
+  std::string key = layout.print();
+  for (Level level : levels)
+    key += " " + std::to_string(int(level));
   auto [it, isNew] = bases.try_emplace(key);
   if (!isNew)
     return it->second;

@@ -8,6 +8,7 @@
 //   AsyncCopy.cpp    copies from global to shared memory without registers
 //   TileId.cpp       which tile the block computes
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
+//   Fragments.cpp    opaque fragments out of memory, and their conversions
 //   Convert.cpp      convert_layout as planned by the layout library
 //   ConvertByShuffles.cpp  its plans within a warp
 //   Mma.cpp          matrix products by FMA from shared memory
@@ -110,6 +111,12 @@ public:
   /// the memory does not allow it.
   bool readMatrices(mlir::vector::TransferReadOp op,
                     const DistributedLayout &layout);
+  /// Opaque fragments out of shared memory, and to and from other layouts.
+  mlir::LogicalResult readFragments(mlir::vector::TransferReadOp op,
+                                    const DistributedLayout &layout);
+  mlir::LogicalResult convertFragments(ConvertLayoutOp op,
+                                       const DistributedLayout &from,
+                                       const DistributedLayout &to);
   mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
   mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);

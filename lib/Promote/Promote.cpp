@@ -19,6 +19,8 @@
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
 
+#include "tilewright/Dialect/MatrixInstruction.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -67,9 +69,12 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   };
   // Where matrices are loaded in either direction, memory's own order stays.
   TargetAttr target = getTarget(op);
-  bool asItIs = op.getInstruction() && target &&
-                target.getFacts().contains("load_matrices") &&
-                vector.getElementTypeBitWidth() == 16;
+  auto instruction =
+      MatrixInstruction::parse(context, op.getInstruction().value_or(""));
+  bool asItIs = (instruction && instruction->opaque) ||
+                (op.getInstruction() && target &&
+                 target.getFacts().contains("load_matrices") &&
+                 vector.getElementTypeBitWidth() == 16);
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
   if (!asItIs)
     llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -82,7 +87,8 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   bool padded = op.getInstruction().has_value() ||
                 (!order.empty() && order.back() + 1 != order.size());
   SharedTile tile;
-  if (asItIs)
+  bool opaque = instruction && instruction->opaque; // read by rows, not by lanes
+  if (asItIs && !opaque)
     if (auto choice = chooseTile(op, shape, vector.getElementType())) {
       tile.type = choice->type;
       tile.conflicts = choice->conflicts;

@@ -5,6 +5,9 @@
 
 #include "tilewright/Stages/Stages.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
 #include "tilewright/Bufferize/Bufferize.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -91,10 +94,16 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   }
 }
 
+/// Letters, digits and `_`; long texts end in a hash, so that they stay names of
+/// files and sections.
 static std::string asSymbol(std::string name) {
+  constexpr size_t kLongest = 32;
+  uint32_t hash = llvm::xxh3_64bits(name);
   for (char &c : name)
     if (!llvm::isAlnum(c))
       c = '_';
+  if (name.size() > kLongest)
+    name = name.substr(0, kLongest - 9) + "_" + llvm::utohexstr(hash, true, 8);
   return name;
 }
 
@@ -104,7 +113,7 @@ std::string tilewright::targetFolder(const ParsedTarget &target) {
 
 std::string tilewright::programName(const ParsedTarget &target,
                                     const TargetVariant &variant) {
-  return asSymbol(target.name + variant.tag);
+  return asSymbol(target.name) + variant.tag;
 }
 
 void tilewright::clonePrograms(ModuleOp input, ArrayRef<ParsedTarget> targets) {

@@ -101,12 +101,18 @@ TargetRegistry::parseList(MLIRContext *context, StringRef text) const {
 
 llvm::Error tilewright::checkFeatures(const TargetSpec &spec,
                                       ArrayRef<StringRef> accepted,
-                                      StringRef syntax) {
-  for (const TargetFeature &feature : spec.features)
-    if (!llvm::is_contained(accepted, feature.name))
+                                      StringRef syntax,
+                                      ArrayRef<StringRef> repeated) {
+  for (const TargetFeature &feature : spec.features) {
+    bool repeats = llvm::is_contained(repeated, feature.name);
+    if (!repeats && !llvm::is_contained(accepted, feature.name))
       return makeTargetError("target '" + spec.str() +
                              "' has unknown feature '" + feature.name +
                              "'; accepted is " + syntax);
+    if (!repeats && spec.getValues(feature.name).size() > 1)
+      return makeTargetError("target '" + spec.str() + "': feature '" +
+                             feature.name + "' is given twice");
+  }
   return llvm::Error::success();
 }
 

@@ -25,11 +25,26 @@ static bool isWord(StringRef text) {
          });
 }
 
+/// Values are words with `:` between them.
+static bool isValue(StringRef text) {
+  llvm::SmallVector<StringRef> words;
+  text.split(words, ':');
+  return llvm::all_of(words, isWord);
+}
+
 std::optional<StringRef> TargetSpec::getFeature(StringRef key) const {
   for (const TargetFeature &feature : features)
     if (feature.name == key)
       return StringRef(feature.value);
   return std::nullopt;
+}
+
+llvm::SmallVector<StringRef> TargetSpec::getValues(StringRef key) const {
+  llvm::SmallVector<StringRef> values;
+  for (const TargetFeature &feature : features)
+    if (feature.name == key)
+      values.push_back(feature.value);
+  return values;
 }
 
 std::string TargetSpec::str() const {
@@ -39,7 +54,7 @@ std::string TargetSpec::str() const {
   llvm::SmallVector<const TargetFeature *> sorted;
   for (const TargetFeature &feature : features)
     sorted.push_back(&feature);
-  llvm::sort(sorted, [](const TargetFeature *a, const TargetFeature *b) {
+  llvm::stable_sort(sorted, [](const TargetFeature *a, const TargetFeature *b) {
     return a->name < b->name;
   });
   for (const TargetFeature *feature : sorted) {
@@ -71,10 +86,10 @@ llvm::Expected<TargetSpec> tilewright::parseTargetSpec(StringRef text) {
     auto [key, value] = part.split('=');
     if (!isWord(key))
       return fail("'" + part + "' is not a feature");
-    if (part.contains('=') && !isWord(value))
+    if (part.contains('=') && !isValue(value))
       return fail("feature '" + key + "' has no usable value");
-    if (spec.getFeature(key))
-      return fail("feature '" + key + "' is given twice");
+    if (llvm::is_contained(spec.getValues(key), value))
+      return fail("feature '" + part + "' is given twice");
     spec.features.push_back({key.str(), value.str()});
   }
   return spec;

@@ -34,3 +34,35 @@ func.func @extents_differ(%a: vector<4x8xf32>, %b: vector<4x4xf32>, %c: vector<4
        : vector<4x8xf32>, vector<4x4xf32>, vector<4x4xf32>
   return %r : vector<4x4xf32>
 }
+
+// -----
+
+func.func private @fragment_use(%s: memref<64xf32, #tilewright.shared>, %i: index) {
+  // expected-error @below {{has use 'c'; a, b, acc exist}}
+  %f = tilewright.load_fragment "c" %s[%i] stride 8 : memref<64xf32, #tilewright.shared> -> vector<8x8xf32>
+  return
+}
+
+// -----
+
+func.func private @fragment_of_global_memory(%s: memref<?xf32>, %i: index) {
+  // expected-error @below {{accesses shared memory of rank 1, not 'memref<?xf32>'}}
+  %f = tilewright.load_fragment "a" %s[%i] stride 8 : memref<?xf32> -> vector<8x8xf32>
+  return
+}
+
+// -----
+
+func.func private @fragment_type(%s: memref<64xf32, #tilewright.shared>, %i: index, %f: vector<8x8xf16>) {
+  // expected-error @below {{moves vectors of rank 2 of the memory's type, not 'vector<8x8xf16>'}}
+  tilewright.store_fragment %f, %s[%i] stride 8 : vector<8x8xf16>, memref<64xf32, #tilewright.shared>
+  return
+}
+
+// -----
+
+func.func private @fragment_stride(%s: memref<64xf32, #tilewright.shared>, %i: index, %f: vector<16x8xf32>) {
+  // expected-error @below {{has rows that overlap: stride 8}}
+  tilewright.store_fragment transposed %f, %s[%i] stride 8 : vector<16x8xf32>, memref<64xf32, #tilewright.shared>
+  return
+}

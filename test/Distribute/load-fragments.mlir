@@ -23,3 +23,27 @@ func.func private @products(%a: memref<64x32xf16, #tilewright.shared>, %b: memre
       : memref<64x32xf16, #tilewright.shared>, memref<64x32xf16, #tilewright.shared>, vector<64x64xf32>
   return %n, %f : vector<64x64xf32>, vector<64x64xf32>
 }
+
+// Opaque fragments: a product for each step along k, in a loop from five on.
+// CHECK-LABEL: @steps
+// CHECK: vector.transfer_read %{{.*}}[%c0{{.*}}, %c0{{.*}}]{{.*}} : memref<16x32xf16, #tilewright.shared>, vector<16x16xf16>
+// CHECK: %[[FIRST:.*]] = tilewright.mma {{.*}} : vector<16x16xf16>, vector<16x16xf16>
+// CHECK: vector.transfer_read %{{.*}}[%c0{{.*}}, %c16{{.*}}]
+// CHECK: tilewright.mma %{{.*}}, %{{.*}}, %[[FIRST]]
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<16x16xf32>)
+// CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %[[K]]]
+// CHECK: vector.transfer_read %{{.*}}[%[[K]], %{{.*}}]
+// CHECK: tilewright.mma %{{.*}}, %{{.*}}, %[[ACC]]
+func.func private @steps(%a: memref<16x32xf16, #tilewright.shared>, %b: memref<32x16xf16, #tilewright.shared>,
+                         %d: memref<16x128xf16, #tilewright.shared>, %e: memref<128x16xf16, #tilewright.shared>,
+                         %c: vector<16x16xf32>) -> (vector<16x16xf32>, vector<16x16xf32>) attributes {tilewright.kernel} {
+  %n = tilewright.mma %a, %b, %c
+      {instruction = "coopmat.m16n16k16.f16.f32",
+       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+      : memref<16x32xf16, #tilewright.shared>, memref<32x16xf16, #tilewright.shared>, vector<16x16xf32>
+  %f = tilewright.mma %d, %e, %c
+      {instruction = "coopmat.m16n16k16.f16.f32",
+       maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+      : memref<16x128xf16, #tilewright.shared>, memref<128x16xf16, #tilewright.shared>, vector<16x16xf32>
+  return %n, %f : vector<16x16xf32>, vector<16x16xf32>
+}

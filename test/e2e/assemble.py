@@ -40,7 +40,8 @@ def check(batches, ptxas, spirv_val, folder, jobs):
         source = folder / f"{chip}-{digest[:32]}.{'spv' if chip == 'vulkan' else 'ptx'}"
         source.write_bytes(data)
         if chip == "vulkan":
-            command = [spirv_val, "--target-env", "vulkan1.3", str(source)]
+            front = spirv_val if isinstance(spirv_val, list) else [spirv_val]
+            command = [*front, "--target-env", "vulkan1.3", str(source)]
         else:
             command = [ptxas, f"-arch={chip}", "-o", "/dev/null", str(source)]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -30,16 +30,20 @@ import families
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIMULATED_ELEMENTS = 4096
+NEWER_VULKAN = "vulkan-newer"
+# What the validation layers print, through whatever log.
+VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
-    parser.add_argument("--filter", default="*", help="pattern of FAMILY/TYPE/SHAPE/LABEL")
+    parser.add_argument("--filter", default="*", help="comma list of patterns of FAMILY/TYPE/SHAPE/LABEL")
     parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90",
                         help="comma list; ptxsim@ARCH is the simulator as that GPU, ptxsim@ARCH+speed without its "
-                             "checks (%(default)s)")
+                             "checks; vulkan-newer@NAME the Vulkan of scripts/newer-vulkan under its validation "
+                             "layers (%(default)s)")
     parser.add_argument("--simulated-elements", type=int, default=SIMULATED_ELEMENTS,
                         help="simulate cases of up to so many input elements, and one larger per family (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
@@ -183,34 +187,42 @@ def write_cases(options, batches):
     return path
 
 
-def starts(devices):
-    """How the runner is started: suffix of its files, devices, environment. A simulated GPU is a start of its own."""
+def newer_vulkan(options):
+    return options.build / "newer-vulkan/run"
+
+
+def starts(options, devices):
+    """How the runner is started: suffix of its files, label, devices, environment, command in front. A simulated GPU
+    is a start of its own, and so is the newer Vulkan."""
     plain = [device for device in devices if "@" not in device]
     if plain:
-        yield "", plain, {}
+        yield "", None, plain, {}, []
     for device in devices:
         if "@" in device:
             name, mode = device.split("@")
             arch, _, speed = mode.partition("+")
-            yield f"-{mode}", [name], {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if speed else "on"}
+            if name == NEWER_VULKAN:
+                yield f"-{mode}", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
+            else:
+                environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if speed else "on"}
+                yield f"-{mode}", device, [name], environment, []
 
 
 def run_cases(options, path, devices, expectations, functions, verdicts):
-    for suffix, names, environment in starts(devices):
+    for suffix, label, names, environment, front in starts(options, devices):
         journal = options.out / f"journal{suffix}.jsonl"
-        run_start(options, path, journal, names, environment, verdicts)
-        label = f"{names[0]}@{suffix[1:]}" if suffix else None
+        run_start(options, path, journal, names, environment, front, verdicts)
         read_journal(journal, label, expectations, functions, verdicts)
 
 
-def run_start(options, path, journal, devices, environment, verdicts):
+def run_start(options, path, journal, devices, environment, front, verdicts):
     journal.unlink(missing_ok=True)
-    program = str(options.build / "bin/tilewright-e2e")
+    program = [*map(str, front), str(options.build / "bin/tilewright-e2e")]
     log_path = journal.with_name(journal.name.replace("journal", "runner")).with_suffix(".log")
     with open(log_path, "w") as log:
         for _ in range(200):  # restarts after crashes
             try:
-                code = subprocess.run([program, str(path), str(journal), *devices], stdout=log, stderr=log,
+                code = subprocess.run([*program, str(path), str(journal), *devices], stdout=log, stderr=log,
                                       timeout=1200, env={**os.environ, **environment}).returncode
             except subprocess.TimeoutExpired:
                 code = -1
@@ -218,6 +230,9 @@ def run_start(options, path, journal, devices, environment, verdicts):
                 break
     if code not in (0, 2):
         verdicts.add("tilewright-e2e", "failed", f"exit code {code}; see {log_path}")
+    message = VALIDATION_MESSAGE.search(log_path.read_text(errors="replace")) if front else None
+    if message:
+        verdicts.add("validation layers", "failed", f"say '{message[0]}'; see {log_path}")
 
 
 def read_journal(journal, label, expectations, functions, verdicts):
@@ -241,8 +256,10 @@ def read_journal(journal, label, expectations, functions, verdicts):
             verdicts.add(f"{name} on {device}", entry["verdict"], entry["reason"], row, column)
 
 
-def check_code(options, batches, verdicts):
+def check_code(options, batches, devices, verdicts):
     ptxas, spirv_val = shutil.which(os.environ.get("TILEWRIGHT_PTXAS") or "ptxas"), shutil.which("spirv-val")
+    if any(device.startswith(NEWER_VULKAN) for device in devices):
+        spirv_val = [str(newer_vulkan(options)), "spirv-val"]  # of its age
     if not ptxas or not spirv_val:
         missing = "ptxas" if not ptxas else "spirv-val"
         verdicts.add(missing, "failed" if options.require_ptxas else "skipped", f"no {missing} on this machine")
@@ -277,6 +294,12 @@ def available(options, devices):
     good, missing = [], {}
     for device in devices:
         driver = device.split("@")[0].split(":")[0]
+        if driver == NEWER_VULKAN:
+            if (options.build / "newer-vulkan/found.txt").exists():
+                good.append(device)
+            else:
+                missing[device] = "run scripts/newer-vulkan first"
+            continue
         lines = [line for line in listed.splitlines() if line.split()[0].split(":")[0] == driver]
         if any("(not available" not in line for line in lines):
             good.append(device)
@@ -291,7 +314,7 @@ def main():
     options.out = (options.out or options.build / "e2e").resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     functions = [f for family in families.ALL for f in family.functions()
-                 if fnmatch.fnmatchcase(f.path, options.filter)]
+                 if any(fnmatch.fnmatchcase(f.path, p) for p in options.filter.split(","))]
     if options.list:
         for f in functions:
             print(f.path, len(f.cases))
@@ -312,9 +335,9 @@ def main():
     path = write_cases(options, batches)
     if options.compile_only:
         return 0
-    check_code(options, batches, verdicts)
-    lap("assembled and validated")
     devices, missing = available(options, options.devices.split(","))
+    check_code(options, batches, devices, verdicts)
+    lap("assembled and validated")
     for device, reason in missing.items():
         verdicts.add(f"every case on {device}", "skipped", reason)
     run_cases(options, path, devices, expectations, functions, verdicts)

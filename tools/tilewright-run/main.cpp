@@ -92,8 +92,14 @@ bool endsWith(const std::string &text, const std::string &suffix) {
 // The compiler's target for a device: what the device is best at.
 std::string targetFor(Run &run, const std::string &device) {
   std::string driver = device.substr(0, device.find(':'));
-  if (driver == "cpu" || driver == "vulkan")
+  if (driver == "cpu")
     return driver;
+  if (driver == "vulkan") {
+    for (const tilewright_device_info &info : listDevices(&*run.instance))
+      if (*info.target && info.name == (device == driver ? device + ":0" : device))
+        return info.target;
+    return driver;
+  }
   tilewright_device *opened = nullptr;
   check(tilewright_device_open(&*run.instance, device.c_str(), &opened));
   int64_t sm = tilewright_device_fact(opened, "sm");

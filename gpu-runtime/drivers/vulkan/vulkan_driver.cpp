@@ -36,7 +36,8 @@ public:
       DeviceInfo &info = result.emplace_back();
       info.name = driverName + ":" + std::to_string(result.size() - 1);
       info.description = caps.description();
-      info.target = caps.target();
+      if (!caps.shapes.empty())
+        info.target = caps.target();
       info.available = usable.isOk();
       info.reason = usable.message();
     }

@@ -114,8 +114,8 @@ typedef struct tilewright_device_info {
   const char *description; /* for people */
   int32_t available;
   const char *reason;      /* why not, when not available */
-  const char *target;      /* what tilewright-compile --target= is given to use
-                              all of a Vulkan device; else empty */
+  const char *target;      /* what tilewright-compile --target= is given for a
+                              Vulkan device with matrix units; else empty */
 } tilewright_device_info;
 
 /* Fills up to `capacity` entries, and `count` with how many there are.

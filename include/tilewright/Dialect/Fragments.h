@@ -18,17 +18,22 @@ public:
   explicit FragmentSteps(MmaOp op);
 
   int64_t count() const { return extent / step; }
+  /// Elements along the sum that a step takes.
+  int64_t size() const { return step; }
   using Fragments = std::pair<mlir::Value, mlir::Value>;
   /// Reads the operands of step `number` out of the memory `a` and `b`;
   /// what is in registers already stays as it is.
   Fragments load(mlir::OpBuilder &b, mlir::Value left, mlir::Value right,
                  int64_t number);
+  /// The same of the step that begins at `from`, an index.
+  Fragments loadFrom(mlir::OpBuilder &b, mlir::Value left, mlir::Value right,
+                     mlir::Value from);
   /// `acc` and the products of one step.
   mlir::Value multiply(mlir::OpBuilder &b, Fragments fragments, mlir::Value acc);
 
 private:
   mlir::Value load(mlir::OpBuilder &b, mlir::Value operand, mlir::AffineMap map,
-                   int64_t number);
+                   mlir::Value from);
 
   MmaOp op;
   mlir::AffineMap maps[2];

@@ -8,6 +8,8 @@
 //                          by one warp
 //   mma.m16n8k32.u8.s32    unsigned bytes (in i8), i32 accumulator
 //   mma.m16n8k8.tf32.f32   f32 operands, rounded on the way in
+//   coopmat.m16n16k16.f16.f32   a cooperative matrix product of Vulkan: its
+//                          fragments are opaque, see docs/ir.md
 
 #ifndef TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
 #define TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
@@ -26,6 +28,9 @@ struct MatrixInstruction {
   llvm::StringRef signedness;
   /// Operands lose bits that the program's types have: only with --fp=tf32.
   bool rounds = false;
+  /// Only the instruction knows which thread holds which element: fragments
+  /// are converted through memory, which they are read from in any order.
+  bool opaque = false;
 
   /// Nothing where `name` is not understood.
   static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,

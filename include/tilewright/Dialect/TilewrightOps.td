@@ -285,12 +285,53 @@ def Tilewright_LoadMatricesOp : Tilewright_Op<"load_matrices"> {
   let hasVerifier = 1;
 }
 
+def Tilewright_LoadFragmentOp : Tilewright_Op<"load_fragment"> {
+  let summary = "an opaque fragment out of shared memory, by a subgroup";
+  let description = [{
+    In per-thread code. A vector of rank 2 there is a fragment: one matrix that
+    the subgroup holds together, in an arrangement that only the matrix
+    instruction knows (a cooperative matrix). `use` says as what: `a` (m, k), `b`
+    (k, n) or `acc` (m, n). Rows are `stride` elements apart in memory, of which
+    offset names the first; `transposed`: columns are.
+
+    ```mlir
+    %a = tilewright.load_fragment "a" %s[%i] stride 40
+           : memref<1280xf16, #tilewright.shared> -> vector<16x16xf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$use, Arg<AnyMemRef, "", [MemRead]>:$base,
+                       Index:$offset, I64Attr:$stride, UnitAttr:$transposed);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = [{
+    $use (`transposed` $transposed^)? $base `[` $offset `]` `stride` $stride
+    attr-dict `:` type($base) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_StoreFragmentOp : Tilewright_Op<"store_fragment"> {
+  let summary = "an opaque fragment into shared memory, by a subgroup";
+  let description = [{
+    The reverse of `load_fragment`, of an accumulator.
+  }];
+  let arguments = (ins AnyVectorOfAnyRank:$value,
+                       Arg<AnyMemRef, "", [MemWrite]>:$base, Index:$offset,
+                       I64Attr:$stride, UnitAttr:$transposed);
+  let assemblyFormat = [{
+    (`transposed` $transposed^)? $value `,` $base `[` $offset `]` `stride` $stride
+    attr-dict `:` type($value) `,` type($base)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tilewright_MmaFragmentOp : Tilewright_Op<"mma_fragment", [Pure, AttrSizedOperandSegments]> {
   let summary = "one matrix instruction of a warp, on registers";
   let description = [{
     What `mma` becomes in per-thread code: the registers of one instruction's
     fragments in the order of the instruction's atom. A and B registers are
-    scalars of the element type in atom order (targets pack them).
+    scalars of the element type in atom order (targets pack them); of an
+    instruction with opaque fragments each of A, B and the accumulator is one
+    vector of rank 2.
   }];
   let arguments = (ins StrAttr:$instruction, Variadic<AnyType>:$a,
                        Variadic<AnyType>:$b, Variadic<AnyType>:$acc);

@@ -10,10 +10,12 @@ def LoadFragmentsPass : Pass<"tilewright-load-fragments", "::mlir::func::FuncOp"
   let summary = "read the operands of matrix instructions out of shared memory";
   let description = [{
     A `tilewright.mma` with an instruction takes its operands from registers: in
-    front of it, operands in shared memory are read into vectors.
+    front of it, operands in shared memory are read into vectors. Of an
+    instruction with opaque fragments one step along k at a time, in a loop
+    where the steps are many.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-      "::mlir::vector::VectorDialect"];
+      "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def AssignLayoutsPass : Pass<"tilewright-assign-layouts", "::mlir::func::FuncOp"> {

@@ -42,7 +42,8 @@
 //   arch_specific  unit  cuda: the `a` of sm_90a
 //   vector_bytes   i64   cpu: bytes of a vector register
 //   features       str   cpu: LLVM's feature list, "+avx2,+fma"
-//   mma            [str] matrix instructions, "mma.m16n8k16.f16.f32"
+//   mma            [str] matrix instructions, "mma.m16n8k16.f16.f32",
+//                        "coopmat.m16n16k16.f16.f32"
 //   wide_index     unit  kernels can compute indices with 64 bits instead
 //   async_copy     unit  copies from global to shared without registers
 //   shuffle        unit  subgroup shuffles
@@ -127,6 +128,8 @@ struct KernelCode {
   int64_t dynamicShared = 0;
   /// The variant's "subgroup"; 0: any.
   int64_t subgroup = 0;
+  /// What a user should know about this code; empty: nothing.
+  std::string note;
   /// Joined into the program's "requires" (numbers: the largest).
   llvm::json::Object required;
 };
@@ -198,10 +201,12 @@ private:
 /// Every back end that this build has (library TilewrightTargets).
 TargetRegistry createTargetRegistry();
 
-/// For parse: an error unless each of `spec`'s features is one of `accepted`.
+/// For parse: an error unless each of `spec`'s features is one of `accepted`,
+/// given once; those of `repeated` may be given with several values.
 llvm::Error checkFeatures(const TargetSpec &spec,
                           llvm::ArrayRef<llvm::StringRef> accepted,
-                          llvm::StringRef syntax);
+                          llvm::StringRef syntax,
+                          llvm::ArrayRef<llvm::StringRef> repeated = {});
 
 /// The one kernel of a module in kernel form, or null with an error emitted.
 mlir::FunctionOpInterface getOnlyKernel(mlir::ModuleOp module);

@@ -5,6 +5,7 @@
 //
 //   NAME[:VERSION](+FEATURE[=VALUE])*      cuda:sm_90a
 //                                          vulkan:1.3+subgroup=32
+//                                          vulkan+coopmat=16x16x16:f16:f32
 //                                          cpu:x86-64-v3+avx512f
 //
 // Which names, versions and features exist is known by the back ends.
@@ -33,6 +34,9 @@ struct TargetSpec {
 
   /// The value of feature `key` ("" where it has none), or nothing.
   std::optional<llvm::StringRef> getFeature(llvm::StringRef key) const;
+
+  /// All values of a feature that may be given several times, in order.
+  llvm::SmallVector<llvm::StringRef> getValues(llvm::StringRef key) const;
 
   /// The text again, features sorted by name.
   std::string str() const;

@@ -6,12 +6,18 @@
 //
 //   vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES][+max_threads=N]
 //         [+f16=0][+f64=0][+i8=0][+i16=0][+i64=0][+float_controls=0]
+//         [+coopmat[=MxNxK:OPERAND:ACCUMULATOR]]…
+//
+// +coopmat lists the shapes of cooperative matrices that kernels may use, as
+// `tilewright-run --list-devices` prints them; without a shape those of halves
+// that most GPUs have.
 //
 // Without +subgroup every kernel is compiled for subgroups of 8, 16, 32 and 64,
 // guarded by the size that the device uses. Types that most devices have are on
 // and can be switched off; the manifest then requires of the device what the
 // kernels in fact use.
 
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/SPIRV/Passes.h"
 #include "tilewright/Target/SPIRV/SPIRV.h"
@@ -32,6 +38,7 @@ struct VulkanTarget {
   int64_t maxThreads = 1024;
   bool floatControls = true;
   SmallVector<StringRef> without; // types switched off
+  SmallVector<std::string> instructions;
 };
 } // namespace
 
@@ -69,6 +76,10 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name,
     if (type != "i1")
       storage.push_back(type);
   }
+  SmallVector<StringRef> instructions(vulkan.instructions.begin(),
+                                      vulkan.instructions.end());
+  if (!instructions.empty())
+    facts.set("mma", builder.getStrArrayAttr(instructions));
   facts.set("types", builder.getStrArrayAttr(types));
   facts.set("storage", builder.getStrArrayAttr(storage));
   return TargetAttr::get(context, name, "spirv", facts.getDictionary(context));
@@ -91,6 +102,37 @@ getNumber(const TargetSpec &spec, StringRef key, int64_t least, int64_t most,
   return value;
 }
 
+/// "16x16x16:f16:f32" as an instruction's name, or nothing where no
+/// accumulator of that type can hold the products.
+static std::optional<std::string> instructionOf(MLIRContext *context,
+                                                StringRef shape) {
+  SmallVector<StringRef> parts, sizes;
+  shape.split(parts, ':');
+  parts.front().split(sizes, 'x');
+  if (parts.size() != 3 || sizes.size() != 3)
+    return std::nullopt;
+  std::string name = ("coopmat.m" + sizes[0] + "n" + sizes[1] + "k" + sizes[2] +
+                      "." + parts[1] + "." + parts[2])
+                         .str();
+  StringRef accumulators = llvm::StringSwitch<StringRef>(parts[1])
+                               .Case("f16", "f16 f32")
+                               .Case("bf16", "f32")
+                               .Case("s8", "s32")
+                               .Case("u8", "u32 s32")
+                               .Default("");
+  SmallVector<StringRef> allowed;
+  accumulators.split(allowed, ' ');
+  auto instruction = MatrixInstruction::parse(context, name);
+  if (!instruction || !llvm::is_contained(allowed, parts[2]) ||
+      llvm::any_of(ArrayRef<int64_t>{instruction->m, instruction->n,
+                                     instruction->k},
+                   [](int64_t size) {
+                     return size < 8 || size > 64 || !llvm::isPowerOf2_64(size);
+                   }))
+    return std::nullopt;
+  return name;
+}
+
 namespace {
 class SPIRVBackend final : public TargetBackend {
 public:
@@ -99,7 +141,7 @@ public:
   StringRef getSyntax() const override {
     return "vulkan[:1.1|1.2|1.3][+subgroup=N][+shared_memory=BYTES]"
            "[+max_threads=N][+f16=0][+f64=0][+i8=0][+i16=0][+i64=0]"
-           "[+float_controls=0]";
+           "[+float_controls=0][+coopmat[=MxNxK:OPERAND:ACCUMULATOR]...]";
   }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 
@@ -112,7 +154,7 @@ public:
     SmallVector<StringRef> accepted{"subgroup", "shared_memory", "max_threads",
                                     "float_controls"};
     accepted.append(std::begin(kSwitches), std::end(kSwitches));
-    if (llvm::Error error = checkFeatures(spec, accepted, getSyntax()))
+    if (llvm::Error error = checkFeatures(spec, accepted, getSyntax(), {"coopmat"}))
       return std::move(error);
 
     VulkanTarget vulkan;
@@ -143,6 +185,26 @@ public:
     if (!noControls)
       return noControls.takeError();
     vulkan.floatControls = !*noControls;
+
+    for (StringRef shape : spec.getValues("coopmat")) {
+      if (vulkan.version != "1.3")
+        return makeTargetError("target '" + spec.str() +
+                               "': cooperative matrices need vulkan:1.3");
+      SmallVector<StringRef> shapes{shape};
+      if (shape.empty())
+        shapes = {"16x16x16:f16:f32", "16x16x16:f16:f16"};
+      for (StringRef text : shapes) {
+        std::optional<std::string> name = instructionOf(context, text);
+        if (!name)
+          return makeTargetError(
+              "target '" + spec.str() + "': '" + text +
+              "' is no shape of cooperative matrices; the form is "
+              "MxNxK:OPERAND:ACCUMULATOR with powers of two from 8 to 64 and "
+              "f16:f32, f16:f16, bf16:f32, s8:s32, u8:u32 or u8:s32");
+        if (!llvm::is_contained(vulkan.instructions, *name))
+          vulkan.instructions.push_back(*name);
+      }
+    }
 
     auto shared = getNumber(spec, "shared_memory", 1024, 1 << 20, false);
     if (!shared)
@@ -196,12 +258,12 @@ public:
     if (functions.empty())
       return kernel.emitOpError("has no function");
     spirv::FuncOp entry = *functions.begin();
+    KernelCode code;
     FailureOr<SmallVector<uint32_t>> words =
-        serializeSPIRV(kernel, options.debugInfo);
+        serializeSPIRV(kernel, options.debugInfo, &code.note);
     if (failed(words))
       return failure();
 
-    KernelCode code;
     code.kind = CodeKind::SPIRV;
     code.entry = entry.getName().str();
     for (uint32_t word : *words)

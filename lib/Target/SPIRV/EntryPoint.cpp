@@ -12,7 +12,8 @@
 // Memory model: GLSL450. All that kernels need is that a workgroup barrier
 // orders accesses to shared memory and buffers between the threads of a block.
 // There GLSL450 says the same as the Vulkan model, which would ask every access
-// to be marked non-private and is an optional feature of Vulkan 1.2.
+// to be marked non-private and is an optional feature of Vulkan 1.2. Kernels with
+// cooperative matrices use the Vulkan model, which drivers expect with them.
 
 #include "KernelEmitter.h"
 
@@ -34,6 +35,8 @@ static void forEachScalar(Type type, llvm::function_ref<void(Type)> visit) {
     return forEachScalar(array.getElementType(), visit);
   if (auto vector = dyn_cast<VectorType>(type))
     return visit(vector.getElementType());
+  if (auto matrix = dyn_cast<spirv::CooperativeMatrixType>(type))
+    return visit(matrix.getElementType());
   if (auto structure = dyn_cast<spirv::StructType>(type)) {
     for (Type member : structure.getElementTypes())
       forEachScalar(member, visit);
@@ -99,8 +102,16 @@ LogicalResult KernelEmitter::declareEntryPoint() {
   llvm::SetVector<spirv::Extension> extensions;
   capabilities.insert(Capability::Shader);
   llvm::SmallSetVector<int32_t, 4> floatWidths;
+  bool hasMatrices = false;
   auto addType = [&](Type type) {
+    hasMatrices |= isa<spirv::CooperativeMatrixType>(type);
     forEachScalar(type, [&](Type scalar) {
+      if (scalar.isBF16()) { // as a component only
+        capabilities.insert(Capability::BFloat16TypeKHR);
+        capabilities.insert(Capability::BFloat16CooperativeMatrixKHR);
+        extensions.insert(spirv::Extension::SPV_KHR_bfloat16);
+        return;
+      }
       if (std::optional<Capability> needed = capabilityOf(scalar))
         capabilities.insert(*needed);
       if (isa<FloatType>(scalar))
@@ -133,6 +144,13 @@ LogicalResult KernelEmitter::declareEntryPoint() {
     for (Type type : op->getResultTypes())
       addType(type);
   });
+
+  if (hasMatrices) {
+    capabilities.insert(Capability::VulkanMemoryModel);
+    capabilities.insert(Capability::CooperativeMatrixKHR);
+    extensions.insert(spirv::Extension::SPV_KHR_cooperative_matrix);
+    useVulkanMemoryModel();
+  }
 
   // NaN, infinities and signed zeros mean what arith says, and operations round
   // to nearest even (without this, conversions to f16 may truncate).

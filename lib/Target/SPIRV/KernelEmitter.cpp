@@ -96,7 +96,14 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
     if (failed(appendPartTypes(op, cst.getType(), types)))
       return failure();
     Parts result;
-    if (auto dense = dyn_cast<DenseElementsAttr>(cst.getValue())) {
+    if (isFragment(cst.getType())) {
+      auto dense = dyn_cast<SplatElementsAttr>(cst.getValue());
+      if (!dense)
+        return op->emitOpError("is a fragment of different elements");
+      result.push_back(make<spirv::CompositeConstructOp>(
+          types.front(),
+          constant(cast<TypedAttr>(dense.getSplatValue<Attribute>()))));
+    } else if (auto dense = dyn_cast<DenseElementsAttr>(cst.getValue())) {
       for (Attribute element : dense.getValues<Attribute>())
         result.push_back(constantPart(cast<TypedAttr>(element)));
     } else if (isa<IntegerAttr, FloatAttr>(cst.getValue())) {
@@ -111,8 +118,9 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
   }
 
   using Emit = Outcome (KernelEmitter::*)(Operation *);
-  for (Emit emit : {&KernelEmitter::emitControl, &KernelEmitter::emitMemory,
-                    &KernelEmitter::emitVector, &KernelEmitter::emitSubgroup,
+  for (Emit emit : {&KernelEmitter::emitControl, &KernelEmitter::emitFragment,
+                    &KernelEmitter::emitMemory, &KernelEmitter::emitVector,
+                    &KernelEmitter::emitSubgroup,
                     &KernelEmitter::emitElementwise}) {
     Outcome outcome = (this->*emit)(op);
     if (outcome != Outcome::Unknown)
@@ -163,11 +171,15 @@ Type KernelEmitter::registerType(Type type) const {
 
 int64_t KernelEmitter::numElements(Type type) {
   auto vector = dyn_cast<VectorType>(type);
-  return vector ? vector.getNumElements() : 1;
+  return vector && !isFragment(type) ? vector.getNumElements() : 1;
 }
 
 LogicalResult KernelEmitter::appendPartTypes(Operation *op, Type type,
                                              SmallVectorImpl<Type> &types) {
+  if (isFragment(type)) {
+    types.push_back(fragmentType(type, spirv::CooperativeMatrixUseKHR::MatrixAcc));
+    return success();
+  }
   auto vector = dyn_cast<VectorType>(type);
   Type scalar = registerType(vector ? vector.getElementType() : type);
   bool plain = !vector || (!vector.isScalable() && vector.getRank() == 1 &&

@@ -146,6 +146,21 @@ private:
 
   Outcome emitVector(mlir::Operation *op);
 
+  //===--- Fragments.cpp: cooperative matrices
+  //-----------------------------===//
+
+  Outcome emitFragment(mlir::Operation *op);
+  Outcome emitFragmentAccess(mlir::Operation *op);
+  mlir::Value emitFragmentArithmetic(mlir::Operation *op, mlir::Type type,
+                                     mlir::ValueRange args);
+  mlir::Value emitEachComponent(mlir::Operation *op, mlir::Type type,
+                                mlir::ValueRange args);
+  /// A vector of rank 2: a matrix that the subgroup holds.
+  static bool isFragment(mlir::Type type);
+  mlir::spirv::CooperativeMatrixType
+  fragmentType(mlir::Type type, mlir::spirv::CooperativeMatrixUseKHR use) const;
+  void useVulkanMemoryModel();
+
   //===--- Control.cpp
   //-----------------------------------------------------===//
 

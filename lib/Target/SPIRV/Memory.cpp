@@ -123,6 +123,20 @@ LogicalResult KernelEmitter::collectAccesses() {
       }
       return WalkResult::advance();
     }
+    if (isa<LoadFragmentOp, StoreFragmentOp>(op)) {
+      auto load = dyn_cast<LoadFragmentOp>(op);
+      auto *found = memories.find(
+          load ? load.getBase() : cast<StoreFragmentOp>(op).getBase());
+      if (found == memories.end() || !found->second.shared) {
+        op->emitOpError("accesses no shared memory of the kernel");
+        return WalkResult::interrupt();
+      }
+      // In chunks, where other accesses ask for them.
+      Memory &memory = found->second;
+      if (memory.variables.empty())
+        memory.variables.insert({storageType(memory.element), Value()});
+      return WalkResult::advance();
+    }
     std::optional<Access> access = getAccess(op);
     if (!access)
       return WalkResult::advance();

@@ -30,9 +30,43 @@ static StringRef factOf(Capability capability) {
     return "subgroup:basic";
   case Capability::GroupNonUniformShuffle:
     return "subgroup:shuffle";
+  case Capability::VulkanMemoryModel:
+    return "feature:vulkanMemoryModel";
+  case Capability::CooperativeMatrixKHR:
+    return "feature:cooperativeMatrix";
+  case Capability::BFloat16CooperativeMatrixKHR:
+    return "feature:shaderBFloat16CooperativeMatrix";
   default:
     return {};
   }
+}
+
+/// "cooperative_matrix:16x16x16:f16,f16,f32,f32" of a product.
+static std::string factOf(spirv::KHRCooperativeMatrixMulAddOp product) {
+  using Operands = spirv::CooperativeMatrixOperandsKHR;
+  Operands operands = product.getMatrixOperands().value_or(Operands::None);
+  auto a = cast<spirv::CooperativeMatrixType>(product.getA().getType());
+  auto b = cast<spirv::CooperativeMatrixType>(product.getB().getType());
+  auto c = cast<spirv::CooperativeMatrixType>(product.getC().getType());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto print = [&](Type type, Operands isSigned) {
+    if (!type.isInteger())
+      os << type;
+    else
+      os << (bitEnumContainsAny(operands, isSigned) ? "s" : "u")
+         << type.getIntOrFloatBitWidth();
+  };
+  os << "cooperative_matrix:" << a.getRows() << "x" << b.getColumns() << "x"
+     << a.getColumns() << ":";
+  print(a.getElementType(), Operands::ASigned);
+  os << ",";
+  print(b.getElementType(), Operands::BSigned);
+  os << ",";
+  print(c.getElementType(), Operands::CSigned);
+  os << ",";
+  print(c.getElementType(), Operands::ResultSigned);
+  return text;
 }
 
 llvm::json::Object tilewright::getSPIRVRequirements(spirv::ModuleOp module) {
@@ -41,6 +75,9 @@ llvm::json::Object tilewright::getSPIRVRequirements(spirv::ModuleOp module) {
     for (Capability capability : vce->getCapabilities())
       if (StringRef fact = factOf(capability); !fact.empty())
         required[fact] = 1;
+  module.walk([&](spirv::KHRCooperativeMatrixMulAddOp product) {
+    required[factOf(product)] = 1;
+  });
   int64_t shared = 0;
   for (auto variable : module.getOps<spirv::GlobalVariableOp>()) {
     auto pointer = dyn_cast<spirv::PointerType>(variable.getType());

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A spirv.module to words, validated by SPIRV-Tools in process: a module that
-// the validator refuses is never written.
+// the validator refuses is never written. (What is newer than the validator is,
+// with a note.)
 
 #include "tilewright/Target/SPIRV/SPIRV.h"
 
@@ -20,8 +21,17 @@ static spv_target_env environment(spirv::Version version) {
                                           : SPV_ENV_VULKAN_1_3;
 }
 
+/// Whether the linked SPIRV-Tools know all instructions of a module, which may
+/// be newer than they are (cooperative matrices).
+static bool isKnown(ArrayRef<uint32_t> words) {
+  spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_6);
+  std::string text;
+  return tools.Disassemble(words.data(), words.size(), &text);
+}
+
 FailureOr<SmallVector<uint32_t>>
-tilewright::serializeSPIRV(spirv::ModuleOp module, bool debugInfo) {
+tilewright::serializeSPIRV(spirv::ModuleOp module, bool debugInfo,
+                           std::string *note) {
   std::optional<spirv::VerCapExtAttr> vce = module.getVceTriple();
   if (!vce)
     return module.emitOpError("has no version and capabilities");
@@ -40,6 +50,14 @@ tilewright::serializeSPIRV(spirv::ModuleOp module, bool debugInfo) {
   if (failed(spirv::serialize(module, words, options)))
     return failure();
 
+  if (!isKnown(words)) {
+    if (note)
+      *note = std::string("not validated: newer than the SPIRV-Tools in this "
+                          "program (") +
+              spvSoftwareVersionString() +
+              "); a newer `spirv-val --target-env vulkan1.3` checks it";
+    return words;
+  }
   spvtools::SpirvTools tools(environment(vce->getVersion()));
   std::string message;
   tools.SetMessageConsumer([&](spv_message_level_t, const char *,
@@ -60,6 +78,7 @@ std::string tilewright::disassembleSPIRV(ArrayRef<uint32_t> words) {
                          SPV_BINARY_TO_TEXT_OPTION_INDENT |
                              SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES |
                              SPV_BINARY_TO_TEXT_OPTION_NO_HEADER))
-    return {};
+    return std::string("; newer than the SPIRV-Tools in this program (") +
+           spvSoftwareVersionString() + "): use spirv-dis on --emit=spirv\n";
   return text;
 }

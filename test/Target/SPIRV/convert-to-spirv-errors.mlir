@@ -38,9 +38,9 @@ module attributes {tilewright.target = #target} {
 #launch = #tilewright.launch<threads = 64, subgroup = 8, tiles = affine_map<() -> (1)>>
 #target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8}>
 module attributes {tilewright.target = #target} {
-  func.func private @RankTwoVector() attributes {tilewright.kernel, tilewright.launch = #launch} {
+  func.func private @RankThreeVector() attributes {tilewright.kernel, tilewright.launch = #launch} {
     // expected-error @+1 {{thread form has scalars, and vectors of rank 1 with up to 16 elements}}
-    %v = arith.constant dense<0.0> : vector<2x2xf32>
+    %v = arith.constant dense<0.0> : vector<2x2x2xf32>
     return
   }
 }
@@ -148,6 +148,46 @@ module attributes {tilewright.target = #target} {
     %m = arith.select %c, %a, %b : memref<?xf32>
     // expected-error @+1 {{accesses a memref that is neither an argument of rank 1 nor shared memory}}
     %x = memref.load %m[%i] : memref<?xf32>
+    return
+  }
+}
+
+// -----
+
+#launch = #tilewright.launch<threads = 8, subgroup = 8, tiles = affine_map<() -> (1)>>
+#target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8}>
+module attributes {tilewright.target = #target} {
+  func.func private @FragmentOfDifferentElements() attributes {tilewright.kernel, tilewright.launch = #launch} {
+    // expected-error @+1 {{is a fragment of different elements}}
+    %v = arith.constant dense<[[0.0, 1.0], [2.0, 3.0]]> : vector<2x2xf32>
+    return
+  }
+}
+
+// -----
+
+#launch = #tilewright.launch<threads = 8, subgroup = 8, tiles = affine_map<() -> (1)>>
+#target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8}>
+module attributes {tilewright.target = #target} {
+  func.func private @RowsNotInChunks(%o: memref<?xf32>) attributes {tilewright.kernel, tilewright.launch = #launch} {
+    %s = memref.alloc() : memref<128xf32, #tilewright.shared>
+    %zero = arith.constant 0 : index
+    // expected-error @+1 {{has rows 10 elements apart, in an array of chunks of 4}}
+    %f = tilewright.load_fragment "acc" %s[%zero] stride 10 : memref<128xf32, #tilewright.shared> -> vector<8x8xf32>
+    %v = vector.load %s[%zero] {alignment = 16} : memref<128xf32, #tilewright.shared>, vector<4xf32>
+    return
+  }
+}
+
+// -----
+
+#launch = #tilewright.launch<threads = 8, subgroup = 8, tiles = affine_map<() -> (1)>>
+#target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8}>
+module attributes {tilewright.target = #target} {
+  func.func private @NoMatrixArithmetic(%x: f32) attributes {tilewright.kernel, tilewright.launch = #launch} {
+    %f = vector.broadcast %x : f32 to vector<8x8xf32>
+    // expected-error @+1 {{is not done on cooperative matrices; compute it on the elements of threads}}
+    %v = math.sqrt %f : vector<8x8xf32>
     return
   }
 }

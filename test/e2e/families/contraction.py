@@ -213,6 +213,31 @@ def fully_connected():
             yield f
 
 
+def scaled():
+    """An epilogue without coordinates, the same for every element: relu(2 x · w), narrowed where the sums are wide."""
+    for a, c, to in ((F16, F32, F16), (F16, F16, F16), (I8, I32, I32)):
+        f = Function("scaled", pair_name(a, c), "any", sizes(40, 56, 72), True)
+        x, w = f.arg(a, "mk"), f.arg(a, "kn")
+        product = f.op("linalg.matmul", [x, w], f.zeros(c, "mn"))
+        zero, two = f.constant(c, 0), f.constant(c, 2)
+
+        def body(lines, p, out):
+            multiply, most = ("mulf", "maximumf") if c.is_float else ("muli", "maxsi")
+            lines.append(f"%t = arith.{multiply} {p}, {two.name} : {c.name}")
+            lines.append(f"%u = arith.{most} %t, {zero.name} : {c.name}")
+            if to is c:
+                return "%u"
+            lines.append(f"%v = arith.truncf %u : {c.name} to {to.name}")
+            return "%v"
+
+        f.ret(f.generic("mn", [product], f.empty(to, "mn"), body))
+        for sizes_ in ({}, sizes(17, 130, 33), sizes(70, 9, 64), sizes(3, 5, 0)):
+            label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
+            data = integers(-128, 127) if a is I8 else integers(-2, 2)
+            f.case(f"int/{label}", sizes_, data, EXACT, lambda x, w: np.maximum(2 * (x @ w), 0))
+        yield f
+
+
 def functions():
-    for part in (matmul, transposed, batched, general, skinny, accumulate, fully_connected):
+    for part in (matmul, transposed, batched, general, skinny, accumulate, fully_connected, scaled):
         yield from part()

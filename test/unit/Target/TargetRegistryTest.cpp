@@ -56,6 +56,39 @@ TEST_F(RegistryTest, GivesEveryVariantTheCommonFacts) {
   }
 }
 
+TEST_F(RegistryTest, TakesShapesOfCooperativeMatrices) {
+  auto instructions = [&](StringRef text) {
+    llvm::Expected<ParsedTarget> target = registry.parse(&context, text);
+    if (!target)
+      return "error: " + llvm::toString(target.takeError());
+    std::string names;
+    auto mma = target->variants.front().target.getFacts().getAs<ArrayAttr>("mma");
+    if (mma)
+      for (auto name : mma.getAsRange<StringAttr>())
+        names += name.getValue().str() + " ";
+    return names;
+  };
+  EXPECT_EQ(instructions("vulkan"), "");
+  EXPECT_EQ(instructions("vulkan+coopmat"),
+            "coopmat.m16n16k16.f16.f32 coopmat.m16n16k16.f16.f16 ");
+  EXPECT_EQ(instructions("vulkan:1.3+subgroup=8+coopmat=8x8x8:u8:u32"
+                         "+coopmat=16x8x32:s8:s32"),
+            "coopmat.m8n8k8.u8.u32 coopmat.m16n8k32.s8.s32 ");
+  EXPECT_EQ(parse("vulkan+coopmat=8x8x8:f16:f32+coopmat=16x16x16:bf16:f32"),
+            "vulkan+coopmat=8x8x8:f16:f32+coopmat=16x16x16:bf16:f32");
+  for (StringRef shape : {"8x8:f16:f32", "8x8x8:f16", "8x8x8:f32:f32",
+                          "8x8x8:s8:f32", "12x8x8:f16:f32", "4x8x8:f16:f32",
+                          "8x8x8x8:f16:f32", "f16:f32:8x8x8"})
+    EXPECT_NE(parse(("vulkan+coopmat=" + shape).str())
+                  .find("is no shape of cooperative matrices"),
+              std::string::npos)
+        << shape.str();
+  EXPECT_NE(parse("vulkan:1.2+coopmat").find("need vulkan:1.3"),
+            std::string::npos);
+  EXPECT_NE(parse("vulkan+subgroup=8+subgroup=16").find("given twice"),
+            std::string::npos);
+}
+
 TEST_F(RegistryTest, ListsRefuseOneTargetTwice) {
   llvm::Expected<std::vector<ParsedTarget>> list =
       registry.parseList(&context, "cuda:sm_80,cuda:sm_80");

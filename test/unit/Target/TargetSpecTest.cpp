@@ -27,9 +27,18 @@ TEST(TargetSpec, SortsFeatures) {
   EXPECT_EQ(normalise("cpu-reference"), "cpu-reference");
 }
 
+TEST(TargetSpec, KeepsSeveralValuesInOrder) {
+  llvm::Expected<TargetSpec> spec =
+      parseTargetSpec("vulkan+x=2:b+subgroup=8+x=1:a");
+  ASSERT_TRUE(bool(spec));
+  llvm::SmallVector<llvm::StringRef> expected = {"2:b", "1:a"};
+  EXPECT_EQ(spec->getValues("x"), expected);
+  EXPECT_EQ(spec->str(), "vulkan+subgroup=8+x=2:b+x=1:a");
+}
+
 TEST(TargetSpec, RefusesMalformedText) {
   for (llvm::StringRef text : {"", ":sm_80", "cuda:", "cuda:+x", "cuda+", "cuda+=1",
-                               "cuda+x=", "cu da", "cuda+x+x", "cuda:a:b"})
+                               "cuda+x=", "cuda+x=a:", "cuda+x=1+x=1", "cu da", "cuda+x+x", "cuda:a:b"})
     EXPECT_TRUE(llvm::StringRef(normalise(text)).starts_with("error: target '"))
         << text.str();
 }

@@ -30,9 +30,11 @@ llvm::json::Object getSPIRVRequirements(mlir::spirv::ModuleOp module);
 
 /// The words of a module, checked by SPIRV-Tools in process against the Vulkan
 /// version that the module's SPIR-V version belongs to. A module that does not
-/// pass is an error, emitted at the module.
+/// pass is an error, emitted at the module. Instructions that are newer than the
+/// SPIRV-Tools cannot be checked: then `note`, where given, says so.
 mlir::FailureOr<llvm::SmallVector<uint32_t>>
-serializeSPIRV(mlir::spirv::ModuleOp module, bool debugInfo);
+serializeSPIRV(mlir::spirv::ModuleOp module, bool debugInfo,
+               std::string *note = nullptr);
 
 /// SPIR-V words as assembly text, or empty where they are not SPIR-V.
 std::string disassembleSPIRV(llvm::ArrayRef<uint32_t> words);

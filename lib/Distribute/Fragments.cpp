@@ -1,0 +1,231 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Opaque fragments: matrices that a subgroup holds in an arrangement which only
+// the matrix instruction knows. In thread form each is one vector of rank 2, a
+// register of its layout. They come from shared memory, and every way to or from
+// another layout leads through it: a subgroup has room for two matrices there,
+// used in turn, so that one barrier is enough for each.
+//
+//   %p = tilewright.convert_layout %acc from <opaque=acc …> to <plain>
+// becomes, for each matrix,
+//   tilewright.store_fragment %acc0, %slot[…] stride 20
+//   gpu.barrier
+//   %p0 = vector.load %slot[…] …
+//
+// The plain layout of an opaque one keeps the matrices where they are among
+// subgroups and spreads each over the lanes: rows across lanes, up to four
+// neighbours in a row by one lane.
+
+#include "ThreadCode.h"
+
+#include "tilewright/Dialect/MatrixInstruction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright;
+using layout::Level;
+using layout::Mode;
+
+/// The dims of a block vector that are the rows and columns of its matrices.
+static std::pair<int, int> matrixDims(const DistributedLayout &opaque) {
+  bool swapped = StringRef(opaque.opaqueName()).ends_with(kTransposedSuffix);
+  return swapped ? std::pair(1, 0) : std::pair(0, 1);
+}
+
+VectorType tilewright::fragmentType(const DistributedLayout &opaque,
+                                    Type element) {
+  auto [row, column] = matrixDims(opaque);
+  std::vector<int64_t> atom = opaque.atomShape();
+  return VectorType::get({atom[row], atom[column]}, element);
+}
+
+DistributedLayout tilewright::plainLayout(const DistributedLayout &opaque) {
+  if (!opaque.isOpaque())
+    return opaque;
+  std::vector<int64_t> atom = opaque.atomShape();
+  int64_t lanes = opaque.numLanes(), rows = atom[0], columns = atom[1];
+  int64_t width = 4;
+  while (width > 1 && (columns % width || rows * columns < lanes * width))
+    width /= 2;
+  int64_t across = std::gcd(lanes, columns / width);
+  int64_t down = std::gcd(lanes / across, rows);
+  DistributedLayout::Modes regs, laneModes;
+  auto add = [](DistributedLayout::Modes &modes, Mode mode) {
+    if (mode.count > 1)
+      modes.push_back(mode);
+  };
+  add(regs, {width, 1, 1});
+  add(regs, {columns / (width * across), 1, width * across});
+  add(regs, {rows / down, 0, down});
+  for (const Mode &mode : opaque.modes(Level::Register))
+    add(regs, mode);
+  add(laneModes, {across, 1, width});
+  add(laneModes, {down, 0, 1});
+  add(laneModes, Mode::replica(lanes / (across * down)));
+  return DistributedLayout(opaque.shape(), regs, laneModes,
+                           opaque.modes(Level::Warp), opaque.firstWarp());
+}
+
+bool tilewright::isSplat(Value value) {
+  if (matchPattern(value, m_Constant())) {
+    DenseElementsAttr dense;
+    return matchPattern(value, m_Constant(&dense)) && dense.isSplat();
+  }
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  return broadcast && !laidOutType(broadcast.getSourceType());
+}
+
+bool tilewright::worksOnFragments(Operation *op,
+                                  const DistributedLayout &opaque) {
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+           arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+           arith::MaxNumFOp, arith::MinNumFOp, arith::ExtFOp, arith::TruncFOp,
+           arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MaxSIOp,
+           arith::MinSIOp>(op))
+    return false;
+  TargetAttr target = getTarget(op);
+  auto names = target ? target.getFacts().getAs<ArrayAttr>("mma") : ArrayAttr();
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  VectorType type = fragmentType(opaque, element);
+  return names && llvm::any_of(names.getAsRange<StringAttr>(),
+                               [&](StringAttr name) {
+    auto known = MatrixInstruction::parse(op->getContext(), name);
+    return known && known->opaque && known->m == type.getDimSize(0) &&
+           known->n == type.getDimSize(1) && known->accumulator == element;
+  });
+}
+
+/// A fragment out of shared memory, as the instruction reads it: rows or columns
+/// of the matrix are rows of the memory.
+LogicalResult ThreadCode::readFragments(vector::TransferReadOp op,
+                                        const DistributedLayout &layout) {
+  Location loc = op.getLoc();
+  FailureOr<MemView> mem = view(op.getBase());
+  if (failed(mem))
+    return failure();
+  auto refuse = [&](StringRef why) {
+    return op.emitOpError() << "cannot be an opaque fragment: " << why;
+  };
+  if (!mem->shared || !mem->shared.getSwizzle().empty())
+    return refuse("it is not plain shared memory");
+  if (op.getMask() || op.hasOutOfBoundsDim() || op.hasBroadcastDim() ||
+      layout.rank() != 2)
+    return refuse("it has a mask, bounds or broadcast dims");
+
+  // Strides in memory of the vector's dims.
+  SmallVector<int64_t> strides;
+  Index base = mem->offset;
+  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), mem->strides))
+    base = add(loc, base, multiply(loc, mapped(OpFoldResult(index)), stride));
+  SmallVector<Index> coordinates = warpCoordinates(layout);
+  for (auto [dim, expr] : llvm::enumerate(op.getPermutationMap().getResults())) {
+    const Index &stride =
+        mem->strides[cast<AffineDimExpr>(expr).getPosition()];
+    if (!stride.isConstant())
+      return refuse("its memory has dynamic strides");
+    strides.push_back(stride.constant);
+    base = add(loc, base, multiply(loc, coordinates[dim], stride));
+  }
+  auto [row, column] = matrixDims(layout);
+  bool transposed = strides[column] != 1;
+  if (transposed && strides[row] != 1)
+    return refuse("neither rows nor columns are contiguous");
+  StringRef use = StringRef(layout.opaqueName());
+  use.consume_back(kTransposedSuffix);
+  Registers fragments;
+  for (int64_t reg = 0; reg < layout.numRegisters(); ++reg) {
+    std::vector<int64_t> at = layout.registerOffset(reg);
+    Value offset = materialize(
+        loc, add(loc, base, Index(at[0] * strides[0] + at[1] * strides[1])));
+    fragments.push_back(LoadFragmentOp::create(
+        b, loc, fragmentType(layout, mem->element), use, mem->base, offset,
+        transposed ? strides[column] : strides[row], transposed));
+  }
+  define(op.getVector(), fragments);
+  return success();
+}
+
+LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
+                                           const DistributedLayout &from,
+                                           const DistributedLayout &to) {
+  Location loc = op.getLoc();
+  bool unpacks = from.isOpaque();
+  const DistributedLayout &opaque = unpacks ? from : to;
+  DistributedLayout plain = plainLayout(opaque);
+  if (from.isOpaque() == to.isOpaque() || (unpacks ? to : from) != plain)
+    return op.emitOpError() << "converts opaque fragments to or from another "
+                               "than their plain layout";
+  FailureOr<Registers> source = registers(op.getSource());
+  if (failed(source))
+    return failure();
+  Type element = cast<VectorType>(op.getSource().getType()).getElementType();
+  auto [row, column] = matrixDims(opaque);
+  std::vector<int64_t> atom = opaque.atomShape();
+  // Rows 16 bytes longer than they are, against bank conflicts.
+  int64_t stride = atom[1] + 16 / elementBytes(element);
+  int64_t slot = atom[0] * stride;
+  MemView mem;
+  mem.base = scratch(loc, element, 2 * slot * threads.warps);
+  mem.shared = SharedAttr::get(b.getContext(), {});
+  mem.element = element;
+  Index mine = multiply(loc, Index(warp()), Index(2 * slot));
+
+  int64_t count = opaque.numRegisters();
+  int64_t share = plain.numRegisters() / count;
+  // The lane's part of a matrix: register 0 of the plain layout.
+  SmallVector<Index> lane = coordinates(plain, Level::Lane);
+  Index laneOffset =
+      add(loc, multiply(loc, lane[0], Index(stride)), lane[1]);
+  layout::RegisterRuns runs = plain.registerRuns(1, 4);
+  auto type = fragmentType(opaque, element);
+  Registers result(unpacks ? plain.numRegisters() : count);
+  for (int64_t fragment = 0; fragment < count; ++fragment) {
+    Index base = add(loc, mine, Index(fragment % 2 * slot));
+    Value whole = materialize(loc, base);
+    bool transposed = row != 0;
+    if (unpacks) {
+      StoreFragmentOp::create(b, loc, (*source)[fragment], mem.base, whole,
+                              stride, transposed);
+      barrier(loc);
+    }
+    OpBuilder::InsertionGuard guard(b);
+    if (Value owner = unpacks ? Value() : isFirstOwner(loc, plain)) {
+      auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (const std::vector<int64_t> &run : runs.groups) {
+      if (run[0] / share != fragment)
+        continue;
+      std::vector<int64_t> at = plain.registerOffset(run[0]);
+      for (int dim : {0, 1})
+        at[dim] %= atom[dim];
+      Value offset = materialize(
+          loc, add(loc, add(loc, base, laneOffset),
+                   Index(at[0] * stride + at[1])));
+      if (unpacks) {
+        SmallVector<Value> loaded = load(loc, mem, offset, run.size());
+        for (auto [reg, value] : llvm::zip_equal(run, loaded))
+          result[reg] = value;
+        continue;
+      }
+      SmallVector<Value> stored;
+      for (int64_t reg : run)
+        stored.push_back((*source)[reg]);
+      store(loc, mem, offset, stored);
+    }
+    if (!unpacks) {
+      barrier(loc);
+      StringRef use = StringRef(opaque.opaqueName());
+      use.consume_back(kTransposedSuffix);
+      result[fragment] = LoadFragmentOp::create(b, loc, type, use, mem.base,
+                                                whole, stride, transposed);
+    }
+  }
+  barrier(loc);
+  define(op.getResult(), result);
+  return success();
+}

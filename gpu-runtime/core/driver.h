@@ -212,6 +212,19 @@ public:
 // Devices and drivers
 //===----------------------------------------------------------------------===//
 
+/// A dense or strided tensor and the box that one copy of a tile moves. Arrays
+/// begin with the innermost dim; strides, in bytes, with the next one.
+struct TensorMapDesc {
+  tw_dtype dtype = TW_F32;
+  uint64_t address = 0;
+  std::vector<uint64_t> dims, strides;
+  std::vector<uint32_t> box;
+  /// Bytes of the swizzle pattern: 0, 32, 64 or 128.
+  unsigned swizzle = 0;
+  /// What is outside the tensor reads as NaN, not zero.
+  bool fillsNaN = false;
+};
+
 class DriverDevice {
 public:
   virtual ~DriverDevice() = default;
@@ -250,6 +263,13 @@ public:
   virtual Status beginUse(DriverBuffer &buffer, uint64_t size) {
     (void)buffer, (void)size;
     return Status::ok();
+  }
+
+  /// The 128 bytes that a kernel takes for cp.async.bulk.tensor.
+  virtual Status encodeTensorMap(const TensorMapDesc &desc,
+                                 std::array<uint8_t, 128> &result) {
+    (void)desc, (void)result;
+    return unsupported("this driver has no tensor maps");
   }
 
   virtual Status loadModule(const ModuleDesc &desc,

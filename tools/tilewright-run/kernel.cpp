@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 
+#include "core/dtype.h"
 #include "core/registry.h"
 #include "files.h"
 #include "kernel_argument.h"
@@ -97,6 +98,27 @@ KernelDesc describe(const Options &options, const PtxEntry &entry,
   return kernel;
 }
 
+/// The tensor map of a buffer, row-major and dense.
+void encodeMap(Device &device, KernelArgument &argument, uint64_t address) {
+  const HostTensor &value = argument.buffers.front().value;
+  TensorMapDesc desc;
+  desc.dtype = value.dtype;
+  desc.address = address;
+  desc.swizzle = argument.map->swizzle;
+  desc.fillsNaN = argument.map->fillsNaN;
+  uint64_t stride = dtypeBytes(value.dtype);
+  for (size_t i = value.dims.size(); i-- > 0;) {
+    desc.dims.push_back(static_cast<uint64_t>(value.dims[i]));
+    desc.box.push_back(argument.map->box[i]);
+    stride *= desc.dims.back();
+    if (i != 0)
+      desc.strides.push_back(stride);
+  }
+  std::array<uint8_t, 128> bytes;
+  check(device.driver().encodeTensorMap(desc, bytes));
+  std::copy(bytes.begin(), bytes.end(), argument.bytes.begin());
+}
+
 /// A buffer of an argument on the device.
 struct Upload {
   size_t argument = 0;
@@ -117,7 +139,10 @@ std::vector<Upload> upload(Device &device, Stream &stream,
       if (!buffer.isUndefined)
         check(stream.write(*entry.memory, 0, buffer.value.bytes.data(), size));
       uint64_t address = entry.memory->address();
-      std::memcpy(arguments[i].bytes.data() + buffer.offset, &address, 8);
+      if (arguments[i].map)
+        encodeMap(device, arguments[i], address);
+      else
+        std::memcpy(arguments[i].bytes.data() + buffer.offset, &address, 8);
     }
   return uploads;
 }

@@ -135,6 +135,49 @@ void parseBytes(KernelArgument &argument, const std::string &text,
   }
 }
 
+/// "64x32" as two numbers.
+std::vector<uint32_t> parseBox(const std::string &text, size_t index) {
+  std::vector<uint32_t> box;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find('x', begin), text.size());
+    std::string digits = text.substr(begin, end - begin);
+    if (digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      fail(index, "expected box=NxN, found 'box=" + text + "'");
+    box.push_back(static_cast<uint32_t>(std::stoul(digits)));
+    begin = end + 1;
+  }
+  return box;
+}
+
+/// Leading KEY=VALUE: pairs, then the buffer.
+void parseTensorMap(KernelArgument &argument, std::string text, size_t index) {
+  MapOptions &map = argument.map.emplace();
+  while (true) {
+    size_t colon = text.find(':');
+    std::string option = text.substr(0, colon);
+    if (startsWith(option, "box="))
+      map.box = parseBox(option.substr(4), index);
+    else if (option == "swizzle=32" || option == "swizzle=64" ||
+             option == "swizzle=128")
+      map.swizzle = static_cast<unsigned>(std::stoul(option.substr(8)));
+    else if (option == "fill=nan")
+      map.fillsNaN = true;
+    else
+      break;
+    if (colon == std::string::npos)
+      fail(index, "a tensor map needs a buffer behind its options");
+    text = text.substr(colon + 1);
+  }
+  appendBuffer(argument, text, index);
+  size_t rank = argument.buffers.front().value.dims.size();
+  if (map.box.size() != rank)
+    fail(index, "the box of the tensor map has " +
+                    std::to_string(map.box.size()) + " dims, the buffer " +
+                    std::to_string(rank));
+  argument.bytes.assign(128, 0);
+}
+
 } // namespace
 
 KernelArgument parseKernelArgument(const std::string &text, size_t index) {
@@ -142,6 +185,9 @@ KernelArgument parseKernelArgument(const std::string &text, size_t index) {
   if (startsWith(text, "struct:")) {
     argument.kind = "struct";
     parseStruct(argument, text.substr(7), index);
+  } else if (startsWith(text, "tensormap:")) {
+    argument.kind = "tensormap";
+    parseTensorMap(argument, text.substr(10), index);
   } else if (startsWith(text, "bytes:")) {
     argument.kind = "bytes";
     parseBytes(argument, text.substr(6), index);

@@ -12,6 +12,11 @@
 //                                structure holds the address
 //   bytes:00ff7f80, bytes:@file  these bytes
 //
+//   tensormap:box=64x64:swizzle=128:256x320xf16=random
+//                                a buffer and the tensor map that describes
+//                                it (cuTensorMapEncodeTiled), by value; box,
+//                                swizzle (32, 64, 128), fill=nan in any order
+//
 // Further kinds of by-value arguments go beside the last two: a word, a colon,
 // and what makes the bytes.
 #ifndef TILEWRIGHT_RUN_KERNEL_ARGUMENT_H
@@ -20,6 +25,7 @@
 #include "host_tensor.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,10 +38,19 @@ struct KernelBuffer {
   size_t offset = 0;
 };
 
+/// What of a tensor map is not the buffer's: the box by dims, outermost first.
+struct MapOptions {
+  std::vector<uint32_t> box;
+  unsigned swizzle = 0;
+  bool fillsNaN = false;
+};
+
 struct KernelArgument {
   /// What the kernel gets, addresses aside.
   std::vector<uint8_t> bytes;
   std::vector<KernelBuffer> buffers;
+  /// The bytes are a tensor map of the buffer.
+  std::optional<MapOptions> map;
   /// "f32", "buffer", "struct": for messages.
   std::string kind;
 };

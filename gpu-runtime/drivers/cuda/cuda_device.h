@@ -37,6 +37,8 @@ public:
   Status beginUse(DriverBuffer &buffer, uint64_t size) override;
   /// The same, in the order of a stream (null: at once).
   Status beginUse(DriverBuffer &buffer, uint64_t size, CUstream stream);
+  Status encodeTensorMap(const TensorMapDesc &desc,
+                         std::array<uint8_t, 128> &result) override;
   Status loadModule(const ModuleDesc &desc,
                     std::unique_ptr<DriverModule> &result) override;
   Status createStream(std::unique_ptr<DriverStream> &result) override;

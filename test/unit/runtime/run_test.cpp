@@ -168,6 +168,38 @@ TEST_F(RunTest, StructuresByValue) {
                "argument 0 (f32): 'x' is no number");
 }
 
+TEST_F(RunTest, KernelsTakeTensorMaps) {
+  std::string ptx = TEST_PTX;
+  std::string command =
+      ptx.substr(0, ptx.rfind('/')) +
+      "/tensor.ptx --device=ptxsim --block=256 --arg=256xf32=undefined "
+      "--arg=i32=0 --arg=i32=0 ";
+  auto withMaps = [&](const std::string &maps) {
+    std::string text = command;
+    text.insert(text.find("--arg"), maps + " ");
+    return text;
+  };
+  setenv("PTXSIM_ARCH", "sm_90", 1);
+  std::string from = "--arg=tensormap:box=8x32:swizzle=128:8x32xf32=3";
+  EXPECT_PRED2(contains,
+               run(withMaps(from + " --arg=tensormap:box=8x32:swizzle=128:"
+                                   "8x32xf32") +
+                   "--print"),
+               "argument[1]: 8x32xf32=[3 3 3");
+  EXPECT_PRED2(contains, run(withMaps(from + " --arg=tensormap:8x32xf32"), 1),
+               "argument 1: the box of the tensor map has 0 dims, the buffer 2");
+  EXPECT_PRED2(contains,
+               run(withMaps(from + " --arg=tensormap:box=8x:8x32xf32"), 1),
+               "expected box=NxN");
+  EXPECT_PRED2(contains,
+               run(withMaps(from + " --arg=tensormap:box=8x32"), 1),
+               "needs a buffer");
+  EXPECT_PRED2(contains,
+               run(withMaps(from + " --arg=tensormap:box=8x32:8x33xf32"), 1),
+               "cuTensorMapEncodeTiled failed");
+  unsetenv("PTXSIM_ARCH");
+}
+
 TEST_F(RunTest, KernelsRefuseMisuse) {
   std::string ptx = TEST_PTX, kernel = ptx + " --device=ptxsim --entry=saxpy ",
               buffers = "--arg=1xf32 --arg=1xf32 ";

@@ -6,6 +6,12 @@
 #include "arithmetic/Half.h"
 
 namespace tilewright::ptxsim {
+namespace {
+
+/// Of an exponent that an ordinary double has.
+double powerOfTwo(int exponent) { return bitCast<double>(static_cast<uint64_t>(exponent + 1023) << 52); }
+
+} // namespace
 
 double smallToDouble(uint32_t bits, const SmallFormat &format) {
   unsigned m = format.mantissaBits;
@@ -20,9 +26,9 @@ double smallToDouble(uint32_t bits, const SmallFormat &format) {
   else if (exponent == maxExponent && mantissa == (1u << m) - 1)
     magnitude = std::nan("");
   else if (exponent == 0)
-    magnitude = std::ldexp(static_cast<double>(mantissa), 1 - bias - static_cast<int>(m));
+    magnitude = static_cast<double>(mantissa) * powerOfTwo(1 - bias - static_cast<int>(m));
   else
-    magnitude = std::ldexp(static_cast<double>(mantissa | 1u << m), exponent - bias - static_cast<int>(m));
+    magnitude = bitCast<double>(static_cast<uint64_t>(exponent - bias + 1023) << 52 | uint64_t(mantissa) << (52 - m));
   return negative ? -magnitude : magnitude;
 }
 

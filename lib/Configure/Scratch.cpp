@@ -10,6 +10,8 @@
 //   a reduction that several warps share: a partial result of each warp
 //   what a reduction leaves, stored: the result tile
 //   an accumulator of narrow rows a warp, stored: the result tile
+//   fragments of a matrix instruction, stored as (or combined with) types of which
+//     eight are less than 32 bytes: that tile
 //
 // An upper bound, held against what distribute really takes by
 // test/unit/Configure/FootprintTest.cpp.
@@ -68,9 +70,10 @@ static bool isInMemory(const KernelInfo &info, OpOperand &operand) {
 /// The class along which the threads' values are neighbours: the accumulator's
 /// last dim, or the last dim of the first of the largest tiles that are read.
 static std::optional<unsigned> leadingClass(const KernelInfo &info,
-                                            const TilePlan &plan) {
+                                            const TilePlan &plan,
+                                            bool contracts) {
   linalg::LinalgOp root = info.root;
-  if (info.strategy == Strategy::SimtContraction) {
+  if (contracts) {
     SmallVector<unsigned> classes =
         vectorClasses(info, plan, *root.getDpsInitOperand(0));
     return classes.empty() ? std::nullopt : std::optional(classes.back());
@@ -124,6 +127,17 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
   return bytes;
 }
 
+/// True if a warp's accumulators of a matrix instruction, of which it has eight
+/// neighbours along either dim, are narrower than a sector of memory when stored
+/// as, or combined with, elements of `type`.
+static bool isNarrowFragment(const TilePlan &plan, ArrayRef<unsigned> classes,
+                             Type type) {
+  int64_t bytes = bytesPerElement(type);
+  return classes.size() > 1 &&
+         8 * bytes < std::min<int64_t>(32, plan.classes[classes.back()].vector *
+                                               bytes);
+}
+
 int64_t tilewright::estimateScratch(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     const TilePlan &plan) {
@@ -138,12 +152,13 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
     int64_t &most = largest[getElementTypeOrSelf(type)];
     most = std::max(most, bytes);
   };
-  std::optional<unsigned> leading = leadingClass(info, plan);
+  bool contracts =
+      info.strategy == Strategy::SimtContraction || config.getMma();
+  std::optional<unsigned> leading = leadingClass(info, plan, contracts);
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
-                   !(op == info.root &&
-                     info.strategy == Strategy::SimtContraction);
+                   !(op == info.root && contracts);
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)
@@ -152,14 +167,16 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       int64_t elements = elementsOf(plan, classes);
       int64_t bytes = elements * bytesPerElement(type);
       // Operands that go to shared memory first take their own layout along.
-      bool promoted = op == info.root && !op.isDpsInit(&operand) &&
-                      info.strategy == Strategy::SimtContraction;
+      bool promoted =
+          op == info.root && !op.isDpsInit(&operand) && contracts;
       bool turned = leading && classes.size() > 1 && classes.back() != *leading &&
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
-      if (op == info.root && op.isDpsInit(&operand) &&
-          info.strategy == Strategy::SimtContraction &&
+      if (config.getMma() && !promoted && isInMemory(info, operand) &&
+          isNarrowFragment(plan, classes, type))
+        use(type, paddedBytes(plan, classes, type));
+      if (op == info.root && op.isDpsInit(&operand) && contracts &&
           storesNarrow(info, config, plan, operand))
         use(type, paddedBytes(plan, classes, type));
       if (reduces && op.isDpsInit(&operand)) {

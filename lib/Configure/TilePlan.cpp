@@ -153,6 +153,18 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
     return failure();
+  // Loops of the product: known to the classes, or to the config.
+  llvm::SmallDenseSet<unsigned> contracted;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes))
+    if (loopClass.contracted)
+      contracted.insert(number);
+  if (config.getMma()) {
+    Contraction product = *matchContraction(info.getRoot());
+    for (ArrayRef<unsigned> loops :
+         {ArrayRef(product.m), ArrayRef(product.n), ArrayRef(product.k)})
+      for (unsigned loop : loops)
+        contracted.insert(rootClasses[loop]);
+  }
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
     ClassTile &tile = plan.classes[number];
@@ -163,7 +175,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);
       // Matrix instructions need whole tiles; edges are filled with zeros.
-      bool fixed = config.getMma() && known[number] && loopClass.contracted;
+      bool fixed = config.getMma() && known[number] && contracted.contains(number);
       if (tile.step == 0 || (tile.step > whole && !fixed)) {
         tile.step = whole;
         if (lanes && whole <= kLargestTile)
@@ -185,7 +197,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     tile.vector = tile.inner;
     // Of the loops of a matrix instruction's product, those that a block runs
     // one by one are no dims of its tiles.
-    if (tile.vector == 1 && (!loopClass.contracted || config.getMma()))
+    if (tile.vector == 1 && (!contracted.contains(number) || config.getMma()))
       tile.vector = 0;
     elements *= tile.inner;
     // Of what matrix instructions reduce, little is in registers at once.

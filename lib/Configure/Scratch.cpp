@@ -11,7 +11,8 @@
 //   what a reduction leaves, stored: the result tile
 //   an accumulator of narrow rows a warp, stored: the result tile
 //   fragments of a matrix instruction, stored as (or combined with) types of which
-//     eight are less than 32 bytes: that tile
+//     eight are less than 32 bytes: that tile; the same of other accumulators and
+//     types of less than 4 bytes
 //
 // An upper bound, held against what distribute really takes by
 // test/unit/Configure/FootprintTest.cpp.
@@ -127,13 +128,19 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
   return bytes;
 }
 
-/// True if a warp's accumulators of a matrix instruction, of which it has eight
-/// neighbours along either dim, are narrower than a sector of memory when stored
-/// as, or combined with, elements of `type`.
-static bool isNarrowFragment(const TilePlan &plan, ArrayRef<unsigned> classes,
-                             Type type) {
+/// True if a warp's accumulators of a matrix instruction are narrower than a sector
+/// of memory when stored as, or combined with, elements of `type`: a row has eight
+/// neighbours, two in each of four lanes; along columns no lane has two.
+static bool isNarrowFragment(const KernelInfo &info, const TilePlan &plan,
+                             ArrayRef<unsigned> classes, Type type) {
+  if (classes.size() < 2)
+    return false;
   int64_t bytes = bytesPerElement(type);
-  return classes.size() > 1 &&
+  Contraction contraction = *matchContraction(info.getRoot());
+  bool alongColumns = llvm::any_of(contraction.m, [&](unsigned loop) {
+    return info.getClasses(info.getRoot())[loop] == classes.back();
+  });
+  return alongColumns ||
          8 * bytes < std::min<int64_t>(32, plan.classes[classes.back()].vector *
                                                bytes);
 }
@@ -173,9 +180,15 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
-      if (config.getMma() && !promoted && isInMemory(info, operand) &&
-          isNarrowFragment(plan, classes, type))
+      bool isNarrow = config.getMma() ? isNarrowFragment(info, plan, classes, type)
+                                      : bytesPerElement(type) < 4;
+      if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));
+        // Before it is narrowed, or after.
+        Type sum = info.getRoot().getDpsInits()[0].getType();
+        if (!config.getMma())
+          use(sum, paddedBytes(plan, classes, sum));
+      }
       if (op == info.root && op.isDpsInit(&operand) && contracts &&
           storesNarrow(info, config, plan, operand))
         use(type, paddedBytes(plan, classes, type));

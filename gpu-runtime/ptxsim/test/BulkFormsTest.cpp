@@ -109,39 +109,6 @@ TEST(BulkForms, Reductions) {
   checkReduction<double>("add.f64", [](double a, double b) { return a + b; });
 }
 
-TEST(BulkForms, ReplacedFieldsOfAMap) {
-  // A map of 32 words is copied into shared memory, made one of 16 words from the 8th on, and put where the copy finds it.
-  TestDevice device(hopper());
-  std::vector<uint32_t> in(32), out(64, 0);
-  for (uint32_t i = 0; i < 32; ++i)
-    in[i] = i + 1;
-  uint64_t dims[] = {32};
-  uint32_t box[] = {32}, strides[] = {1};
-  TensorMapRequest request = {4, false, 1, 16, dims, nullptr, box, strides, Swizzle::None, false};
-  request.dataType = 2;
-  TensorMap map;
-  std::string why;
-  ASSERT_TRUE(encodeTensorMap(request, map, why)) << why;
-  map.address = 0;
-  std::string body =
-      ".reg .b32 %i; mov.b32 %i, 0;\n"
-      "COPY: cvt.u64.u32 %s1, %i; add.u64 %s1, %s1, %map; ld.b32 %r2, [%s1]; add.u32 %r3, %shared, %i; "
-      "st.shared.b32 [%r3+1024], %r2; add.u32 %i, %i, 4; setp.lt.u32 %done, %i, 128; @%done bra COPY;\n"
-      "add.u64 %s2, %out, 32; tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%shared+1024], %s2;\n"
-      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%shared+1024], 0, 16;\n"
-      "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%shared+1024], 0, 16;\n"
-      "add.u64 %s3, %out, 128; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
-      "[%s3], [%shared+1024], 128;\n"
-      "fence.proxy.tensormap::generic.acquire.gpu [%s3], 128;\n"
-      "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%s3, {0}], [%shared];\n"
-      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
-  bool completed = false;
-  std::vector<uint32_t> got = launch<uint32_t>(device, body, in, out, completed, &map);
-  ASSERT_TRUE(completed) << device.report();
-  for (uint32_t i = 0; i < 32; ++i)
-    EXPECT_EQ(got[i], i >= 8 && i < 24 ? i - 7 : 0) << i;
-}
-
 TEST(BulkForms, RefusedForms) {
   struct {
     const char *text, *why;

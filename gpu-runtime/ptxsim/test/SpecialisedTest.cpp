@@ -131,7 +131,6 @@ const Bug bugs[] = {
     {"TooManyRegisters", false, "setmaxnreg.inc.sync.aligned.u32 232", 0, "setmaxnreg.inc.sync.aligned.u32 240", {deadlock}},
     {"RegistersNotGivenBack", false, "setmaxnreg.dec.sync.aligned.u32 40;", 0, "", {deadlock}},
     {"ProductNotWaitedFor", false, "wgmma.wait_group.sync.aligned 0;", 0, "", {race, FindingKind::WgmmaMisuse}},
-    {"ConsumersDoNotMeet", false, "bar.sync ", 1, "// ", {race}},
     {"MaskOfOneBlock", true, "mov.u16 \t%rs1, 3;", 0, "mov.u16 \t%rs1, 1;", {deadlock}},
     {"MaskOfThreeBlocks", true, "mov.u16 \t%rs1, 3;", 0, "mov.u16 \t%rs1, 7;", {cluster}},
     {"NoMeetingAfterInit", true, "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "bar.sync 0;", {race, mbarrier, FindingKind::ProxyOrder}},

@@ -52,6 +52,10 @@ void askHostMemory(Client &client);
 void askModules(Client &client, const std::string &folder);
 /// Launches with clusters, and what their blocks do together.
 void askClusters(Client &client, const std::string &folder);
+/// Sparse products of warps, a shape each.
+void askSparse(Client &client);
+/// What encoding a tensor map refuses.
+void askTensorMaps(Client &client);
 /// The rules between the proxies, a kernel each.
 void askLitmus(Client &client);
 /// Whole programs of test/programs, read from `folder`.

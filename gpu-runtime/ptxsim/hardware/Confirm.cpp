@@ -120,6 +120,8 @@ int run(const std::string &library, const std::string &output, const std::string
   askClusters(client, programs);
   askModules(client, programs);
   askLitmus(client);
+  askSparse(client);
+  askTensorMaps(client);
   askHostMemory(client);
   askApi(client);
   return client.finish();

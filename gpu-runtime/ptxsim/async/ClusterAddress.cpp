@@ -36,7 +36,9 @@ void mapAddress(ExecContext &context, const Inst &inst) {
   forEachLane(context.mask, [&](unsigned lane) {
     uint64_t address = context.row(inst.src[0])[lane];
     uint32_t rank = static_cast<uint32_t>(context.row(inst.src[1])[lane]);
-    uint64_t undefined = context.checks ? context.undefinedBits(inst.src[0], lane) | context.undefinedBits(inst.src[1], lane) : 0;
+    uint64_t undefined = 0;
+    if (context.checks)
+      undefined = context.undefinedBits(inst.src[0], lane) | context.undefinedBits(inst.src[1], lane);
     define(context, inst, undefined, lane);
     if (undefined != 0 || !inWindow(context, inst, lane, address))
       return;

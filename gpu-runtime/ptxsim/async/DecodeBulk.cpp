@@ -74,7 +74,8 @@ bool takeReduction(InstDecoder &d) {
     return d.unsupported("this operation on this type");
   bool isHalf = inst.type == ScalarType::F16 || inst.type == ScalarType::BF16;
   bool wants = isHalf && op == AtomicOp::Add;
-  return withoutFlush == wants || d.fail(wants ? ".add of 16-bit floats needs .noftz" : ".noftz is for .add.f16 and .add.bf16");
+  return withoutFlush == wants ||
+         d.fail(wants ? ".add of 16-bit floats needs .noftz" : ".noftz is for .add.f16 and .add.bf16");
 }
 
 } // namespace

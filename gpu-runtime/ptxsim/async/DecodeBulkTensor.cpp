@@ -134,7 +134,8 @@ bool offsetsOperand(InstDecoder &d, size_t index, std::vector<Row> &list) {
 
 /// .tile or a kind of im2col; `hasOffsets` for the one that takes them.
 bool takeMode(InstDecoder &d, bool isLoad, bool &hasOffsets) {
-  for (std::string_view later : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4", "cta_group::1", "cta_group::2"})
+  for (std::string_view later :
+       {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4", "cta_group::1", "cta_group::2"})
     if (d.hasModifier(later))
       return d.fail("." + std::string(later) + " needs sm_100");
   hasOffsets = d.take("im2col");

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensor maps: what cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write into 128 opaque bytes, in a layout of our own, and how a tile lies in
-// shared memory. Dim 0 is the innermost; strides are in bytes, that of dim 0 is the element's size.
+// Tensor maps: what cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write into 128 opaque bytes, in a layout of our own,
+// and how a tile lies in shared memory. Dim 0 is the innermost; strides are in bytes, that of dim 0 is the element's size.
 //
 // A tile is dense, dim 0 first. Swizzling exchanges pieces of 16 bytes by the bits of their address in shared memory:
 // 128 bytes: bits 4-6 ^= bits 7-9; 64 bytes: bits 4-5 ^= bits 7-8; 32 bytes: bit 4 ^= bit 7.

@@ -83,6 +83,77 @@ TEST(Cluster, Places) {
     }
 }
 
+/// A kernel of two blocks of 32 threads around `word` of shared memory; thread 0 of block 0 runs the body, which leaves
+/// results in %r0 to %r3.
+std::string twoBlocks(const std::string &body, const std::string &end = "barrier.cluster.arrive; barrier.cluster.wait;") {
+  return ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) .reqnctapercluster 2 {\n"
+         "  .shared .align 8 .b8 word[8];\n  .reg .b32 %r<8>, %rank, %own;\n  .reg .b64 %g<8>, %out;\n"
+         "  .reg .pred %me, %first, %p, %q;\n  ld.param.u64 %out, [out];\n  mov.u32 %rank, %cluster_ctarank;\n"
+         "  mov.u32 %r0, %tid.x;\n  setp.eq.u32 %first, %r0, 0;\n  setp.eq.and.u32 %me, %rank, 0, %first;\n"
+         "  mad.lo.u32 %r1, %rank, 100, 7;\n  @%first st.shared.b32 [word], %r1;\n"
+         "  mov.u32 %own, word;\n  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+         "  @!%me bra END;\n  mov.b32 %r0, 0; mov.b32 %r1, 0; mov.b32 %r2, 0; mov.b32 %r3, 0;\n" +
+         body + "\n  st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nEND:\n" + end + "\n  ret;\n}\n";
+}
+
+TEST(Cluster, AddressesOfEveryKind) {
+  struct {
+    const char *body;
+    std::vector<uint32_t> expected;
+  } cases[] = {
+      {"cvta.shared.u64 %g0, word; mapa.u64 %g1, %g0, 1; ld.b32 %r0, [%g1]; getctarank.u64 %r1, %g1;"
+       "isspacep.shared::cluster %p, %g1; selp.b32 %r2, 1, 0, %p; isspacep.shared::cta %q, %g1; selp.b32 %r3, 1, 0, %q;",
+       {107, 1, 1, 0}},
+      {"mapa.shared::cluster.u32 %r4, %own, 0; ld.shared::cluster.b32 %r0, [%r4]; ld.shared::cluster.b32 %r1, [%own];"
+       "cvt.u64.u32 %g2, %r4; cvta.shared::cluster.u64 %g0, %g2; isspacep.shared::cta %p, %g0; selp.b32 %r2, 1, 0, %p;"
+       "getctarank.shared::cluster.u32 %r3, %own;",
+       {7, 7, 1, 0}},
+      {"mapa.shared::cluster.u32 %r4, word, 1; atom.relaxed.cluster.shared::cluster.add.u32 %r0, [%r4], 3;"
+       "red.relaxed.cluster.shared::cluster.max.u32 [%r4], 500; ld.shared::cluster.b32 %r1, [%r4];"
+       "st.shared::cluster.b32 [%r4+4], 9; ld.shared::cluster.b32 %r2, [%r4+4];",
+       {107, 500, 9, 0}},
+  };
+  for (const auto &one : cases)
+    for (bool checks : {true, false}) {
+      TestDevice device(hopper(1, checks));
+      ASSERT_TRUE(device.load(twoBlocks(one.body))) << device.message;
+      device.cluster = {2, 1, 1};
+      uint64_t out = device.allocate(16);
+      ASSERT_TRUE(device.launch("k", {2}, {32}, out)) << one.body << device.report();
+      EXPECT_EQ(device.download<uint32_t>(out, 4), one.expected) << one.body;
+    }
+}
+
+TEST(Cluster, MisuseIsFound) {
+  struct {
+    std::string text;
+    FindingKind expected;
+  } cases[] = {
+      {twoBlocks("mapa.shared::cluster.u32 %r4, word, 2;"), FindingKind::ClusterMisuse},
+      {twoBlocks("mov.b32 %r4, 0x03000400; ld.shared::cluster.b32 %r0, [%r4];"), FindingKind::OutOfBounds},
+      {twoBlocks("mapa.shared::cluster.u32 %r4, word, 1; ld.shared::cluster.b32 %r0, [%r4+2000];"), FindingKind::OutOfBounds},
+      // The other block may have ended.
+      {twoBlocks("mapa.shared::cluster.u32 %r4, word, 1; ld.shared::cluster.b32 %r0, [%r4];", ""), FindingKind::ClusterMisuse},
+      {twoBlocks("barrier.cluster.wait;"), FindingKind::BarrierMisuse},
+      {twoBlocks("barrier.cluster.arrive; barrier.cluster.arrive;"), FindingKind::BarrierMisuse},
+      {twoBlocks("barrier.cluster.arrive.aligned;"), FindingKind::BarrierDivergence},
+      // One block waits for ever, the other has gone round twice.
+      {twoBlocks("", "setp.eq.u32 %p, %rank, 0;\nLOOP: @%p bra LOOP2; bra OUT;\nLOOP2: bar.sync 1, 64;\nOUT:"),
+       FindingKind::Deadlock},
+      {twoBlocks("mbarrier.init.shared.b64 [word], 1; mapa.shared::cluster.u32 %r4, word, 1;"
+                 "mbarrier.arrive.shared::cluster.b64 _, [%r4];"),
+       FindingKind::MbarrierMisuse},
+  };
+  for (const auto &one : cases)
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      TestDevice device(hopper(seed));
+      ASSERT_TRUE(device.load(one.text)) << device.message << one.text;
+      device.cluster = {2, 1, 1};
+      EXPECT_FALSE(device.launch("k", {2}, {32}, device.allocate(16))) << one.text;
+      EXPECT_TRUE(device.found(one.expected)) << one.text << device.report();
+    }
+}
+
 struct Bug {
   const char *name, *kernel, *from;
   int occurrence;

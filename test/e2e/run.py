@@ -33,6 +33,7 @@ SIMULATED_ELEMENTS = 4096
 NEWER_VULKAN = "vulkan-newer"
 # What the validation layers print, through whatever log.
 VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
+LARGE = "ptxsim-large"
 
 
 def arguments():
@@ -40,12 +41,13 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
     parser.add_argument("--filter", default="*", help="comma list of patterns of FAMILY/TYPE/SHAPE/LABEL")
-    parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90",
-                        help="comma list; ptxsim@ARCH is the simulator as that GPU, ptxsim@ARCH+speed without its "
-                             "checks; vulkan-newer@NAME the Vulkan of scripts/newer-vulkan under its validation "
-                             "layers (%(default)s)")
+    parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90,ptxsim@sm_80+large,ptxsim@sm_90+large",
+                        help="comma list; ptxsim@ARCH is the simulator as that GPU, with checks: small cases and those "
+                             "of simulated-large.txt; ptxsim@ARCH+large without checks: the others; ptxsim@ARCH+speed "
+                             "without checks: all that ptxsim@ARCH has; vulkan-newer@NAME the Vulkan of "
+                             "scripts/newer-vulkan under its validation layers (%(default)s)")
     parser.add_argument("--simulated-elements", type=int, default=SIMULATED_ELEMENTS,
-                        help="simulate cases of up to so many input elements, and one larger per family (%(default)s)")
+                        help="cases of more input elements are large (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
@@ -142,30 +144,42 @@ def elements(case):
     return sum(math.prod(int(d) for d in re.findall(r"(\d+)x", i["type"])) for i in case.inputs)
 
 
-def devices_of(batch, case, most, simulated):
-    """What may run a case. A simulator gets the small ones, and the first large one of each family."""
+def checked_cases(functions, most, verdicts):
+    """The large cases that are simulated with checks: those of simulated-large.txt, and the first of each other family."""
+    large = [case.name for f in functions for case in f.cases if elements(case) > most]
+    lines = (line.split("#")[0].strip() for line in (HERE / "simulated-large.txt").read_text().splitlines())
+    listed = {line for line in lines if line}
+    if verdicts and most == SIMULATED_ELEMENTS:
+        for name in sorted(listed - set(large)):
+            verdicts.add(f"simulated-large.txt: {name}", "failed", "there is no such large case")
+    chosen, families_seen = set(listed), {name.split("/")[0] for name in listed}
+    for name in large:
+        if name.split("/")[0] not in families_seen:
+            families_seen.add(name.split("/")[0])
+            chosen.add(name)
+    return chosen
+
+
+def devices_of(batch, case, most, checked):
+    """What may run a case. A simulator runs the same PTX as cuda."""
     devices = list(dict.fromkeys(map(batching.short, batch.targets)))
     if "cuda" in devices:
-        family = case.name.split("/")[0]
-        if elements(case) <= most or family not in simulated:
-            devices.append("ptxsim")  # runs the same PTX
-            if elements(case) > most:
-                simulated.add(family)
+        devices.append("ptxsim" if elements(case) <= most or case.name in checked else LARGE)
     return devices
 
 
-def write_cases(options, batches):
-    """cases.json and the goldens, for tilewright-e2e."""
+def write_cases(options, batches, checked):
+    """cases.json and the goldens, for tilewright-e2e. The device LARGE stands for ptxsim, for what is too large to check."""
     goldens = options.out / "goldens"
     shutil.rmtree(goldens, ignore_errors=True)
     goldens.mkdir(parents=True)
-    programs, number, simulated = [], 0, set()
+    programs, number = [], 0
     for batch in batches:
         cases = []
         for f in batch.functions:
             for case in f.cases:
                 entry = {"name": case.name, "function": f.symbol, "inputs": case.inputs, "check": case.check,
-                         "devices": devices_of(batch, case, options.simulated_elements, simulated)}
+                         "devices": devices_of(batch, case, options.simulated_elements, checked)}
                 if case.error:
                     entry["error"] = case.error
                 if case.reference and not options.compile_only:
@@ -177,14 +191,23 @@ def write_cases(options, batches):
                         number += 1
                 cases.append(entry)
         programs.append({"artifact": str(batch.artifact.relative_to(options.out)), "cases": cases})
-    left_out = sum("cuda" in case["devices"] and "ptxsim" not in case["devices"]
-                   for program in programs for case in program["cases"])
-    if left_out:
-        print(f"not simulated: {left_out} cases of more than {options.simulated_elements} input elements "
-              "(--simulated-elements)", flush=True)
     path = options.out / "cases.json"
     path.write_text(json.dumps({"schema": 1, "programs": programs}, indent=1))
+    write_large(options, programs)
     return path
+
+
+def write_large(options, programs):
+    """cases-large.json: the cases that ptxsim@ARCH+large runs."""
+    chosen = []
+    for program in programs:
+        cases = [{**case, "devices": ["ptxsim"]} for case in program["cases"] if LARGE in case["devices"]]
+        if cases:
+            chosen.append({**program, "cases": cases})
+    path = options.out / "cases-large.json"
+    path.write_text(json.dumps({"schema": 1, "programs": chosen}, indent=1))
+    print(f"{sum(len(p['cases']) for p in chosen)} cases of more than {options.simulated_elements} input elements "
+          "are simulated without checks", flush=True)
 
 
 def newer_vulkan(options):
@@ -192,26 +215,29 @@ def newer_vulkan(options):
 
 
 def starts(options, devices):
-    """How the runner is started: suffix of its files, label, devices, environment, command in front. A simulated GPU
-    is a start of its own, and so is the newer Vulkan."""
+    """How the runner is started: file of cases, suffix of its files, label, devices, environment, command in front. A
+    simulated GPU is a start of its own, and so is the newer Vulkan."""
     plain = [device for device in devices if "@" not in device]
     if plain:
-        yield "", None, plain, {}, []
+        yield "cases.json", "", None, plain, {}, []
     for device in devices:
         if "@" in device:
             name, mode = device.split("@")
-            arch, _, speed = mode.partition("+")
+            arch, _, way = mode.partition("+")
             if name == NEWER_VULKAN:
-                yield f"-{mode}", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
-            else:
-                environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if speed else "on"}
-                yield f"-{mode}", device, [name], environment, []
+                yield "cases.json", f"-{mode}", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
+                continue
+            if way not in ("", "speed", "large"):
+                sys.exit(f"--devices: {device}: expected ptxsim@ARCH, ptxsim@ARCH+speed or ptxsim@ARCH+large")
+            environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if way else "on"}
+            cases = "cases-large.json" if way == "large" else "cases.json"
+            yield cases, f"-{mode}", device, [name], environment, []
 
 
 def run_cases(options, path, devices, expectations, functions, verdicts):
-    for suffix, label, names, environment, front in starts(options, devices):
+    for cases, suffix, label, names, environment, front in starts(options, devices):
         journal = options.out / f"journal{suffix}.jsonl"
-        run_start(options, path, journal, names, environment, front, verdicts)
+        run_start(options, path.with_name(cases), journal, names, environment, front, verdicts)
         read_journal(journal, label, expectations, functions, verdicts)
 
 
@@ -277,14 +303,15 @@ def print_table(verdicts, devices):
             row = row if isinstance(row, str) else " ".join(row)
             cells[row, case["column"]][case["verdict"]] += 1
     rows = sorted({row for row, _ in cells})
-    print(f"\n{'passed/all':28}" + "".join(f"{c:>14}" for c in columns))
+    widths = [max(14, len(c) + 2) for c in columns]
+    print(f"\n{'passed/all':28}" + "".join(f"{c:>{w}}" for c, w in zip(columns, widths)))
     for row in rows:
         texts = []
         for column in columns:
             counts = cells[row, column]
             total = sum(counts.values())
             texts.append(f"{counts['passed']}/{total}{'!' if counts['failed'] else ''}" if total else "")
-        print(f"{row:28}" + "".join(f"{t:>14}" for t in texts))
+        print(f"{row:28}" + "".join(f"{t:>{w}}" for t, w in zip(texts, widths)))
 
 
 def available(options, devices):
@@ -320,6 +347,7 @@ def main():
             print(f.path, len(f.cases))
         print(len(functions), "functions,", sum(len(f.cases) for f in functions), "cases")
         return 0
+    everything = options.filter == "*" and options.targets == ",".join(batching.TARGETS)
     expectations = batching.read_expectations(HERE / "expected-failures.txt")
     verdicts = Verdicts()
     clock = time.monotonic()
@@ -330,9 +358,10 @@ def main():
         print(f"{what}: {now - clock:.0f} s", flush=True)
         clock = now
 
+    checked = checked_cases(functions, options.simulated_elements, verdicts if everything else None)
     batches = compile_all(options, functions, expectations, verdicts)
     lap(f"compiled {len(functions)} functions in {len(batches)} modules")
-    path = write_cases(options, batches)
+    path = write_cases(options, batches, checked)
     if options.compile_only:
         return 0
     devices, missing = available(options, options.devices.split(","))
@@ -342,7 +371,6 @@ def main():
         verdicts.add(f"every case on {device}", "skipped", reason)
     run_cases(options, path, devices, expectations, functions, verdicts)
     lap("ran on " + ", ".join(devices))
-    everything = options.filter == "*" and options.targets == ",".join(batching.TARGETS)
     if everything and not missing:
         for e in expectations:
             if not e.used:

@@ -111,6 +111,22 @@ TEST(Specialised, IsRight) {
       }
 }
 
+/// A warp that has waited for its warpgroup's product may arrive for all four, as CUTLASS's do (test/others).
+TEST(Specialised, ConsumersNeedNotMeet) {
+  std::string text = readTestFile("programs/specialised.ptx");
+  size_t at = text.find("bar.sync ", text.find("bar.sync ", text.find(".entry gemm(")) + 1);
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, "// ");
+  for (uint64_t seed : {1, 2}) {
+    TestDevice device(hopper(seed));
+    ASSERT_TRUE(device.load(text)) << device.message;
+    Outcome outcome = multiply(device, false, smallIntegers());
+    EXPECT_TRUE(outcome.completed) << device.report();
+    EXPECT_EQ(outcome.error, 0);
+    EXPECT_EQ(device.findings.size(), 0u) << device.report();
+  }
+}
+
 struct Bug {
   const char *name;
   bool inClusters;

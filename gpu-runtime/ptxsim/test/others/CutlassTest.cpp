@@ -60,6 +60,7 @@ const Gemm gemms[] = {
     {"gemm-f64-sm80.ptx", f64, f64, true, false},
     {"gemm-slices-sm80.ptx", f16, f32},
     {"gemm-tf32-sm90.ptx", tf32, f32, true, true},
+    {"gemm-wmma-sm80.ptx", f16, f32},
     {"gemm-pingpong-sm90.ptx", f16, f16},
     {"gemm-cooperative-sm90.ptx", f16, f32},
     {"gemm-e4m3-sm90.ptx", e4m3, f32},
@@ -79,12 +80,14 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CutlassGemm, ::testing::ValuesIn(gemms), [](cons
 });
 
 /// What a recorded kernel of two operands leaves in its result.
-std::vector<double> runRecorded(const char *name, const std::vector<uint8_t> &a, const std::vector<uint8_t> &b, Type result) {
+std::vector<double> runRecorded(const char *name, const std::vector<uint8_t> &a, const std::vector<uint8_t> &b,
+                                Type result) {
   Gpu gpu;
   KernelFile file(name);
   size_t bytes = size_t(file.sizes[0]) * file.sizes[1] * result.bytes;
   CUdeviceptr c = gpu.allocate(bytes);
-  std::vector<uint8_t> parameters = file.parameters(gpu, {gpu.upload(a), gpu.upload(b), c});
+  CUdeviceptr kept = file.data.count(4) != 0 ? gpu.upload(file.data[4]) : 0;
+  std::vector<uint8_t> parameters = file.parameters(gpu, {gpu.upload(a), gpu.upload(b), c, 0, kept});
   void *arguments[] = {parameters.data()};
   gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
   std::vector<double> got = fromBytes(gpu.download(c, bytes), result);
@@ -119,6 +122,20 @@ TEST(Cutlass, DifferingBitsAreCounted) {
   EXPECT_EQ(runRecorded("cutlass/gemm-b1-sm80.ptx", packed(a, 1), packed(b, 1), s32), expected);
 }
 
+/// Two of every four elements of a are kept; gemm-sparse-sm80.cu says which.
+TEST(Cutlass, SparseProductIsExact) {
+  constexpr size_t m = 64, n = 72, k = 192;
+  constexpr size_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  auto kept = makeValues(m * k / 2, f16, Data::SmallIntegers, 1), b = makeValues(n * k, f16, Data::SmallIntegers, 2);
+  std::vector<double> a(m * k);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    size_t row = i / (k / 2), group = i % (k / 2) / 2;
+    a[row * k + group * 4 + pairs[(5 * row + 3 * group) % 6][i % 2]] = kept[i];
+  }
+  EXPECT_EQ(runRecorded("cutlass/gemm-sparse-sm80.ptx", toBytes(kept, f16), toBytes(b, f16), f32),
+            multiply(a, b, true, m, n, k).value);
+}
+
 TEST(Cutlass, SumsInHalvesAndReluAreExact) {
   constexpr size_t m = 72, n = 72, k = 64;
   auto a = makeValues(m * k, f16, Data::SmallIntegers, 1), b = makeValues(n * k, f16, Data::SmallIntegers, 2);
@@ -127,6 +144,50 @@ TEST(Cutlass, SumsInHalvesAndReluAreExact) {
     value = std::max(value, 0.0);
   EXPECT_EQ(runRecorded("cutlass/gemm-f16-sums-sm80.ptx", toBytes(transposed(a, m, k), f16), toBytes(b, f16), f16),
             expected);
+}
+
+template <typename T> CUdeviceptr uploadArray(Gpu &gpu, const std::vector<T> &values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return gpu.upload(bytes);
+}
+
+/// Three products of different sizes in one launch.
+TEST(Cutlass, GroupedProductsAreRight) {
+  struct Group {
+    int m, n, k;
+    std::vector<double> a, b;
+    CUdeviceptr c;
+  };
+  std::vector<Group> groups = {{130, 72, 136, {}, {}, 0}, {64, 64, 64, {}, {}, 0}, {40, 136, 72, {}, {}, 0}};
+  Gpu gpu;
+  KernelFile file("cutlass/gemm-grouped-sm90.ptx");
+  std::vector<int> sizes;
+  std::vector<CUdeviceptr> pointers[3];
+  std::vector<int64_t> strides[3];
+  for (Group &group : groups) {
+    group.a = makeValues(size_t(group.m) * group.k, f16, Data::SmallIntegers, 1);
+    group.b = makeValues(size_t(group.n) * group.k, f16, Data::SmallIntegers, 2);
+    group.c = gpu.allocate(size_t(group.m) * group.n * 4);
+    sizes.insert(sizes.end(), {group.m, group.n, group.k});
+    CUdeviceptr of[] = {gpu.upload(toBytes(group.a, f16)), gpu.upload(toBytes(group.b, f16)), group.c};
+    const int64_t steps[] = {group.k, group.k, group.n};
+    for (int i = 0; i < 3; ++i) {
+      pointers[i].push_back(of[i]);
+      strides[i].push_back(steps[i]);
+    }
+  }
+  std::vector<CUdeviceptr> buffers = {uploadArray(gpu, sizes),       uploadArray(gpu, pointers[0]),
+                                      uploadArray(gpu, strides[0]),  gpu.upload(std::vector<uint8_t>(file.workspace)),
+                                      uploadArray(gpu, pointers[1]), uploadArray(gpu, strides[1]),
+                                      uploadArray(gpu, pointers[2]), uploadArray(gpu, strides[2])};
+  std::vector<uint8_t> parameters = file.parameters(gpu, buffers);
+  void *arguments[] = {parameters.data()};
+  gpu.launch(gpu.load(file.text, file.kernel), file.shape, arguments);
+  for (const Group &group : groups)
+    EXPECT_EQ(fromBytes(gpu.download(group.c, size_t(group.m) * group.n * 4), f32),
+              multiply(group.a, group.b, true, size_t(group.m), size_t(group.n), size_t(group.k)).value);
+  expectFindings(gpu, none);
 }
 
 /// Images of 9 x 11 x 16, 24 filters of 3 x 3, padding of 1, strides of 2.

@@ -12,6 +12,7 @@
 //   pointer OFFSET buffer INDEX offset BYTES
 //   tensormap OFFSET buffer INDEX offset BYTES type T dims ..x.. strides .. box .. steps .. interleave I swizzle S
 //             promotion P fill F        arguments of cuTensorMapEncodeTiled
+//   data INDEX HEX...                   two bytes each: what the buffer holds, line after line
 
 #ifndef TILEWRIGHT_PTXSIM_TEST_OTHERS_KERNELFILE_H
 #define TILEWRIGHT_PTXSIM_TEST_OTHERS_KERNELFILE_H
@@ -19,6 +20,7 @@
 #include "Gpu.h"
 
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace others {
@@ -28,6 +30,7 @@ struct KernelFile {
   Shape shape;
   std::array<unsigned, 3> sizes = {};
   size_t workspace = 0;
+  std::map<unsigned, std::vector<uint8_t>> data;
 
   explicit KernelFile(const std::string &name) {
     std::ifstream file(std::string(PTXSIM_TEST_DATA) + "/others/" + name);
@@ -122,6 +125,11 @@ private:
       line >> workspace;
     } else if (word == "parameters") {
       line >> parameterBytes;
+    } else if (word == "data") {
+      line >> at;
+      for (std::vector<uint8_t> &bytes = data[unsigned(at)]; line >> value;)
+        for (unsigned shift : {0, 8})
+          bytes.push_back(static_cast<uint8_t>(std::stoul(value, nullptr, 16) >> shift));
     } else if (word == "word") {
       line >> at >> value;
       words.emplace_back(at, std::stoull(value, nullptr, 16));

@@ -131,18 +131,15 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
 /// True if a warp's accumulators of a matrix instruction are narrower than a sector
 /// of memory when stored as, or combined with, elements of `type`: a row has eight
 /// neighbours, two in each of four lanes; along columns no lane has two.
-static bool isNarrowFragment(const KernelInfo &info, const TilePlan &plan,
+static bool isNarrowFragment(const KernelInfo &info,
                              ArrayRef<unsigned> classes, Type type) {
   if (classes.size() < 2)
     return false;
-  int64_t bytes = bytesPerElement(type);
   Contraction contraction = *matchContraction(info.getRoot());
   bool alongColumns = llvm::any_of(contraction.m, [&](unsigned loop) {
     return info.getClasses(info.getRoot())[loop] == classes.back();
   });
-  return alongColumns ||
-         8 * bytes < std::min<int64_t>(32, plan.classes[classes.back()].vector *
-                                               bytes);
+  return alongColumns || bytesPerElement(type) < 4;
 }
 
 int64_t tilewright::estimateScratch(const KernelInfo &info,
@@ -180,13 +177,13 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
-      bool isNarrow = config.getMma() ? isNarrowFragment(info, plan, classes, type)
+      bool isNarrow = config.getMma() ? isNarrowFragment(info, classes, type)
                                       : bytesPerElement(type) < 4;
       if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));
-        // Before it is narrowed, or after.
+        // What is read is moved as it is or widened to the sums' type.
         Type sum = info.getRoot().getDpsInits()[0].getType();
-        if (!config.getMma())
+        if (!config.getMma() || !op.isDpsInit(&operand))
           use(sum, paddedBytes(plan, classes, sum));
       }
       if (op == info.root && op.isDpsInit(&operand) && contracts &&

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The simulator as a program sees it: its library is opened by file, and used by the driver API alone. One Hopper GPU per
-// process (code for Ampere runs there too), a fresh context per object. What goes wrong fails the test that runs.
+// The simulator as a program sees it: its library is opened by file, and used by the driver API alone. One Hopper GPU
+// per process (code for Ampere runs there too), a fresh context per object. What goes wrong fails the test that runs.
 
 #ifndef TILEWRIGHT_PTXSIM_TEST_OTHERS_GPU_H
 #define TILEWRIGHT_PTXSIM_TEST_OTHERS_GPU_H

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Data for kernels, written without the simulator's own arithmetic: matrices whose values a type holds exactly, their bytes,
-// and how far a result may be from the true one.
+// Data for kernels, written without the simulator's own arithmetic: matrices whose values a type holds exactly, their
+// bytes, and how far a result may be from the true one.
 
 #ifndef TILEWRIGHT_PTXSIM_TEST_OTHERS_NUMBERS_H
 #define TILEWRIGHT_PTXSIM_TEST_OTHERS_NUMBERS_H

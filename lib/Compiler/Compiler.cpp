@@ -367,6 +367,12 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
     module->getOperation()->setAttr(kFpAttr,
                                     Builder(context).getStrArrayAttr(fp));
   }
+  if (!options.require.empty()) {
+    SmallVector<StringRef> require(options.require.begin(),
+                                   options.require.end());
+    module->getOperation()->setAttr(kRequireAttr,
+                                    Builder(context).getStrArrayAttr(require));
+  }
   for (const ParsedTarget &target : targets) {
     Job &job = jobs.emplace_back();
     job.target = &target;

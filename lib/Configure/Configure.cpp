@@ -81,18 +81,19 @@ static void explainRefusals(ArrayRef<Candidate> candidates,
   }
 }
 
-/// Says why a contraction is not on matrix units, where the target has some.
-static void explainMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
-                              TargetAttr target,
-                              SmallVectorImpl<std::string> &explain) {
-  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+/// Why a product is not on matrix units; empty where it is, and for what is no
+/// product.
+static std::string whyNotOnMatrixUnit(const KernelInfo &info,
+                                      LoweringConfigAttr config,
+                                      TargetAttr target) {
   if (config.getMma() || !matchProduct(info.getRoot()))
-    return;
-  if (!names && target.getBackend() == "spirv")
-    explain.push_back("not on matrix units: " + target.getName().str() +
-                      " names no cooperative matrices; +coopmat does");
+    return "";
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (!names)
-    return;
+    return target.getName().str() +
+           (target.getBackend() == "spirv"
+                ? " names no cooperative matrices; +coopmat does"
+                : " has no matrix instructions");
   std::string reason = "no instruction of the target has its types";
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string why;
@@ -101,13 +102,34 @@ static void explainMatrixUnit(const KernelInfo &info, LoweringConfigAttr config,
         reason = why;
       continue;
     }
-    reason = "'" + name.getValue().str() + "' computes it, but this config " +
-             (config.getStrategy() == Strategy::SkinnyContraction
-                  ? "reads the operands once, which takes longer than the products"
-                  : "was pinned or ranks first");
-    break;
+    return "'" + name.getValue().str() + "' computes it, but this config " +
+           (config.getStrategy() == Strategy::SkinnyContraction
+                ? "reads the operands once, which takes longer than the products"
+                : "was pinned or ranks first");
   }
-  explain.push_back("not on matrix units: " + reason);
+  return reason;
+}
+
+/// Says why a product is not on matrix units, or refuses the kernel for it where
+/// the program requires them.
+static LogicalResult checkMatrixUnit(const KernelInfo &info,
+                                     LoweringConfigAttr config,
+                                     TargetAttr target,
+                                     SmallVectorImpl<std::string> &explain) {
+  std::string reason = whyNotOnMatrixUnit(info, config, target);
+  if (reason.empty())
+    return success();
+  linalg::LinalgOp root = info.getRoot();
+  auto required = root->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      kRequireAttr);
+  if (required && llvm::is_contained(required, StringAttr::get(root->getContext(),
+                                                               "matrix-unit")))
+    return root->emitOpError()
+           << "is not on matrix units, which are required: " << reason;
+  // Where there are none to be had, nobody asks.
+  if (target.getFacts().contains("mma") || target.getBackend() == "spirv")
+    explain.push_back("not on matrix units: " + reason);
+  return success();
 }
 
 /// Says how many blocks share a reduction, or why one block does what many
@@ -196,7 +218,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   explain.front() = explainStrategy(*info, config.getStrategy());
-  explainMatrixUnit(*info, config, target, explain);
+  if (failed(checkMatrixUnit(*info, config, target, explain)))
+    return failure();
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
 

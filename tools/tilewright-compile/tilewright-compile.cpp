@@ -25,6 +25,7 @@ struct Arguments {
   std::string input, output, target = CompileOptions().targets;
   EmitKind emit = EmitKind::Artifact;
   std::vector<std::string> fp;
+  std::vector<std::string> require;
   std::string stopAfter, dumpStages, explain;
   bool listConfigs = false, debugInfo = false, serial = false;
 };
@@ -59,6 +60,10 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
                  "products to 11 bits, for matrix units); all off by "
                  "default")
+      ->delimiter(',');
+  app.add_option("--require", arguments.require,
+                 "fail, with the reason, where a product does not run on: "
+                 "matrix-unit")
       ->delimiter(',');
   app.add_option("--stop-after", arguments.stopAfter,
                  "stop after a stage and write its IR, see below");
@@ -135,6 +140,12 @@ static int run(const Arguments &arguments) {
       return complain("--fp does not know '" + flag +
                       "'; it takes contract, ftz, tf32");
     options.fp.push_back(flag);
+  }
+  for (const std::string &unit : arguments.require) {
+    if (unit != "matrix-unit")
+      return complain("--require does not know '" + unit +
+                      "'; it takes matrix-unit");
+    options.require.push_back(unit);
   }
   if (options.explain && arguments.explain != "text" &&
       arguments.explain != "json")

@@ -58,6 +58,8 @@ struct CompileOptions {
   EmitKind emit = EmitKind::Artifact;
   /// Out of contract, ftz, tf32 (written into the IR as `tilewright.fp`).
   std::vector<std::string> fp;
+  /// Out of matrix-unit (`tilewright.require`).
+  std::vector<std::string> require;
   bool debugInfo = false;
   /// Stop after this stage and return the IR, whatever `emit` says.
   std::optional<Stage> stopAfter;

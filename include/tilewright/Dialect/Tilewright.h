@@ -31,6 +31,7 @@ namespace tilewright {
 /// Names of the discardable attributes that the dialect documents.
 inline constexpr llvm::StringLiteral kTargetAttr = "tilewright.target";
 inline constexpr llvm::StringLiteral kFpAttr = "tilewright.fp";
+inline constexpr llvm::StringLiteral kRequireAttr = "tilewright.require";
 inline constexpr llvm::StringLiteral kKernelAttr = "tilewright.kernel";
 inline constexpr llvm::StringLiteral kConfigAttr = "tilewright.lowering_config";
 inline constexpr llvm::StringLiteral kLaunchAttr = "tilewright.launch";

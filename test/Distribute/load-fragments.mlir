@@ -27,8 +27,8 @@ func.func private @products(%a: memref<64x32xf16, #tilewright.shared>, %b: memre
 // Opaque fragments: a product for each step along k, in a loop from five on.
 // CHECK-LABEL: @steps
 // CHECK: vector.transfer_read %{{.*}}[%c0{{.*}}, %c0{{.*}}]{{.*}} : memref<16x32xf16, #tilewright.shared>, vector<16x16xf16>
-// CHECK: %[[FIRST:.*]] = tilewright.mma {{.*}} : vector<16x16xf16>, vector<16x16xf16>
 // CHECK: vector.transfer_read %{{.*}}[%c0{{.*}}, %c16{{.*}}]
+// CHECK: %[[FIRST:.*]] = tilewright.mma {{.*}} : vector<16x16xf16>, vector<16x16xf16>
 // CHECK: tilewright.mma %{{.*}}, %{{.*}}, %[[FIRST]]
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<16x16xf32>)
 // CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %[[K]]]

@@ -13,12 +13,11 @@ module attributes {tilewright.target = #tilewright.target<"vulkan:1.3", "spirv",
 // CHECK: tilewright.load_fragment "a" %{{.*}} stride 24 : {{.*}} -> vector<8x8xf16>
 // CHECK: tilewright.load_fragment "b" transposed %{{.*}} stride 24 : {{.*}} -> vector<8x8xf16>
 // CHECK: tilewright.load_fragment "b"
-// CHECK-NOT: load_fragment
-// CHECK: tilewright.mma_fragment "coopmat.m8n8k8.f16.f32"(%{{.*}} : vector<8x8xf16>)
-// CHECK: tilewright.mma_fragment
 // CHECK: tilewright.load_fragment "a"
 // CHECK: tilewright.load_fragment "b"
 // CHECK: tilewright.load_fragment "b"
+// CHECK: tilewright.mma_fragment "coopmat.m8n8k8.f16.f32"(%{{.*}} : vector<8x8xf16>)
+// CHECK: tilewright.mma_fragment
 // CHECK: tilewright.mma_fragment
 // CHECK: %[[LAST:.*]] = tilewright.mma_fragment
 // CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}} : vector<8x8xf32>

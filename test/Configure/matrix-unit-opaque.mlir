@@ -28,7 +28,7 @@ func.func @bytes(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) ->
 }
 
 // CHECK-LABEL: func.func private @brains_matmul_0
-// CHECK-SAME: "not on matrix units: matrix instruction 'coopmat.m16n16k32.s8.s32' is for other types"
+// CHECK-SAME: "not on matrix units: no instruction of the target has its types"
 // BF16: "cooperative_matrix:16x16x16:bf16,bf16,f32,f32": 1
 // BF16: "feature:cooperativeMatrix": 1
 // BF16: "feature:shaderBFloat16CooperativeMatrix": 1

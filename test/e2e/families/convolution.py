@@ -97,7 +97,8 @@ def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, ac
     windows = Windows(name)
     dims_list = [select(dims, image, filter_, output) for dims in dims_list]
     first = windows.sizes(image, dims_list[0])
-    f = Function(name, pair_name(a, c), "any" if dynamic else label_of(dims_list[0]), first, dynamic)
+    label = "any" if dynamic else label_of(dims_list[0])
+    f = Function("convolution", pair_name(a, c), f"{name}_{label}", first, dynamic)
     x, w = f.arg(a, image), f.arg(a, filter_)
     out = f.arg(c, output) if dynamic or accumulate else f.zeros(c, output)
     f.ret(f.op(f"linalg.{name}", [x, w], out, windows.attributes(image)))
@@ -120,7 +121,7 @@ def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, ac
 def quantized(name, image, filter_, output):
     windows = Windows(name)
     dims = select(SMALL, image, filter_, output)
-    f = Function(f"{name}_q", "i8-i32", label_of(dims), windows.sizes(image, dims))
+    f = Function("convolution", "i8-i32", f"{name}_q_{label_of(dims)}", windows.sizes(image, dims))
     x, w = f.arg(I8, image), f.arg(I8, filter_)
     points = [f.scalar_arg(I32), f.scalar_arg(I32)]
     f.ret(f.op(f"linalg.{name}_q", [x, w, *points], f.zeros(I32, output), windows.attributes(image)))
@@ -138,7 +139,8 @@ def pooling(layout, image, output, kind, element, dynamic=False):
     windows = Windows(name)
     inside = "".join(PAIRS[d][1] for d in image if d in PAIRS)
     dims = select(SMALL, image, inside, output)
-    f = Function(name, element.name, "any" if dynamic else label_of(dims), windows.sizes(image, dims), dynamic)
+    label = "any" if dynamic else label_of(dims)
+    f = Function("pooling", element.name, f"{layout}_{kind}_{label}", windows.sizes(image, dims), dynamic)
     x, window, start = f.arg(element, image), f.arg(element, inside), f.arg(element, output)
     f.ret(f.op(f"linalg.{name}", [x, window], start, windows.attributes(image)))
     reduce = {"sum": np.sum, "max": np.max, "min": np.min}[kind.split("_")[0]]

@@ -253,7 +253,7 @@ tw_view *apiWindow(tw_context *context, tw_view *source, int32_t rank,
 
 tw_view *apiIm2col(tw_context *context, tw_view *source, int32_t rank,
                    const int64_t *sizes, int32_t sourceRank,
-                   const int64_t *steps) {
+                   const int64_t *steps, const char *what) {
   tw_view *result = nullptr;
   guarded(context, [&] {
     std::vector<int64_t> count, moves;
@@ -265,7 +265,7 @@ tw_view *apiIm2col(tw_context *context, tw_view *source, int32_t rank,
     moves.assign(steps, steps + size_t(sourceRank) * size_t(rank));
     View view;
     if (Status s = makeWindows(source->view, count, moves, view))
-      return context->record(std::move(s));
+      return context->record(std::move(s).in(what));
     result = context->own(std::move(view));
   });
   return result;

@@ -218,16 +218,15 @@ Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
                checkedMul(step, source.stride(d), stride) &&
                checkedAdd(strides[i], stride, strides[i]);
       if (!good)
-        return programError("windows: dim " + std::to_string(i) + " of size " +
+        return programError("dim " + std::to_string(i) + " of the windows," + " of size " +
                             std::to_string(sizes[i]) + " in steps of " +
                             std::to_string(step) + " overflows");
     }
     if (!empty && last >= source.dims[d])
-      return programError("windows: along dim " + std::to_string(d) +
-                          ", the last one reaches element " +
-                          std::to_string(last) + " of the " +
-                          std::to_string(source.dims[d]) + " of " +
-                          source.text());
+      return programError("along dim " + std::to_string(d) +
+                          ", the last window reaches element " +
+                          std::to_string(last) + ", but " + source.text() +
+                          " has " + std::to_string(source.dims[d]));
   }
   return makeStridedView(source.buffer, source.offset, source.dtype, sizes,
                          std::move(strides), result);

@@ -88,10 +88,11 @@ typedef struct TilewrightHostApi {
   /* Version 3. Every window of a tensor, which shares its buffer: `rank` dims
    * of `sizes`; one step along dim i of the result moves by
    * steps[d * rank + i] along dim d of the source, for each of its sourceRank
-   * dims. Windows that leave the source are a recorded error. */
+   * dims. Windows that leave the source are a recorded error; `what` names the
+   * op in front of its message. */
   tw_view *(*im2col)(tw_context *, tw_view *, int32_t rank,
                      const int64_t *sizes, int32_t sourceRank,
-                     const int64_t *steps);
+                     const int64_t *steps, const char *what);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

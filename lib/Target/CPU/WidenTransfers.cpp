@@ -17,6 +17,7 @@
 #include "Unroll.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -64,6 +65,15 @@ static AffineMapAttr minorIdentity(Operation *op, int64_t rank, VectorType type)
       AffineMap::getMinorIdentityMap(rank, type.getRank(), op->getContext()));
 }
 
+/// `value`, of whose dims number i is to become dim order[i].
+static Value reorder(PatternRewriter &rewriter, Location loc, Value value,
+                     ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return value;
+  return vector::TransposeOp::create(rewriter, loc, value,
+                                     invertPermutationVector(order));
+}
+
 namespace {
 struct WidenRead : OpRewritePattern<vector::TransferReadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -78,12 +88,7 @@ struct WidenRead : OpRewritePattern<vector::TransferReadOp> {
         minorIdentity(op, op.getIndices().size(), form->wide), op.getPadding(),
         /*mask=*/Value(), rewriter.getBoolArrayAttr(form->inBounds));
     value = vector::ShapeCastOp::create(rewriter, loc, form->sorted, value);
-    SmallVector<int64_t> back(form->order.size());
-    for (auto [position, dim] : llvm::enumerate(form->order))
-      back[dim] = position;
-    if (!llvm::is_sorted(back))
-      value = vector::TransposeOp::create(rewriter, loc, value, back);
-    rewriter.replaceOp(op, value);
+    rewriter.replaceOp(op, reorder(rewriter, loc, value, form->order));
     return success();
   }
 };
@@ -125,13 +130,8 @@ struct RepeatAfterRead : OpRewritePattern<vector::TransferReadOp> {
     llvm::append_range(wide, shape);
     value = vector::BroadcastOp::create(
         rewriter, loc, VectorType::get(wide, type.getElementType()), value);
-    SmallVector<int64_t> back(type.getRank());
-    for (auto [position, dim] :
-         llvm::enumerate(llvm::concat<int64_t>(repeated, read)))
-      back[dim] = position;
-    if (!llvm::is_sorted(back))
-      value = vector::TransposeOp::create(rewriter, loc, value, back);
-    rewriter.replaceOp(op, value);
+    llvm::append_range(repeated, read); // the order of the broadcast's dims
+    rewriter.replaceOp(op, reorder(rewriter, loc, value, repeated));
     return success();
   }
 };

@@ -407,6 +407,9 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
     SmallVector<int64_t> steps;
     for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
       llvm::append_range(steps, op.getSteps(dim));
+    std::string what = "op with windows";
+    if (auto line = loc->findInstanceOf<FileLineColLoc>())
+      what += " (line " + std::to_string(line.getLine()) + ")";
     rewriter.replaceOp(
         op, callSupport(rewriter, loc, "twh_im2col", getPointer(rewriter),
                         {getCallContext(op), adaptor.getSource(),
@@ -414,7 +417,8 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
                          createDims(rewriter, loc, op.getType().getShape(),
                                     adaptor.getSizes()),
                          createI32(rewriter, loc, op.getSourceType().getRank()),
-                         createDims(rewriter, loc, steps, {})}));
+                         createDims(rewriter, loc, steps, {}),
+                         createString(rewriter, loc, what)}));
     return success();
   }
 };

@@ -113,6 +113,9 @@ def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, ac
         sizes = windows.sizes(image, dims)
         f.case(f"int/{label_of(dims)}", sizes, exact_data(a, c, terms + 1) if a is not I8 else integers(-100, 100),
                EXACT, reference)
+        if dynamic and dims["n"]:
+            places = {**sizes, "x": dims["x"] + 1}
+            f.case(f"outside/{label_of(dims)}", places, integers(0, 1), EXACT, error="the last window reaches")
         if a.is_float:
             f.case(f"random/{label_of(dims)}", sizes, uniform(-1, 1), bound(c, terms + 1), reference)
     return f

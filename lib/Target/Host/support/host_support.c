@@ -110,8 +110,8 @@ tw_view *twh_window(twh_context *c, tw_view *view, int32_t rank,
 
 tw_view *twh_im2col(twh_context *c, tw_view *view, int32_t rank,
                     const int64_t *sizes, int32_t sourceRank,
-                    const int64_t *steps) {
-  return api->im2col(CONTEXT(c), view, rank, sizes, sourceRank, steps);
+                    const int64_t *steps, const char *what) {
+  return api->im2col(CONTEXT(c), view, rank, sizes, sourceRank, steps, what);
 }
 
 void twh_dispatch(twh_context *c, int32_t id, int32_t numViews,

@@ -1,13 +1,19 @@
 // Instructions besides those of halves: f64, bytes on sm_75, and f32 rounded to
 // tf32 where that is allowed.
 //
-// REQUIRES: tilewright-compile
+// REQUIRES: tilewright-compile, tilewright-run
 // RUN: rm -rf %t && tilewright-compile %s --target=cuda:sm_80,cuda:sm_75 --emit=ptx -o %t/exact
 // RUN: tilewright-compile %s --target=cuda:sm_80 --fp=tf32 --emit=ptx -o %t/rounded
 // RUN: FileCheck %s --check-prefix=F32 --input-file %t/exact/cuda_sm_80/f32_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=TF32 --input-file %t/rounded/cuda_sm_80/f32_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=F64 --input-file %t/exact/cuda_sm_80/f64_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=I8 --input-file %t/exact/cuda_sm_75/i8_matmul_0.ptx
+
+// They compute what the oracle does: small integers survive the rounding.
+// RUN: tilewright-run %s --device=ptxsim --compile-arg=--fp=tf32 --check=oracle --function=f32 --input=100x72xf32=int:-9:9 --input=72x90xf32=int:-9:9 --input=100x90xf32=int:-9:9 | FileCheck %s --check-prefix=EQUAL
+// RUN: tilewright-run %s --device=ptxsim --check=oracle --function=f64 --input=100x72xf64=int:-9:9 --input=72x90xf64=int:-9:9 --input=100x90xf64=int:-9:9 | FileCheck %s --check-prefix=EQUAL
+// RUN: tilewright-run %s --device=ptxsim --target=cuda:sm_75 --check=oracle --function=i8 --input=100x72xi8=int:-99:99 --input=72x90xi8=int:-99:99 --input=100x90xi32=int:-9:9 | FileCheck %s --check-prefix=EQUAL
+// EQUAL: all elements equal
 
 // F32-NOT: mma.sync
 // F32: fma.rn.f32

@@ -1,0 +1,125 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where a benchmark's tensors live, and what makes and compares them.
+
+TorchPlace   on CUDA: PyTorch's memory and stream, which the runtime adopts, so that a peer works on the very same
+             inputs in the same queue
+HostPlace    anywhere else: memory of the runtime, NumPy on the host; no peers
+
+Numbers are random normal. Checks are done in f64 on whatever device there is.
+"""
+
+import numpy
+
+
+def round_to_bf16(values):
+    """The words of f32 values, rounded to nearest even."""
+    words = numpy.ascontiguousarray(values, numpy.float32).view(numpy.uint32)
+    return ((words + 0x7FFF + ((words >> 16) & 1)) >> 16).astype(numpy.uint16)
+
+
+class HostPlace:
+    """Tensors are pairs (NumPy array, view); bf16 arrays are words."""
+
+    peers = False
+    name = "numpy " + numpy.__version__
+    types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16}
+
+    def __init__(self, device):
+        self.device = device
+        self.stream = device.stream()
+
+    def random(self, spec):
+        values = numpy.random.default_rng(spec.seed).standard_normal(spec.dims, numpy.float32)
+        return round_to_bf16(values) if spec.dtype == "bf16" else values.astype(self.types[spec.dtype])
+
+    def view(self, tensor, dtype):
+        view = self.device.view(dtype, tensor.shape)
+        view.write(self.stream, tensor.tobytes())
+        return view
+
+    def wide(self, tensor, dtype):
+        """In f64."""
+        if dtype == "bf16":
+            tensor = (tensor.astype(numpy.uint32) << 16).view(numpy.float32)
+        return tensor.astype(numpy.float64)
+
+    def fetch(self, view):
+        """A result, in f64."""
+        words = numpy.frombuffer(view.read(self.stream), self.types[view.dtype]).reshape(view.dims)
+        return self.wide(words, view.dtype)
+
+    def all_within(self, got, expected, bound):
+        return bool((numpy.abs(got - expected) <= bound).all())
+
+    def working_set(self):
+        """Bytes that inputs should have together, so that no cache holds them."""
+        return 0
+
+    def clocks(self):
+        return None
+
+
+class TorchPlace:
+    """Tensors are PyTorch's, on its current device."""
+
+    peers = True
+
+    def __init__(self, device):
+        import torch
+
+        self.torch, self.device = torch, device
+        self.name = f"torch {torch.__version__}"
+        self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+        self.queue = torch.cuda.Stream()
+        torch.cuda.set_stream(self.queue)
+        self.stream = device.stream(self.queue.cuda_stream)
+
+    def random(self, spec):
+        generator = self.torch.Generator("cuda").manual_seed(spec.seed)
+        values = self.torch.randn(spec.dims, generator=generator, device="cuda", dtype=self.torch.float32)
+        return values.to(self.types[spec.dtype])
+
+    def view(self, tensor, dtype):
+        size = tensor.numel() * tensor.element_size()
+        return self.device.view(dtype, tuple(tensor.shape), tensor.data_ptr(), size)
+
+    def wide(self, tensor, dtype=None):
+        return tensor.double()
+
+    def fetch(self, view):
+        memory = _CudaArray(view)
+        return self.torch.as_tensor(memory, device="cuda").view(self.types[view.dtype]).reshape(view.dims).double()
+
+    def all_within(self, got, expected, bound):
+        return bool(((got - expected).abs() <= bound).all().item())
+
+    def roundoff(self, tensor):
+        """Unit roundoff of a peer's result, where it is narrower than f32."""
+        return self.torch.finfo(tensor.dtype).eps / 2 if tensor.element_size() < 4 else 0.0
+
+    def working_set(self):
+        return 2 * self.torch.cuda.get_device_properties(0).L2_cache_size
+
+    def clocks(self):
+        """What the card says of itself right now; None where it does not."""
+        try:
+            import pynvml
+
+            pynvml.nvmlInit()
+            card = pynvml.nvmlDeviceGetHandleByIndex(0)
+            return {"sm_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_SM),
+                    "memory_mhz": pynvml.nvmlDeviceGetClockInfo(card, pynvml.NVML_CLOCK_MEM),
+                    "watts": pynvml.nvmlDeviceGetPowerUsage(card) / 1000,
+                    "celsius": pynvml.nvmlDeviceGetTemperature(card, pynvml.NVML_TEMPERATURE_GPU)}
+        except Exception:
+            return None
+
+
+class _CudaArray:
+    """Memory of a view, as PyTorch adopts it: bytes."""
+
+    def __init__(self, view):
+        self.view = view
+        self.__cuda_array_interface__ = {"shape": (view.size,), "typestr": "|u1", "data": (view.address, False),
+                                         "version": 3}

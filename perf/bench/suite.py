@@ -1,0 +1,61 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A suite: a folder with programs, problems.txt and what to compare them with.
+
+    perf/suites/gemm/
+      *.mlir         the programs
+      problems.txt   a problem a line, as arguments of tilewright-run
+      peers.py       reference(function, *inputs): what is right, and how far off a right answer may be
+                     PEERS: {name: make}, make(function, inputs, result_type) gives a call without arguments
+"""
+
+import dataclasses
+import importlib.util
+import re
+import shlex
+
+INPUT = re.compile(r"((?:\d+x)*)([a-z]\w*)=random:(\d+)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    dims: tuple
+    dtype: str
+    seed: int
+
+    def __str__(self):
+        return "x".join([*map(str, self.dims), self.dtype]) + f"=random:{self.seed}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    function: str
+    inputs: tuple
+
+
+def read_problems(path):
+    """The problems of a problems.txt; # begins a comment."""
+    problems = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        function, inputs = None, []
+        for word in shlex.split(line, comments=True):
+            key, _, value = word.partition("=")
+            match = INPUT.match(value)
+            if key == "--function":
+                function = value
+            elif key == "--input" and match:
+                dims = tuple(int(x) for x in match.group(1).split("x") if x)
+                inputs.append(Input(dims, match.group(2), int(match.group(3))))
+            else:
+                raise SystemExit(f"{path}:{number}: '{word}' is neither --function=NAME nor --input=DIMSxTYPE=random:SEED")
+        if function:
+            problems.append(Problem(function, tuple(inputs)))
+    return problems
+
+
+def load_peers(folder):
+    """The module peers.py of a suite's folder."""
+    spec = importlib.util.spec_from_file_location(f"peers_{folder.name}", folder / "peers.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

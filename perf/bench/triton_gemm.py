@@ -1,0 +1,45 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A product in Triton for CUDA, tuned over a few tiles: grouped blocks, masked k, f32 sums."""
+
+import torch
+import triton
+import triton.language as tl
+
+CONFIGS = [triton.Config(dict(BM=bm, BN=bn, BK=bk, GROUP=8), num_warps=warps, num_stages=stages)
+           for bm, bn, bk, warps, stages in [(128, 256, 64, 8, 3), (256, 128, 64, 8, 3), (128, 128, 64, 4, 4), (128, 128, 32, 4, 4),
+                                             (64, 128, 64, 4, 4), (64, 64, 64, 4, 4), (16, 128, 128, 4, 4), (16, 64, 128, 4, 5)]]
+
+
+@triton.autotune(CONFIGS, key=["M", "N", "K"])
+@triton.jit
+def kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    block, batch = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    band = block // (GROUP * columns)
+    height = min(rows - band * GROUP, GROUP)
+    m = (band * GROUP + block % height) * BM + tl.arange(0, BM)
+    n = (block % (GROUP * columns)) // height * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    pa = a + batch * M * K + (m % M)[:, None] * K + k[None, :]
+    pb = b + batch * K * N + k[:, None] * N + (n % N)[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for step in range(0, K, BK):
+        total = tl.dot(tl.load(pa, mask=k[None, :] < K - step, other=0.0),
+                       tl.load(pb, mask=k[:, None] < K - step, other=0.0), total)
+        pa += BK
+        pb += BK * N
+    tl.store(c + batch * M * N + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+def product(a, b):
+    """A call that multiplies a and b, two matrices or two batches of them; it allocates its result, as ours does."""
+    *batch, m, k = a.shape
+    n = b.shape[-1]
+
+    def call():
+        c = torch.empty((*batch, m, n), device=a.device, dtype=torch.float32)
+        kernel[lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]), *(batch or [1]))](a, b, c, m, n, k)
+        return c
+
+    return call

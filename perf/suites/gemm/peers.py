@@ -1,0 +1,33 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products of halves with f32 sums: what is right, and who else computes them."""
+
+EPSILON = 2.0**-24  # unit roundoff of f32
+
+
+def reference(function, a, b):
+    """In f64; an f32 sum of K exact products is off by at most (K + 8) u * sum |a b|."""
+    return a @ b, (a.shape[-1] + 8) * EPSILON * (abs(a) @ abs(b))
+
+
+def cublas(function, a, b):
+    """PyTorch's product with f32 results, which is cuBLAS's."""
+    import torch
+
+    multiply = torch.bmm if a.dim() == 3 else torch.mm
+    return lambda: multiply(a, b, out_dtype=torch.float32)
+
+
+def cublas_halves(function, a, b):
+    """PyTorch's product as most call it: the result is rounded to the operands' type, half of the bytes of ours."""
+    return lambda: a @ b
+
+
+def triton(function, a, b):
+    """A Triton kernel as its tutorials teach it, the best of a few tiles."""
+    import triton_gemm
+
+    return triton_gemm.product(a, b)
+
+
+PEERS = {"cublas": cublas, "cublas_halves": cublas_halves, "triton": triton}

@@ -1,0 +1,128 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The benchmarks' own tests: suites are read, answers are checked, results become a page.
+
+    python test/perf/test_benchmarks.py BUILD
+"""
+
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf")]
+
+import contest
+import report
+import suite
+
+
+def run(*command):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+
+
+class Small(unittest.TestCase):
+    """The small suite on every device of this machine."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.results = cls.work / "bench.jsonl"
+        done = run(BUILD / "bin/tilewright-compile", HERE / "small/small.mlir", "-o", cls.work / "small.tw",
+                   "--target=cuda:sm_80,vulkan,cpu")
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        for device in ("cpu", "vulkan", "ptxsim"):
+            done = cls.bench(device)
+            if done.returncode != 2:
+                raise RuntimeError(done.stdout + done.stderr)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def bench(cls, device):
+        return run(sys.executable, ROOT / "perf/bench/run.py", f"--library={BUILD}/lib/libtilewright.so",
+                   f"--device={device}", "--seconds=0.01", f"--json={cls.results}", f"--artifacts={cls.work}", HERE / "small")
+
+    def lines(self):
+        return [json.loads(line) for line in self.results.read_text().splitlines()]
+
+    def test_verdicts(self):
+        verdicts = {(x["device"], x["problem"]["function"]): x["verdict"] for x in self.lines()}
+        self.assertEqual(len(verdicts), 9)
+        for (device, function), verdict in verdicts.items():
+            self.assertEqual(verdict, "mismatch" if function.startswith("wrong") else "ok", (device, function))
+
+    def test_figures(self):
+        for line in self.lines():
+            self.assertGreater(line["median_s"], 0)
+            self.assertLessEqual(line["min_s"], line["median_s"])
+            self.assertEqual(line["flops_per_s"] is None, False)
+            self.assertEqual(len(line["config"]["launches"]), 1)
+
+    def test_goes_on(self):
+        before = self.results.read_text()
+        done = self.bench("cpu")
+        self.assertIn("already", done.stdout)
+        self.assertEqual(self.results.read_text(), before)
+
+    def test_page_is_reproducible(self):
+        pages = []
+        for name in ("a", "b"):
+            with contextlib.redirect_stdout(io.StringIO()):
+                output = self.work / name / "page"
+                output.mkdir(parents=True)
+                (output / "README.md").write_text(report.page(self.work, output, True))
+            pages.append({path.name: path.read_bytes() for path in output.iterdir()})
+        self.assertEqual(pages[0], pages[1])
+        self.assertEqual(sorted(pages[0]), ["README.md", "small-cpu.svg", "small-ptxsim0.svg", "small-vulkan0.svg"])
+        self.assertIn("| mismatch |", pages[0]["README.md"].decode())
+
+    def test_missing_device(self):
+        done = self.bench("cuda:7")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run.py: error: ", done.stderr)
+
+
+class Parts(unittest.TestCase):
+    def test_problems(self):
+        for folder in (ROOT / "perf/suites").iterdir():
+            if (folder / "problems.txt").exists():
+                self.assertTrue(suite.read_problems(folder / "problems.txt"), folder)
+
+    def test_bad_problem(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("--function=f --input=4x4xf32\n")
+            file.flush()
+            with self.assertRaisesRegex(SystemExit, ":1: '--input=4x4xf32' is neither"):
+                suite.read_problems(pathlib.Path(file.name))
+
+    def test_percentile(self):
+        self.assertEqual(contest.percentile([1, 2, 3, 4], 0.5), 2.5)
+        self.assertEqual(contest.percentile([7], 0.9), 7)
+
+    def test_line_cut_off(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write('{"verdict": "ok"}\n{"verd')
+            file.flush()
+            self.assertEqual(report.read_lines(pathlib.Path(file.name)), [{"verdict": "ok"}])
+
+    def test_peer_cells(self):
+        line = {"peers": {"a": {"ratio": 0.5, "median_s": 2e-6, "verdict": "mismatch"}, "b": {"error": "no module"}}}
+        self.assertEqual(report.peer_cell(line, "a"), "2 µs, 0.50× (mismatch)")
+        self.assertEqual(report.peer_cell(line, "b"), "no module")
+        self.assertEqual(report.peer_cell(line, "c"), "")
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

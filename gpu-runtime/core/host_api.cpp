@@ -100,6 +100,32 @@ tw_view *apiAlloc(tw_context *context, int32_t dtype, int32_t rank,
   return result;
 }
 
+tw_view *apiPlace(tw_context *context, tw_view *arena, int64_t offset,
+                  int32_t dtype, int32_t rank, const int64_t *dims) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> shape;
+    if (!context->isLive(arena, "place") ||
+        !readDims(context, "place", rank, dims, shape))
+      return;
+    const View &from = arena->view;
+    View view;
+    if (Status s = makeView(from.buffer, from.offset + uint64_t(offset),
+                            static_cast<tw_dtype>(dtype), std::move(shape), view))
+      return context->record(std::move(s).in("place"));
+    if (offset < 0 || offset + view.bytes > from.bytes)
+      return context->record(internalError(
+          "place: " + view.text() + " at byte " + std::to_string(offset) +
+          " does not fit into " + from.text()));
+    if (context->program.device()->poison)
+      if (Status s = context->stream.fill(*view.buffer, view.offset, view.bytes,
+                                          0xff, 1))
+        return context->record(std::move(s));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
 tw_view *apiConstant(tw_context *context, int32_t id) {
   tw_view *result = nullptr;
   guarded(context, [&] {
@@ -432,6 +458,7 @@ const TilewrightHostApi &tilewright::runtime::hostApi() {
       apiWindow,
       apiStride,
       apiIm2col,
+      apiPlace,
   };
   return table;
 }

@@ -25,6 +25,7 @@ void tilewright::populatePlacePipeline(OpPassManager &pm,
   func.addPass(createCSEPass());
   func.addPass(createCollectChecksPass());
   pm.addPass(createPlaceWindowsPass());
+  pm.nest<func::FuncOp>().addPass(createPlanTemporariesPass());
   pm.addPass(createNumberDispatchesPass());
 }
 

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TW_PROGRAM_ABI_VERSION 3u
+#define TW_PROGRAM_ABI_VERSION 4u
 
 /* Element types; the numbers are part of the ABI. */
 typedef enum tw_dtype {
@@ -93,6 +93,10 @@ typedef struct TilewrightHostApi {
   tw_view *(*im2col)(tw_context *, tw_view *, int32_t rank,
                      const int64_t *sizes, int32_t sourceRank,
                      const int64_t *steps, const char *what);
+  /* Version 4. A new, uninitialised, dense tensor in the buffer of another,
+   * `offset` bytes from its first element on. */
+  tw_view *(*place)(tw_context *, tw_view *, int64_t offset, int32_t dtype,
+                    int32_t rank, const int64_t *dims);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

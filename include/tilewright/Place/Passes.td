@@ -40,6 +40,18 @@ def PlaceWindowsPass : Pass<"tilewright-place-windows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def PlanTemporariesPass
+    : Pass<"tilewright-plan-temporaries", "::mlir::func::FuncOp"> {
+  let summary = "Give temporaries of known size their places in one allocation";
+  let description = [{
+    Every `tensor.empty` of static shape in the first block of a host function
+    that does not leave the function gets `tilewright.temporary`, its number and
+    its offset in bytes; the function gets `tilewright.arena`, the size of all,
+    and how much of that is alive at once. Tensors that are never alive together
+    share bytes. Fewer than two are left to the runtime's pool.
+  }];
+}
+
 def NumberDispatchesPass
     : Pass<"tilewright-number-dispatches", "::mlir::ModuleOp"> {
   let summary = "Give every kernel its number in the manifest";

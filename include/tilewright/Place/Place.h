@@ -29,6 +29,10 @@ void registerPlacePasses();
 /// tensor.dim of a dispatch's result to tensor.dim of its destination.
 void populateResolveDimsPatterns(mlir::RewritePatternSet &patterns);
 
+/// Gives temporaries of a host function, which has one block, their places in
+/// one allocation.
+void planTemporaries(mlir::func::FuncOp func);
+
 /// Two dims that must be equal when a kernel is launched: dim `dimA` of tensor
 /// operand `operandA` (tensors counted from 0, scalars left out) and so on.
 struct DimCheck {

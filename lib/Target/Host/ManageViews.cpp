@@ -20,11 +20,16 @@
 //     %r = tilewright.dispatch @k(%x …) outs(%e …) -> tensor<4xf32>
 //     llvm.call @twh_release(%context, %e)       // %r has its own
 //     return %r
+//
+// Temporaries that the plan has given a place become views of one allocation,
+// which they keep alive.
 
 #include "tilewright/Target/Host/Passes.h"
 
+#include "tilewright/Target/Host/Host.h"
 #include "tilewright/Target/Host/HostCalls.h"
 
+#include "tilewright/Dialect/Temporaries.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,6 +110,51 @@ static void retainInitialValues(Operation *loop, Value context) {
     retain(whileOp.getInits());
 }
 
+/// A static shape as an array of i64.
+static Value createShape(OpBuilder &builder, Location loc,
+                         ArrayRef<int64_t> shape) {
+  SmallVector<Value> dims;
+  for (int64_t size : shape)
+    dims.push_back(createI64(builder, loc, size));
+  return createArray(builder, loc, builder.getI64Type(), dims);
+}
+
+/// Allocates what `tilewright.arena` says, and takes planned temporaries from it.
+static void placeTemporaries(func::FuncOp func, Value context) {
+  auto size = func->getAttrOfType<DenseI64ArrayAttr>(kArenaAttr);
+  SmallVector<tensor::EmptyOp> temporaries;
+  for (auto empty : func.getBody().front().getOps<tensor::EmptyOp>())
+    if (empty->hasAttr(kTemporaryAttr))
+      temporaries.push_back(empty);
+  if (!size || temporaries.empty())
+    return;
+  Type pointer = context.getType();
+  OpBuilder builder(temporaries.front());
+  auto allocate = [&](StringRef name, SmallVector<Value> operands,
+                      RankedTensorType type, Location loc) {
+    operands.append({createI32(builder, loc, getDTypeNumber(type.getElementType())),
+                     createI32(builder, loc, type.getRank()),
+                     createShape(builder, loc, type.getShape())});
+    return callSupport(builder, loc, name, pointer, operands);
+  };
+  Value arena = allocate("twh_alloc", {context},
+                         RankedTensorType::get(size[0], builder.getI8Type()),
+                         func.getLoc());
+  for (tensor::EmptyOp op : temporaries) {
+    builder.setInsertionPoint(op);
+    int64_t offset = op->getAttrOfType<DenseI64ArrayAttr>(kTemporaryAttr)[1];
+    Value view = allocate("twh_place",
+                          {context, arena, createI64(builder, op.getLoc(), offset)},
+                          op.getType(), op.getLoc());
+    auto tensor = UnrealizedConversionCastOp::create(builder, op.getLoc(),
+                                                     Type(op.getType()), view);
+    op.replaceAllUsesWith(tensor);
+    op.erase();
+    builder.setInsertionPointAfter(tensor);
+  }
+  callSupport(builder, func.getLoc(), "twh_release", Type(), {context, arena});
+}
+
 /// Host code is straight-line code in structured control flow.
 static LogicalResult checkStructure(func::FuncOp func) {
   if (!func.getBody().hasOneBlock())
@@ -162,6 +212,7 @@ struct ManageViewsPass
             return operands;
           }());
       }
+      placeTemporaries(func, context);
       for (Block *block : blocks)
         manageBlock(*block, context);
       for (Operation *loop : loops)

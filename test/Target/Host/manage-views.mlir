@@ -37,3 +37,21 @@ func.func @LoopsOwnTheirValues(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// CHECK-LABEL: func @Arena(
+// CHECK: %[[A:.*]] = llvm.call @twh_alloc(%[[C:[a-z0-9]*]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: %[[O:.*]] = llvm.mlir.constant(256 : i64)
+// CHECK: %[[V:.*]] = llvm.call @twh_place(%[[C]], %[[A]], %[[O]],
+// CHECK: %[[T:.*]] = builtin.unrealized_conversion_cast %[[V]] : !llvm.ptr to tensor<4xf32>
+// CHECK: llvm.call @twh_place(%[[C]], %[[A]],
+// CHECK: llvm.call @twh_release(%[[C]], %[[A]])
+// CHECK: tilewright.dispatch {{.*}} outs(%[[T]]
+func.func @Arena(%x: tensor<4xf32>) -> f32 attributes {tilewright.arena = array<i64: 512, 512>} {
+  %c0 = arith.constant 0 : index
+  %0 = tensor.empty() {tilewright.temporary = array<i64: 0, 256>} : tensor<4xf32>
+  %2 = tensor.empty() {tilewright.temporary = array<i64: 1, 0>} : tensor<4xf32>
+  %1 = tilewright.dispatch @k() outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+  %3 = tilewright.dispatch @k() outs(%2 : tensor<4xf32>) -> tensor<4xf32>
+  %r = tensor.extract %3[%c0] : tensor<4xf32>
+  return %r : f32
+}

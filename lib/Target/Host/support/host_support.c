@@ -56,6 +56,12 @@ tw_view *twh_alloc(twh_context *c, int32_t dtype, int32_t rank,
   return api->alloc(CONTEXT(c), dtype, rank, dims);
 }
 
+/* A tensor in the bytes of another from `offset` on. */
+tw_view *twh_place(twh_context *c, tw_view *arena, int64_t offset, int32_t dtype,
+                   int32_t rank, const int64_t *dims) {
+  return api->place(CONTEXT(c), arena, offset, dtype, rank, dims);
+}
+
 enum { MAX_RANK = 32 };
 
 static void read_dims(twh_context *c, const tw_view *view, int32_t rank,

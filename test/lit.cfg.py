@@ -5,6 +5,7 @@
 
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -18,6 +19,11 @@ config.test_exec_root = os.path.join(config.tilewright_build, "test")
 tools = os.path.join(config.tilewright_build, "bin")
 config.environment["PATH"] = os.pathsep.join(
     [tools, config.llvm_bin, os.environ.get("PATH", ""), "/usr/local/cuda/bin"])
+config.substitutions.append(("%tools", tools))
+config.substitutions.append(("%build", config.tilewright_build))
+config.substitutions.append(("%runtime", os.path.join(config.tilewright_source, "gpu-runtime")))
+config.substitutions.append(("%cc", os.path.join(config.llvm_bin, "clang")))
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%examples", os.path.join(config.tilewright_source, "examples")))
 
 for variable in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "XDG_CACHE_HOME", "HOME",
@@ -32,6 +38,8 @@ ptxas = os.environ.get("TILEWRIGHT_PTXAS") or shutil.which(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+if not os.path.exists("/usr/local/cuda/bin/ptxas"):
+    config.available_features.add("no-cuda-toolkit")
 for tool, feature in (("spirv-val", "spirv-val"), ("spirv-dis", "spirv-dis")):
     if shutil.which(tool, path=config.environment["PATH"]):
         config.available_features.add(feature)

@@ -12,16 +12,20 @@
 
 #include "tilewright/Compiler/Compiler.h"
 
+#include "Embed.h"
 #include "Package.h"
+#include "Ptxas.h"
 #include "Source.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Target/Compile.h"
+#include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Reference.h"
 
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace mlir;
@@ -82,6 +86,7 @@ private:
   void collectExplanations();
   LogicalResult compileKernels(Job &job, CompiledProgram &program);
   LogicalResult compileProgram(Job &job, CompiledProgram &program);
+  LogicalResult emitLoops();
   FailureOr<KernelCode> compileCached(func::FuncOp kernel, Job &job);
   BackendOptions backendOptions() const {
     BackendOptions result;
@@ -94,6 +99,8 @@ private:
 
   const CompileOptions &options;
   CompileResult &result;
+  /// What C names begin with.
+  std::string prefix;
   TargetRegistry registry;
   std::vector<ParsedTarget> targets;
   std::vector<Job> jobs;
@@ -284,6 +291,8 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   HostOptions host;
   host.debugInfo = options.debugInfo;
   host.keepText = backendOptions().keepText;
+  if (options.emit == EmitKind::Object)
+    host.objectPrefix = prefix + "_" + asCName(targetFolder(*job.target));
   if (job.backend->getKernelForm() == KernelForm::None) {
     FailureOr<HostProgram> oracle = compileReference(*job.hostForm, host);
     if (succeeded(oracle))
@@ -324,7 +333,17 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   return success();
 }
 
+LogicalResult Compilation::emitLoops() {
+  if (failed(runStage(Stage::Input)) ||
+      failed(lowerToLoops(*module, options.loops == LoopKind::Affine)))
+    return failure();
+  result.outputs.push_back({"", toText(*module, options.debugInfo)});
+  return success();
+}
+
 LogicalResult Compilation::run(StringRef source, StringRef name) {
+  prefix = asCName(options.symbolPrefix.empty() ? llvm::sys::path::stem(name)
+                                                : options.symbolPrefix);
   DialectRegistry dialects;
   registerInputDialects(dialects);
   registry.registerDialects(dialects);
@@ -373,6 +392,8 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
     module->getOperation()->setAttr(kRequireAttr,
                                     Builder(context).getStrArrayAttr(require));
   }
+  if (options.emit == EmitKind::Loops)
+    return emitLoops();
   for (const ParsedTarget &target : targets) {
     Job &job = jobs.emplace_back();
     job.target = &target;
@@ -397,7 +418,12 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   for (auto [job, program] : llvm::zip_equal(jobs, programs))
     if (failed(compileProgram(job, program)))
       return failure();
-  return package(module->getLoc(), programs, options.emit, result.outputs);
+  if ((options.resources || options.emit == EmitKind::Cubin) &&
+      failed(assembleKernels(module->getLoc(), programs, options,
+                             result.resources)))
+    return failure();
+  return package(module->getLoc(), programs, options.emit, prefix,
+                 result.outputs);
 }
 
 CompileResult tilewright::compile(StringRef source, StringRef name,

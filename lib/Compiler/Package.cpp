@@ -3,6 +3,7 @@
 
 #include "Package.h"
 
+#include "Embed.h"
 #include "tilewright/Artifact/Container.h"
 #include "tilewright/Artifact/Manifest.h"
 
@@ -162,6 +163,8 @@ static void addRaw(const CompiledProgram &program, EmitKind kind,
       add(code.entry, "spvasm", code.assembly);
     if (kind == EmitKind::Assembly && code.kind == CodeKind::Object)
       add(code.entry, "s", code.assembly);
+    if (kind == EmitKind::Cubin)
+      add(code.entry, "cubin", kernel.cubin);
     if (kind == EmitKind::LLVM)
       add(code.entry, "ll", code.llvm);
   }
@@ -171,18 +174,9 @@ static void addRaw(const CompiledProgram &program, EmitKind kind,
     add("host", "s", program.host.assembly);
 }
 
-LogicalResult tilewright::package(Location loc,
-                                  MutableArrayRef<CompiledProgram> programs,
-                                  EmitKind kind,
-                                  std::vector<CompileOutput> &outputs) {
-  if (kind != EmitKind::Artifact && kind != EmitKind::Manifest) {
-    for (const CompiledProgram &program : programs)
-      addRaw(program, kind, outputs);
-    if (outputs.empty())
-      return emitError(loc) << "none of the targets produces what --emit asks "
-                               "for; add a target that does";
-    return success();
-  }
+/// The manifest and every section that it names.
+static FailureOr<std::vector<Section>>
+describePrograms(Location loc, MutableArrayRef<CompiledProgram> programs) {
   std::vector<Section> sections(1);
   json::Array described;
   for (CompiledProgram &program : programs) {
@@ -194,15 +188,43 @@ LogicalResult tilewright::package(Location loc,
   json::Value manifest = json::Object{{"format", 1},
                                       {"producer", kProducer},
                                       {"programs", std::move(described)}};
-  std::string text = llvm::formatv("{0:2}\n", manifest);
-  if (kind == EmitKind::Manifest) {
-    outputs.push_back({"", std::move(text)});
+  sections[0] = {"manifest", llvm::formatv("{0:2}\n", manifest)};
+  return sections;
+}
+
+LogicalResult tilewright::package(Location loc,
+                                  MutableArrayRef<CompiledProgram> programs,
+                                  EmitKind kind, StringRef prefix,
+                                  std::vector<CompileOutput> &outputs) {
+  auto addOnly = [&](FailureOr<std::string> bytes) {
+    if (succeeded(bytes))
+      outputs.push_back({"", std::move(*bytes)});
+    return success(succeeded(bytes));
+  };
+  switch (kind) {
+  case EmitKind::Header:
+    return addOnly(buildHeader(loc, prefix, programs.front()));
+  case EmitKind::Artifact:
+  case EmitKind::Manifest:
+  case EmitKind::Object:
+    break;
+  default:
+    for (const CompiledProgram &program : programs)
+      addRaw(program, kind, outputs);
+    if (outputs.empty())
+      return emitError(loc) << "none of the targets produces what --emit asks "
+                               "for; add a target that does";
     return success();
   }
-  sections[0] = {"manifest", std::move(text)};
-  llvm::Expected<std::string> artifact = writeContainer(sections);
+  FailureOr<std::vector<Section>> sections = describePrograms(loc, programs);
+  if (failed(sections))
+    return failure();
+  if (kind == EmitKind::Manifest)
+    return addOnly(sections->front().bytes);
+  llvm::Expected<std::string> artifact = writeContainer(*sections);
   if (!artifact)
     return emitError(loc) << llvm::toString(artifact.takeError());
-  outputs.push_back({"", std::move(*artifact)});
-  return success();
+  if (kind == EmitKind::Object)
+    return addOnly(buildObject(loc, prefix, *artifact, programs));
+  return addOnly(std::move(*artifact));
 }

@@ -21,6 +21,8 @@ struct CompiledKernel {
   /// The manifest's entry, without section, shared and subgroup.
   llvm::json::Object description;
   KernelCode code;
+  /// Machine code by ptxas, where it was asked for.
+  std::string cubin;
 };
 
 /// One target, compiled.
@@ -37,7 +39,7 @@ struct CompiledProgram {
 
 mlir::LogicalResult package(mlir::Location loc,
                             llvm::MutableArrayRef<CompiledProgram> programs,
-                            EmitKind kind,
+                            EmitKind kind, llvm::StringRef prefix,
                             std::vector<CompileOutput> &outputs);
 
 } // namespace tilewright

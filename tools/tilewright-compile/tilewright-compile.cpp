@@ -4,6 +4,7 @@
 // tilewright-compile: a thin front of the compiler library.
 
 #include "Output.h"
+#include "Resources.h"
 #include "tilewright/Compiler/Compiler.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -27,6 +28,8 @@ struct Arguments {
   std::vector<std::string> fp;
   std::vector<std::string> require;
   std::string stopAfter, dumpStages, explain;
+  std::string name, resources, ptxas;
+  LoopKind loops = LoopKind::Affine;
   bool listConfigs = false, debugInfo = false, serial = false;
 };
 } // namespace
@@ -35,7 +38,12 @@ static const std::map<std::string, EmitKind> kEmitKinds = {
     {"artifact", EmitKind::Artifact},   {"manifest", EmitKind::Manifest},
     {"mlir", EmitKind::MLIR},           {"llvm", EmitKind::LLVM},
     {"ptx", EmitKind::PTX},             {"spirv", EmitKind::SPIRV},
-    {"spirv-asm", EmitKind::SPIRVAssembly}, {"asm", EmitKind::Assembly}};
+    {"spirv-asm", EmitKind::SPIRVAssembly}, {"asm", EmitKind::Assembly},
+    {"cubin", EmitKind::Cubin},         {"object", EmitKind::Object},
+    {"header", EmitKind::Header},       {"loops", EmitKind::Loops}};
+
+static const std::map<std::string, LoopKind> kLoopKinds = {
+    {"affine", LoopKind::Affine}, {"scf", LoopKind::SCF}};
 
 static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("input", arguments.input,
@@ -52,9 +60,29 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
                  "IR in front of the back ends\nllvm: LLVM IR of host programs "
                  "and kernels\nptx, spirv, spirv-asm: one file per kernel "
-                 "variant\nasm: assembly of host programs and CPU kernels")
+                 "variant\nasm: assembly of host programs and CPU kernels\ncubin: "
+                 "machine code of CUDA kernels, by NVIDIA's ptxas\nobject: one "
+                 "relocatable object to link into a C or C++ program: the "
+                 "artifact, host programs, CPU kernels\nheader: the functions "
+                 "as typed C functions, for that program\nloops: the program "
+                 "as loops over memrefs, MLIR")
       ->transform(CLI::Transformer(kEmitKinds).description(""))
       ->option_text("KIND");
+  app.add_option("--loops", arguments.loops,
+                 "what --emit=loops writes: affine (affine.for, the default) "
+                 "or scf (scf.for)")
+      ->transform(CLI::Transformer(kLoopKinds).description(""))
+      ->option_text("KIND");
+  app.add_option("--name", arguments.name,
+                 "what C names of --emit=object and header begin with; default "
+                 "is the input's name");
+  app.add_flag("--resources{text}", arguments.resources,
+               "say what each CUDA kernel takes: registers, spills, stack, "
+               "shared memory, as NVIDIA's ptxas counts; on standard error; "
+               "--resources=json for programs. The output stays the same");
+  app.add_option("--ptxas", arguments.ptxas,
+                 "ptxas for --emit=cubin and --resources; default: on PATH, in "
+                 "CUDA_HOME, in /usr/local/cuda");
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
@@ -116,6 +144,9 @@ static std::string moreHelp() {
   os << "\nExamples:\n"
         "  tilewright-compile mlp.mlir -o mlp.tw\n"
         "  tilewright-compile mlp.mlir --target=cuda:sm_90a --emit=ptx -o ptx/\n"
+        "  tilewright-compile mlp.mlir --target=cuda:sm_90a --emit=cubin -o cubin/\n"
+        "  tilewright-compile mlp.mlir --emit=object -o mlp.o\n"
+        "  tilewright-compile mlp.mlir --emit=header -o mlp.h\n"
         "  tilewright-compile mlp.mlir --target=vulkan+subgroup=32 --stop-after=tile -o -\n";
   return text;
 }
@@ -135,6 +166,13 @@ static int run(const Arguments &arguments) {
   options.explain = !arguments.explain.empty();
   options.listConfigs = arguments.listConfigs;
   options.parallel = !arguments.serial;
+  options.loops = arguments.loops;
+  options.symbolPrefix = arguments.name;
+  options.ptxas = arguments.ptxas;
+  options.resources = !arguments.resources.empty();
+  if (options.resources && arguments.resources != "text" &&
+      arguments.resources != "json")
+    return complain("--resources takes text or json");
   for (const std::string &flag : arguments.fp) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32")
       return complain("--fp does not know '" + flag +
@@ -173,10 +211,13 @@ static int run(const Arguments &arguments) {
   std::string path = arguments.output;
   if (path.empty() && !arguments.listConfigs) {
     if (options.stopAfter || options.emit == EmitKind::MLIR ||
-        options.emit == EmitKind::Manifest)
+        options.emit == EmitKind::Manifest ||
+        options.emit == EmitKind::Header || options.emit == EmitKind::Loops)
       path = "-";
     else if (options.emit == EmitKind::Artifact)
       path = (sys::path::stem(input) + ".tw").str();
+    else if (options.emit == EmitKind::Object)
+      path = (sys::path::stem(input) + ".o").str();
     else
       return complain("-o is missing: where shall the files go?");
   }
@@ -187,6 +228,8 @@ static int run(const Arguments &arguments) {
   printExplanation(result.explanation, arguments.explain == "json");
   if (!result.succeeded)
     return 1;
+  if (options.resources || options.emit == EmitKind::Cubin)
+    printResources(errs(), result.resources, arguments.resources == "json");
   if (!dumpError.empty())
     return complain(dumpError);
   if (arguments.listConfigs) {

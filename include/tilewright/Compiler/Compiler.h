@@ -38,7 +38,14 @@ enum class EmitKind {
   SPIRV,         // words
   SPIRVAssembly, // text
   Assembly,      // of host programs and CPU kernels
+  Cubin,         // machine code of CUDA kernels, by NVIDIA's ptxas
+  Object,        // one relocatable object: the artifact, host programs, CPU kernels
+  Header,        // C functions with types, over the runtime's C API
+  Loops,         // the program as loops over memrefs, MLIR
 };
+
+/// What EmitKind::Loops makes of structured ops.
+enum class LoopKind { Affine, SCF };
 
 /// Compiled kernels by content: a kernel whose IR, target and options were seen
 /// before is not compiled again. Thread-safe.
@@ -69,6 +76,15 @@ struct CompileOptions {
   bool explain = false;
   /// Fill CompileResult::configs and stop after configure.
   bool listConfigs = false;
+  LoopKind loops = LoopKind::Affine;
+  /// What C names of Object and Header begin with; empty: the source's name
+  /// without folder and extension.
+  std::string symbolPrefix;
+  /// Fill CompileResult::resources, by running ptxas.
+  bool resources = false;
+  /// Path of ptxas, for Cubin and `resources`; empty: on PATH, in CUDA_HOME, in
+  /// /usr/local/cuda. No other kind of output depends on it.
+  std::string ptxas;
   /// Compile kernels in parallel.
   bool parallel = true;
   KernelCache *cache = nullptr;
@@ -87,6 +103,14 @@ struct KernelExplanation {
   std::vector<std::string> lines;
 };
 
+/// What a CUDA kernel takes of the machine, as ptxas says; bytes.
+struct KernelResources {
+  std::string program, kernel;
+  int64_t registers = 0;
+  int64_t stack = 0, spillStores = 0, spillLoads = 0;
+  int64_t sharedStatic = 0, sharedDynamic = 0;
+};
+
 struct CompileResult {
   bool succeeded = false;
   /// Errors, warnings and remarks as text with source lines.
@@ -95,6 +119,8 @@ struct CompileResult {
   std::vector<KernelExplanation> explanation;
   /// With listConfigs: one entry per kernel, best config first.
   std::vector<KernelExplanation> configs;
+  /// With `resources` or Cubin: one entry per CUDA kernel variant.
+  std::vector<KernelResources> resources;
 };
 
 /// Compiles one program. `name` is the source's name in diagnostics.

@@ -18,6 +18,7 @@
 #include "tilewright/Target/Host/Passes.h"
 #include "tilewright/Target/LLVMEmit.h"
 #include "tilewright/Target/Passes.h"
+#include "tilewright/program_abi.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -33,9 +34,6 @@
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::host;
-
-/// TW_PROGRAM_ABI_VERSION.
-static constexpr int32_t kAbiVersion = 2;
 
 std::string host::getInternalName(StringRef name) {
   return ("tw." + name).str();
@@ -167,7 +165,7 @@ static void createExports(OpBuilder &builder, Location loc, size_t functions,
   global.setVisibility_(LLVM::Visibility::Hidden);
   createAggregate(builder, loc, global, type, [&](OpBuilder &b, Value &value) {
     Value fields[] = {
-        createI32(b, loc, kAbiVersion), createI32(b, loc, functions),
+        createI32(b, loc, TW_PROGRAM_ABI_VERSION), createI32(b, loc, functions),
         createI32(b, loc, kernels), createI32(b, loc, 0),
         LLVM::AddressOfOp::create(b, loc, pointer, "twh_functions"),
         LLVM::AddressOfOp::create(b, loc, pointer, "twh_kernels")};
@@ -347,5 +345,18 @@ FailureOr<HostProgram> tilewright::host::emitHost(ModuleOp module,
   if (failed(bytes))
     return failure();
   host.bytes = std::move(*bytes);
+  if (options.objectPrefix.empty())
+    return host;
+  std::vector<std::pair<std::string, std::string>> exported = {
+      {"tilewright_program_query", options.objectPrefix + "_query"}};
+  for (const KernelObject &kernel : options.objects)
+    for (const std::string &name : kernel.kernels)
+      exported.emplace_back(name, options.objectPrefix + "_" + name);
+  FailureOr<std::string> linked = linkRelocatable(loc, objects, exported);
+  if (failed(linked))
+    return failure();
+  host.object = std::move(*linked);
+  for (const auto &[symbol, name] : exported)
+    host.objectSymbols.push_back(name);
   return host;
 }

@@ -1,15 +1,18 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Object files to an ELF shared object, by lld in this process. lld reads and
-// writes files, and has global state: objects go through a directory of their
-// own that is removed at the end, and links take turns.
+// Object files to an ELF shared object, or to one object, by lld in this
+// process. lld reads and writes files, and has global state: objects go through
+// a directory of their own that is removed at the end, and links take turns.
 
 #include "tilewright/Target/Host/Host.h"
 
 #include "lld/Common/Driver.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ObjCopy/CommonConfig.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -64,11 +67,10 @@ static FailureOr<std::vector<std::string>> getImports(Location loc,
   return imports;
 }
 
-FailureOr<std::string> tilewright::linkHost(Location loc,
-                                            ArrayRef<StringRef> objects,
-                                            ArrayRef<std::string> allowedImports,
-                                            std::vector<std::string> &imports,
-                                            bool debugInfo) {
+/// What lld makes of `objects` with `flags`.
+static FailureOr<std::string> runLinker(Location loc,
+                                        ArrayRef<StringRef> objects,
+                                        ArrayRef<StringRef> flags) {
   SmallString<128> directory;
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("tilewright", directory))
@@ -77,14 +79,9 @@ FailureOr<std::string> tilewright::linkHost(Location loc,
   llvm::scope_exit cleanUp(
       [&] { (void)llvm::sys::fs::remove_directories(directory); });
 
-  std::vector<std::string> arguments = {
-      "ld.lld",         "-shared",           "--gc-sections",
-      "--build-id=none", "--hash-style=gnu",  "-Bsymbolic",
-      "-z",             "noexecstack",       "-z",
-      "relro",          "-z",                "now",
-      "--threads=1",    "--no-undefined-version"};
-  if (!debugInfo)
-    arguments.push_back("--strip-all");
+  std::vector<std::string> arguments = {"ld.lld", "--threads=1"};
+  for (StringRef flag : flags)
+    arguments.push_back(flag.str());
   auto path = [&](const Twine &name) {
     SmallString<128> result(directory);
     llvm::sys::path::append(result, name);
@@ -96,7 +93,7 @@ FailureOr<std::string> tilewright::linkHost(Location loc,
       return failure();
     arguments.push_back(file);
   }
-  std::string output = path("host.so");
+  std::string output = path("linked");
   arguments.push_back("-o");
   arguments.push_back(output);
 
@@ -118,9 +115,25 @@ FailureOr<std::string> tilewright::linkHost(Location loc,
   if (!buffer)
     return emitError(loc) << "cannot read the linked host program: "
                           << buffer.getError().message();
-  std::string bytes = (*buffer)->getBuffer().str();
+  return (*buffer)->getBuffer().str();
+}
 
-  FailureOr<std::vector<std::string>> found = getImports(loc, bytes);
+FailureOr<std::string> tilewright::linkHost(Location loc,
+                                            ArrayRef<StringRef> objects,
+                                            ArrayRef<std::string> allowedImports,
+                                            std::vector<std::string> &imports,
+                                            bool debugInfo) {
+  SmallVector<StringRef> flags = {
+      "-shared",         "--gc-sections", "--build-id=none",
+      "--hash-style=gnu", "-Bsymbolic",    "-z",
+      "noexecstack",     "-z",            "relro",
+      "-z",              "now",           "--no-undefined-version"};
+  if (!debugInfo)
+    flags.push_back("--strip-all");
+  FailureOr<std::string> bytes = runLinker(loc, objects, flags);
+  if (failed(bytes))
+    return failure();
+  FailureOr<std::vector<std::string>> found = getImports(loc, *bytes);
   if (failed(found))
     return failure();
   for (const std::string &name : *found)
@@ -130,4 +143,35 @@ FailureOr<std::string> tilewright::linkHost(Location loc,
                                "external in the input";
   imports = std::move(*found);
   return bytes;
+}
+
+FailureOr<std::string> tilewright::linkRelocatable(
+    Location loc, ArrayRef<StringRef> objects,
+    ArrayRef<std::pair<std::string, std::string>> exported) {
+  FailureOr<std::string> bytes =
+      runLinker(loc, objects, {"-r", "--build-id=none"});
+  if (failed(bytes))
+    return failure();
+  auto binary = llvm::object::createBinary(
+      llvm::MemoryBufferRef(*bytes, "linked object"));
+  if (!binary)
+    return emitError(loc) << "the linker wrote no object: "
+                          << llvm::toString(binary.takeError());
+  llvm::objcopy::ConfigManager config;
+  config.Common.StripDebug = false;
+  for (const auto &[symbol, name] : exported) {
+    if (llvm::Error error = config.Common.SymbolsToKeepGlobal.addMatcher(
+            llvm::objcopy::NameOrPattern::create(
+                symbol, llvm::objcopy::MatchStyle::Literal,
+                [](llvm::Error error) { return error; })))
+      return emitError(loc) << llvm::toString(std::move(error));
+    config.Common.SymbolsToRename[symbol] = name;
+  }
+  llvm::SmallString<0> result;
+  llvm::raw_svector_ostream stream(result);
+  if (llvm::Error error =
+          llvm::objcopy::executeObjcopyOnBinary(config, **binary, stream))
+    return emitError(loc) << "naming the object's symbols failed: "
+                          << llvm::toString(std::move(error));
+  return std::string(result);
 }

@@ -14,6 +14,7 @@
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
 #include "tilewright/Target/Passes.h"
+#include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -264,31 +265,14 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
         return failure();
       host.functions.push_back({func.getName().str(), func.getFunctionType()});
     }
-    // The caller's tensors stay as they are.
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (isa<TensorType>(func.getArgumentTypes()[i]))
-        func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
-                        BoolAttr::get(context, false));
   }
+  protectArguments(module);
 
   PassManager loops(context, ModuleOp::getOperationName());
   buildLoops(loops);
   if (failed(loops.run(module)))
     return failure();
-  // Strided copies would call a library.
-  module.walk([](memref::CopyOp op) {
-    OpBuilder builder(op);
-    int64_t rank = cast<ShapedType>(op.getSource().getType()).getRank();
-    SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
-    SmallVector<utils::IteratorType> iterators(rank,
-                                               utils::IteratorType::parallel);
-    linalg::GenericOp::create(
-        builder, op.getLoc(), op.getSource(), op.getTarget(), maps, iterators,
-        [](OpBuilder &b, Location l, ValueRange args) {
-          linalg::YieldOp::create(b, l, args[0]);
-        });
-    op.erase();
-  });
+  generalizeCopies(module);
   PassManager memory(context, ModuleOp::getOperationName());
   memory.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   memory.addPass(createConvertReferenceMemoryPass());

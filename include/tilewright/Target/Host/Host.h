@@ -51,6 +51,9 @@ struct HostOptions {
   /// Also fill HostProgram::llvm and assembly.
   bool keepText = false;
   std::vector<KernelObject> objects;
+  /// Unless empty, also fill HostProgram::object: its symbols are
+  /// `<prefix>_query` and, for each CPU kernel, `<prefix>_<kernel>`.
+  std::string objectPrefix;
   /// Set by compileReference.
   bool reference = false;
 };
@@ -71,6 +74,10 @@ struct HostProgram {
   std::vector<mlir::ElementsAttr> constants;
   /// Index is the dispatch's number: names of the kernel functions.
   std::vector<std::string> dispatches;
+  /// The same code as a relocatable object, see HostOptions::objectPrefix.
+  std::string object;
+  /// What that object defines for others.
+  std::vector<std::string> objectSymbols;
   /// Symbols that the user declared external and the code uses.
   std::vector<std::string> imports;
   std::string llvm;
@@ -104,6 +111,12 @@ mlir::FailureOr<std::string>
 linkHost(mlir::Location loc, llvm::ArrayRef<llvm::StringRef> objects,
          llvm::ArrayRef<std::string> allowedImports,
          std::vector<std::string> &imports, bool debugInfo);
+
+/// Links objects into one relocatable object. Only the symbols of `exported`
+/// (old name, new name) stay visible outside; undefined ones stay undefined.
+mlir::FailureOr<std::string>
+linkRelocatable(mlir::Location loc, llvm::ArrayRef<llvm::StringRef> objects,
+                llvm::ArrayRef<std::pair<std::string, std::string>> exported);
 
 /// The support functions and the builtins, as object files. `reference`
 /// chooses the support functions of the reference target.

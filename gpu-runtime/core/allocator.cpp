@@ -6,6 +6,7 @@
 #include "core/allocator.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tilewright::runtime {
 
@@ -55,10 +56,36 @@ Status Allocator::allocate(uint64_t size, const StreamClock *clock,
   return device.allocate(rounded, result);
 }
 
-void Allocator::give(std::unique_ptr<DriverBuffer> memory,
-                     std::vector<MemoryUse> uses, bool reusable) {
+std::vector<Allocator::Block> Allocator::takeRetired() {
+  std::vector<Block> done;
+  auto inUse = std::partition(retired.begin(), retired.end(), [](Block &b) {
+    return !b.isFree(nullptr);
+  });
+  std::move(inUse, retired.end(), std::back_inserter(done));
+  retired.erase(inUse, retired.end());
+  return done;
+}
+
+void Allocator::releaseAdopted() {
+  std::vector<Block> done;
   std::lock_guard<std::mutex> lock(mutex);
-  Block block{std::move(memory), std::move(uses)};
+  if (!retired.empty())
+    done = takeRetired();
+}
+
+void Allocator::abandonAdopted() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (Block &block : retired)
+    if (!block.isFree(nullptr))
+      (void)new std::shared_ptr<void>(std::move(block.keep));
+}
+
+void Allocator::give(std::unique_ptr<DriverBuffer> memory,
+                     std::vector<MemoryUse> uses, bool reusable,
+                     std::shared_ptr<void> keep) {
+  std::vector<Block> done; // destroyed behind the lock
+  std::lock_guard<std::mutex> lock(mutex);
+  Block block{nullptr, std::move(memory), std::move(uses)};
   if (reusable) {
     // Memory may be larger than its class when the driver rounds up; file it
     // under the class that was asked for, which never exceeds its size.
@@ -67,16 +94,16 @@ void Allocator::give(std::unique_ptr<DriverBuffer> memory,
     if (key > size)
       key = size;
     cache[key].push_back(std::move(block));
-  } else if (!block.isFree(nullptr)) {
+  } else {
+    block.keep = std::move(keep);
     retired.push_back(std::move(block));
   }
-  retired.erase(
-      std::remove_if(retired.begin(), retired.end(),
-                     [](const Block &b) { return b.isFree(nullptr); }),
-      retired.end());
+  if (!retired.empty())
+    done = takeRetired();
 }
 
 void Allocator::trim() {
+  releaseAdopted();
   std::lock_guard<std::mutex> lock(mutex);
   auto sweep = [](std::vector<Block> &blocks) {
     blocks.erase(
@@ -84,7 +111,6 @@ void Allocator::trim() {
                        [](const Block &b) { return b.isFree(nullptr); }),
         blocks.end());
   };
-  sweep(retired);
   for (auto it = cache.begin(); it != cache.end();) {
     sweep(it->second);
     it = it->second.empty() ? cache.erase(it) : std::next(it);

@@ -50,9 +50,13 @@ public:
   Status allocate(uint64_t size, const StreamClock *clock,
                   std::unique_ptr<DriverBuffer> &result);
   /// Takes memory back; `reusable` is false for adopted memory, which is only
-  /// let go when its users have finished.
+  /// let go when its users have finished, and `keep` behind it.
   void give(std::unique_ptr<DriverBuffer> memory, std::vector<MemoryUse> uses,
-            bool reusable);
+            bool reusable, std::shared_ptr<void> keep = nullptr);
+  /// Lets adopted memory go whose users have finished.
+  void releaseAdopted();
+  /// Never lets adopted memory go that is still in use: the device is lost.
+  void abandonAdopted();
   /// Returns to the driver all memory that nothing uses.
   void trim();
   /// Bytes held but not in use.
@@ -60,6 +64,7 @@ public:
 
 private:
   struct Block {
+    std::shared_ptr<void> keep; // the owner of adopted memory; goes last
     std::unique_ptr<DriverBuffer> memory;
     std::vector<MemoryUse> uses;
     bool isFree(const StreamClock *clock) const;
@@ -69,6 +74,9 @@ private:
   mutable std::mutex mutex;
   std::map<uint64_t, std::vector<Block>> cache; // by size class
   std::vector<Block> retired;                   // adopted memory
+  /// Takes what is free out of `retired`. Its owners' functions may call the
+  /// runtime: the caller destroys it without the lock.
+  std::vector<Block> takeRetired();
 };
 
 } // namespace tilewright::runtime

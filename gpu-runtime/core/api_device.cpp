@@ -106,6 +106,47 @@ tilewright_status *tilewright_device_open(tilewright_instance *instance,
     return Status::ok();
   });
 }
+tilewright_status *tilewright_device_adopt_cuda(tilewright_instance *instance,
+                                                const char *driver,
+                                                void *context,
+                                                tilewright_device **device) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(instance);
+    TILEWRIGHT_REQUIRE(driver);
+    TILEWRIGHT_REQUIRE(context);
+    TILEWRIGHT_REQUIRE(device);
+    std::shared_ptr<Device> opened;
+    auto adopt = [&](Driver &with, DeviceInfo &info,
+                     std::unique_ptr<DriverDevice> &result) {
+      return with.adoptContext(context, info, result);
+    };
+    if (Status s = instance->object->adopt(driver, adopt, opened))
+      return s;
+    *device = new tilewright_device(std::move(opened));
+    return Status::ok();
+  });
+}
+
+tilewright_status *
+tilewright_device_adopt_vulkan(tilewright_instance *instance,
+                               const tilewright_vulkan_device *theirs,
+                               tilewright_device **device) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(instance);
+    TILEWRIGHT_REQUIRE(theirs);
+    TILEWRIGHT_REQUIRE(device);
+    std::shared_ptr<Device> opened;
+    auto adopt = [&](Driver &with, DeviceInfo &info,
+                     std::unique_ptr<DriverDevice> &result) {
+      return with.adoptVulkan(*theirs, info, result);
+    };
+    if (Status s = instance->object->adopt("vulkan", adopt, opened))
+      return s;
+    *device = new tilewright_device(std::move(opened));
+    return Status::ok();
+  });
+}
+
 void tilewright_device_retain(tilewright_device *device) {
   retainHandle(device);
 }
@@ -157,6 +198,21 @@ tilewright_status *tilewright_stream_import(tilewright_device *device,
       return s;
     *stream = new tilewright_stream(std::move(created));
     return Status::ok();
+  });
+}
+tilewright_status *tilewright_stream_native(tilewright_stream *stream,
+                                            uint64_t *native) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(stream);
+    TILEWRIGHT_REQUIRE(native);
+    return stream->object->native(*native).in(
+        stream->object->device()->info().name);
+  });
+}
+tilewright_status *tilewright_stream_flush(tilewright_stream *stream) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(stream);
+    return stream->object->flush();
   });
 }
 void tilewright_stream_retain(tilewright_stream *stream) {

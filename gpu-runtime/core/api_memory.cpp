@@ -31,7 +31,7 @@ tilewright_status *tilewright_buffer_import(tilewright_device *device,
     TILEWRIGHT_REQUIRE(device);
     TILEWRIGHT_REQUIRE(buffer);
     std::shared_ptr<Buffer> created;
-    if (Status s = device->object->importBuffer(native, size, created))
+    if (Status s = device->object->importBuffer(native, size, /*readOnly=*/false, created))
       return s;
     *buffer = new tilewright_buffer(std::move(created));
     return Status::ok();
@@ -212,6 +212,24 @@ uint64_t tilewright_view_size(const tilewright_view *view) {
 }
 uint64_t tilewright_view_address(const tilewright_view *view) {
   return view ? view->object->address() : 0;
+}
+
+tilewright_status *tilewright_view_native(const tilewright_view *view,
+                                          uint64_t *native,
+                                          uint64_t *offset) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(view);
+    TILEWRIGHT_REQUIRE(native);
+    TILEWRIGHT_REQUIRE(offset);
+    DriverBuffer &memory = view->object->buffer->driver();
+    bool hasAddress = memory.address() != 0;
+    *native = memory.native() + (hasAddress ? view->object->offset : 0);
+    *offset = hasAddress ? 0 : memory.nativeOffset() + view->object->offset;
+    return Status::ok();
+  });
+}
+int32_t tilewright_view_read_only(const tilewright_view *view) {
+  return view && view->object->buffer->isReadOnly();
 }
 
 namespace {

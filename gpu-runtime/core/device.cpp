@@ -21,6 +21,11 @@ Device::Device(std::shared_ptr<void> owner, DeviceInfo info,
       nameOfDriver(std::move(driverName)), driverDevice(std::move(driver)),
       memory(*driverDevice) {}
 
+Device::~Device() {
+  if (lost)
+    memory.abandonAdopted();
+}
+
 Status Device::allocate(uint64_t size, Stream *stream,
                         std::shared_ptr<Buffer> &result) {
   const StreamClock *clock = stream ? stream->clockIdentity() : nullptr;
@@ -56,15 +61,20 @@ Status Device::allocate(uint64_t size, Stream *stream,
   return Status::ok();
 }
 
-Status Device::importBuffer(uint64_t native, uint64_t size,
+Status Device::importBuffer(uint64_t native, uint64_t size, bool readOnly,
                             std::shared_ptr<Buffer> &result) {
   if (native == 0 || size == 0)
     return invalidArgument("cannot adopt memory at null or of 0 bytes");
+  if (native + size < native)
+    return invalidArgument("cannot adopt " + std::to_string(size) +
+                           " bytes: they reach beyond the last address");
   std::unique_ptr<DriverBuffer> block;
+  if (Status s = driverDevice->checkImport(native, size))
+    return std::move(s).in(deviceInfo.name);
   if (Status s = driverDevice->importBuffer(native, size, block))
     return std::move(s).in(deviceInfo.name);
   result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
-                                    /*imported=*/true);
+                                    /*imported=*/true, readOnly);
   return Status::ok();
 }
 
@@ -105,7 +115,8 @@ Status Device::createEvent(bool timing, std::shared_ptr<Event> &result) {
 //===----------------------------------------------------------------------===//
 
 Buffer::~Buffer() {
-  owner->memory.give(std::move(memory), std::move(uses), !imported);
+  owner->memory.give(std::move(memory), std::move(uses), !imported,
+                     std::move(kept));
 }
 
 void Buffer::noteUse(const std::shared_ptr<StreamClock> &clock) {
@@ -160,6 +171,15 @@ Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
   return Status::ok();
 }
 
+namespace {
+Status requireWritable(const Buffer &buffer, const char *what) {
+  if (!buffer.isReadOnly())
+    return Status::ok();
+  return invalidArgument(std::string(what) +
+                         ": the memory is its owner's and read-only");
+}
+} // namespace
+
 void Stream::submit(Buffer &buffer) {
   ++clock->submitted;
   buffer.noteUse(clock);
@@ -168,6 +188,8 @@ void Stream::submit(Buffer &buffer) {
 Status Stream::write(Buffer &target, uint64_t offset, const void *source,
                      uint64_t size) {
   if (Status s = checkRange(target, offset, size, "write"))
+    return s;
+  if (Status s = requireWritable(target, "write"))
     return s;
   if (size == 0)
     return Status::ok();
@@ -201,6 +223,8 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
                     uint32_t pattern, uint32_t patternSize) {
   if (Status s = checkRange(target, offset, size, "fill"))
     return s;
+  if (Status s = requireWritable(target, "fill"))
+    return s;
   if (patternSize != 1 && patternSize != 2 && patternSize != 4)
     return invalidArgument("fill: the pattern has " +
                            std::to_string(patternSize) +
@@ -224,6 +248,8 @@ Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
     return s;
   if (Status s = checkRange(source, sourceOffset, size, "copy, source"))
     return s;
+  if (Status s = requireWritable(target, "copy"))
+    return s;
   if (size == 0)
     return Status::ok();
   uint64_t distance = targetOffset > sourceOffset ? targetOffset - sourceOffset
@@ -241,6 +267,10 @@ Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
 Status Stream::launch(DriverModule &module, uint32_t kernel,
                       const LaunchArgs &args, Buffer *const *touched,
                       size_t numTouched) {
+  for (size_t i = 0; i < numTouched; ++i)
+    if (args.buffers[i].written)
+      if (Status s = requireWritable(*touched[i], "an operand is written"))
+        return s;
   std::lock_guard<std::recursive_mutex> lock(mutex);
   ++clock->submitted;
   for (size_t i = 0; i < numTouched; ++i)
@@ -275,15 +305,19 @@ Status Stream::flush() {
 }
 
 Status Stream::synchronize(uint64_t timeout) {
-  std::lock_guard<std::recursive_mutex> lock(mutex);
-  uint64_t reached = clock->submitted;
-  if (Status s = queue->synchronize(timeout)) {
-    if (s.code() == StatusCode::DeviceLost ||
-        s.code() == StatusCode::DeadlineExceeded)
-      owner->lost = true;
-    return std::move(s).in(owner->info().name);
+  {
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    uint64_t reached = clock->submitted;
+    if (Status s = queue->synchronize(timeout)) {
+      if (s.code() == StatusCode::DeviceLost ||
+          s.code() == StatusCode::DeadlineExceeded)
+        owner->lost = true;
+      return std::move(s).in(owner->info().name);
+    }
+    clock->completed = reached;
   }
-  clock->completed = reached;
+  // Without the lock: owners of adopted memory hear of it, and may call back.
+  owner->memory.releaseAdopted();
   return Status::ok();
 }
 

@@ -34,6 +34,7 @@ public:
   /// `owner` is kept alive: it has the driver.
   Device(std::shared_ptr<void> owner, DeviceInfo info, std::string driverName,
          std::unique_ptr<DriverDevice> driver);
+  ~Device();
 
   const DeviceInfo &info() const { return deviceInfo; }
   const std::string &driverName() const { return nameOfDriver; }
@@ -45,7 +46,8 @@ public:
   /// goes back before the second try.
   Status allocate(uint64_t size, Stream *stream,
                   std::shared_ptr<Buffer> &result);
-  Status importBuffer(uint64_t native, uint64_t size,
+  /// Adopts the caller's memory, which `readOnly` keeps from being written.
+  Status importBuffer(uint64_t native, uint64_t size, bool readOnly,
                       std::shared_ptr<Buffer> &result);
   Status createStream(std::shared_ptr<Stream> &result);
   Status importStream(uint64_t native, std::shared_ptr<Stream> &result);
@@ -74,9 +76,9 @@ private:
 class Buffer {
 public:
   Buffer(std::shared_ptr<Device> device, std::unique_ptr<DriverBuffer> memory,
-         uint64_t size, bool imported)
+         uint64_t size, bool imported, bool readOnly = false)
       : owner(std::move(device)), memory(std::move(memory)), bytes(size),
-        imported(imported), written(imported) {}
+        imported(imported), readOnly(readOnly), written(imported) {}
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -90,6 +92,11 @@ public:
   uint64_t address() const { return memory->address(); }
   /// Whether any work so far may have written to it.
   bool mayHaveContents() const { return written; }
+  /// Whether its owner forbids writing: every write of a stream is refused.
+  bool isReadOnly() const { return readOnly; }
+  /// Drops `keep` when this buffer is gone and no work uses its memory. Before
+  /// the buffer is shared.
+  void keepAlive(std::shared_ptr<void> keep) { kept = std::move(keep); }
 
 private:
   friend class Stream;
@@ -98,7 +105,8 @@ private:
   std::shared_ptr<Device> owner;
   std::unique_ptr<DriverBuffer> memory;
   uint64_t bytes;
-  bool imported;
+  bool imported, readOnly;
+  std::shared_ptr<void> kept;
   std::atomic<bool> written;
   std::mutex mutex;
   std::vector<MemoryUse> uses;
@@ -136,6 +144,8 @@ public:
   Status waitFor(Event &event);
   Status flush();
   Status synchronize(uint64_t timeout);
+  /// The driver's own handle of the queue.
+  Status native(uint64_t &handle) const { return queue->native(handle); }
 
   std::recursive_mutex mutex;
   std::atomic<uint64_t> timeoutNs{kDefaultTimeoutNs};

@@ -42,6 +42,8 @@
 #include <string_view>
 #include <vector>
 
+struct tilewright_vulkan_device; // tilewright.h
+
 namespace tilewright::runtime {
 
 using Extent3 = std::array<uint32_t, 3>;
@@ -124,6 +126,10 @@ public:
   /// The memory as the host sees it when host and device share it coherently
   /// (cpu), else null. Core then maps tensors in place.
   virtual void *hostPointer() const { return nullptr; }
+  /// What the driver's own API calls the memory (the address; vulkan: a
+  /// VkBuffer), and where this buffer begins in it, bytes.
+  virtual uint64_t native() const { return address(); }
+  virtual uint64_t nativeOffset() const { return 0; }
 };
 
 /// The bytes that one buffer parameter may touch.
@@ -206,6 +212,11 @@ public:
   /// Waits until all work is done, and reports what failed. A deadline that
   /// passes is DeadlineExceeded and leaves the device lost.
   virtual Status synchronize(uint64_t timeoutNs) = 0;
+  /// The queue in the driver's own API: cuda, the CUstream.
+  virtual Status native(uint64_t &handle) const {
+    (void)handle;
+    return unsupported("this driver's streams have no handle of their own");
+  }
 };
 
 //===----------------------------------------------------------------------===//
@@ -250,6 +261,12 @@ public:
   /// At least `size` bytes (never 0) aligned to 256, contents undefined.
   virtual Status allocate(uint64_t size,
                           std::unique_ptr<DriverBuffer> &result) = 0;
+  /// Whether importBuffer may take this memory, as far as the driver can tell;
+  /// core asks first.
+  virtual Status checkImport(uint64_t native, uint64_t size) {
+    (void)native, (void)size;
+    return Status::ok();
+  }
   /// Adopts memory that the caller owns and keeps alive: cpu, a host address;
   /// cuda, a CUdeviceptr; vulkan, a VkBuffer.
   virtual Status importBuffer(uint64_t native, uint64_t size,
@@ -312,6 +329,20 @@ public:
   /// Opens device `index` of enumerate(). The driver outlives its devices.
   virtual Status open(uint32_t index,
                       std::unique_ptr<DriverDevice> &result) = 0;
+  /// A device over a context of the caller's (cuda: a CUcontext), and what it
+  /// is called.
+  virtual Status adoptContext(void *context, DeviceInfo &info,
+                              std::unique_ptr<DriverDevice> &result) {
+    (void)context, (void)info, (void)result;
+    return unsupported("driver " + name() + " has no contexts to adopt");
+  }
+  /// A device over the caller's VkDevice.
+  virtual Status adoptVulkan(const tilewright_vulkan_device &theirs,
+                             DeviceInfo &info,
+                             std::unique_ptr<DriverDevice> &result) {
+    (void)theirs, (void)info, (void)result;
+    return unsupported("driver " + name() + " adopts no Vulkan devices");
+  }
 };
 
 // One factory per driver, each in its own static library (CMake targets

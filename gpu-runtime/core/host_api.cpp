@@ -325,6 +325,9 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
           internalError("map: the tensor is already mapped"));
     Stream &stream = context->stream;
     const View &from = view->view;
+    if (write && from.buffer->isReadOnly())
+      return context->record(
+          invalidArgument("map: the tensor's memory is read-only"));
     void *memory = from.buffer->driver().hostPointer();
     if (memory) {
       memory = static_cast<char *>(memory) + from.offset;

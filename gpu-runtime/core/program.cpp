@@ -289,6 +289,9 @@ Status Program::checkArguments(const FunctionDesc &function,
     if (Status s =
             checkViewType(view, type.dtype, type.shape, type.strides, where))
       return s;
+    if (type.kind == ValueKind::Buffer && view.buffer->isReadOnly())
+      return invalidArgument(where + " is written in place; its memory is "
+                                     "read-only");
   }
   for (size_t i = 0; i < numArgs; ++i)
     for (size_t j = 0; j < numArgs; ++j)

@@ -92,19 +92,23 @@ Instance::Instance(const InstanceOptions &options) {
 #endif
 }
 
-void Instance::load(Entry &entry) {
-  if (entry.loaded || !entry.found.empty())
-    return;
+static const char *const kNoSimulator =
+    "its libcuda.so.1 is not in ../lib/ptxsim beside this program; "
+    "TILEWRIGHT_PTXSIM_LIBRARY can name it";
+
+bool Instance::lacksSimulator(const Entry &entry) {
   // Without a library of its own the simulator would be the real driver.
-  if (entry.name == "ptxsim" && entry.options.libraryPath.empty()) {
-    entry.found.push_back(
-        {"ptxsim", "PTX simulator", false,
-         "its libcuda.so.1 is not in ../lib/ptxsim beside this program; "
-         "TILEWRIGHT_PTXSIM_LIBRARY can name it"});
+  return entry.name == "ptxsim" && entry.options.libraryPath.empty();
+}
+
+void Instance::load(Entry &entry) {
+  if (!entry.found.empty())
+    return;
+  if (lacksSimulator(entry)) {
+    entry.found.push_back({"ptxsim", "PTX simulator", false, kNoSimulator});
     return;
   }
-  entry.loaded = entry.create(entry.options);
-  entry.found = entry.loaded->enumerate();
+  entry.found = entry.get().enumerate();
   if (entry.found.empty())
     entry.found.push_back(
         {entry.name, entry.name, false, "the driver has no devices"});
@@ -157,6 +161,25 @@ std::string Instance::names() const {
   for (const Entry &entry : entries)
     text += ", " + entry.name;
   return text;
+}
+
+Status Instance::adopt(const std::string &driver, const Adopt &adopt,
+                       std::shared_ptr<Device> &result) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (Entry &entry : entries) {
+    if (entry.name != driver)
+      continue;
+    if (lacksSimulator(entry))
+      return unavailable("driver ptxsim: " + std::string(kNoSimulator));
+    DeviceInfo info;
+    std::unique_ptr<DriverDevice> device;
+    if (Status s = adopt(entry.get(), info, device))
+      return std::move(s).in("driver " + driver);
+    result = std::make_shared<Device>(shared_from_this(), std::move(info),
+                                      entry.driver, std::move(device));
+    return Status::ok();
+  }
+  return notFound("driver '" + driver + "': expected one of " + names());
 }
 
 Status Instance::open(const std::string &name,

@@ -15,6 +15,7 @@
 
 #include "core/device.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,6 +40,11 @@ public:
   std::vector<DeviceInfo> devices();
   /// "auto" (the first of cuda, vulkan, cpu that opens), "cuda", "cuda:1", …
   Status open(const std::string &name, std::shared_ptr<Device> &result);
+  /// A device over what the caller has: `adopt` makes it with the driver.
+  using Adopt = std::function<Status(Driver &, DeviceInfo &,
+                                     std::unique_ptr<DriverDevice> &)>;
+  Status adopt(const std::string &driver, const Adopt &adopt,
+               std::shared_ptr<Device> &result);
   /// Names that "auto" goes through, of the devices that are there.
   std::vector<std::string> automatic();
 
@@ -51,7 +57,13 @@ private:
     DriverOptions options;
     std::unique_ptr<Driver> loaded;
     std::vector<DeviceInfo> found;
+    Driver &get() {
+      if (!loaded)
+        loaded = create(options);
+      return *loaded;
+    }
   };
+  static bool lacksSimulator(const Entry &entry);
   void load(Entry &entry);
   Status openEntry(Entry &entry, uint32_t index,
                    std::shared_ptr<Device> &result);

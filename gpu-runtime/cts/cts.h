@@ -55,10 +55,17 @@ private:
   std::string skipReason;
 };
 
+/// Kinds of devices, for cases about something that the others do not have.
+enum Kinds : unsigned { OnCpu = 1, OnCuda = 2, OnVulkan = 4, OnAll = 7 };
+
 struct Case {
   const char *name; // "group.what_it_shows"
   void (*run)(Context &);
   bool inChild = false;
+  unsigned kinds = OnAll;
+
+  /// Whether it is for a device of this name ("ptxsim" is of kind cuda).
+  bool isFor(const std::string &device) const;
 };
 
 const std::vector<Case> &allCases();
@@ -67,6 +74,9 @@ std::vector<Case> launchCases();
 std::vector<Case> streamCases();
 std::vector<Case> errorCases();
 std::vector<Case> stressCases();
+std::vector<Case> adoptCudaCases();
+std::vector<Case> adoptVulkanCases();
+std::vector<Case> dlpackCases();
 
 enum class Outcome { Pass, Skip, Fail };
 struct Result {

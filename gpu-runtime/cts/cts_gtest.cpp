@@ -42,9 +42,10 @@ int main(int argc, char **argv) {
     std::string suite = info.name, device = info.name;
     std::replace(suite.begin(), suite.end(), ':', '_');
     for (const Case &test : allCases())
-      testing::RegisterTest(
-          suite.c_str(), test.name, nullptr, nullptr, __FILE__, __LINE__,
-          [=]() -> CtsTest * { return new CtsTest(instance, device, test); });
+      if (test.isFor(info.name))
+        testing::RegisterTest(
+            suite.c_str(), test.name, nullptr, nullptr, __FILE__, __LINE__,
+            [=]() -> CtsTest * { return new CtsTest(instance, device, test); });
   }
   return RUN_ALL_TESTS();
 }

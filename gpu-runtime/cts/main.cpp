@@ -100,7 +100,8 @@ int main(int argc, char **argv) {
   int failed = 0, passed = 0, skipped = 0;
   for (const std::string &device : list ? std::vector<std::string>() : devices)
     for (const Case &test : allCases()) {
-      if (std::string(test.name).find(filter) == std::string::npos)
+      if (std::string(test.name).find(filter) == std::string::npos ||
+          !test.isFor(device))
         continue;
       Result result = runCase(*instance, device, test);
       report(json, device, test.name, result);

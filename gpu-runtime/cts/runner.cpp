@@ -33,11 +33,18 @@ const std::vector<Case> &allCases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> all;
     for (auto group : {bufferCases(), launchCases(), streamCases(),
-                       errorCases(), stressCases()})
+                       errorCases(), stressCases(), adoptCudaCases(),
+                       adoptVulkanCases(), dlpackCases()})
       all.insert(all.end(), group.begin(), group.end());
     return all;
   }();
   return cases;
+}
+
+bool Case::isFor(const std::string &device) const {
+  std::string driver = device.substr(0, device.find(':'));
+  Kinds kind = driver == "cpu" ? OnCpu : driver == "vulkan" ? OnVulkan : OnCuda;
+  return kinds & kind;
 }
 
 static Result runHere(Instance &instance, const std::string &device,

@@ -92,6 +92,7 @@ public:
     return Status::ok();
   }
 
+  Status checkImport(uint64_t, uint64_t) override { return state->check(); }
   Status importBuffer(uint64_t native, uint64_t size,
                       std::unique_ptr<DriverBuffer> &result) override {
     result = std::make_unique<CpuBuffer>(

@@ -87,6 +87,15 @@ enum CUfunction_attribute : unsigned {
   CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
 };
 
+enum CUpointer_attribute : unsigned {
+  CU_POINTER_ATTRIBUTE_CONTEXT = 1,
+  CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+  CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
+  CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+};
+constexpr unsigned CU_MEMORYTYPE_HOST = 1;
+
 enum CUjit_option : unsigned {
   CU_JIT_INFO_LOG_BUFFER = 3,
   CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
@@ -102,6 +111,9 @@ enum CUdriverProcAddressQueryResult : unsigned {
 };
 
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+// Handles that are no objects: the default stream, which has two names, and one
+// that means another stream in every thread.
+constexpr uint64_t CU_STREAM_LEGACY_HANDLE = 1, CU_STREAM_PER_THREAD_HANDLE = 2;
 constexpr unsigned CU_EVENT_DEFAULT = 0;
 constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;

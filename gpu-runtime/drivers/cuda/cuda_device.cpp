@@ -18,6 +18,39 @@ Status CudaDevice::open(std::shared_ptr<CudaLibrary> library, int ordinal,
   return Status::ok();
 }
 
+Status CudaDevice::adopt(std::shared_ptr<CudaLibrary> library,
+                         CUcontext context, int &ordinal,
+                         std::unique_ptr<DriverDevice> &result) {
+  if (!context)
+    return invalidArgument("the CUcontext to adopt is null");
+  std::unique_ptr<CudaDevice> device(new CudaDevice());
+  device->library = std::move(library);
+  device->current = context;
+  const CudaLibrary &api = *device->library;
+  CUresult r = api.cuCtxPushCurrent(context);
+  if (r != CUDA_SUCCESS)
+    return invalidArgument("this is no live CUcontext: cuCtxPushCurrent "
+                           "failed: " +
+                           api.resultName(r));
+  r = api.cuCtxGetDevice(&device->device);
+  CUcontext ignored = nullptr;
+  api.cuCtxPopCurrent(&ignored);
+  if (Status s = device->check(r, "cuCtxGetDevice"))
+    return s;
+  if (Status s = queryFacts(api, device->device, device->facts))
+    return s;
+  int count = 0;
+  api.cuDeviceGetCount(&count);
+  for (ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice candidate = 0;
+    if (api.cuDeviceGet(&candidate, ordinal) == CUDA_SUCCESS &&
+        candidate == device->device)
+      break;
+  }
+  result = std::move(device);
+  return Status::ok();
+}
+
 Status CudaDevice::initialize(std::shared_ptr<CudaLibrary> opened,
                               int ordinal) {
   library = std::move(opened);
@@ -25,17 +58,18 @@ Status CudaDevice::initialize(std::shared_ptr<CudaLibrary> opened,
     return s;
   if (Status s = queryFacts(*library, device, facts))
     return s;
-  CUresult r = library->cuDevicePrimaryCtxRetain(&primary, device);
+  CUresult r = library->cuDevicePrimaryCtxRetain(&current, device);
   if (r != CUDA_SUCCESS) {
-    primary = nullptr;
+    current = nullptr;
     return unavailable("cuDevicePrimaryCtxRetain failed: " +
                        library->resultName(r));
   }
+  isPrimary = true;
   return Status::ok();
 }
 
 CudaDevice::~CudaDevice() {
-  if (primary && !isLost())
+  if (isPrimary && !isLost())
     library->cuDevicePrimaryCtxRelease(device);
 }
 
@@ -185,6 +219,48 @@ Status CudaDevice::beginUse(DriverBuffer &buffer, uint64_t size,
                "ptxsimBeginUse");
 }
 
+Status CudaDevice::checkImport(uint64_t native, uint64_t size) {
+  if (Status s = lost())
+    return s;
+  ScopedContext scope(*this);
+  auto refuse = [&](const std::string &why) {
+    return invalidArgument("cannot adopt " + std::to_string(size) +
+                           " bytes of device memory: " + why);
+  };
+  unsigned type = 0, managed = 0;
+  for (uint64_t at : {size - 1, uint64_t(0)}) {
+    CUresult r = library->cuPointerGetAttribute(
+        &type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, native + at);
+    if (r != CUDA_SUCCESS)
+      return refuse("the CUDA driver does not know byte " + std::to_string(at) +
+                    ": " + library->resultName(r));
+  }
+  // What an allocation cannot tell (pools have no context) is not held against
+  // it.
+  auto ask = [&](auto &value, CUpointer_attribute attribute) {
+    return library->cuPointerGetAttribute(&value, attribute, native) ==
+           CUDA_SUCCESS;
+  };
+  CUdeviceptr seen = 0;
+  if (ask(seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER) && seen != native)
+    return refuse("the device sees it at another address");
+  if (type == CU_MEMORYTYPE_HOST ||
+      (ask(managed, CU_POINTER_ATTRIBUTE_IS_MANAGED) && managed))
+    return Status::ok();
+  int ordinal = 0;
+  CUdevice theirs = 0;
+  CUcontext context = nullptr;
+  if (ask(ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) &&
+      library->cuDeviceGet(&theirs, ordinal) == CUDA_SUCCESS &&
+      theirs != device)
+    return refuse("it lies on CUDA device " + std::to_string(ordinal));
+  if (ask(context, CU_POINTER_ATTRIBUTE_CONTEXT) && context &&
+      context != current)
+    return refuse("it belongs to another CUDA context; open the device over "
+                  "that one with tilewright_device_adopt_cuda");
+  return Status::ok();
+}
+
 Status CudaDevice::importBuffer(uint64_t native, uint64_t size,
                                 std::unique_ptr<DriverBuffer> &result) {
   if (native == 0)
@@ -216,8 +292,24 @@ Status CudaDevice::importStream(uint64_t native,
                                 std::unique_ptr<DriverStream> &result) {
   if (Status s = lost())
     return s;
-  result = std::make_unique<CudaStream>(
-      *this, reinterpret_cast<CUstream>(native), false);
+  if (native == CU_STREAM_PER_THREAD_HANDLE)
+    return invalidArgument("CU_STREAM_PER_THREAD is another stream in every "
+                           "thread; adopt a stream made by cuStreamCreate, or "
+                           "the default stream");
+  auto stream = reinterpret_cast<CUstream>(native);
+  if (library->cuStreamGetCtx && native > CU_STREAM_LEGACY_HANDLE) {
+    ScopedContext scope(*this);
+    CUcontext theirs = nullptr;
+    CUresult r = library->cuStreamGetCtx(stream, &theirs);
+    if (r != CUDA_SUCCESS)
+      return invalidArgument("this is no CUstream: cuStreamGetCtx failed: " +
+                             library->resultName(r));
+    if (theirs != current)
+      return invalidArgument("the CUstream belongs to another CUDA context; "
+                             "open the device over that one with "
+                             "tilewright_device_adopt_cuda");
+  }
+  result = std::make_unique<CudaStream>(*this, stream, false);
   return Status::ok();
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One CUDA device through its primary context, which other users of the device
-// in this process share.
+// in this process share, or through a context of the caller's.
 //
 // Every call into the driver happens with that context current, pushed for the
 // call and popped after it, so that the caller's own context is left alone.
@@ -26,12 +26,17 @@ class CudaDevice final : public DriverDevice {
 public:
   static Status open(std::shared_ptr<CudaLibrary> library, int ordinal,
                      std::unique_ptr<DriverDevice> &result);
+  /// Over the caller's context, which outlives the device; `ordinal` becomes the
+  /// number of its device.
+  static Status adopt(std::shared_ptr<CudaLibrary> library, CUcontext context,
+                      int &ordinal, std::unique_ptr<DriverDevice> &result);
   ~CudaDevice() override;
 
   int64_t fact(std::string_view key) const override;
   Status checkRequirement(std::string_view key, int64_t value) const override;
   Status allocate(uint64_t size,
                   std::unique_ptr<DriverBuffer> &result) override;
+  Status checkImport(uint64_t native, uint64_t size) override;
   Status importBuffer(uint64_t native, uint64_t size,
                       std::unique_ptr<DriverBuffer> &result) override;
   Status beginUse(DriverBuffer &buffer, uint64_t size) override;
@@ -49,7 +54,7 @@ public:
 
   // For the other parts of the driver.
   const CudaLibrary &api() const { return *library; }
-  CUcontext context() const { return primary; }
+  CUcontext context() const { return current; }
 
   Status lost() const;
   bool isLost() const { return lostFlag.load(std::memory_order_acquire); }
@@ -68,7 +73,8 @@ private:
 
   std::shared_ptr<CudaLibrary> library;
   CUdevice device = 0;
-  CUcontext primary = nullptr;
+  CUcontext current = nullptr;
+  bool isPrimary = false; // and retained, not the caller's
   std::map<std::string, int64_t, std::less<>> facts;
 
   std::atomic<bool> lostFlag{false};

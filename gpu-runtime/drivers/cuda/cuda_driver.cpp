@@ -58,6 +58,22 @@ public:
         .in(driverName + ":" + std::to_string(index));
   }
 
+  Status adoptContext(void *context, DeviceInfo &info,
+                      std::unique_ptr<DriverDevice> &result) override {
+    std::shared_ptr<cuda::CudaLibrary> opened;
+    int count = 0, ordinal = 0;
+    if (Status s = find(opened, count))
+      return s;
+    if (Status s = cuda::CudaDevice::adopt(
+            opened, static_cast<cuda::CUcontext>(context), ordinal, result))
+      return s;
+    info.name = driverName + ":" + std::to_string(ordinal);
+    cuda::CUdevice device = 0;
+    if (opened->cuDeviceGet(&device, ordinal) == cuda::CUDA_SUCCESS)
+      info.description = describe(*opened, device) + ", the caller's context";
+    return Status::ok();
+  }
+
 private:
   Status find(std::shared_ptr<cuda::CudaLibrary> &opened, int &count) {
     std::lock_guard<std::mutex> lock(mutex);

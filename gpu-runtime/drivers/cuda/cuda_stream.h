@@ -56,6 +56,10 @@ public:
   Status record(DriverEvent &event) override;
   Status waitFor(DriverEvent &event) override;
   Status synchronize(uint64_t timeoutNs) override;
+  Status native(uint64_t &handle) const override {
+    handle = reinterpret_cast<uintptr_t>(stream);
+    return Status::ok();
+  }
 
 private:
   static constexpr uint64_t chunkSize = 4u << 20;

@@ -91,13 +91,24 @@ Status listPhysicalDevices(const VulkanLibrary &library,
   return Status::ok();
 }
 
-static void queryQueues(const VulkanLibrary &library, Capabilities &caps) {
+static Status queryQueues(const VulkanLibrary &library, Capabilities &caps,
+                          const EnabledParts *only) {
   uint32_t count = 0;
   library.vkGetPhysicalDeviceQueueFamilyProperties(caps.physical, &count,
                                                    nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
   library.vkGetPhysicalDeviceQueueFamilyProperties(caps.physical, &count,
                                                    families.data());
+  if (only) {
+    if (only->queueFamily >= count ||
+        !(families[only->queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
+      return invalidArgument("queue family " +
+                             std::to_string(only->queueFamily) +
+                             " of this device runs no compute shaders");
+    caps.queueFamily = only->queueFamily;
+    caps.queueCount = 1;
+    caps.timestampBits = families[only->queueFamily].timestampValidBits;
+  }
   // The first family with compute that can be timed, else any with compute.
   for (bool wantTimestamps : {true, false})
     for (uint32_t i = 0; i < count && caps.queueCount == 0; ++i)
@@ -109,10 +120,11 @@ static void queryQueues(const VulkanLibrary &library, Capabilities &caps) {
       }
   caps.timestamps =
       caps.timestampBits != 0 && caps.limits().timestampPeriod > 0;
+  return Status::ok();
 }
 
-static Status queryExtensions(const VulkanLibrary &library,
-                              Capabilities &caps) {
+static Status queryExtensions(const VulkanLibrary &library, Capabilities &caps,
+                              const EnabledParts *only) {
   uint32_t count = 0;
   VkResult r = library.vkEnumerateDeviceExtensionProperties(
       caps.physical, nullptr, &count, nullptr);
@@ -125,13 +137,21 @@ static Status queryExtensions(const VulkanLibrary &library,
                        resultName(r));
   for (uint32_t i = 0; i < count; ++i)
     caps.extensions.insert(extensions[i].extensionName);
+  if (only) {
+    for (const std::string &name : only->extensions)
+      if (!caps.extensions.count(name))
+        return invalidArgument("the create info enables extension " + name +
+                               ", which this device does not list");
+    caps.extensions = only->extensions;
+  }
   for (const std::string &name : caps.extensions)
     caps.facts["extension:" + name] = 1;
   return Status::ok();
 }
 
 /// Fills `enabled` with every listed feature that the device has, chained.
-static void queryFeatures(const VulkanLibrary &library, Capabilities &caps) {
+static Status queryFeatures(const VulkanLibrary &library, Capabilities &caps,
+                            const EnabledParts *only) {
   FeatureChain available;
   std::memset(&available, 0, sizeof(available));
   std::memset(&caps.enabled, 0, sizeof(caps.enabled));
@@ -156,13 +176,23 @@ static void queryFeatures(const VulkanLibrary &library, Capabilities &caps) {
 #include "vulkan_features.def"
   library.vkGetPhysicalDeviceFeatures2(caps.physical, &available.base);
 
+  std::string lacking;
+  auto choose = [&](const char *name, VkBool32 has, VkBool32 wanted,
+                    VkBool32 &enabled) {
+    if (only && wanted && !has)
+      lacking += std::string(lacking.empty() ? "" : ", ") + name;
+    enabled = has && (!only || wanted);
+    caps.facts[std::string("feature:") + name] = enabled != VK_FALSE;
+  };
 #define TW_VK_FEATURE(STRUCT, NAME)                                            \
-  caps.enabled.f##STRUCT.NAME = available.f##STRUCT.NAME;                      \
-  caps.facts["feature:" #NAME] = available.f##STRUCT.NAME != VK_FALSE;
+  choose(#NAME, available.f##STRUCT.NAME,                                      \
+         only ? only->features.f##STRUCT.NAME : VK_TRUE,                       \
+         caps.enabled.f##STRUCT.NAME);
 #include "vulkan_features.def"
 #define TW_VK_FEATURE_10(NAME)                                                 \
-  caps.enabled.base.features.NAME = available.base.features.NAME;              \
-  caps.facts["feature:" #NAME] = available.base.features.NAME != VK_FALSE;
+  choose(#NAME, available.base.features.NAME,                                  \
+         only ? only->features.base.features.NAME : VK_TRUE,                   \
+         caps.enabled.base.features.NAME);
   TW_VK_FEATURE_10(shaderFloat64)
   TW_VK_FEATURE_10(shaderInt64)
   TW_VK_FEATURE_10(shaderInt16)
@@ -173,6 +203,11 @@ static void queryFeatures(const VulkanLibrary &library, Capabilities &caps) {
         "VK_KHR_shader_float_controls"})
     if (caps.extensions.count(name) && caps.version < VK_API_VERSION_1_2)
       caps.enabledExtensions.push_back(name);
+  if (!lacking.empty())
+    return invalidArgument("the create info enables features that this device "
+                           "lacks, or whose extension it does not enable: " +
+                           lacking);
+  return Status::ok();
 }
 
 static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
@@ -301,7 +336,8 @@ static void fillFacts(Capabilities &caps) {
 }
 
 Status queryCapabilities(const VulkanLibrary &library,
-                         VkPhysicalDevice physical, Capabilities &result) {
+                         VkPhysicalDevice physical, Capabilities &result,
+                         const EnabledParts *only) {
   Capabilities &caps = result;
   caps.physical = physical;
   library.vkGetPhysicalDeviceProperties(physical, &caps.properties);
@@ -317,15 +353,20 @@ Status queryCapabilities(const VulkanLibrary &library,
     return unavailable("this device speaks Vulkan " +
                        versionName(caps.properties.apiVersion) +
                        "; 1.1 or later is needed");
-  queryQueues(library, caps);
+  if (Status s = queryQueues(library, caps, only))
+    return s;
   if (caps.queueCount == 0)
     return unavailable("no queue family of this device runs compute shaders");
-  if (Status s = queryExtensions(library, caps))
+  if (Status s = queryExtensions(library, caps, only))
     return s;
-  queryFeatures(library, caps);
+  if (Status s = queryFeatures(library, caps, only))
+    return s;
   querySubgroups(library, caps);
   queryCooperativeMatrices(library, caps);
   fillFacts(caps);
+  if (!caps.feature("timelineSemaphore") && only)
+    return unsupported("the VkDevice to adopt was made without the feature "
+                       "timelineSemaphore, which streams and events stand on");
   if (!caps.feature("timelineSemaphore"))
     return unavailable("this device has no timeline semaphores (Vulkan 1.2 or "
                        "VK_KHR_timeline_semaphore is needed)");

@@ -97,12 +97,25 @@ struct Capabilities {
   std::string target() const;
 };
 
+/// What a VkDevice was made with, read from its VkDeviceCreateInfo.
+struct EnabledParts {
+  std::set<std::string, std::less<>> extensions;
+  FeatureChain features; // VK_TRUE where enabled; the rest means nothing
+  uint32_t queueFamily = 0;
+};
+/// Fails where the text contradicts itself, or has no queue number `queueIndex`
+/// of `queueFamily`.
+Status readEnabledParts(const VkDeviceCreateInfo &info, uint32_t queueFamily,
+                        uint32_t queueIndex, EnabledParts &result);
+
 /// Asks everything. Unavailable, with the reason, when the device cannot serve
 /// (older than 1.1, no compute queue, no timeline semaphores).
 /// `result` is filled as far as known in either case. Not movable afterwards:
-/// `enabled` is a chain of pointers into itself.
+/// `enabled` is a chain of pointers into itself. With `only`, for a device that
+/// exists already: what that device was made with, and no more.
 Status queryCapabilities(const VulkanLibrary &library,
-                         VkPhysicalDevice physical, Capabilities &result);
+                         VkPhysicalDevice physical, Capabilities &result,
+                         const EnabledParts *only = nullptr);
 
 /// Every physical device: discrete, integrated, virtual, cpu, others.
 Status listPhysicalDevices(const VulkanLibrary &library,

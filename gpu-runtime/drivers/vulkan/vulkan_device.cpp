@@ -60,6 +60,10 @@ Status VulkanDevice::initialize(std::shared_ptr<VulkanLibrary> opened,
   for (uint32_t i = 0; i < numQueues; ++i)
     vk.vkGetDeviceQueue(device, capabilities.queueFamily, i,
                         &queues.emplace_back().handle);
+  return prepare();
+}
+
+Status VulkanDevice::prepare() {
   memoryPool = std::make_unique<Memory>(*this);
   VkPipelineCacheCreateInfo cacheInfo = {
       VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
@@ -79,7 +83,8 @@ VulkanDevice::~VulkanDevice() {
     vk.vkDestroyDescriptorSetLayout(device, layout, nullptr);
   vk.vkDestroyDescriptorSetLayout(device, uniform, nullptr);
   vk.vkDestroyPipelineCache(device, cache, nullptr);
-  vk.vkDestroyDevice(device, nullptr);
+  if (ownsDevice)
+    vk.vkDestroyDevice(device, nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,6 +181,23 @@ Status VulkanDevice::checkRequirement(std::string_view key,
 Status VulkanDevice::allocate(uint64_t size,
                               std::unique_ptr<DriverBuffer> &result) {
   return memoryPool->allocate(size, result);
+}
+
+Status VulkanDevice::checkImport(uint64_t native, uint64_t size) {
+  if (Status s = lost())
+    return s;
+  if (ownsDevice)
+    return invalidArgument("a VkBuffer belongs to one VkDevice, and this one is "
+                           "the runtime's own; open the device over yours with "
+                           "tilewright_device_adopt_vulkan");
+  VkMemoryRequirements requirements;
+  vk.vkGetBufferMemoryRequirements(device, reinterpret_cast<VkBuffer>(native),
+                                   &requirements);
+  if (size > requirements.size)
+    return invalidArgument("cannot adopt " + std::to_string(size) +
+                           " bytes of a VkBuffer with memory of " +
+                           std::to_string(requirements.size));
+  return Status::ok();
 }
 
 Status VulkanDevice::importBuffer(uint64_t native, uint64_t size,

@@ -24,10 +24,25 @@
 
 namespace tilewright::runtime::vulkan {
 
-/// A queue with its lock: Vulkan wants submissions serialised.
+/// A queue with its lock: Vulkan wants submissions serialised. A queue of the
+/// caller's has the caller's lock behind our own.
 struct Queue {
   VkQueue handle = VK_NULL_HANDLE;
   std::mutex mutex;
+  void (*lockTheirs)(void *) = nullptr;
+  void (*unlockTheirs)(void *) = nullptr;
+  void *user = nullptr;
+
+  void lock() {
+    mutex.lock();
+    if (lockTheirs)
+      lockTheirs(user);
+  }
+  void unlock() {
+    if (unlockTheirs)
+      unlockTheirs(user);
+    mutex.unlock();
+  }
 };
 
 class VulkanDevice final : public DriverDevice {
@@ -35,6 +50,11 @@ public:
   static Status open(std::shared_ptr<VulkanLibrary> library,
                      VkPhysicalDevice physical,
                      std::unique_ptr<DriverDevice> &result);
+  /// Over the caller's VkDevice; `index` becomes the place of its physical
+  /// device in listPhysicalDevices.
+  static Status adopt(std::shared_ptr<VulkanLibrary> library,
+                      const tilewright_vulkan_device &theirs, size_t &index,
+                      std::unique_ptr<DriverDevice> &result);
   ~VulkanDevice() override;
 
   // DriverDevice.
@@ -42,6 +62,7 @@ public:
   Status checkRequirement(std::string_view key, int64_t value) const override;
   Status allocate(uint64_t size,
                   std::unique_ptr<DriverBuffer> &result) override;
+  Status checkImport(uint64_t native, uint64_t size) override;
   Status importBuffer(uint64_t native, uint64_t size,
                       std::unique_ptr<DriverBuffer> &result) override;
   Status loadModule(const ModuleDesc &desc,
@@ -79,12 +100,15 @@ private:
   VulkanDevice() = default;
   Status initialize(std::shared_ptr<VulkanLibrary> library,
                     VkPhysicalDevice physical);
+  /// What any device needs, once `device` and `capabilities` are there.
+  Status prepare();
   Status createLayout(uint32_t count, VkDescriptorType type,
                       VkDescriptorSetLayout &result);
 
   std::shared_ptr<VulkanLibrary> library;
   Capabilities capabilities;
   VkDevice device = VK_NULL_HANDLE;
+  bool ownsDevice = true;
   VkPipelineCache cache = VK_NULL_HANDLE;
   std::deque<Queue> queues;
   std::atomic<uint32_t> nextQueue{0};

@@ -4,6 +4,8 @@
 // The Vulkan driver: finds the loader and lists its devices.
 #include "vulkan_device.h"
 
+#include "tilewright/tilewright.h"
+
 #include <mutex>
 
 namespace tilewright::runtime {
@@ -56,6 +58,32 @@ public:
     return vulkan::VulkanDevice::open(std::move(opened), devices[index],
                                       result)
         .in(driverName + ":" + std::to_string(index));
+  }
+
+  Status adoptVulkan(const tilewright_vulkan_device &theirs, DeviceInfo &info,
+                     std::unique_ptr<DriverDevice> &result) override {
+    std::shared_ptr<vulkan::VulkanLibrary> around;
+    if (!theirs.instance)
+      return invalidArgument("the VkInstance to adopt is null");
+    if (Status s = vulkan::VulkanLibrary::adopt(
+            path,
+            reinterpret_cast<PFN_vkGetInstanceProcAddr>(
+                theirs.get_instance_proc_addr),
+            static_cast<VkInstance>(theirs.instance), theirs.api_version,
+            around))
+      return s;
+    size_t index = 0;
+    std::unique_ptr<DriverDevice> device;
+    if (Status s =
+            vulkan::VulkanDevice::adopt(around, theirs, index, device))
+      return s;
+    const auto &caps = static_cast<vulkan::VulkanDevice &>(*device).caps();
+    info.name = driverName + ":" + std::to_string(index);
+    info.description = caps.description() + ", the caller's VkDevice";
+    if (!caps.shapes.empty())
+      info.target = caps.target();
+    result = std::move(device);
+    return Status::ok();
   }
 
 private:

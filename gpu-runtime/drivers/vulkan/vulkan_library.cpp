@@ -21,10 +21,30 @@ Status VulkanLibrary::open(const std::string &path,
   return Status::ok();
 }
 
+Status VulkanLibrary::adopt(const std::string &path,
+                            PFN_vkGetInstanceProcAddr entry,
+                            VkInstance instance, uint32_t apiVersion,
+                            std::shared_ptr<VulkanLibrary> &result) {
+  std::shared_ptr<VulkanLibrary> library(new VulkanLibrary());
+  library->ownsInstance = false;
+  library->vkGetInstanceProcAddr = entry;
+  if (!entry)
+    if (Status s = library->load(path))
+      return s;
+  library->instance = instance;
+  if (apiVersion < VK_API_VERSION_1_1)
+    return unavailable("the VkInstance to adopt was made for Vulkan 1.0; "
+                       "VkApplicationInfo::apiVersion must be 1.1 or later");
+  if (Status s = library->useInstance(apiVersion))
+    return s;
+  result = std::move(library);
+  return Status::ok();
+}
+
 VulkanLibrary::~VulkanLibrary() {
   if (keepOpen)
     return;
-  if (instance)
+  if (instance && ownsInstance)
     vkDestroyInstance(instance, nullptr);
   if (handle)
     dlclose(handle);
@@ -60,6 +80,14 @@ Status VulkanLibrary::load(const std::string &path) {
   return Status::ok();
 }
 
+/// Without the patch, and at most what this driver was written for.
+static uint32_t knownVersion(uint32_t version) {
+  return std::min<uint32_t>(
+      VK_MAKE_API_VERSION(0, VK_API_VERSION_MAJOR(version),
+                          VK_API_VERSION_MINOR(version), 0),
+      VK_API_VERSION_1_3);
+}
+
 Status VulkanLibrary::createInstance() {
   apiVersion = VK_API_VERSION_1_0;
   if (vkEnumerateInstanceVersion)
@@ -67,15 +95,11 @@ Status VulkanLibrary::createInstance() {
   if (apiVersion < VK_API_VERSION_1_1)
     return unavailable("the Vulkan loader speaks version 1.0; 1.1 or later is "
                        "needed");
-  apiVersion = std::min<uint32_t>(
-      VK_MAKE_API_VERSION(0, VK_API_VERSION_MAJOR(apiVersion),
-                          VK_API_VERSION_MINOR(apiVersion), 0),
-      VK_API_VERSION_1_3);
-
+  uint32_t version = knownVersion(apiVersion);
   VkApplicationInfo application = {VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.pApplicationName = "tilewright";
   application.pEngineName = "tilewright";
-  application.apiVersion = apiVersion;
+  application.apiVersion = version;
   VkInstanceCreateInfo info = {VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
   VkResult result = vkCreateInstance(&info, nullptr, &instance);
@@ -86,6 +110,11 @@ Status VulkanLibrary::createInstance() {
     instance = VK_NULL_HANDLE;
     return unavailable("vkCreateInstance failed: " + resultName(result));
   }
+  return useInstance(version);
+}
+
+Status VulkanLibrary::useInstance(uint32_t version) {
+  apiVersion = knownVersion(version);
 #define TW_VK_INSTANCE(NAME)                                                   \
   NAME = reinterpret_cast<PFN_##NAME>(vkGetInstanceProcAddr(instance, #NAME)); \
   if (!NAME)                                                                   \

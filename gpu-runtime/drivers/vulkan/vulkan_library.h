@@ -31,6 +31,12 @@ public:
   /// libvulkan.so.1. Errors are Unavailable and name what was tried.
   static Status open(const std::string &path,
                      std::shared_ptr<VulkanLibrary> &result);
+  /// Around an instance of the caller's, which speaks `apiVersion` and outlives
+  /// this. `entry` is its vkGetInstanceProcAddr; null: the one of the library
+  /// that `open` would open.
+  static Status adopt(const std::string &path, PFN_vkGetInstanceProcAddr entry,
+                      VkInstance instance, uint32_t apiVersion,
+                      std::shared_ptr<VulkanLibrary> &result);
   ~VulkanLibrary();
 
   VkInstance instance = VK_NULL_HANDLE;
@@ -53,8 +59,12 @@ private:
   VulkanLibrary() = default;
   Status load(const std::string &path);
   Status createInstance();
+  /// Takes the older of `version` and the newest one that we know, and fills the
+  /// table of instance functions.
+  Status useInstance(uint32_t version);
 
   void *handle = nullptr;
+  bool ownsInstance = true;
 };
 
 /// The functions of one VkDevice.

@@ -56,6 +56,11 @@ public:
     return block.mapped ? block.mapped + base : nullptr;
   }
 
+  uint64_t native() const override {
+    return reinterpret_cast<uintptr_t>(block.buffer);
+  }
+  uint64_t nativeOffset() const override { return base; }
+
   VkBuffer buffer() const { return block.buffer; }
   /// Where the tensor begins in buffer().
   uint64_t offset() const { return base; }

@@ -141,7 +141,7 @@ Status VulkanStream::submit() {
     info.pCommandBuffers = &batch->commands;
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = &timeline->semaphore;
-    std::lock_guard<std::mutex> lock(queue.mutex);
+    std::lock_guard<Queue> lock(queue);
     r = device.vk.vkQueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE);
   }
   waits.clear();

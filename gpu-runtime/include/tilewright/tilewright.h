@@ -29,6 +29,10 @@
  * TILEWRIGHT_FOREVER waits without end. A wait for a stream that passes its
  * timeout leaves the device lost: every later use of it fails at once.
  *
+ * Living in another program. A device can be opened over the caller's CUDA
+ * context or Vulkan device, and take the caller's streams, memory and DLPack
+ * tensors; see "Adopting" below. Adopted things stay the caller's.
+ *
  * Units: sizes and offsets in bytes, dims in elements. Tensors are dense and
  * row-major; element 0 of a tensor given to a kernel is 16-byte aligned.
  */
@@ -144,15 +148,88 @@ TILEWRIGHT_API void tilewright_device_trim(tilewright_device *device);
 TILEWRIGHT_API void tilewright_device_set_poison(tilewright_device *device,
                                                  int32_t on);
 
+/*===-- Adopting what the caller has --------------------------------------===*/
+/*
+ * Ownership. An adopted context, VkDevice, queue, stream or memory stays the
+ * caller's and outlives every object that is made over it: release those first
+ * (a view keeps its buffer, a buffer its device), after synchronising the
+ * streams that used them. The runtime destroys only what it made. A DLPack
+ * tensor is the exception: a view takes it over, see below.
+ *
+ * Synchronisation. The runtime waits for nobody else's work, and nobody waits
+ * for the runtime's, except where the caller orders the two:
+ *  - cuda: work on an adopted stream is in order with the caller's work on it.
+ *    Between streams use events, of the runtime or, on the CUstream's of
+ *    tilewright_stream_native, of CUDA.
+ *  - vulkan: streams of an adopted device submit to the queue that was given.
+ *    Submissions of the runtime see (and wait for) compute and transfer work
+ *    that was submitted to that queue before them. What the caller submits
+ *    after tilewright_stream_flush comes later, but needs a pipeline barrier of
+ *    its own behind compute and transfer writes. Other queues: wait on the host.
+ *  - cpu: synchronise the stream before the host looks.
+ *
+ * Checks. A null handle, a stream or memory of another context or device, memory
+ * that is too small, and features that a device was made without are answered
+ * with a status. A handle that dangles or is no handle at all cannot be told
+ * from a good one by the driver APIs: its use is undefined, as it is there.
+ *
+ * Threads. Adopted objects may be used from any thread, with CUDA contexts
+ * pushed for a call and popped behind it. The caller's own use of an adopted
+ * VkQueue is kept apart by the functions lock_queue and unlock_queue.
+ */
+
+/* Opens a device over the caller's CUcontext, of the libcuda.so.1 that the
+ * process has loaded. driver: "cuda", or "ptxsim" with the simulator's. The
+ * device has the name of the context's GPU, "cuda:1". */
+TILEWRIGHT_API tilewright_status *
+tilewright_device_adopt_cuda(tilewright_instance *instance, const char *driver,
+                             void *context, tilewright_device **device);
+
+/* The caller's Vulkan device; read during the call alone, except the functions
+ * and `user`. Zero what is not named here. */
+typedef struct tilewright_vulkan_device {
+  void *get_instance_proc_addr; /* the loader's vkGetInstanceProcAddr that the
+                                   instance came from; null: libvulkan.so.1's */
+  void *instance;               /* VkInstance */
+  uint32_t api_version;         /* its VkApplicationInfo::apiVersion, >= 1.1 */
+  void *physical_device;        /* VkPhysicalDevice */
+  void *device;                 /* VkDevice */
+  const void *create_info;      /* the VkDeviceCreateInfo that it was made with,
+                                   pNext chain and all: what is enabled there is
+                                   what kernels may use. timelineSemaphore must
+                                   be; extensions and features that the device
+                                   lacks are an error */
+  uint32_t queue_family;        /* of create_info, with compute */
+  uint32_t queue_index;
+  void (*lock_queue)(void *user);   /* around every vkQueueSubmit; null where */
+  void (*unlock_queue)(void *user); /* the caller never submits meanwhile */
+  void *user;
+} tilewright_vulkan_device;
+
+TILEWRIGHT_API tilewright_status *
+tilewright_device_adopt_vulkan(tilewright_instance *instance,
+                               const tilewright_vulkan_device *theirs,
+                               tilewright_device **device);
+
 /*===-- Streams and events ------------------------------------------------===*/
 
 TILEWRIGHT_API tilewright_status *
 tilewright_stream_create(tilewright_device *device,
                          tilewright_stream **stream);
-/* Adopts the caller's queue (cuda: a CUstream), which must outlive this. */
+/* Adopts the caller's queue, which must outlive this. cuda: a CUstream of the
+ * device's context, or the default stream (0); not CU_STREAM_PER_THREAD. Other
+ * drivers have none to adopt. Order with the caller's work: see "Adopting". */
 TILEWRIGHT_API tilewright_status *
 tilewright_stream_import(tilewright_device *device, uint64_t native,
                          tilewright_stream **stream);
+/* The CUstream behind a stream, for work of the caller's in order with the
+ * runtime's; UNSUPPORTED on other drivers. It lives as long as the stream. */
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_native(tilewright_stream *stream, uint64_t *native);
+/* Gives what was enqueued so far to the device, without waiting. Calls and waits
+ * do it themselves: for callers who submit work of their own behind it. */
+TILEWRIGHT_API tilewright_status *
+tilewright_stream_flush(tilewright_stream *stream);
 TILEWRIGHT_API void tilewright_stream_retain(tilewright_stream *stream);
 /* The last release waits for the work in flight, up to the stream's timeout. */
 TILEWRIGHT_API void tilewright_stream_release(tilewright_stream *stream);
@@ -191,8 +268,11 @@ tilewright_event_elapsed(tilewright_event *start, tilewright_event *end,
 TILEWRIGHT_API tilewright_status *
 tilewright_buffer_allocate(tilewright_device *device, uint64_t size,
                            tilewright_buffer **buffer);
-/* Adopts the caller's memory (cpu: an address; cuda: a CUdeviceptr; vulkan: a
- * VkBuffer), which must outlive the buffer and all work on it. */
+/* Adopts the caller's memory, which must outlive the buffer and all work on it.
+ * cpu: an address. cuda: a CUdeviceptr of the device's context, or the address
+ * of pinned or managed host memory. vulkan: a VkBuffer of an adopted VkDevice,
+ * bound to memory, made with usage STORAGE_BUFFER, TRANSFER_SRC and TRANSFER_DST,
+ * and exclusive to the queue family that was given (or concurrent). */
 TILEWRIGHT_API tilewright_status *
 tilewright_buffer_import(tilewright_device *device, uint64_t native,
                          uint64_t size, tilewright_buffer **buffer);
@@ -254,7 +334,15 @@ tilewright_view_strides(const tilewright_view *view);
 /* Bytes of the elements, without what strides leave out between them. */
 TILEWRIGHT_API uint64_t tilewright_view_size(const tilewright_view *view);
 /* Device address of element 0; the offset where the device has no addresses. */
-TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);
+TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);/* What the driver's own API calls the memory, and where in it element 0 lies:
+ * an address and 0, or a VkBuffer and an offset in bytes. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_native(const tilewright_view *view, uint64_t *native,
+                       uint64_t *offset);
+/* Whether the memory was adopted read-only: then writing to it, and passing it
+ * where a function or kernel writes, are errors. */
+TILEWRIGHT_API int32_t tilewright_view_read_only(const tilewright_view *view);
+
 /* All elements side by side; `size` must be tilewright_view_size. As buffer write / read. */
 TILEWRIGHT_API tilewright_status *
 tilewright_view_write(tilewright_view *view, tilewright_stream *stream,
@@ -262,6 +350,62 @@ tilewright_view_write(tilewright_view *view, tilewright_stream *stream,
 TILEWRIGHT_API tilewright_status *
 tilewright_view_read(tilewright_view *view, tilewright_stream *stream,
                      uint64_t size, void *target);
+
+/*===-- DLPack ------------------------------------------------------------===*/
+
+struct DLManagedTensor; /* of dlpack.h, https://github.com/dmlc/dlpack */
+struct DLManagedTensorVersioned;
+
+/* A view of the tensor's memory, without a copy.
+ *
+ * Device. cpu takes kDLCPU and kDLCUDAHost; cuda kDLCUDA of its own number,
+ * kDLCUDAHost and kDLCUDAManaged; ptxsim kDLCUDA or kDLExtDev number 0 in memory
+ * of the simulator; vulkan kDLVulkan of its own number where `data` is a VkBuffer
+ * of the adopted VkDevice, or a tensor that tilewright_view_to_dlpack made.
+ *
+ * Elements. Floats f64 f32 f16 bf16 f8E4M3FN f8E5M2; integers of 8 to 64 bits,
+ * signed or not (i8 to i64: the sign is the operation's business); bool (i1).
+ * `dtype` other than 0 sees them as this type, of the same size: bf16 for u16,
+ * index for i64, i1 or i4 for u8. Several lanes, packed sub-byte types and
+ * complex numbers are refused. Strides may be null (dense); negative ones, and a
+ * first element that is not aligned to its size, are refused. Kernels want more:
+ * a dense tensor whose element 0 is not 16-byte aligned is refused by the call
+ * that it is passed to. The read-only flag is honoured, see
+ * tilewright_view_read_only.
+ *
+ * Ownership. On success the tensor belongs to the view. Its deleter is called
+ * exactly once: when the last view of the memory is gone and the work on it is
+ * known to be done, by a synchronisation of its streams; from the thread that
+ * drops or synchronises last; never while the runtime holds a lock of its own
+ * other than that of a stream whose call it is; never when the device is lost
+ * and might still touch the memory. On failure the tensor stays the caller's.
+ *
+ * Synchronisation. The producer's work on the tensor must be done, or in order
+ * before the stream that the view is used on (__dlpack__(stream=...) with
+ * tilewright_stream_native). */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_from_dlpack(tilewright_device *device,
+                            struct DLManagedTensor *tensor, int32_t dtype,
+                            tilewright_view **view);
+TILEWRIGHT_API tilewright_status *tilewright_view_from_dlpack_versioned(
+    tilewright_device *device, struct DLManagedTensorVersioned *tensor,
+    int32_t dtype, tilewright_view **view);
+/* The other way: a tensor that keeps the view's memory until its deleter is
+ * called, once, from any thread. The consumer's work must come after the work of
+ * the streams that write the memory, and be done before the deleter is called.
+ * `index` becomes int64; i4, of a byte each, and read-only memory only fit the
+ * versioned form. On vulkan `data` is the VkBuffer and `byte_offset` the place in
+ * it. */
+TILEWRIGHT_API tilewright_status *
+tilewright_view_to_dlpack(tilewright_view *view,
+                          struct DLManagedTensor **tensor);
+TILEWRIGHT_API tilewright_status *
+tilewright_view_to_dlpack_versioned(tilewright_view *view,
+                                    struct DLManagedTensorVersioned **tensor);
+/* The DLDevice of tensors that views of this device become. */
+TILEWRIGHT_API tilewright_status *
+tilewright_device_dlpack(tilewright_device *device, int32_t *device_type,
+                         int32_t *device_id);
 
 /*===-- Programs ----------------------------------------------------------===*/
 

@@ -43,6 +43,6 @@ if not os.path.exists("/usr/local/cuda/bin/ptxas"):
 for tool, feature in (("spirv-val", "spirv-val"), ("spirv-dis", "spirv-dis")):
     if shutil.which(tool, path=config.environment["PATH"]):
         config.available_features.add(feature)
-for tool in ("tilewright-compile", "tilewright-run"):
+for tool in ("tilewright-compile", "tilewright-run", "tilewright-inspect", "tilewright-reduce"):
     if os.path.exists(os.path.join(tools, tool)):
         config.available_features.add(tool)

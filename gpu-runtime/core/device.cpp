@@ -110,6 +110,13 @@ Status Device::createEvent(bool timing, std::shared_ptr<Event> &result) {
   return Status::ok();
 }
 
+void Device::setTracer(tilewright_trace_function function, void *user) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (function)
+    tracers.push_back(std::make_unique<const Tracer>(Tracer{function, user}));
+  tracer = function ? tracers.back().get() : nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Buffer
 //===----------------------------------------------------------------------===//
@@ -185,6 +192,31 @@ void Stream::submit(Buffer &buffer) {
   buffer.noteUse(clock);
 }
 
+template <typename Work>
+Status Stream::traced(const char *category, const std::string &name,
+                      const TraceArguments *arguments, Work work) {
+  const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
+  if (!tracer)
+    return work();
+  if (!trace)
+    trace = std::make_unique<StreamTrace>();
+  trace->begin(*this, category, name, arguments ? arguments->text() : "{}");
+  Status status = work();
+  trace->end(*this);
+  return status;
+}
+
+template <typename Work>
+Status Stream::tracedTransfer(const char *name, uint64_t size, Work work) {
+  TraceSlice slice(*owner, "transfer", name);
+  if (!slice)
+    return work();
+  TraceArguments arguments;
+  arguments.add("bytes", size);
+  slice.add("bytes", size);
+  return traced("transfer", name, &arguments, work);
+}
+
 Status Stream::write(Buffer &target, uint64_t offset, const void *source,
                      uint64_t size) {
   if (Status s = checkRange(target, offset, size, "write"))
@@ -198,7 +230,9 @@ Status Stream::write(Buffer &target, uint64_t offset, const void *source,
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(target);
   target.written = true;
-  return queue->write(target.driver(), offset, source, size);
+  return tracedTransfer("write", size, [&] {
+    return queue->write(target.driver(), offset, source, size);
+  });
 }
 
 Status Stream::read(void *target, Buffer &source, uint64_t offset,
@@ -211,7 +245,9 @@ Status Stream::read(void *target, Buffer &source, uint64_t offset,
     return invalidArgument("read: the target is null");
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(source);
-  return queue->read(target, source.driver(), offset, size);
+  return tracedTransfer("read", size, [&] {
+    return queue->read(target, source.driver(), offset, size);
+  });
 }
 
 Status Stream::beginUse(DriverBuffer &block, uint64_t size) {
@@ -239,7 +275,9 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
   std::lock_guard<std::recursive_mutex> lock(mutex);
   submit(target);
   target.written = true;
-  return queue->fill(target.driver(), offset, size, pattern, patternSize);
+  return tracedTransfer("fill", size, [&] {
+    return queue->fill(target.driver(), offset, size, pattern, patternSize);
+  });
 }
 
 Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
@@ -260,13 +298,16 @@ Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
   submit(target);
   target.written = true;
   source.noteUse(clock);
-  return queue->copy(target.driver(), targetOffset, source.driver(),
-                     sourceOffset, size);
+  return tracedTransfer("copy", size, [&] {
+    return queue->copy(target.driver(), targetOffset, source.driver(),
+                       sourceOffset, size);
+  });
 }
 
 Status Stream::launch(DriverModule &module, uint32_t kernel,
                       const LaunchArgs &args, Buffer *const *touched,
-                      size_t numTouched) {
+                       size_t numTouched, const std::string &name,
+                       const TraceArguments *arguments) {
   for (size_t i = 0; i < numTouched; ++i)
     if (args.buffers[i].written)
       if (Status s = requireWritable(*touched[i], "an operand is written"))
@@ -278,7 +319,8 @@ Status Stream::launch(DriverModule &module, uint32_t kernel,
   for (size_t i = 0; i < numTouched; ++i)
     if (args.buffers[i].written)
       touched[i]->written = true;
-  return queue->launch(module, kernel, args);
+  return traced("kernel", name, arguments,
+                [&] { return queue->launch(module, kernel, args); });
 }
 
 Status Stream::record(Event &event) {
@@ -307,6 +349,7 @@ Status Stream::flush() {
 Status Stream::synchronize(uint64_t timeout) {
   {
     std::lock_guard<std::recursive_mutex> lock(mutex);
+    TraceSlice slice(*owner, "wait", "synchronize");
     uint64_t reached = clock->submitted;
     if (Status s = queue->synchronize(timeout)) {
       if (s.code() == StatusCode::DeviceLost ||
@@ -315,6 +358,9 @@ Status Stream::synchronize(uint64_t timeout) {
       return std::move(s).in(owner->info().name);
     }
     clock->completed = reached;
+    const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
+    if (trace && tracer)
+      trace->report(*tracer);
   }
   // Without the lock: owners of adopted memory hear of it, and may call back.
   owner->memory.releaseAdopted();

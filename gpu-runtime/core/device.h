@@ -10,6 +10,7 @@
 
 #include "core/allocator.h"
 #include "core/driver.h"
+#include "core/trace.h"
 
 #include <atomic>
 #include <memory>
@@ -59,6 +60,9 @@ public:
   std::atomic<bool> poison{false};
   /// Set for good when a wait finds the device lost, or loses it.
   std::atomic<bool> lost{false};
+  /// Hears of what happens here; null: nobody does.
+  std::atomic<const Tracer *> tracer{nullptr};
+  void setTracer(tilewright_trace_function function, void *user);
 
 private:
   friend class Buffer;
@@ -70,6 +74,7 @@ private:
   Allocator memory;
   std::mutex mutex;
   std::vector<std::weak_ptr<Stream>> streams;
+  std::vector<std::unique_ptr<const Tracer>> tracers; // slices may point to them
 };
 
 /// Device memory. Thread-safe.
@@ -135,9 +140,11 @@ public:
               uint32_t patternSize);
   Status copy(Buffer &target, uint64_t targetOffset, Buffer &source,
               uint64_t sourceOffset, uint64_t size);
-  /// `touched` are the buffers behind args.buffers.
+  /// `touched` are the buffers behind args.buffers. `name` and `arguments` are
+  /// for traces.
   Status launch(DriverModule &module, uint32_t kernel, const LaunchArgs &args,
-                Buffer *const *touched, size_t numTouched);
+                Buffer *const *touched, size_t numTouched,
+                const std::string &name, const TraceArguments *arguments);
   /// A block of the allocator becomes a buffer of `size` bytes.
   Status beginUse(DriverBuffer &block, uint64_t size);
   Status record(Event &event);
@@ -154,10 +161,17 @@ private:
   Status checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
                     const char *what) const;
   void submit(Buffer &buffer);
+  /// Runs `work`, which enqueues, between two events of a trace if one is on.
+  template <typename Work>
+  Status traced(const char *category, const std::string &name,
+                const TraceArguments *arguments, Work work);
+  template <typename Work>
+  Status tracedTransfer(const char *name, uint64_t size, Work work);
 
   std::shared_ptr<Device> owner;
   std::unique_ptr<DriverStream> queue;
   std::shared_ptr<StreamClock> clock;
+  std::unique_ptr<StreamTrace> trace; // from the first traced work on
 };
 
 /// A point in a stream.

@@ -163,6 +163,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
     return notFound("dispatch " + number(dispatch) + " of " +
                     number(program.dispatches.size()));
   const DispatchDesc &desc = program.dispatches[dispatch];
+  TraceSlice slice(*owner, "launch", desc.name);
   auto failed = [&](Status s) {
     return std::move(s).in("dispatch '" + desc.name + "'");
   };
@@ -230,6 +231,14 @@ Status Program::launch(size_t dispatch, Stream &stream,
                 number(args.grid[0]) + "x" + number(args.grid[1]) + "x" +
                 number(args.grid[2]));
   }
+  TraceArguments traced;
+  if (slice) {
+    uint32_t grid[3] = {args.grid[0], args.grid[1], args.grid[2]};
+    traced.add("variant", variant.name);
+    traced.add("grid", grid);
+    slice.add("variant", variant.name);
+    slice.add("grid", grid);
+  }
   if (empty)
     return Status::ok();
 
@@ -272,7 +281,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
     return failedVariant(std::move(s));
   noteStream(stream);
   if (Status s = stream.launch(*slot.module, place.kernel, args, touched.data(),
-                               touched.size()))
+                               touched.size(), desc.name, &traced))
     return failedVariant(std::move(s));
   return Status::ok();
 }

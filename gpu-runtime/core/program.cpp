@@ -96,6 +96,7 @@ Status Program::load(std::shared_ptr<Device> device,
                      std::shared_ptr<const Artifact> artifact,
                      const ProgramOptions &options,
                      std::shared_ptr<Program> &result) {
+  TraceSlice slice(*device, "load", "load program");
   Manifest manifest;
   if (Status s = parseManifest(*artifact, manifest))
     return s;
@@ -106,6 +107,7 @@ Status Program::load(std::shared_ptr<Device> device,
   program->owner = std::move(device);
   program->artifact = std::move(artifact);
   program->program = std::move(manifest.programs[index]);
+  slice.add("target", program->program.target);
   auto where = [&](Status s) {
     return std::move(s).in("program '" + program->program.target + "'");
   };
@@ -219,8 +221,10 @@ Status Program::requireModule(ModuleSlot &slot) {
   std::lock_guard<std::mutex> lock(slot.mutex);
   if (slot.tried)
     return slot.status;
+  TraceSlice slice(*owner, "load", "load kernel");
   ModuleDesc desc;
   desc.name = slot.section.empty() ? program.hostSection : slot.section;
+  slice.add("section", desc.name);
   desc.kernels = slot.kernels;
   if (slot.section.empty()) {
     for (const KernelDesc &kernel : slot.kernels)
@@ -310,6 +314,7 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
     return notFound("function " + std::to_string(function) + " of " +
                     std::to_string(program.functions.size()));
   const FunctionDesc &desc = program.functions[function];
+  TraceSlice slice(*owner, "call", desc.name);
   auto failed = [&](Status s) {
     return std::move(s).in("function '" + desc.name + "'");
   };

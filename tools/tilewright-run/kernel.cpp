@@ -171,7 +171,7 @@ std::array<uint32_t, 3> parseExtent(const std::string &text,
                  ": expected one to three positive numbers, X or X,Y or X,Y,Z");
 }
 
-KernelRun runKernel(const Options &options) {
+KernelRun runKernel(const Options &options, Trace &trace) {
   std::string ptx = readFile(options.program);
   while (!ptx.empty() && ptx.back() == '\0')
     ptx.pop_back();
@@ -189,6 +189,8 @@ KernelRun runKernel(const Options &options) {
   if (device->driverName() != "cuda")
     throw RunError("device " + device->info().name +
                    " does not run PTX; --device=cuda or ptxsim does");
+  if (!options.tracePath.empty())
+    device->setTracer(Trace::hear, trace.listener(device->info().name));
   ModuleDesc desc;
   desc.kind = ModuleKind::Ptx;
   desc.name = options.program;
@@ -212,7 +214,10 @@ KernelRun runKernel(const Options &options) {
   launch.scalars = slots.data();
   launch.numScalars = slots.size();
   // The buffers outlive the launch, which is waited for.
-  check(stream->launch(*module, 0, launch, nullptr, 0));
+  TraceArguments traced;
+  uint32_t grid[3] = {launch.grid[0], launch.grid[1], launch.grid[2]};
+  traced.add("grid", grid);
+  check(stream->launch(*module, 0, launch, nullptr, 0, entry.name, &traced));
   auto timeout = static_cast<uint64_t>(
       std::min(options.timeoutSeconds, 1e9) * 1e9);
   check(stream->synchronize(timeout));

@@ -13,6 +13,7 @@
 
 #include "host_tensor.h"
 #include "options.h"
+#include "trace.h"
 
 #include <array>
 #include <cstdint>
@@ -38,7 +39,7 @@ std::array<uint32_t, 3> parseExtent(const std::string &text,
                                     const std::string &option);
 
 /// Loads, uploads, launches, waits, downloads. Throws RunError.
-KernelRun runKernel(const Options &options);
+KernelRun runKernel(const Options &options, Trace &trace);
 
 } // namespace tilewright::run
 

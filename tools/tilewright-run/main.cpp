@@ -29,13 +29,15 @@ struct Run {
   Report report;
   Handle<tilewright_instance> instance;
   std::string artifact;
+  Trace trace; // outlives the session, which reports to it
   std::unique_ptr<Session> session;
   size_t function = 0;
   std::vector<HostTensor> inputs, outputs;
   std::vector<int64_t> reductions; // per output
 
-  ProgramChoice choice(const std::string &device) const {
+  ProgramChoice choice(const std::string &device) {
     ProgramChoice result;
+    result.trace = options.tracePath.empty() ? nullptr : &trace;
     result.device = device;
     result.externalLibraries = options.externalLibraries;
     result.timeoutNs =
@@ -290,7 +292,7 @@ void timeCalls(Run &run) {
 
 /// A kernel in .ptx: its buffers are the outputs. False if one differs.
 bool runKernelFile(Run &run) {
-  KernelRun result = runKernel(run.options);
+  KernelRun result = runKernel(run.options, run.trace);
   run.report.device = result.device;
   run.report.description = result.description;
   run.report.function = run.options.entry;
@@ -379,6 +381,8 @@ int main(int argc, char **argv) {
       exitCode = 1;
     }
     writeReport(run);
+    if (!run.options.tracePath.empty())
+      writeFile(run.options.tracePath, run.trace.toJson());
   } catch (const std::exception &e) {
     std::fprintf(stderr, "tilewright-run: error: %s\n", e.what());
     exitCode = 1;

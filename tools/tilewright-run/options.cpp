@@ -28,7 +28,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                "tilewright-run");
   app.set_version_flag("--version",
                        std::string("tilewright-run ") + tilewright_version());
-  std::string bench, json;
+  std::string bench, json, trace;
   double atol = 0, rtol = 0;
   app.add_option("PROGRAM", options.program, "artifact (.tw), .mlir, or a kernel in .ptx");
   app.add_option("--device", options.device,
@@ -64,8 +64,10 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_flag("--json{-}", json,
                "write one line of JSON to stdout, or append it to a file "
                "(--json=FILE); see the README beside this tool's source");
-  app.add_flag("--trace", options.trace,
-               "say on stderr which kernels were launched");
+  app.add_flag("--trace{-}", trace,
+               "say on stderr which kernels were launched; --trace=FILE writes "
+               "what the runtime and the device did and when, for "
+               "ui.perfetto.dev");
   app.add_option("--timeout", options.timeoutSeconds,
                  "seconds to wait for a device before it is given up")
       ->capture_default_str()
@@ -119,6 +121,8 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
     }
     options.json = !json.empty();
     options.jsonPath = json == "-" ? "" : json;
+    options.trace = trace == "-";
+    options.tracePath = trace == "-" ? "" : trace;
     for (std::string &path : options.outputs)
       path = pathOf(path);
     for (std::string &path : options.expect)

@@ -26,7 +26,8 @@ struct Options {
   int64_t benchCount = 0; // 0: no timing
   bool json = false;
   std::string jsonPath; // empty: stdout
-  bool trace = false;
+  bool trace = false;    // lines on stderr
+  std::string tracePath; // a trace file; empty: none
   double timeoutSeconds = 600;
   std::string target;
   std::vector<std::string> compileArguments;

@@ -50,6 +50,8 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
   device = make<tilewright_device>([&](tilewright_device **out) {
     return tilewright_device_open(instance, choice.device.c_str(), out);
   });
+  if (choice.trace)
+    choice.trace->attach(&*device);
   stream = make<tilewright_stream>([&](tilewright_stream **out) {
     return tilewright_stream_create(&*device, out);
   });

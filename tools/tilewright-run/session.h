@@ -8,6 +8,7 @@
 
 #include "host_tensor.h"
 #include "tilewright/tilewright.h"
+#include "trace.h"
 
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,7 @@ struct ProgramChoice {
   bool reference = false;
   std::vector<std::string> externalLibraries;
   uint64_t timeoutNs = TILEWRIGHT_FOREVER;
+  Trace *trace = nullptr; // hears of all that the device does
 };
 
 /// Arguments on the device, and the results of the last call.

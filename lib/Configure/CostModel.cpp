@@ -158,7 +158,7 @@ static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
 
 /// Multiply-adds by an instruction, in those by one of 16-bit floats.
 static double matrixRate(MatrixInstruction instruction) {
-  switch (instruction.operand.getIntOrFloatBitWidth()) {
+  switch (instruction.operandBits()) {
   case 64:
     return 1.0 / 16;
   case 32:

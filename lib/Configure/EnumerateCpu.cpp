@@ -22,12 +22,12 @@ using namespace tilewright;
 /// thread, small enough for the first-level caches.
 static constexpr int64_t kTasks[] = {16 * 1024, 2 * 1024};
 
-/// The widest element that a kernel's ops compute with, in bytes. f16 and bf16
-/// are computed as f32.
+/// The widest element that a kernel's ops compute with, in bytes. f8, f16 and
+/// bf16 are computed as f32.
 static int64_t computedBytes(const KernelInfo &info) {
   int64_t bytes = 1;
   auto see = [&](Type type) {
-    if (type.isF16() || type.isBF16())
+    if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32)
       bytes = std::max<int64_t>(bytes, 4);
     else if (type.isIntOrFloat())
       bytes = std::max(bytes, bytesPerElement(type));

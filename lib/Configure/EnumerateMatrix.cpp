@@ -30,12 +30,11 @@ bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
     return getElementTypeOrSelf(op->getOperand(number)) == type;
   };
   return (!instruction.rounds || mayRound(op)) &&
-         isOf(contraction.a, instruction.operand) &&
-         isOf(contraction.b, instruction.operand) &&
+         isOf(contraction.a, instruction.operands[0]) &&
+         isOf(contraction.b, instruction.operands[1]) &&
          isOf(2, instruction.accumulator) &&
-         llvm::all_of(contraction.signedness, [&](StringRef factor) {
-           return factor == instruction.signedness;
-         });
+         contraction.signedness[0] == instruction.signedness[0] &&
+         contraction.signedness[1] == instruction.signedness[1];
 }
 
 bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {

@@ -34,14 +34,24 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
       !number("n", result.n) || !number("k", result.k) ||
       !name.consume_front("."))
     return std::nullopt;
-  auto [operand, accumulator] = name.split('.');
+  // Of A, of B where it has another one, of the accumulator.
+  SmallVector<StringRef> types;
+  name.split(types, '.');
+  if (types.size() != 2 && types.size() != 3)
+    return std::nullopt;
   Builder builder(context);
-  result.operand = parseType(builder, operand);
-  result.accumulator = parseType(builder, accumulator);
-  result.rounds = operand == "tf32";
-  if (isa_and_nonnull<IntegerType>(result.operand))
-    result.signedness = operand.starts_with("u") ? "unsigned" : "signed";
-  if (!result.operand || !result.accumulator)
+  result.accumulator = parseType(builder, types.back());
+  for (unsigned number : {0, 1}) {
+    StringRef operand = types[types.size() == 2 ? 0 : number];
+    Type type = parseType(builder, operand);
+    result.operands[number] = type;
+    result.rounds |= operand == "tf32";
+    if (isa_and_nonnull<IntegerType>(type))
+      result.signedness[number] =
+          operand.starts_with("u") ? "unsigned" : "signed";
+  }
+  if (!result.operands[0] || !result.operands[1] || !result.accumulator ||
+      result.operands[1].getIntOrFloatBitWidth() != result.operandBits())
     return std::nullopt;
   return result;
 }

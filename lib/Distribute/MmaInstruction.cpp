@@ -101,7 +101,7 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   FailureOr<Shape> shape = shapeOf(op);
   if (failed(instruction) || failed(shape))
     return failure();
-  int bits = instruction->operand.getIntOrFloatBitWidth();
+  int bits = instruction->operandBits();
   auto opaque = [&](std::string name, int64_t rows, int64_t columns,
                     bool swapped) {
     if (swapped)

@@ -4,6 +4,7 @@
 // The first gate: modules without work, and signatures that the host program's
 // ABI (docs/abi.md) has no form for.
 
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Input/Input.h"
 
@@ -24,7 +25,8 @@ static bool isElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return type.isF64() || type.isF32() || type.isF16() || type.isBF16();
+  return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
+         isFloat8(type);
 }
 
 /// Why a value of `type` cannot cross the boundary, with the way out; empty if
@@ -32,7 +34,7 @@ static bool isElementType(Type type) {
 static std::string objection(Type type, bool isResult) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped) {
-    if (isElementType(type) || type.isIndex())
+    if ((isElementType(type) && !isFloat8(type)) || type.isIndex())
       return {};
     return "scalars are index, i1 to i64, f16, bf16, f32 or f64";
   }
@@ -41,7 +43,8 @@ static std::string objection(Type type, bool isResult) {
   if (!isa<RankedTensorType, MemRefType>(type))
     return "values are tensors, memrefs or scalars";
   if (!isElementType(shaped.getElementType()))
-    return "elements are i1, i8, i16, i32, i64, f16, bf16, f32 or f64";
+    return "elements are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f16, bf16, f32 "
+           "or f64";
   if (shaped.getRank() > kMaxRank)
     return "the largest rank is 6; collapse dims first";
   if (auto tensor = dyn_cast<RankedTensorType>(type))

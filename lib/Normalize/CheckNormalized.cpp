@@ -4,6 +4,7 @@
 // The gate behind `normalize`: what passes it is served by some strategy, what
 // does not is refused here, with the reason and a way out.
 
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Normalize/Normalize.h"
 
 using namespace mlir;
@@ -18,7 +19,8 @@ bool tilewright::isAcceptedElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return type.isF64() || type.isF32() || type.isF16() || type.isBF16();
+  return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
+         isa<Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
 static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
@@ -37,7 +39,8 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
     return op.emitOpError()
            << "operand " << number << " has elements of type "
            << getElementTypeOrSelf(type)
-           << "; accepted are f64, f32, f16, bf16, i64, i32, i16, i8, i1";
+           << "; accepted are f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, "
+              "i16, i8, i1";
   if (tensor && tensor.getRank() > kMaxRank)
     return op.emitOpError() << "operand " << number << " has rank "
                             << tensor.getRank() << "; the largest is "
@@ -70,7 +73,17 @@ static LogicalResult checkBody(linalg::GenericOp op) {
       if (!type.isIndex() && !isAcceptedElementType(type))
         return op.emitOpError() << "computes a value of type " << type
                                 << " in its body; accepted are f64, f32, f16, "
-                                   "bf16, i64, i32, i16, i8, i1, index";
+                                   "bf16, f8E4M3FN, f8E5M2, i64, i32, i16, "
+                                   "i8, i1, index";
+    if (isFloat8Arithmetic(&inner)) {
+      InFlightDiagnostic error =
+          op.emitOpError() << "has '" << inner.getName()
+                           << "' on floats of 8 bits in its body, which are only "
+                              "stored and converted; extend them to f32, "
+                              "compute, and truncate the result";
+      error.attachNote(inner.getLoc()) << "the op is here";
+      return error;
+    }
   }
   return success();
 }

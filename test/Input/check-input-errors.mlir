@@ -52,3 +52,10 @@ func.func @SharedMemory(%a: memref<8xf32, 3>) {
 func.func @Kernel() attributes {tilewright.kernel} {
   return
 }
+
+// -----
+
+// expected-error @below {{argument 0 has type 'f8E4M3FN': scalars are index, i1 to i64, f16, bf16, f32 or f64}}
+func.func @Float8Scalar(%a: f8E4M3FN) {
+  return
+}

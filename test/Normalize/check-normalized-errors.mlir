@@ -73,3 +73,17 @@ func.func @ParallelLoopWithoutResult(%x: tensor<8x4xf32>, %o: tensor<8xf32>) -> 
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func @Float8Sum(%x: tensor<8xf8E5M2>, %o: tensor<f8E5M2>) -> tensor<f8E5M2> {
+  // expected-error @below {{has 'arith.addf' on floats of 8 bits in its body, which are only stored and converted; extend them to f32, compute, and truncate the result}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+    ins(%x : tensor<8xf8E5M2>) outs(%o : tensor<f8E5M2>) {
+  ^bb0(%a: f8E5M2, %b: f8E5M2):
+    // expected-note @below {{the op is here}}
+    %s = arith.addf %a, %b : f8E5M2
+    linalg.yield %s : f8E5M2
+  } -> tensor<f8E5M2>
+  return %r : tensor<f8E5M2>
+}

@@ -36,6 +36,8 @@ class ElementType:
         values = np.asarray(values, np.float64)
         if self.name == "f64":
             return values
+        if self.bits == 8:
+            return self.round_narrow(values)
         values = np.asarray(values.astype(np.float32))
         if self.name == "f16":
             return values.astype(np.float16).astype(np.float64)
@@ -45,11 +47,23 @@ class ElementType:
             return bits.astype(np.uint32).view(np.float32).astype(np.float64).reshape(values.shape)
         return values.astype(np.float64)
 
+    def round_narrow(self, values):
+        """To a multiple of what the last place is worth; beyond the largest number to NaN, or infinity if there is one."""
+        magnitude = np.abs(values)
+        _, exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 0))
+        lowest = round(np.log2(self.tiny)) + self.mantissa
+        place = 2.0 ** (np.maximum(exponent - 1, lowest) - self.mantissa)
+        rounded = np.rint(magnitude / place) * place
+        largest, beyond = (448, np.nan) if self.name == "f8E4M3FN" else (57344, np.inf)
+        return np.copysign(np.where(rounded > largest, beyond, rounded), values)
+
 
 F64 = ElementType("f64", 64, 52, 2.0**-1074)
 F32 = ElementType("f32", 32, 23, 2.0**-149)
 F16 = ElementType("f16", 16, 10, 2.0**-24)
 BF16 = ElementType("bf16", 16, 7, 2.0**-133)
+E4M3 = ElementType("f8E4M3FN", 8, 3, 2.0**-9)
+E5M2 = ElementType("f8E5M2", 8, 2, 2.0**-16)
 I32 = ElementType("i32", 32)
 I16 = ElementType("i16", 16)
 I8 = ElementType("i8", 8)

@@ -7,6 +7,8 @@
 //   mma.m16n8k16.f16.f32   A: 16x16 f16, B: 16x8 f16, accumulator: 16x8 f32,
 //                          by one warp
 //   mma.m16n8k32.u8.s32    unsigned bytes (in i8), i32 accumulator
+//   mma.m16n8k32.s8.u8.s32 A of signed and B of unsigned bytes
+//   mma.m16n8k32.e4m3.f32  f8E4M3FN; e5m2 is f8E5M2
 //   mma.m16n8k8.tf32.f32   f32 operands, rounded on the way in
 //   coopmat.m16n16k16.f16.f32   a cooperative matrix product of Vulkan: its
 //                          fragments are opaque, see docs/ir.md
@@ -22,15 +24,18 @@ namespace tilewright {
 
 struct MatrixInstruction {
   int64_t m = 0, n = 0, k = 0;
-  /// Of A and B, and of C and D, as the IR has them (tf32 is f32, s8 is i8).
-  mlir::Type operand, accumulator;
+  /// Of A and of B, and of C and D, as the IR has them (tf32 is f32, s8 is i8).
+  mlir::Type operands[2], accumulator;
   /// "signed" or "unsigned": how integer operands are extended; else empty.
-  llvm::StringRef signedness;
+  llvm::StringRef signedness[2];
   /// Operands lose bits that the program's types have: only with --fp=tf32.
   bool rounds = false;
   /// Only the instruction knows which thread holds which element: fragments
   /// are converted through memory, which they are read from in any order.
   bool opaque = false;
+
+  /// Bits of an element of A, and of B.
+  unsigned operandBits() const { return operands[0].getIntOrFloatBitWidth(); }
 
   /// Nothing where `name` is not understood.
   static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,

@@ -29,6 +29,9 @@ void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, bool wide);
 /// and makes this fail.
 mlir::LogicalResult expandMath(mlir::Operation *root, bool wide = false);
 
+/// Floats of 8 bits nested in `root` as bytes (lib/Target/ExpandFloat8.cpp).
+mlir::LogicalResult expandFloat8(mlir::Operation *root);
+
 } // namespace tilewright
 
 #endif

@@ -27,4 +27,15 @@ def ExpandMathPass : Pass<"tilewright-expand-math"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def ExpandFloat8Pass : Pass<"tilewright-expand-float8"> {
+  let summary = "floats of 8 bits become bytes, their conversions arithmetic";
+  let description = [{
+    Rewrites `arith.extf` and `arith.truncf` of f8E4M3FN and f8E5M2 into exact
+    integer arithmetic (to nearest, ties to even), and then every f8 type and
+    constant into i8. Arithmetic on f8 itself is an error.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::math::MathDialect"];
+}
+
 #endif

@@ -146,6 +146,7 @@ public:
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
     pm.addPass(createExpandMathPass());
+    pm.addPass(createExpandFloat8Pass());
     addSmallFloats(pm, target);
     pm.addPass(createConvertToCPUPass());
     pm.addPass(createConvertVectorToSCFPass());

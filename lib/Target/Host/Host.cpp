@@ -206,6 +206,7 @@ void tilewright::registerHostDialects(DialectRegistry &registry) {
 void tilewright::buildHostLowering(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createExpandMathPass());
+  pm.addPass(createExpandFloat8Pass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());

@@ -49,18 +49,25 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   facts.set("shuffle", builder.getUnitAttr());
   if (sm >= 75)
     facts.set("load_matrices", builder.getUnitAttr());
+  SmallVector<StringRef> mma;
   if (sm >= 80) {
     facts.set("async_copy", builder.getUnitAttr());
-    texts("mma", {"mma.m16n8k16.f16.f32", "mma.m16n8k16.f16.f16",
-                  "mma.m16n8k16.bf16.f32", "mma.m16n8k32.s8.s32",
-                  "mma.m16n8k32.u8.s32", "mma.m16n8k8.tf32.f32",
-                  "mma.m8n8k4.f64.f64"});
+    mma = {"mma.m16n8k16.f16.f32",   "mma.m16n8k16.f16.f16",
+           "mma.m16n8k16.bf16.f32",  "mma.m16n8k32.s8.s32",
+           "mma.m16n8k32.u8.s32",    "mma.m16n8k32.s8.u8.s32",
+           "mma.m16n8k32.u8.s8.s32", "mma.m16n8k8.tf32.f32",
+           "mma.m8n8k4.f64.f64"};
   } else {
-    texts("mma", {"mma.m16n8k8.f16.f32", "mma.m8n8k16.s8.s32",
-                  "mma.m8n8k16.u8.s32"});
+    mma = {"mma.m16n8k8.f16.f32", "mma.m8n8k16.s8.s32", "mma.m8n8k16.u8.s32",
+           "mma.m8n8k16.s8.u8.s32", "mma.m8n8k16.u8.s8.s32"};
   }
+  if (sm >= 89)
+    mma.append({"mma.m16n8k32.e4m3.f32", "mma.m16n8k32.e5m2.f32",
+                "mma.m16n8k32.e4m3.e5m2.f32", "mma.m16n8k32.e5m2.e4m3.f32"});
+  texts("mma", mma);
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
-  texts("storage", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8"});
+  texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64",
+                    "i32", "i16", "i8"});
   return TargetAttr::get(context, "cuda:" + chip.str(), "nvvm",
                          facts.getDictionary(context));
 }
@@ -113,6 +120,7 @@ public:
   void buildLowering(OpPassManager &pm, TargetAttr,
                      const BackendOptions &options) const override {
     pm.addPass(createExpandMathPass());
+    pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());
     pm.addPass(arith::createArithExpandOpsPass());
     pm.addPass(createCanonicalizerPass());

@@ -33,6 +33,9 @@ void populateMemoryPatterns(const mlir::LLVMTypeConverter &converter,
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
+/// The PTX version that inline products in a lowered module need; 0: any.
+int getNeededPTX(mlir::ModuleOp module);
+
 } // namespace tilewright::nvvm
 
 #endif

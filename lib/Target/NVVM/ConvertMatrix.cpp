@@ -13,6 +13,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Tilewright.h"
 
@@ -28,9 +29,18 @@ namespace {
 struct Instruction {
   StringLiteral name;
   int64_t m, n, k;
-  NVVM::MMATypes type; // of A and B
+  NVVM::MMATypes a, b;
+
+  constexpr Instruction(StringLiteral name, int64_t m, int64_t n, int64_t k,
+                        NVVM::MMATypes a, NVVM::MMATypes b)
+      : name(name), m(m), n(n), k(k), a(a), b(b) {}
+  constexpr Instruction(StringLiteral name, int64_t m, int64_t n, int64_t k,
+                        NVVM::MMATypes type)
+      : Instruction(name, m, n, k, type, type) {}
 };
 } // namespace
+
+static constexpr StringLiteral kInlineProduct = "mma.sync.aligned.";
 
 static constexpr Instruction kInstructions[] = {
     {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16},
@@ -42,6 +52,18 @@ static constexpr Instruction kInstructions[] = {
     {"mma.m16n8k32.u8.s32", 16, 8, 32, NVVM::MMATypes::u8},
     {"mma.m8n8k16.s8.s32", 8, 8, 16, NVVM::MMATypes::s8},
     {"mma.m8n8k16.u8.s32", 8, 8, 16, NVVM::MMATypes::u8},
+    {"mma.m16n8k32.s8.u8.s32", 16, 8, 32, NVVM::MMATypes::s8,
+     NVVM::MMATypes::u8},
+    {"mma.m16n8k32.u8.s8.s32", 16, 8, 32, NVVM::MMATypes::u8,
+     NVVM::MMATypes::s8},
+    {"mma.m8n8k16.s8.u8.s32", 8, 8, 16, NVVM::MMATypes::s8, NVVM::MMATypes::u8},
+    {"mma.m8n8k16.u8.s8.s32", 8, 8, 16, NVVM::MMATypes::u8, NVVM::MMATypes::s8},
+    {"mma.m16n8k32.e4m3.f32", 16, 8, 32, NVVM::MMATypes::e4m3},
+    {"mma.m16n8k32.e5m2.f32", 16, 8, 32, NVVM::MMATypes::e5m2},
+    {"mma.m16n8k32.e4m3.e5m2.f32", 16, 8, 32, NVVM::MMATypes::e4m3,
+     NVVM::MMATypes::e5m2},
+    {"mma.m16n8k32.e5m2.e4m3.f32", 16, 8, 32, NVVM::MMATypes::e5m2,
+     NVVM::MMATypes::e4m3},
     {"mma.m16n8k8.tf32.f32", 16, 8, 8, NVVM::MMATypes::tf32},
     {"mma.m8n8k4.f64.f64", 8, 8, 4, NVVM::MMATypes::f64},
 };
@@ -88,6 +110,56 @@ static void unpackPair(OpBuilder &builder, Location loc, Value reg,
   }
 }
 
+/// NVVM knows products of 8-bit floats on sm_120 only; PTX has them since 8.4,
+/// from sm_89 on.
+static Value multiplyFloat8(OpBuilder &builder, Location loc,
+                            const Instruction &instruction, Type resultType,
+                            ArrayRef<Value> a, ArrayRef<Value> b,
+                            ArrayRef<Value> acc) {
+  std::string text, constraints;
+  llvm::raw_string_ostream stream(text);
+  stream << kInlineProduct << "m" << instruction.m << "n" << instruction.n << "k"
+         << instruction.k << ".row.col.f32." << NVVM::stringifyEnum(instruction.a)
+         << "." << NVVM::stringifyEnum(instruction.b) << ".f32 ";
+  unsigned number = 0;
+  auto list = [&](size_t count, StringRef end) {
+    stream << "{";
+    for (size_t i = 0; i < count; ++i)
+      stream << (i ? ", $" : "$") << number++;
+    stream << "}" << end;
+  };
+  list(acc.size(), ", ");
+  list(a.size(), ", ");
+  list(b.size(), ", ");
+  list(acc.size(), ";");
+  auto constrain = [&](size_t count, StringRef constraint) {
+    for (size_t i = 0; i < count; ++i)
+      constraints += (constraints.empty() ? "" : ",") + constraint.str();
+  };
+  constrain(acc.size(), "=f");
+  constrain(a.size() + b.size(), "r");
+  constrain(acc.size(), "f");
+  SmallVector<Value> operands(a);
+  llvm::append_range(operands, b);
+  llvm::append_range(operands, acc);
+  // A side effect keeps it where all lanes of the warp are.
+  return LLVM::InlineAsmOp::create(
+             builder, loc, resultType, operands, text, constraints,
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+             /*operand_attrs=*/ArrayAttr())
+      .getResult(0);
+}
+
+int tilewright::nvvm::getNeededPTX(ModuleOp module) {
+  int version = 0;
+  module.walk([&](LLVM::InlineAsmOp op) {
+    if (op.getAsmString().starts_with(kInlineProduct))
+      version = 84;
+  });
+  return version;
+}
+
 namespace {
 struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -107,7 +179,11 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
     if (!types)
       return op.emitOpError() << "instruction '" << op.getInstruction()
                               << "' is not understood";
-    Type elementType = types->operand;
+    // Floats of 8 bits are bytes by now.
+    Type elementType = types->operands[0];
+    bool isFloat8 = tilewright::isFloat8(elementType);
+    if (isFloat8)
+      elementType = rewriter.getI8Type();
     auto matches = [](ValueRange values, size_t count, Type type) {
       return values.size() == count &&
              llvm::all_of(values.getTypes(), [&](Type t) { return t == type; });
@@ -135,13 +211,17 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
     std::optional<NVVM::MMAIntOverflow> overflow;
     if (types->accumulator.isInteger())
       overflow = NVVM::MMAIntOverflow::wrapped;
-    Value result = NVVM::MmaOp::create(
-        rewriter, loc, resultType, a, b, acc,
-        ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
-        std::nullopt, overflow,
-        std::array<NVVM::MMATypes, 2>{instruction->type, instruction->type},
-        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                       NVVM::MMALayout::col});
+    Value result;
+    if (isFloat8)
+      result = multiplyFloat8(rewriter, loc, *instruction, resultType, a, b, acc);
+    else
+      result = NVVM::MmaOp::create(
+          rewriter, loc, resultType, a, b, acc,
+          ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
+          std::nullopt, overflow,
+          std::array<NVVM::MMATypes, 2>{instruction->a, instruction->b},
+          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                         NVVM::MMALayout::col});
     SmallVector<Value> elements;
     for (size_t i = 0; i < acc.size(); ++i) {
       Value reg = LLVM::ExtractValueOp::create(rewriter, loc, result, i);

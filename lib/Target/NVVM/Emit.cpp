@@ -39,10 +39,11 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
     return module.emitError()
            << "'" << kTargetAttr << "' must name a 'chip', such as \"sm_80\"";
 
+  int ptx = std::max(chip->getPTX(), getNeededPTX(module));
   LLVMTargetOptions llvmOptions;
   llvmOptions.triple = "nvptx64-nvidia-cuda";
   llvmOptions.cpu = chip->str();
-  llvmOptions.features = "+ptx" + std::to_string(chip->getPTX());
+  llvmOptions.features = "+ptx" + std::to_string(ptx);
   readFloatOptions(module, llvmOptions);
   Location loc = kernel->getLoc();
   std::unique_ptr<llvm::TargetMachine> machine =
@@ -64,7 +65,7 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
     code.dynamicShared = bytes.getInt();
   code.subgroup = 32;
-  code.required["ptx"] = chip->getPTX();
+  code.required["ptx"] = ptx;
 
   FailureOr<std::string> text =
       generateCode(loc, *ir, *machine, llvm::CodeGenFileType::AssemblyFile);

@@ -83,6 +83,7 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   ExpandMathPassOptions math;
   math.wide = true;
   pm.addPass(createExpandMathPass(math));
+  pm.addPass(createExpandFloat8Pass());
   pm.addPass(memref::createExpandOpsPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -241,6 +241,7 @@ public:
   void buildLowering(OpPassManager &pm, TargetAttr,
                      const BackendOptions &) const override {
     pm.addPass(createExpandMathPass());
+    pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());

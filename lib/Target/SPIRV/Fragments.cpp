@@ -173,8 +173,10 @@ Outcome KernelEmitter::emitFragment(Operation *op) {
       return Outcome::Unknown;
     using Operands = spirv::CooperativeMatrixOperandsKHR;
     Operands operands = Operands::None;
-    if (instruction->signedness == "signed")
-      operands = operands | Operands::ASigned | Operands::BSigned;
+    if (instruction->signedness[0] == "signed")
+      operands = operands | Operands::ASigned;
+    if (instruction->signedness[1] == "signed")
+      operands = operands | Operands::BSigned;
     if (product.getInstruction().rsplit('.').second.starts_with("s"))
       operands = operands | Operands::CSigned | Operands::ResultSigned;
     spirv::CooperativeMatrixOperandsKHRAttr attr;

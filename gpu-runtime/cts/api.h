@@ -66,7 +66,8 @@ inline Status increment(Context &context, tilewright_device *device,
   args.numScalars = 1;
   args.packedScalars = reinterpret_cast<const uint8_t *>(&k);
   args.packedSize = 4;
-  if (Status s = stream->object->launch(*module, 0, args, &touched, 1))
+  if (Status s = stream->object->launch(*module, 0, args, &touched, 1, "increment",
+                                        nullptr))
     return s;
   return stream->object->synchronize(kForever);
 }

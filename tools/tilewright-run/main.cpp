@@ -286,6 +286,8 @@ void timeCalls(Run &run) {
                      shortNumber(b.bytesPerSecond * 1e-9) + " GB/s";
   if (b.flopsPerSecond >= 0)
     text += ", " + shortNumber(b.flopsPerSecond * 1e-9) + " GFLOP/s";
+  if (b.enqueueSeconds > 0)
+    text += ", " + durationText(b.enqueueSeconds) + " to enqueue";
   run.say(text + " on " + run.report.device + ", verdict " +
           run.report.verdict + "\n");
 }

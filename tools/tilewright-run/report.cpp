@@ -62,6 +62,7 @@ std::string toJson(const Report &report) {
     json["min_s"] = b->minSeconds;
     json["spread"] = b->spread;
     json["count"] = b->count;
+    json["enqueue_s"] = b->enqueueSeconds > 0 ? Json(b->enqueueSeconds) : Json(nullptr);
     json["flops_per_s"] = optionalRate(b->flopsPerSecond);
     json["bytes_per_s"] = optionalRate(b->bytesPerSecond);
   }

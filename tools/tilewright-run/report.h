@@ -23,6 +23,8 @@ struct BenchResult {
   int64_t count = 0;
   double flopsPerSecond = -1; // -1: the artifact does not say
   double bytesPerSecond = -1;
+  /// Host time of one call, enqueued behind others: what a launch costs.
+  double enqueueSeconds = 0;
 };
 
 struct OutputReport {

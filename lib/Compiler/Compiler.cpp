@@ -103,6 +103,7 @@ private:
   std::string prefix;
   TargetRegistry registry;
   std::vector<ParsedTarget> targets;
+  ArgumentNames names;
   std::vector<Job> jobs;
   OwningOpRef<ModuleOp> module;
   MLIRContext *context = nullptr;
@@ -288,6 +289,7 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
 
 LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   program.target = job.target;
+  program.names = &names;
   HostOptions host;
   host.debugInfo = options.debugInfo;
   host.keepText = backendOptions().keepText;
@@ -381,6 +383,7 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   module = parseSource(sources, *context);
   if (!module)
     return failure();
+  names = readArgumentNames(sources, *module);
   if (!options.fp.empty()) {
     SmallVector<StringRef> fp(options.fp.begin(), options.fp.end());
     module->getOperation()->setAttr(kFpAttr,

@@ -42,6 +42,11 @@ static FailureOr<json::Array> describeFunctions(Location loc,
           return failure();
         into->push_back(std::move(*value));
       }
+    auto names = program.names->find(function.name);
+    if (names != program.names->end() && names->second.size() == inputs.size())
+      for (auto [name, input] : llvm::zip(names->second, inputs))
+        if (!name.empty())
+          (*input.getAsObject())["name"] = name;
     json::Object entry{{"name", function.name}};
     if (number < program.work.size()) {
       const FunctionWork &work = program.work[number];

@@ -6,6 +6,8 @@
 #ifndef TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 #define TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 
+#include "Source.h"
+
 #include "tilewright/Artifact/Work.h"
 #include "tilewright/Compiler/Compiler.h"
 #include "tilewright/Target/Host/Host.h"
@@ -28,6 +30,7 @@ struct CompiledKernel {
 /// One target, compiled.
 struct CompiledProgram {
   const ParsedTarget *target = nullptr;
+  const ArgumentNames *names = nullptr;
   HostProgram host;
   /// Of each of host.functions, in order; empty: unknown.
   std::vector<FunctionWork> work;

@@ -13,6 +13,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <functional>
 
@@ -151,4 +152,39 @@ OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
     return {};
   }
   return module;
+}
+
+/// MLIR forgets names, but an argument's location is where its name stands.
+static std::string readName(const llvm::SourceMgr &sources, Location loc) {
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(1);
+  auto place = dyn_cast<FileLineColLoc>(loc);
+  if (!place ||
+      place.getFilename().getValue() != buffer->getBufferIdentifier())
+    return "";
+  llvm::SMLoc at = const_cast<llvm::SourceMgr &>(sources).FindLocForLineAndColumn(
+      1, place.getLine(), place.getColumn());
+  if (!at.isValid())
+    return "";
+  StringRef rest(at.getPointer(),
+                 size_t(buffer->getBufferEnd() - at.getPointer()));
+  if (!rest.consume_front("%") || rest.empty() || llvm::isDigit(rest.front()))
+    return "";
+  return rest
+      .take_while([](char c) {
+        return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-';
+      })
+      .str();
+}
+
+ArgumentNames tilewright::readArgumentNames(const llvm::SourceMgr &sources,
+                                            ModuleOp module) {
+  ArgumentNames names;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    std::vector<std::string> &list = names[func.getName()];
+    for (BlockArgument argument : func.getArguments())
+      list.push_back(readName(sources, argument.getLoc()));
+  }
+  return names;
 }

@@ -8,7 +8,11 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <string>
+#include <vector>
 
 namespace tilewright {
 
@@ -20,6 +24,12 @@ void registerInputDialects(mlir::DialectRegistry &registry);
 /// without a function to compile.
 mlir::OwningOpRef<mlir::ModuleOp> parseSource(llvm::SourceMgr &sources,
                                               mlir::MLIRContext &context);
+
+/// The names that the text gives to arguments, by function: "x" for %x, empty for
+/// %0 and where there is no text.
+using ArgumentNames = llvm::StringMap<std::vector<std::string>>;
+ArgumentNames readArgumentNames(const llvm::SourceMgr &sources,
+                                mlir::ModuleOp module);
 
 } // namespace tilewright
 

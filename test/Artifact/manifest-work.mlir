@@ -35,7 +35,7 @@ func.func @repeated(%n: index, %a: tensor<64xf32>) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 
-// CHECK-SAME: {"bytes":512,"inputs":[{"dtype":"i1","kind":"scalar"},{{[^]]*}}]}],"name":"data","results":[{"dtype":"f32","kind":"tensor","shape":[64]}]
+// CHECK-SAME: {"bytes":512,"inputs":[{"dtype":"i1","kind":"scalar","name":"c"},{{[^]]*}}]}],"name":"data","results":[{"dtype":"f32","kind":"tensor","shape":[64]}]
 func.func @data(%c: i1, %a: tensor<64xf32>) -> tensor<64xf32> {
   %r = scf.if %c -> tensor<64xf32> {
     %e = tensor.empty() : tensor<64xf32>

@@ -1,0 +1,66 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compiler, as the executable tilewright-compile.
+
+A process of its own, and not a library in this one: PyTorch, Triton and JAX
+each bring an LLVM of their own into the process, whose symbols and global
+options would meet ours; an import stays fast and needs no LLVM on machines that
+only run artifacts; an interrupt stops it at once.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+from ._errors import CompileError, UnavailableError
+
+
+def find_compiler():
+    """TILEWRIGHT_COMPILE, the wheel's own, or the one on PATH."""
+    set_path = os.environ.get("TILEWRIGHT_COMPILE")
+    if set_path:
+        return set_path
+    own = pathlib.Path(__file__).parent / "bin" / "tilewright-compile"
+    if os.access(own, os.X_OK):
+        return str(own)
+    found = shutil.which("tilewright-compile")
+    if found:
+        return found
+    raise UnavailableError("there is no tilewright-compile: not in this wheel, not on PATH, and TILEWRIGHT_COMPILE "
+                           "does not name it; artifacts compiled elsewhere run by tilewright.load")
+
+
+def _is_path(source):
+    return isinstance(source, os.PathLike) or ("\n" not in source and source.endswith(".mlir"))
+
+
+def _list(value):
+    return [value] if isinstance(value, str) else list(value)
+
+
+def run_compiler(source, target, fp, require, explain, debug_info):
+    """(artifact, what the compiler said): bytes and text."""
+    command = [find_compiler(), os.fspath(source) if _is_path(source) else "-", "-o", "-"]
+    if target is not None:
+        command.append("--target=" + ",".join(_list(target)))
+    if fp:
+        command.append("--fp=" + ",".join(_list(fp)))
+    if require:
+        command.append("--require=" + ",".join(_list(require)))
+    if explain:
+        command.append("--explain")
+    if debug_info:
+        command.append("-g")
+    text = None if _is_path(source) else source.encode()
+    try:
+        result = subprocess.run(command, input=text, stdin=subprocess.DEVNULL if text is None else None,
+                                capture_output=True, check=False)
+    except OSError as error:
+        raise UnavailableError(f"cannot run {command[0]}: {error.strerror}") from error
+    said = result.stderr.decode(errors="replace").strip()
+    if result.returncode < 0:
+        said += f"\ntilewright-compile ended by signal {-result.returncode}"
+    if result.returncode:
+        raise CompileError(said.strip() or f"tilewright-compile ended with status {result.returncode}")
+    return result.stdout, said

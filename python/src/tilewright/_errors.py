@@ -1,0 +1,69 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Exceptions: one for the compiler, one per status code of the runtime."""
+
+
+class Error(RuntimeError):
+    """What every error of Tilewright is."""
+
+
+class CompileError(Error):
+    """The compiler refused a program; the text is its diagnostics."""
+
+
+class InvalidArgumentError(Error, ValueError):
+    """Something was passed that cannot be used: a shape, a device, a stream."""
+
+
+class NotFoundError(Error, LookupError):
+    """There is no such device, function or file."""
+
+
+class UnavailableError(Error):
+    """This machine lacks a driver, a device or the compiler."""
+
+
+class UnsupportedError(Error):
+    """This device or build cannot do it."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Host or device memory is exhausted."""
+
+
+class CorruptArtifactError(Error, ValueError):
+    """The bytes are no valid artifact."""
+
+
+class DeadlineExceededError(Error, TimeoutError):
+    """A wait passed its timeout; the device is lost from then on."""
+
+
+class DeviceLostError(Error):
+    """The device failed, and says so ever after."""
+
+
+class ProgramError(Error):
+    """A check of the program failed: sizes that do not fit each other, an index out of range."""
+
+
+class InternalError(Error):
+    """A driver answered the unexpected."""
+
+
+#: tilewright_status_code_t
+BY_CODE = {
+    1: InvalidArgumentError,
+    2: NotFoundError,
+    3: UnavailableError,
+    4: UnsupportedError,
+    5: OutOfMemoryError,
+    6: CorruptArtifactError,
+    7: DeadlineExceededError,
+    8: DeviceLostError,
+    9: ProgramError,
+    10: InternalError,
+}
+
+for _error in (Error, CompileError, *BY_CODE.values()):
+    _error.__module__ = "tilewright"  # where people find it

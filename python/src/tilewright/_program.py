@@ -1,0 +1,296 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs: artifacts, their functions, calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+from typing import Any, Iterable, Mapping
+
+from . import _core, _dtypes
+from ._compiler import run_compiler
+from ._devices import Device, Stream, device as open_device
+from ._errors import CorruptArtifactError, Error, NotFoundError, UnavailableError, UnsupportedError
+from ._tensors import Tensor, convert
+
+_AUTOMATIC = ("cuda", "vulkan", "cpu")
+
+
+def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
+            require: str | Iterable[str] = (), explain: bool = False, debug_info: bool = False) -> Program:
+    """Compiles a program and returns it.
+
+    source: MLIR text, or a path (a str that ends in .mlir, a pathlib.Path).
+    target: what to compile for, "cpu" or ["cuda:sm_90a", "vulkan"]; None: the
+    compiler's default, which runs on most GPUs and here. Fewer targets compile
+    faster. fp: allowed liberties of "contract", "ftz", "tf32". require:
+    "matrix-unit" makes it an error where a product does not run on one.
+    explain: keep what was decided about each kernel, and why, in
+    `program.diagnostics`.
+
+    Raises CompileError with the diagnostics, UnavailableError without a compiler.
+    """
+    artifact, said = run_compiler(source, target, fp, require, explain, debug_info)
+    return Program(artifact, said)
+
+
+def load(source: str | os.PathLike | bytes | bytearray | memoryview) -> Program:
+    """A program from an artifact (.tw): a path, or its bytes.
+
+    An artifact is native code: load only what you trust. Raises
+    CorruptArtifactError.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return Program(bytes(source))
+    with open(os.fspath(source), "rb") as file:
+        return Program(file.read())
+
+
+def _manifest(artifact):
+    """The manifest (docs/abi.md), without trust: the runtime verifies all of it when it loads."""
+    try:
+        magic, version, count = struct.unpack_from("<8sII", artifact)
+        if magic != b"TILEWRT\x01" or version != 1 or count > 1 << 20:
+            raise ValueError("no artifact of version 1")
+        for i in range(count):
+            name, offset, size = struct.unpack_from("<48sQQ", artifact, 56 + 64 * i)
+            if name.rstrip(b"\0") == b"manifest":
+                manifest = json.loads(artifact[offset:offset + size])
+                return [(p["target"], p["driver"], p["functions"]) for p in manifest["programs"]]
+        raise ValueError("it has no manifest")
+    except (struct.error, ValueError, KeyError, TypeError) as error:
+        raise CorruptArtifactError(f"these bytes are no artifact: {error}") from None
+
+
+class Program:
+    """A compiled program. `program(a, b)` calls its only function (or `main`),
+    `program.name(a, b)` the one called `name`; see `Function` for arguments.
+
+    Loaded for a device when it is first called there; may be called from any
+    thread.
+    """
+
+    def __init__(self, artifact: bytes, diagnostics: str = ""):
+        self._artifact = artifact
+        self._programs = _manifest(artifact)
+        #: What the compiler said: warnings, remarks, and explanations where asked for.
+        self.diagnostics = diagnostics
+        self._loaded = {}
+        self._lock = threading.Lock()
+        if not self._programs:
+            raise CorruptArtifactError("the artifact has no program")
+        self._functions = {entry["name"]: Function(self, entry) for entry in self._programs[0][2]}
+
+    @property
+    def targets(self) -> list[str]:
+        """What it was compiled for: ["cuda:sm_90a", "cpu"]."""
+        return [target for target, _, _ in self._programs]
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """Its functions by name."""
+        return dict(self._functions)
+
+    def function(self, name: str) -> Function:
+        """The function of that name, for names that are no Python attribute."""
+        if name not in self._functions:
+            raise NotFoundError(f"the program has no function '{name}'; it has {', '.join(self._functions) or 'none'}")
+        return self._functions[name]
+
+    def __getattr__(self, name: str) -> Function:
+        functions = self.__dict__.get("_functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(f"the program has no function '{name}'; it has {', '.join(functions) or 'none'}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._functions]
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if len(self._functions) == 1:
+            return next(iter(self._functions.values()))(*args, **keywords)
+        return self.function("main")(*args, **keywords)
+
+    @property
+    def artifact(self) -> bytes:
+        """The artifact's bytes, as a file .tw has them."""
+        return self._artifact
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the artifact: for `load`, tilewright-run and the C API."""
+        with open(os.fspath(path), "wb") as file:
+            file.write(self._artifact)
+
+    def on(self, device: str | Device = "auto") -> Device:
+        """The device that a call would run on; loads the program for it.
+
+        "auto" is the first of cuda, vulkan and cpu that opens and that the
+        program was compiled for.
+        """
+        if device != "auto":
+            opened = open_device(device)
+            self._load(opened)
+            return opened
+        reasons = []
+        drivers = {driver for _, driver, _ in self._programs}
+        for name in _AUTOMATIC:
+            if name not in drivers:
+                continue
+            try:
+                opened = open_device(name)
+                self._load(opened)
+                return opened
+            except (UnavailableError, UnsupportedError, NotFoundError) as error:
+                reasons.append(f"{name}: {error}")
+        raise UnavailableError(f"no device here runs this program, compiled for {', '.join(self.targets)}"
+                               + "".join(f"; {reason}" for reason in reasons))
+
+    def _load(self, device):
+        with self._lock:
+            if device not in self._loaded:
+                core = _core.load_program(device._core, self._artifact)
+                numbers = {s.name: (i, s) for i, s in enumerate(core.signatures())}
+                self._loaded[device] = core, numbers
+            return self._loaded[device]
+
+    def __repr__(self):
+        return f"<tilewright.Program {', '.join(self._functions)} for {', '.join(self.targets)}>"
+
+
+class Function:
+    """A function of a program.
+
+    Call it with a NumPy array, a `Tensor`, or anything with `__dlpack__` for each
+    tensor, numbers for scalars, by position or by name. Names are those of the
+    source. Element types must agree (no silent conversion); integers have no
+    sign, so uint8 serves for i8.
+
+    device: where to run, a name or a `Device`; None: where the tensors are, or,
+    if they are all on the host, the first of cuda, vulkan and cpu that runs it.
+    stream: a `Stream` of that device; the call then returns at once and results
+    are there when the stream gets there. Without one the call waits.
+    copy: None copies an argument where it must (it is on another device, is not
+    contiguous or not aligned to 16 bytes), False raises ValueError instead, True
+    always copies. Arguments that are only read are shared otherwise, and must
+    not be changed before the call is done.
+
+    A memref argument is written in place: a copy of it is written back to the
+    source when the call is done, and the call waits for that; a read-only source
+    is an error.
+
+    Returns a `Tensor` or number, a tuple of several, None for none.
+    """
+
+    def __init__(self, program, entry):
+        self._program, self.__name__ = program, entry["name"]
+        self.input_names = [given.get("name") or f"arg{i}" for i, given in enumerate(entry["inputs"])]
+        self._kinds = [given["kind"] for given in entry["inputs"]]
+        inputs = ", ".join(f"{name}: {_text(given)}" for name, given in zip(self.input_names, entry["inputs"]))
+        results = ", ".join(_text(given) for given in entry["results"])
+        self.signature = f"{self.__name__}({inputs})" + (f" -> {results}" if results else "")
+        self.__doc__ = f"{self.signature}\n\n{Function.__doc__}"
+
+    def __repr__(self):
+        return f"<tilewright.Function {self.signature}>"
+
+    def __call__(self, *args: Any, device: str | Device | None = None, stream: Stream | None = None,
+                 copy: bool | None = None, **keywords: Any) -> Any:
+        args = self._bind(args, keywords)
+        where = self._device(args, device, stream)
+        core, numbers = self._program._load(where)
+        number, signature = numbers[self.__name__]
+        on = stream or where._default()
+        values, back = [], []
+        for name, given, wanted in zip(self.input_names, args, signature.inputs):
+            values.append(self._argument(name, given, wanted, where, on, copy, back))
+        raw = core.call(number, on._core, [v._view if isinstance(v, Tensor) else v for v in values])
+        results = []
+        for value, wanted in zip(raw, signature.results):
+            results.append(Tensor(where, value, stream) if isinstance(value, _core.View)
+                           else _dtypes.scalar_value(value, wanted.dtype))
+        if stream is None or back:
+            on.synchronize()
+        for source, tensor in back:
+            _write_back(source, tensor)
+        return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    def _bind(self, args, keywords):
+        if len(args) > len(self.input_names):
+            raise TypeError(f"{self.signature} takes {len(self.input_names)} arguments; got {len(args)}")
+        bound = dict(zip(self.input_names, args))
+        for name, value in keywords.items():
+            if name not in self.input_names:
+                raise TypeError(f"{self.signature} has no argument '{name}'")
+            if name in bound:
+                raise TypeError(f"{self.signature} got two values for '{name}'")
+            bound[name] = value
+        missing = [name for name in self.input_names if name not in bound]
+        if missing:
+            raise TypeError(f"{self.signature} lacks {', '.join(missing)}")
+        return [bound[name] for name in self.input_names]
+
+    def _device(self, args, device, stream):
+        if stream is not None:
+            if device is not None and open_device(device) is not stream.device:
+                raise ValueError(f"the stream belongs to {stream.device.name}, not to {device}")
+            return stream.device
+        if device is not None:
+            return self._program.on(device)
+        for given, kind in zip(args, self._kinds):
+            if kind == "scalar":
+                continue
+            if isinstance(given, Tensor) and given.device.name != "cpu":
+                return given.device
+            if not isinstance(given, Tensor) and hasattr(given, "__dlpack_device__"):
+                place = tuple(int(part) for part in given.__dlpack_device__())
+                if place[0] in (2, 13):
+                    return open_device(f"cuda:{place[1]}")
+        # Tensors that were made on the cpu stay there; arrays go where it is best.
+        if any(isinstance(given, Tensor) for given in args):
+            return open_device("cpu")
+        return self._program.on("auto")
+
+    def _argument(self, name, given, wanted, device, stream, copy, back):
+        where = f"{self.__name__}: argument '{name}'"
+        try:
+            if wanted.kind == "scalar":
+                return _dtypes.scalar_bits(given, wanted.dtype)
+            tensor, copied = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
+        except (TypeError, ValueError, OverflowError, BufferError, Error) as error:
+            raise type(error)(f"{where}: {error}") from None
+        if wanted.kind == "buffer":
+            if copied:
+                _require_writable(given, where)
+                back.append((given, tensor))
+        return tensor
+
+
+def _text(given):
+    if given["kind"] == "scalar":
+        return given["dtype"]
+    shape = "".join("?x" if dim < 0 else f"{dim}x" for dim in given.get("shape", []))
+    return f"{'memref' if given['kind'] == 'buffer' else 'tensor'}<{shape}{given['dtype']}>"
+
+
+def _require_writable(given, where):
+    import numpy
+
+    writable = given.flags.writeable if isinstance(given, numpy.ndarray) else isinstance(given, Tensor)
+    if not writable:
+        raise ValueError(f"{where} is written in place, and what was given is read-only or on another device: pass a "
+                         "writable NumPy array or a tilewright.Tensor")
+
+
+def _write_back(source, tensor):
+    import numpy
+
+    if isinstance(source, numpy.ndarray):
+        source[...] = tensor.numpy().view(source.dtype)
+        return
+    data = numpy.ascontiguousarray(tensor.numpy())
+    stream = source.device._default()
+    source._view.write(stream._core, data.ctypes.data, source.nbytes)
+    stream.synchronize()

@@ -1,0 +1,193 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls: arguments of every kind, on every kind of device."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import tilewright
+
+A = np.arange(32, dtype="float32").reshape(4, 8)
+
+
+def test_arrays_in_tensor_out(add, device):
+    result = add(A, A + 1, device=device)
+    assert isinstance(result, tilewright.Tensor)
+    assert (result.shape, result.ndim, result.dtype, result.nbytes) == ((4, 8), 2, "f32", 128)
+    assert result.device is device and len(result) == 4
+    np.testing.assert_array_equal(result.numpy(), 2 * A + 1)
+    np.testing.assert_array_equal(np.asarray(result), 2 * A + 1)
+    # Results are arguments, where they are.
+    again = add(result, result)
+    assert again.device is device
+    np.testing.assert_array_equal(again.numpy(), 4 * A + 2)
+    np.testing.assert_array_equal(again.to("cpu").numpy(), 4 * A + 2)
+    assert again.to(device) is again
+
+
+def test_by_name(add, device):
+    np.testing.assert_array_equal(add(y=A, x=A, device=device).numpy(), 2 * A)
+    np.testing.assert_array_equal(add.add(A, y=A, device=device).numpy(), 2 * A)
+    for args, names, text in (((A,), {}, "lacks y"), ((A, A, A), {}, "takes 2 arguments; got 3"),
+                              ((A, A), {"z": A}, "no argument 'z'"), ((A, A), {"x": A}, "two values for 'x'")):
+        with pytest.raises(TypeError, match=text):
+            add(*args, device=device, **names)
+
+
+def test_the_best_device_is_taken(add):
+    assert add.on().name in ("cuda:0", "vulkan:0")  # in the order cuda, vulkan, cpu
+    assert add(A, A).device is add.on()
+    on_cpu = tilewright.asarray(A)
+    assert add(on_cpu, A).device.name == "cpu"
+
+
+def test_scalars_and_several_results(many, device):
+    x = np.array([1, 2, 3], "float32")
+    scaled, twice, count = many.scale(x, 2.5, 41, device=device)
+    np.testing.assert_array_equal(scaled.numpy(), x * 2.5)
+    assert (twice, count) == (5.0, 42)
+    assert many.scale(x, np.float64(-1), np.int8(-2), device=device)[1:] == (-2.0, -1)
+    with pytest.raises(TypeError, match="argument 'count': expected an integer"):
+        many.scale(x, 1.0, 1.5, device=device)
+    with pytest.raises(OverflowError, match="does not fit i32"):
+        many.scale(x, 1.0, 1 << 40, device=device)
+
+
+def test_memrefs_are_written_in_place(many, device):
+    data = np.arange(100, dtype="int32")
+    assert many.increment(data, device=device) is None
+    np.testing.assert_array_equal(data, np.arange(1, 101))
+    # Through a copy as well: not contiguous.
+    wide = np.zeros((10, 2), "int32")
+    many.increment(wide[:, 1], device=device)
+    np.testing.assert_array_equal(wide, [[0, 1]] * 10)
+    tensor = tilewright.asarray(data, device=device, copy=True)
+    many.increment(tensor)
+    np.testing.assert_array_equal(tensor.numpy(), np.arange(2, 102))
+    data.flags.writeable = False
+    with pytest.raises((ValueError, tilewright.InvalidArgumentError), match="read-only|written in place"):
+        many.increment(data, device=device)
+    np.testing.assert_array_equal(data, np.arange(1, 101))
+
+
+def test_copy_none_false_true(add, device):
+    on_host = device.name == "cpu"
+    if on_host:
+        add(A, A, device=device, copy=False)
+    else:
+        with pytest.raises(ValueError, match="argument 'x': the tensor would have to be copied, since it is on cpu"):
+            add(A, A, device=device, copy=False)
+    add(A, A, device=device, copy=True)
+    there = tilewright.asarray(A, device=device)
+    np.testing.assert_array_equal(add(there, there, copy=False).numpy(), 2 * A)
+    strided = np.zeros((4, 16), "float32")[:, ::2]
+    with pytest.raises(ValueError, match="copied"):
+        add(strided, A, device=device, copy=False)
+    np.testing.assert_array_equal(add(strided, A, device=device).numpy(), A)
+    raw = np.zeros(4 * 32 + 4, "uint8")
+    start = (4 - raw.ctypes.data) % 16
+    unaligned = raw[start:start + 128].view("float32").reshape(4, 8) if start + 128 <= raw.size else None
+    if unaligned is not None:
+        np.testing.assert_array_equal(add(unaligned, A, device=device).numpy(), A)
+    backwards = A[::-1]
+    np.testing.assert_array_equal(add(backwards, A, device=device).numpy(), backwards + A)
+
+
+def test_memory_of_arrays_is_shared_on_the_cpu():
+    array = np.zeros((4, 4), "float32")
+    tensor = tilewright.asarray(array)
+    view = tensor.numpy()
+    array[1, 2] = 7
+    assert view[1, 2] == 7 and np.shares_memory(view, array)
+    assert not np.shares_memory(tensor.numpy(copy=True), array)
+    assert not np.shares_memory(tilewright.asarray(array, copy=True).numpy(), array)
+    array.flags.writeable = False
+    assert not tilewright.asarray(array).numpy().flags.writeable
+
+
+def test_what_does_not_fit_is_refused(add, device):
+    with pytest.raises(TypeError, match="argument 'x': expected elements f32, got an array of float64"):
+        add(A.astype("float64"), A, device=device)
+    with pytest.raises(TypeError, match="other byte order"):
+        add(A.astype(">f4"), A, device=device)
+    with pytest.raises(TypeError, match="got list"):
+        add([[1.0] * 8], A, device=device)
+    with pytest.raises(tilewright.InvalidArgumentError, match="input 1: expected .x8xf32, got 4x7xf32"):
+        add(A, np.zeros((4, 7), "float32"), device=device)
+    with pytest.raises(tilewright.ProgramError, match="4 vs 3"):
+        add(A, A[:3], device=device)
+    with pytest.raises(tilewright.NotFoundError, match="expected one of auto, cuda, vulkan, cpu"):
+        add(A, A, device="tpu")
+
+
+def test_empty(add, device):
+    result = add(A[:0], A[:0], device=device)
+    assert result.shape == (0, 8) and result.numpy().shape == (0, 8)
+
+
+def test_streams(add, device):
+    stream, other = device.stream(), device.stream()
+    x = tilewright.asarray(A, device=device)
+    for _ in range(5):
+        x = add(x, x, stream=stream)
+    y = add(x, x, stream=other)  # after the other stream's work
+    np.testing.assert_array_equal(y.numpy(), 64 * A)
+    other.wait(stream)
+    stream.synchronize(timeout=60)
+    with pytest.raises(ValueError, match="the stream belongs to"):
+        add(A, A, stream=stream, device="cpu" if device.name != "cpu" else "vulkan")
+    if device.name.startswith("ptxsim"):
+        assert device.stream(native=stream.native).native == stream.native
+    else:
+        with pytest.raises(tilewright.UnsupportedError):
+            device.stream(native=1)
+
+
+def test_threads_and_the_interpreter_runs_on(add, device):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    x = np.ones((20000, 8), "float32")
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    begin = time.perf_counter()
+    results = []
+    callers = [threading.Thread(target=lambda: results.append(add(x, x, device=device).numpy().sum()))
+               for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    end = time.perf_counter()
+    done.set()
+    ticker.join()
+    assert results == [320000.0] * 4
+    if end - begin > 0.1:
+        assert sum(begin < t < end for t in ticks) >= 5
+
+
+def test_devices():
+    names = {info.name: info for info in tilewright.devices()}
+    assert names["cpu"].available and names["ptxsim:0"].available
+    assert tilewright.device("cpu") is tilewright.device("cpu")
+    assert tilewright.device("vulkan") is tilewright.device("vulkan:0")
+    assert tilewright.device("cpu").fact("multiprocessors") >= 1
+    with pytest.raises(tilewright.InvalidArgumentError, match="expected a number"):
+        tilewright.device("cuda:x")
+
+
+def test_program_output_goes_to_stdout(capsys, device):
+    program = tilewright.compile("""
+func.func @say(%n: i64) {
+  vector.print %n : i64
+  return
+}
+""", target=["cuda:sm_80", "vulkan", "cpu"])
+    program(42, device=device)
+    assert capsys.readouterr().out.strip() == "42"

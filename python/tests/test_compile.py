@@ -1,0 +1,102 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiling, saving, loading, and what goes wrong there."""
+
+import os
+import stat
+
+import pytest
+import tilewright
+from conftest import ADD
+
+
+def test_text_path_and_targets(tmp_path, add):
+    assert add.targets == ["cuda:sm_80", "vulkan", "cpu"]
+    path = tmp_path / "add.mlir"
+    path.write_text(ADD)
+    for source in (path, str(path)):
+        program = tilewright.compile(source, target="cpu")
+        assert program.targets == ["cpu"]
+        assert list(program.functions) == ["add"]
+    # The same input and options give the same bytes.
+    assert program.artifact == tilewright.compile(ADD, target="cpu").artifact
+
+
+def test_names_and_types_are_told(many):
+    assert many.scale.signature == "scale(x: tensor<?xf32>, by: f32, count: i32) -> tensor<?xf32>, f32, i32"
+    assert many.increment.signature == "increment(data: memref<?xi32>)"
+    assert many.scale.signature in many.scale.__doc__
+    assert "halve" in dir(many)
+    with pytest.raises(AttributeError, match="has no function 'nothing'; it has scale, increment"):
+        many.nothing
+    with pytest.raises(tilewright.NotFoundError, match="no function 'main'"):
+        many()
+
+
+def test_errors_are_the_diagnostics(tmp_path):
+    with pytest.raises(tilewright.CompileError) as error:
+        tilewright.compile("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %y : tensor<4xf32>\n}")
+    assert "<stdin>:2:10: error: use of undeclared SSA value name" in str(error.value)
+    path = tmp_path / "bad.mlir"
+    path.write_text("func.func @f(\n")
+    with pytest.raises(tilewright.CompileError, match="bad.mlir:"):
+        tilewright.compile(path)
+    with pytest.raises(tilewright.CompileError, match="cannot read"):
+        tilewright.compile(tmp_path / "missing.mlir")
+    with pytest.raises(tilewright.CompileError, match="--fp does not know 'fast'"):
+        tilewright.compile(ADD, fp="fast")
+    with pytest.raises(tilewright.CompileError, match="nothing"):
+        tilewright.compile(ADD, target="nothing")
+    assert issubclass(tilewright.CompileError, tilewright.Error) and issubclass(tilewright.Error, RuntimeError)
+
+
+def test_options(tmp_path):
+    program = tilewright.compile(ADD, target="cpu", fp=["contract"], explain=True)
+    assert "add_elementwise_0" in program.diagnostics
+    product = """
+func.func @f(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+"""
+    with pytest.raises(tilewright.CompileError, match="matrix"):
+        tilewright.compile(product, target="cuda:sm_80", require="matrix-unit")
+
+
+def test_save_and_load(tmp_path, add):
+    path = tmp_path / "add.tw"
+    add.save(path)
+    for source in (path, str(path), add.artifact, bytearray(add.artifact)):
+        loaded = tilewright.load(source)
+        assert loaded.add.signature == add.add.signature and loaded.targets == add.targets
+    with pytest.raises(FileNotFoundError):
+        tilewright.load(tmp_path / "missing.tw")
+
+
+def test_bad_artifacts(add):
+    for bytes_ in (b"", b"TILEWRT\x01", b"\0" * 4096, add.artifact[:100]):
+        with pytest.raises(tilewright.CorruptArtifactError):
+            tilewright.load(bytes_)
+    damaged = bytearray(add.artifact)
+    damaged[-70] ^= 1
+    program = tilewright.load(damaged)
+    with pytest.raises(tilewright.CorruptArtifactError):
+        program.on("cpu")
+
+
+def test_a_compiler_that_is_not_there_or_dies(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_COMPILE", str(tmp_path / "nothing"))
+    with pytest.raises(tilewright.UnavailableError, match="cannot run"):
+        tilewright.compile(ADD)
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    os.chmod(dying, stat.S_IRWXU)
+    monkeypatch.setenv("TILEWRIGHT_COMPILE", str(dying))
+    with pytest.raises(tilewright.CompileError, match="ended by signal 11"):
+        tilewright.compile(ADD)
+
+
+def test_a_program_for_other_devices():
+    program = tilewright.compile(ADD, target="cuda:sm_80")
+    with pytest.raises(tilewright.UnsupportedError):
+        program.on("cpu")

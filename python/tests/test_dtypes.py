@@ -1,0 +1,54 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Element types: NumPy's, those of ml_dtypes, and arrays of raw bits."""
+
+import numpy as np
+import pytest
+import tilewright
+from tilewright import _dtypes
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+
+def test_sizes():
+    for name, number in _dtypes.NUMBERS.items():
+        assert tilewright._core.dtype_name(number) == name
+        if name not in ("i4",):
+            assert _dtypes.to_numpy(name).itemsize == _dtypes.SIZES[name]
+
+
+def test_bf16(many, device):
+    x = np.array([1, 2, 3, -4], ml_dtypes.bfloat16)
+    result = many.halve(x, device=device)
+    assert result.dtype == "bf16" and result.numpy().dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(result.numpy().astype("float32"), [0.5, 1, 1.5, -2])
+    raw = many.halve(x.view("uint16"), device=device)
+    np.testing.assert_array_equal(raw.numpy(), result.numpy())
+    assert tilewright.asarray(x.view("uint16"), dtype="bf16").dtype == "bf16"
+
+
+def test_bf16_without_ml_dtypes(many, monkeypatch):
+    result = many.halve(np.zeros(4, "uint16"), device="cpu")
+    monkeypatch.setattr(_dtypes, "ml_dtypes", None)
+    with pytest.raises(TypeError, match="NumPy has no type for bf16; install ml_dtypes, which has bfloat16"):
+        result.numpy()
+    assert result.__dlpack__()
+
+
+def test_bytes_and_bools(many, device):
+    x = np.array([200, 3, 255], "uint8")
+    for mask in (np.array([True, False, True]), np.array([1, 0, 1], "uint8")):
+        result = many.choose(mask, x, device=device)
+        np.testing.assert_array_equal(result.numpy().view("uint8"), [200, 0, 255])
+    with pytest.raises(TypeError, match="expected elements i1, got an array of int32"):
+        many.choose(np.array([1, 0, 1], "int32"), x, device=device)
+
+
+def test_unknown():
+    with pytest.raises(TypeError, match="no element type for arrays of complex64"):
+        tilewright.asarray(np.zeros(3, "complex64"))
+    with pytest.raises(TypeError, match="expected one of f64"):
+        tilewright.empty((3,), "float32", "cpu")
+    assert tilewright.empty((2, 3), "f8E4M3FN", "cpu").nbytes == 6
+    assert tilewright.asarray(np.zeros(3, "uint32")).dtype == "i32"
+    assert tilewright.asarray(np.float64(1.5) * np.ones(())).item() == 1.5

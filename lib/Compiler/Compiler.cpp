@@ -16,6 +16,7 @@
 #include "Package.h"
 #include "Ptxas.h"
 #include "Source.h"
+#include "Watcher.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Target/Compile.h"
@@ -65,7 +66,8 @@ struct Job {
 class Compilation {
 public:
   Compilation(const CompileOptions &options, CompileResult &result)
-      : options(options), result(result), registry(createTargetRegistry()) {}
+      : options(options), result(result), registry(createTargetRegistry()),
+        watcher(options.watch) {}
   LogicalResult run(StringRef source, StringRef name);
 
 private:
@@ -81,6 +83,9 @@ private:
       context->getOrLoadDialect(name);
   }
   LogicalResult runStage(Stage stage);
+  LogicalResult parse(llvm::SourceMgr &sources);
+  LogicalResult compileAll(llvm::SourceMgr &sources);
+  FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
   LogicalResult afterStage(Stage stage, bool &stop);
   void keepHostForms();
   void collectExplanations();
@@ -91,6 +96,7 @@ private:
   BackendOptions backendOptions() const {
     BackendOptions result;
     result.debugInfo = options.debugInfo;
+    result.observer = &watcher;
     result.keepText = options.emit == EmitKind::LLVM ||
                       options.emit == EmitKind::Assembly ||
                       options.emit == EmitKind::SPIRVAssembly;
@@ -102,6 +108,7 @@ private:
   /// What C names begin with.
   std::string prefix;
   TargetRegistry registry;
+  mutable Watcher watcher;
   std::vector<ParsedTarget> targets;
   ArgumentNames names;
   std::vector<Job> jobs;
@@ -131,12 +138,20 @@ void Compilation::buildFor(Stage stage, KernelForm form, OpPassManager &pm) {
 }
 
 LogicalResult Compilation::runOn(ModuleOp module, Stage stage, KernelForm form) {
+  ObservedStep step(&watcher, "program",
+                    getStageName(stage) + " of " +
+                        module.getName().value_or("the input"));
   PassManager pm(context, ModuleOp::getOperationName());
   buildFor(stage, form, pm);
+  if (options.watch.extend)
+    options.watch.extend(stage, pm);
+  watcher.watch(pm);
   return pm.run(module);
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
+  ObservedStep step(&watcher, kSharedStep, "stage " + getStageName(stage));
+  watcher.aroundStage(/*before=*/true, stage, *module);
   if (stage < Stage::Clone)
     return runOn(*module, stage, KernelForm::Thread);
   if (stage == Stage::Clone) {
@@ -168,6 +183,7 @@ LogicalResult Compilation::runStage(Stage stage) {
 }
 
 LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
+  watcher.aroundStage(/*before=*/false, stage, *module);
   if (options.onStage)
     options.onStage(stage, toText(*module, options.debugInfo));
   if (stage == Stage::Place)
@@ -232,9 +248,31 @@ void Compilation::collectExplanations() {
       }
 }
 
+/// A kernel with what it needs around it, for tilewright-opt.
+static std::string toProgramText(func::FuncOp kernel) {
+  OwningOpRef<ModuleOp> program(ModuleOp::create(kernel.getLoc()));
+  if (auto parent = kernel->getParentOfType<ModuleOp>())
+    program.get()->setAttrs(parent->getAttrs());
+  program->push_back(kernel->clone());
+  return toText(*program, /*debugInfo=*/true);
+}
+
+FailureOr<KernelCode> Compilation::compileGuarded(func::FuncOp kernel) {
+  ObservedStep step(&watcher, "kernel", "kernel " + kernel.getName());
+  FailureOr<KernelCode> code = failure();
+  LogicalResult guarded = watcher.guard(
+      kernel.getLoc(), "tilewright-opt -tilewright-print-code -o /dev/null",
+      [&] { return toProgramText(kernel); },
+      [&] {
+        code = compileKernel(registry, kernel, backendOptions());
+        return success(succeeded(code));
+      });
+  return succeeded(guarded) ? std::move(code) : FailureOr<KernelCode>(failure());
+}
+
 FailureOr<KernelCode> Compilation::compileCached(func::FuncOp kernel, Job &job) {
   if (!options.cache)
-    return compileKernel(registry, kernel, backendOptions());
+    return compileGuarded(kernel);
   std::string text = toText(kernel, options.debugInfo);
   llvm::raw_string_ostream os(text);
   os << getTarget(kernel) << options.debugInfo << int(options.emit);
@@ -244,7 +282,7 @@ FailureOr<KernelCode> Compilation::compileCached(func::FuncOp kernel, Job &job) 
   StringRef key(reinterpret_cast<const char *>(hash.data()), hash.size());
   if (std::optional<KernelCode> known = options.cache->lookup(key))
     return *known;
-  FailureOr<KernelCode> code = compileKernel(registry, kernel, backendOptions());
+  FailureOr<KernelCode> code = compileGuarded(kernel);
   if (succeeded(code))
     options.cache->insert(key, *code);
   return code;
@@ -288,9 +326,11 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
 }
 
 LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
+  ObservedStep step(&watcher, kSharedStep, "program " + job.target->name);
   program.target = job.target;
   program.names = &names;
   HostOptions host;
+  host.observer = &watcher;
   host.debugInfo = options.debugInfo;
   host.keepText = backendOptions().keepText;
   if (options.emit == EmitKind::Object)
@@ -351,8 +391,10 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   registry.registerDialects(dialects);
   registerHostDialects(dialects);
   registerReferenceDialects(dialects);
-  MLIRContext owned(dialects, options.parallel ? MLIRContext::Threading::ENABLED
-                                               : MLIRContext::Threading::DISABLED);
+  MLIRContext owned(dialects,
+                    options.parallel && !options.watch.needsOneThread()
+                        ? MLIRContext::Threading::ENABLED
+                        : MLIRContext::Threading::DISABLED);
   context = &owned;
   context->loadDialect<TilewrightDialect>();
   // Errors quote the source; the op's generic form would be pages of IR.
@@ -373,10 +415,36 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   llvm::raw_string_ostream diagnostics(result.diagnostics);
   SourceMgrDiagnosticHandler handler(sources, context, diagnostics);
 
+  // What only a crash leaves behind is the input; passes and kernels have
+  // reproducers of their own, which are smaller.
+  LogicalResult compiled = watcher.guard(
+      UnknownLoc::get(context),
+      "tilewright-compile -o /dev/null --target=" + options.targets,
+      [&] { return source.str(); }, [&] { return compileAll(sources); },
+      /*onFailure=*/false);
+  if (watcher.hasCrashed()) {
+    // In whatever state it is, nobody walks it any more.
+    module.release();
+    for (Job &job : jobs)
+      job.hostForm.release();
+  }
+  std::string unknown = succeeded(compiled) ? watcher.unknownNames() : "";
+  if (!unknown.empty()) {
+    diagnostics << "error: cannot print the IR around " << unknown << "\n";
+    return failure();
+  }
+  result.trace = watcher.takeTrace();
+  result.timing = watcher.takeTiming();
+  return compiled;
+}
+
+LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
+  ObservedStep step(&watcher, kSharedStep, "parse");
   llvm::Expected<std::vector<ParsedTarget>> parsed =
       registry.parseList(context, options.targets);
   if (!parsed) {
-    diagnostics << "error: " << llvm::toString(parsed.takeError()) << "\n";
+    result.diagnostics +=
+        "error: " + llvm::toString(parsed.takeError()) + "\n";
     return failure();
   }
   targets = std::move(*parsed);
@@ -384,17 +452,14 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   if (!module)
     return failure();
   names = readArgumentNames(sources, *module);
-  if (!options.fp.empty()) {
-    SmallVector<StringRef> fp(options.fp.begin(), options.fp.end());
-    module->getOperation()->setAttr(kFpAttr,
-                                    Builder(context).getStrArrayAttr(fp));
-  }
-  if (!options.require.empty()) {
-    SmallVector<StringRef> require(options.require.begin(),
-                                   options.require.end());
-    module->getOperation()->setAttr(kRequireAttr,
-                                    Builder(context).getStrArrayAttr(require));
-  }
+  auto note = [&](StringRef attribute, const std::vector<std::string> &values) {
+    SmallVector<StringRef> list(values.begin(), values.end());
+    if (!list.empty())
+      module->getOperation()->setAttr(attribute,
+                                      Builder(context).getStrArrayAttr(list));
+  };
+  note(kFpAttr, options.fp);
+  note(kRequireAttr, options.require);
   if (options.emit == EmitKind::Loops)
     return emitLoops();
   for (const ParsedTarget &target : targets) {
@@ -406,6 +471,13 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
       job.hostForm.get()->setAttr(kTargetAttr, target.variants.front().target);
     }
   }
+  return success();
+}
+
+LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
+  ObservedStep whole(&watcher, kSharedStep, "compile");
+  if (failed(parse(sources)))
+    return failure();
   for (Stage stage : getStages()) {
     bool stop = false;
     if (failed(runStage(stage)) || failed(afterStage(stage, stop)))
@@ -425,6 +497,7 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
       failed(assembleKernels(module->getLoc(), programs, options,
                              result.resources)))
     return failure();
+  ObservedStep step(&watcher, kSharedStep, "package");
   return package(module->getLoc(), programs, options.emit, prefix,
                  result.outputs);
 }

@@ -5,6 +5,8 @@
 
 #include "tilewright/Target/Compile.h"
 
+#include "tilewright/Target/Observer.h"
+
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -31,7 +33,13 @@ FailureOr<KernelCode> tilewright::compileKernel(const TargetRegistry &registry,
 
   PassManager pm(kernel->getContext(), ModuleOp::getOperationName());
   backend->buildLowering(pm, target, options);
-  if (failed(pm.run(*module)))
-    return failure();
+  if (options.observer)
+    options.observer->watch(pm);
+  {
+    ObservedStep step(options.observer, "lower", "lower");
+    if (failed(pm.run(*module)))
+      return failure();
+  }
+  ObservedStep step(options.observer, "emit", "generate code");
   return backend->emit(*module, options);
 }

@@ -5,6 +5,7 @@
 
 #include "Output.h"
 #include "Resources.h"
+#include "Watch.h"
 #include "tilewright/Compiler/Compiler.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -31,6 +32,7 @@ struct Arguments {
   std::string name, resources, ptxas;
   LoopKind loops = LoopKind::Affine;
   bool listConfigs = false, debugInfo = false, serial = false;
+  WatchArguments watch;
 };
 } // namespace
 
@@ -105,6 +107,7 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                "and stop; any of them can be pinned in the input");
   app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
   app.add_flag("--serial", arguments.serial, "compile without threads");
+  declareWatchOptions(app, arguments.watch);
 }
 
 static int complain(const Twine &message) {
@@ -173,6 +176,7 @@ static int run(const Arguments &arguments) {
   if (options.resources && arguments.resources != "text" &&
       arguments.resources != "json")
     return complain("--resources takes text or json");
+  options.watch = watchOptions(arguments.watch);
   for (const std::string &flag : arguments.fp) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32")
       return complain("--fp does not know '" + flag +
@@ -226,6 +230,8 @@ static int run(const Arguments &arguments) {
       compile((*source)->getBuffer(), input == "-" ? "<stdin>" : input, options);
   errs() << result.diagnostics;
   printExplanation(result.explanation, arguments.explain == "json");
+  if (Error error = writeWatched(arguments.watch, result))
+    return complain(toString(std::move(error)));
   if (!result.succeeded)
     return 1;
   if (options.resources || options.emit == EmitKind::Cubin)

@@ -15,6 +15,7 @@
 #ifndef TILEWRIGHT_COMPILER_COMPILER_H
 #define TILEWRIGHT_COMPILER_COMPILER_H
 
+#include "tilewright/Compiler/Watch.h"
 #include "tilewright/Stages/Stages.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -88,6 +89,8 @@ struct CompileOptions {
   /// Compile kernels in parallel.
   bool parallel = true;
   KernelCache *cache = nullptr;
+  /// Printing, timing, tracing, reproducers.
+  WatchOptions watch;
 };
 
 struct CompileOutput {
@@ -121,6 +124,8 @@ struct CompileResult {
   std::vector<KernelExplanation> configs;
   /// With `resources` or Cubin: one entry per CUDA kernel variant.
   std::vector<KernelResources> resources;
+  /// As `watch` asks: a table, and JSON for ui.perfetto.dev.
+  std::string timing, trace;
 };
 
 /// Compiles one program. `name` is the source's name in diagnostics.

@@ -69,6 +69,8 @@ class OpPassManager;
 
 namespace tilewright {
 
+class CompileObserver;
+
 /// One way in which every kernel of a program is compiled.
 struct TargetVariant {
   TargetAttr target;
@@ -113,6 +115,8 @@ struct BackendOptions {
   bool debugInfo = false;
   /// Also fill KernelCode::assembly and KernelCode::llvm.
   bool keepText = false;
+  /// Null: nobody looks on.
+  CompileObserver *observer = nullptr;
 };
 
 /// One compiled variant of one kernel.

@@ -17,6 +17,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Host/Passes.h"
 #include "tilewright/Target/LLVMEmit.h"
+#include "tilewright/Target/Observer.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/program_abi.h"
 
@@ -249,12 +250,16 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
   PassManager tensors(context, ModuleOp::getOperationName());
   tensors.addPass(createPrepareDestinationsPass());
   tensors.addPass(createManageViewsPass());
+  if (options.observer)
+    options.observer->watch(tensors);
   if (failed(tensors.run(module)))
     return failure();
   numberDispatches(module, host.dispatches);
   numberConstants(module, host.constants);
   PassManager views(context, ModuleOp::getOperationName());
   views.addPass(createConvertHostPass());
+  if (options.observer)
+    options.observer->watch(views);
   if (failed(views.run(module)))
     return failure();
 
@@ -284,6 +289,8 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
   }
   PassManager pm(context, ModuleOp::getOperationName());
   buildHostLowering(pm, options.debugInfo);
+  if (options.observer)
+    options.observer->watch(pm);
   if (failed(pm.run(module)))
     return failure();
   for (auto func : module.getOps<LLVM::LLVMFuncOp>())
@@ -309,6 +316,7 @@ FailureOr<HostProgram> tilewright::host::emitHost(ModuleOp module,
                                                   const HostOptions &options,
                                                   ArrayRef<std::string> allowed,
                                                   HostProgram host) {
+  ObservedStep step(options.observer, "emit", "generate host code");
   LLVMTargetOptions llvmOptions;
   llvmOptions.triple = options.triple;
   llvmOptions.cpu = options.cpu;

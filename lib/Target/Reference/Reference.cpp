@@ -13,6 +13,7 @@
 #include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
+#include "tilewright/Target/Observer.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Passes.h"
@@ -271,12 +272,16 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
 
   PassManager loops(context, ModuleOp::getOperationName());
   buildLoops(loops);
+  if (options.observer)
+    options.observer->watch(loops);
   if (failed(loops.run(module)))
     return failure();
   generalizeCopies(module);
   PassManager memory(context, ModuleOp::getOperationName());
   memory.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   memory.addPass(createConvertReferenceMemoryPass());
+  if (options.observer)
+    options.observer->watch(memory);
   if (failed(memory.run(module)))
     return failure();
 
@@ -299,6 +304,8 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
 
   PassManager pm(context, ModuleOp::getOperationName());
   buildLLVM(pm, options.debugInfo);
+  if (options.observer)
+    options.observer->watch(pm);
   if (failed(pm.run(module)))
     return failure();
   for (auto func : module.getOps<LLVM::LLVMFuncOp>())

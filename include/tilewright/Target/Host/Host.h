@@ -28,6 +28,8 @@ class DialectRegistry;
 
 namespace tilewright {
 
+class CompileObserver;
+
 /// A dispatch's number, if the kernel function has it as an integer attribute;
 /// otherwise kernels are numbered in the order in which the module holds them.
 inline constexpr llvm::StringLiteral kDispatchIdAttr = "tilewright.dispatch_id";
@@ -56,6 +58,8 @@ struct HostOptions {
   std::string objectPrefix;
   /// Set by compileReference.
   bool reference = false;
+  /// Null: nobody looks on.
+  CompileObserver *observer = nullptr;
 };
 
 /// A public function, for the manifest: tensors, scalars and memrefs

@@ -40,7 +40,8 @@ class ElementType:
             return self.round_narrow(values)
         values = np.asarray(values.astype(np.float32))
         if self.name == "f16":
-            return values.astype(np.float16).astype(np.float64)
+            with np.errstate(over="ignore"):
+                return values.astype(np.float16).astype(np.float64)
         if self.name == "bf16":
             bits = np.atleast_1d(values).view(np.uint32).astype(np.int64)
             bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000

@@ -222,10 +222,10 @@ Status Expression::evaluateNode(int64_t index, const ExpressionValues &values,
     result = values.operands[node.a].dims[node.b];
     return Status::ok();
   case Op::Offset:
-    result = values.operands[node.a].offset;
+    result = values.operands[node.a].offset - values.operands[node.a].before;
     return Status::ok();
   case Op::Span: {
-    // One more than the offset of the last element; 0 without elements.
+    // One more than the offset of the last element, at least; 0 without elements.
     const ExpressionOperand &operand = values.operands[node.a];
     int64_t last = operand.offset;
     if (std::find(operand.dims, operand.dims + operand.rank, 0) !=

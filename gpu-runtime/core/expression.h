@@ -46,7 +46,8 @@ struct ExpressionOperand {
   int rank = 0;
   uint64_t address = 0; // of element 0, or an offset into aligned memory
   const int64_t *strides = nullptr; // null: dense row-major
-  int64_t offset = 0; // elements from what a kernel gets to element 0
+  int64_t offset = 0; // elements from what a kernel gets to element 0,
+  int64_t before = 0; // less these, of a padded operand
 };
 struct ExpressionValues {
   const ExpressionOperand *operands = nullptr;

@@ -297,6 +297,23 @@ tw_view *apiIm2col(tw_context *context, tw_view *source, int32_t rank,
   return result;
 }
 
+tw_view *apiPad(tw_context *context, tw_view *source, int32_t rank,
+                const int64_t *low, const int64_t *high, const char *what) {
+  tw_view *result = nullptr;
+  guarded(context, [&] {
+    std::vector<int64_t> before, behind;
+    if (!context->isLive(source, "pad") ||
+        !readDims(context, "pad", rank, low, before) ||
+        !readDims(context, "pad", rank, high, behind))
+      return;
+    View view;
+    if (Status s = makePadded(source->view, before, behind, view))
+      return context->record(std::move(s).in(what));
+    result = context->own(std::move(view));
+  });
+  return result;
+}
+
 int64_t apiStride(tw_context *context, const tw_view *view, int32_t d) {
   int64_t result = 0;
   guarded(context, [&] {
@@ -462,6 +479,7 @@ const TilewrightHostApi &tilewright::runtime::hostApi() {
       apiStride,
       apiIm2col,
       apiPlace,
+      apiPad,
   };
   return table;
 }

@@ -196,6 +196,22 @@ Status makeWindow(const View &source, const std::vector<int64_t> &offsets,
                          result);
 }
 
+/// A view of `source`'s memory in which not all elements are there.
+static Status makePaddedView(const View &source, std::vector<int64_t> dims,
+                             std::vector<int64_t> strides, int64_t before,
+                             View &result) {
+  View view = source;
+  int64_t dense;
+  if (Status s = denseSize(dims, source.dtype, view.elements, dense))
+    return s;
+  view.dims = std::move(dims);
+  view.strides = std::move(strides);
+  view.isPadded = true;
+  view.before = before;
+  result = std::move(view);
+  return Status::ok();
+}
+
 Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
                    const std::vector<int64_t> &steps, View &result) {
   size_t rank = sizes.size();
@@ -228,13 +244,44 @@ Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
                           std::to_string(last) + ", but " + source.text() +
                           " has " + std::to_string(source.dims[d]));
   }
+  if (source.isPadded)
+    return makePaddedView(source, sizes, std::move(strides), source.before, result);
   return makeStridedView(source.buffer, source.offset, source.dtype, sizes,
                          std::move(strides), result);
 }
 
+Status makePadded(const View &source, const std::vector<int64_t> &low,
+                  const std::vector<int64_t> &high, View &result) {
+  size_t rank = source.dims.size();
+  if (low.size() != rank || high.size() != rank)
+    return internalError("padding of " + source.text() + " needs " +
+                         std::to_string(rank) + " sizes");
+  std::vector<int64_t> dims(source.dims), strides;
+  int64_t before = source.before;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t skipped;
+    if (!checkedAdd(dims[d], low[d], dims[d]) ||
+        !checkedAdd(dims[d], high[d], dims[d]) ||
+        !checkedMul(low[d], source.stride(d), skipped) ||
+        !checkedAdd(before, skipped, before))
+      return programError("the padding of " + source.text() + " by " +
+                          std::to_string(low[d]) + " and " +
+                          std::to_string(high[d]) + " along dim " +
+                          std::to_string(d) + " overflows");
+    if (dims[d] < 0)
+      return programError("dim " + std::to_string(d) + " of " + source.text() +
+                          " has less than the " + std::to_string(-low[d] - high[d]) +
+                          " elements that are taken off it");
+    strides.push_back(source.stride(d));
+  }
+  return makePaddedView(source, std::move(dims), std::move(strides), before, result);
+}
+
 ExpressionOperand describe(const View &view, int64_t offset) {
-  return {view.dims.data(), static_cast<int>(view.dims.size()), view.address(),
-          view.isDense() ? nullptr : view.strides.data(), offset};
+  uint64_t before = uint64_t(view.before) * dtypeBytes(view.dtype);
+  return {view.dims.data(), static_cast<int>(view.dims.size()),
+          view.address() - before,
+          view.isDense() ? nullptr : view.strides.data(), offset, view.before};
 }
 
 Status forEachRun(

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tensor on a device: a range of a buffer with an element type and a shape.
-// Dense and row-major, or strided: a window of a larger tensor. Views are
-// values; they share their buffer.
+// Dense and row-major, or strided: a window of a larger tensor. A padded view has
+// more elements than there are in memory. Views are values; they share their
+// buffer.
 #ifndef TILEWRIGHT_CORE_VIEW_H
 #define TILEWRIGHT_CORE_VIEW_H
 
@@ -27,8 +28,13 @@ struct View {
   /// Elements between neighbours along each dim, none negative; empty: dense.
   std::vector<int64_t> strides;
   int64_t elements = 0;
-  /// From element 0 to the end of the last one; 0 without elements.
+  /// From element 0 to the end of the last one; 0 without elements. Of a padded
+  /// view all that its source has.
   int64_t bytes = 0;
+  /// Not all elements are in memory: kernels know which. `offset` is where the
+  /// source begins, and element 0 would lie `before` elements in front of it.
+  bool isPadded = false;
+  int64_t before = 0;
 
   bool isDense() const { return strides.empty(); }
   /// Elements between neighbours along dim `d`, dense or not.
@@ -65,6 +71,11 @@ Status makeWindow(const View &source, const std::vector<int64_t> &offsets,
 /// and must lie inside of the source.
 Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
                    const std::vector<int64_t> &steps, View &result);
+
+/// `source` with `low` elements more in front and `high` behind along each dim,
+/// which are nowhere. Windows of it are made by makeWindows.
+Status makePadded(const View &source, const std::vector<int64_t> &low,
+                  const std::vector<int64_t> &high, View &result);
 
 /// What expressions see of a view that a kernel gets from `offset` elements
 /// before its first one on.

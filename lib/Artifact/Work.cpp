@@ -216,6 +216,11 @@ Expr Estimator::dim(Value value, int64_t d, int depth) {
                           dim(op.getSrc(), source, depth + 1));
         return product;
       })
+      .Case([&](tensor::PadOp op) -> Expr {
+        return apply("add", apply("add", dim(op.getSource(), d, depth + 1),
+                                  size(op.getMixedLowPad()[d])),
+                     size(op.getMixedHighPad()[d]));
+      })
       .Case([&](DispatchOp op) { return dim(op.getOuts()[number], d, depth + 1); })
       .Case([&](scf::ForOp op) { return dim(op.getInitArgs()[number], d, depth + 1); })
       .Case([&](tensor::InsertSliceOp op) { return dim(op.getDest(), d, depth + 1); })

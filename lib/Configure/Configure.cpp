@@ -13,6 +13,7 @@
 #include "Enumerate.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Padding.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -193,6 +194,13 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
 
   Builder b(kernel.getContext());
   SmallVector<std::string> explain{""};
+  if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+    for (auto line : said.getAsRange<StringAttr>())
+      explain.push_back(line.getValue().str());
+  for (BlockArgument argument : kernel.getArguments())
+    if (getPadding(argument))
+      explain.push_back("argument " + std::to_string(argument.getArgNumber()) +
+                        " is padded where it is read, not in memory");
   for (linalg::LinalgOp op : info->ops)
     if (auto reason = op->getAttrOfType<StringAttr>(kCopiesAttr))
       explain.push_back("a copy that the compiler added: " +

@@ -87,7 +87,8 @@ static MemRefType memrefOf(Value tensor) {
 
 bool tilewright::isWindow(Value value) {
   value = skipCasts(value);
-  if (isa_and_nonnull<tensor::ExtractSliceOp, Im2colOp>(value.getDefiningOp()))
+  if (isa_and_nonnull<tensor::ExtractSliceOp, tensor::PadOp, Im2colOp>(
+          value.getDefiningOp()))
     return true;
   MemRefType memref = memrefOf(value);
   return memref && !memref.getLayout().isIdentity();
@@ -108,7 +109,8 @@ bool tilewright::isSameWindow(tensor::ExtractSliceOp slice,
 Value tilewright::getWindowSource(Value value) {
   while (true) {
     Operation *op = value.getDefiningOp();
-    if (!isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp, Im2colOp>(op))
+    if (!isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp, tensor::PadOp,
+                         Im2colOp>(op))
       return value;
     value = op->getOperand(0);
   }
@@ -141,6 +143,8 @@ static SmallVector<int64_t> stridesOf(Value value) {
         strides.push_back(multiply(from[dim], step));
     return strides;
   }
+  if (auto pad = value.getDefiningOp<tensor::PadOp>())
+    return stridesOf(pad.getSource());
   SmallVector<int64_t> strides;
   if (auto im2col = value.getDefiningOp<Im2colOp>()) {
     strides.assign(im2col.getType().getRank(), 0);

@@ -4,7 +4,7 @@
 // The gate behind `dispatch`: every op that is not in a kernel must be one that
 // the host program can run.
 
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -37,6 +37,13 @@ LogicalResult tilewright::checkHostOp(Operation *op) {
           bufferization::MaterializeInDestinationOp, arith::SelectOp,
           arith::ConstantOp>(op))
     return success();
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    if (getConstantFill(pad))
+      return success();
+    return op->emitOpError("pads with a value that its body computes; pad with "
+                           "one value, or write it as linalg.generic with "
+                           "linalg.index");
+  }
   Dialect *dialect = op->getDialect();
   if (isa_and_nonnull<func::FuncDialect, scf::SCFDialect, cf::ControlFlowDialect>(
           dialect))
@@ -59,7 +66,7 @@ LogicalResult tilewright::checkHostOp(Operation *op) {
     return op->emitOpError(
         "is not compiled; on the host tensors can be created (empty, splat), "
         "measured (dim), read and written by element (extract, insert) or "
-        "window (extract_slice, insert_slice) and reshaped (cast, "
+        "window (extract_slice, insert_slice), padded (pad) and reshaped (cast, "
         "collapse_shape, expand_shape); write the rest as linalg.generic");
   return op->emitOpError("is neither compiled into a kernel nor known to the "
                          "host; accepted are linalg on tensors, scalar arith "
@@ -73,8 +80,11 @@ struct CheckHostPass
     if (isKernel(getOperation()))
       return;
     bool refused = false;
-    getOperation().getBody().walk(
-        [&](Operation *op) { refused |= failed(checkHostOp(op)); });
+    getOperation().getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      refused |= failed(checkHostOp(op));
+      // Its body is a constant.
+      return isa<tensor::PadOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
     if (refused)
       signalPassFailure();
   }

@@ -17,6 +17,7 @@
 // memref with strides, unless a structured op computes it for this alone: then
 // its kernel writes there.
 
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -115,8 +116,11 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
 /// True if `use`, of a window, needs no dense tensor.
 static bool acceptsWindow(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<tensor::DimOp, tensor::ExtractSliceOp, Im2colOp>(user))
+  if (isa<tensor::DimOp, Im2colOp>(user))
     return true;
+  // Of padded tensors only windows know what is inside.
+  if (isa<tensor::ExtractSliceOp, tensor::PadOp>(user))
+    return !getPad(use.get());
   if (isa<tensor::CastOp>(user))
     return llvm::all_of(user->getUses(), acceptsWindow);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
@@ -177,7 +181,8 @@ void tilewright::materializeWindows(func::FuncOp func) {
     b.setInsertionPointAfterValue(window);
     Value copy = createCopy(b, window.getLoc(), window,
                             others.back()->getOwner()->getName().getStringRef() +
-                                " needs the window as a dense tensor");
+                                (getPad(window) ? " needs the padded tensor in memory"
+                                                : " needs the window as a dense tensor"));
     for (OpOperand *use : others)
       use->set(copy);
   }

@@ -14,11 +14,11 @@
 //                   "read", "write"]} { fill into %out; matmul; bias into %out }
 //
 // Arguments are the tensors that members read, in the order of reading, then
-// the scalars that bodies capture, then one destination per result that is used
-// outside. Intermediate tensors start from a destination of the same shape or
+// the scalars that bodies capture and where padded tensors have elements
+// (`tilewright.padding`), then one destination per result that is used outside. Intermediate tensors start from a destination of the same shape or
 // from a tensor.empty sized by the arguments; they are shapes, not memory.
 
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -31,6 +31,8 @@ namespace {
 struct Signature {
   llvm::SetVector<Value> tensors;
   llvm::SetVector<Value> scalars;
+  /// Of each tensor, where it is padded; empty where none is.
+  SmallVector<std::optional<PaddedView>> padding;
   SmallVector<OpResult> results;
   /// Host value and access of each result's destination.
   SmallVector<Value> destinations;
@@ -115,7 +117,38 @@ static Signature findSignature(OpBuilder &b, const Group &group) {
     for (Value value : captured)
       addInput(value);
   }
+  for (Value tensor : signature.tensors) {
+    signature.padding.emplace_back();
+    if (!getPad(tensor))
+      continue;
+    signature.padding.back() = describePadding(b, tensor);
+    for (Value symbol : signature.padding.back()->symbols)
+      signature.scalars.insert(symbol);
+  }
   return signature;
+}
+
+/// The attribute that says of a kernel's arguments where they are padded.
+static void setPadding(func::FuncOp kernel, const Signature &signature) {
+  Builder b(kernel.getContext());
+  SmallVector<Attribute> entries;
+  bool any = false;
+  for (const std::optional<PaddedView> &padding : signature.padding) {
+    if (!padding) {
+      entries.push_back(b.getUnitAttr());
+      continue;
+    }
+    SmallVector<int64_t> symbols;
+    for (Value symbol : padding->symbols)
+      symbols.push_back(signature.tensors.size() +
+                        (llvm::find(signature.scalars, symbol) -
+                         signature.scalars.begin()));
+    entries.push_back(makePadding(padding->inside, symbols, padding->fill));
+    any = true;
+  }
+  entries.append(signature.results.size(), b.getUnitAttr());
+  if (any)
+    kernel->setAttr(kPaddingAttr, b.getArrayAttr(entries));
 }
 
 namespace {
@@ -263,6 +296,7 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
     kernel.setPrivate();
     kernel->setAttr(kKernelAttr, rewriter.getUnitAttr());
     kernel->setAttr(kAccessAttr, rewriter.getArrayAttr(access));
+    setPadding(kernel, signature);
     symbols.insert(kernel);
 
     auto dispatch = DispatchOp::create(

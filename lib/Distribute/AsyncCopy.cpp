@@ -57,6 +57,7 @@ private:
   SmallVector<Index> bases;
   Value start; // the thread's offset in the source, register 0
   std::map<std::pair<int64_t, int64_t>, Value> compared;
+  PaddingCache insidePadding;
 };
 
 } // namespace
@@ -89,6 +90,19 @@ Value CopyWriter::validOf(ArrayRef<int64_t> coordinates) {
     if (int64_t(dim) == runs.dim)
       cut = from.sizeDivisors[m] % runs.length ||
             knownDivisor(op.getIndices()[m]) % runs.length;
+  }
+  if (from.padding) {
+    SmallVector<Index> at;
+    for (Value index : op.getIndices())
+      at.push_back(code.mapped(OpFoldResult(index)));
+    for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+      Index &position = at[memoryDim(dim)];
+      position = code.add(loc, code.add(loc, bases[dim], Index(coordinate)), position);
+    }
+    Value inside = code.insideOf(loc, from, at, insidePadding);
+    all = !all     ? inside
+          : inside ? arith::AndIOp::create(b, loc, all, inside).getResult()
+                   : all;
   }
   if (!all)
     return {};

@@ -156,6 +156,15 @@ LogicalResult Distributor::mapArguments() {
   for (BlockArgument argument : source.getArguments())
     if (!isa<MemRefType>(argument.getType()))
       code.scalars.map(argument, arguments[nextScalar++]);
+  for (auto [argument, type] : memrefs)
+    if (std::optional<Padding> padding = getPadding(argument)) {
+      MemView view = *code.view(argument);
+      view.padding = {padding->inside, {}, padding->fill,
+                      !padding->symbols.empty() || !type.hasStaticShape()};
+      for (BlockArgument symbol : padding->symbols)
+        view.padding->symbols.push_back(code.mapped(OpFoldResult(symbol)));
+      code.defineView(argument, view);
+    }
   return success();
 }
 
@@ -623,6 +632,7 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
   kernel.setFunctionType(target.getFunctionType());
   kernel->setAttr(kScalarsAttr, builder.getArrayAttr(scalars));
   kernel.removeArgAttrsAttr();
+  kernel->removeAttr(kPaddingAttr);
   target.erase();
   return success();
 }

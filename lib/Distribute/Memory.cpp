@@ -8,7 +8,8 @@
 // altogether take them, and those at the end a narrow way. A masked read takes
 // element 0 of the memory instead of the one that is out of bounds and selects
 // the padding (no branch); of memory that the kernel also writes that would be a
-// race, so there it is under an scf.if, as a masked write is.
+// race, so there it is under an scf.if, as a masked write is, and where a padded
+// operand may have no element at all.
 //
 //   %v = vector.transfer_read %A[%i, %j], %pad : memref<?x512xf32>, vector<64x16xf32>
 // becomes, for each run of four registers,
@@ -170,6 +171,8 @@ struct ThreadCode::Access {
   /// they would not be longer.
   std::optional<RegisterRuns> wideRuns;
   std::map<std::pair<int64_t, int64_t>, Value> compared; // (dim, offset) -> i1
+  SmallVector<Index> indices;   // per memory dim: coordinate of the tile
+  PaddingCache insidePadding;
 };
 
 static int64_t memoryDim(AffineMap map, int64_t vectorDim) {
@@ -196,8 +199,9 @@ ThreadCode::access(Operation *op, Value memref, OperandRange indices,
   Index offset = mem.offset;
   int64_t aligned = mem.offsetDivisor;
   for (auto [dim, index] : llvm::enumerate(indices)) {
+    result.indices.push_back(mapped(OpFoldResult(index)));
     offset = add(loc, offset,
-                 multiply(loc, mapped(OpFoldResult(index)), mem.strides[dim]));
+                 multiply(loc, result.indices.back(), mem.strides[dim]));
     aligned = std::gcd(aligned, std::min<int64_t>(
                                     int64_t(1) << 30,
                                     knownDivisor(index) * mem.strideDivisors[dim]));
@@ -239,6 +243,12 @@ ThreadCode::access(Operation *op, Value memref, OperandRange indices,
       aligned = std::gcd(aligned, std::gcd(mem.sizeDivisors[m],
                                            knownDivisor(indices[m])));
     width = widest(aligned);
+    // A run may begin in front of the source, and end behind it.
+    if (mem.padding && llvm::any_of(mem.padding->inside.getConstraints(),
+                                    [&](AffineExpr expr) {
+                                      return expr.isFunctionOfDim(m);
+                                    }))
+      width = 1;
     if (wide > width)
       result.wideRuns = layout.registerRuns(runDim, wide);
   }
@@ -277,10 +287,25 @@ Value ThreadCode::groupPredicate(Location loc, Access &access, int64_t reg) {
   return all;
 }
 
+Value ThreadCode::groupInsidePadding(Location loc, Access &access, int64_t reg) {
+  if (!access.view.padding)
+    return {};
+  SmallVector<Index> at = access.indices;
+  for (auto [dim, coordinate] :
+       llvm::enumerate(access.layout->registerOffset(reg)))
+    if (int64_t m = memoryDim(access.map, dim); m >= 0)
+      at[m] = add(loc, access.start[dim], Index(coordinate));
+  return insideOf(loc, access.view, at, access.insidePadding);
+}
+
+Value ThreadCode::fillOf(Location loc, const MemView &view) {
+  return arith::ConstantOp::create(b, loc, view.padding->fill);
+}
+
 SmallVector<Value> ThreadCode::maskedLoad(Location loc, const MemView &view,
                                           Value offset, Value inside,
                                           Value padding, int64_t count) {
-  if (view.updated) {
+  if (view.updated || (view.padding && view.padding->mayBeEmpty)) {
     SmallVector<Value> otherwise(count, padding);
     auto branch =
         scf::IfOp::create(b, loc, SmallVector<Type>(count, padding.getType()),
@@ -300,19 +325,38 @@ SmallVector<Value> ThreadCode::maskedLoad(Location loc, const MemView &view,
 }
 
 /// i1: nothing that the thread accesses is out of bounds.
-Value ThreadCode::allInside(Location loc, const Access &access) {
+Value ThreadCode::allInside(Location loc, Access &access) {
   Value all;
   const DistributedLayout &layout = *access.layout;
+  SmallVector<int64_t> lasts(layout.rank(), 0);
+  for (int64_t reg = 0; reg < layout.numRegisters(); ++reg)
+    for (auto [last, at] : llvm::zip_equal(lasts, layout.registerOffset(reg)))
+      last = std::max(last, at);
   for (int64_t dim = 0; dim < layout.rank(); ++dim) {
     if (!access.checked[dim])
       continue;
-    int64_t last = 0;
-    for (int64_t reg = 0; reg < layout.numRegisters(); ++reg)
-      last = std::max(last, layout.registerOffset(reg)[dim]);
+    int64_t last = lasts[dim];
     Index position = add(loc, access.start[dim], Index(last));
     Value inside = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::slt, materialize(loc, position),
         materialize(loc, access.view.sizes[memoryDim(access.map, dim)]));
+    all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside;
+  }
+  if (!access.view.padding)
+    return all;
+  // Each constraint at the corner of the thread's elements where it is least.
+  const IntegerSet &set = access.view.padding->inside;
+  for (AffineExpr expr : set.getConstraints()) {
+    SmallVector<Index> at = access.indices;
+    for (int64_t dim = 0; dim < layout.rank(); ++dim)
+      if (int64_t m = memoryDim(access.map, dim); m >= 0) {
+        bool grows = growsAlong(expr, m, set.getNumDims());
+        at[m] = add(loc, access.start[dim], Index(grows ? 0 : lasts[dim]));
+      }
+    Value inside = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::sge,
+        materialize(loc, evaluate(loc, expr, at, access.view.padding->symbols)),
+        constant(loc, 0));
     all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside;
   }
   return all;
@@ -358,6 +402,7 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(block);
     found->compared.clear();
+    found->insidePadding.clear();
     Registers values = readRuns(inside ? *found->wideRuns : found->runs, !inside);
     scf::YieldOp::create(b, loc, values);
   }
@@ -376,9 +421,16 @@ Registers ThreadCode::readRunsOf(Location loc, Access &found,
       inside = inside
                    ? arith::AndIOp::create(b, loc, inside, mask[run[0]]).getResult()
                    : mask[run[0]];
-    Value at = elementOffset(loc, found.view, offset);
+    Value at = elementOffset(loc, found.view, offset), outside = padding;
+    if (Value source = checked ? groupInsidePadding(loc, found, run[0]) : Value()) {
+      Value fill = fillOf(loc, found.view);
+      outside = inside ? arith::SelectOp::create(b, loc, inside, fill, padding)
+                       : fill;
+      inside = inside ? arith::AndIOp::create(b, loc, inside, source).getResult()
+                      : source;
+    }
     SmallVector<Value> values =
-        inside ? maskedLoad(loc, found.view, at, inside, padding, run.size())
+        inside ? maskedLoad(loc, found.view, at, inside, outside, run.size())
                : load(loc, found.view, at, run.size());
     for (auto [reg, value] : llvm::zip_equal(run, values))
       result[reg] = value;
@@ -476,8 +528,18 @@ LogicalResult ThreadCode::scalarLoad(memref::LoadOp op) {
   for (auto [dim, index] : llvm::enumerate(op.getIndices()))
     offset = add(loc, offset,
                  multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
+  Value at = elementOffset(loc, *mem, offset), inside;
+  if (mem->padding) {
+    SmallVector<Index> coordinates;
+    for (Value index : op.getIndices())
+      coordinates.push_back(mapped(OpFoldResult(index)));
+    PaddingCache known;
+    inside = insideOf(loc, *mem, coordinates, known);
+  }
   scalars.map(op.getResult(),
-              load(loc, *mem, elementOffset(loc, *mem, offset), 1).front());
+              (inside ? maskedLoad(loc, *mem, at, inside, fillOf(loc, *mem), 1)
+                      : load(loc, *mem, at, 1))
+                  .front());
   return success();
 }
 

@@ -5,6 +5,7 @@
 // each vector, and where memory lies. The members are implemented by subject:
 //   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
 //   Memory.cpp       views of memory; reads and writes of block vectors
+//   Padding.cpp      what is inside of a padded operand
 //   AsyncCopy.cpp    copies from global to shared memory without registers
 //   TileId.cpp       which tile the block computes
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
@@ -20,6 +21,7 @@
 #define TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
 
 #include "LayoutRules.h"
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Layout/Conversion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,6 +43,20 @@ struct Index {
   bool isConstant() const { return !value; }
 };
 
+/// An operand that has elements only where a set over its dims says so.
+struct PaddedMemory {
+  mlir::IntegerSet inside;
+  mlir::SmallVector<Index> symbols;
+  mlir::TypedAttr fill;
+  /// There may be nothing inside: no element that could be read in place of one.
+  bool mayBeEmpty = false;
+};
+
+/// Comparisons made so far, by constraint and the coordinates that it speaks of.
+using PaddingCache =
+    std::map<std::pair<unsigned, std::vector<std::pair<const void *, int64_t>>>,
+             mlir::Value>;
+
 /// A strided view of rank-1 memory.
 struct MemView {
   mlir::Value base; // memref<?xT> or memref<NxT, #tilewright.shared>
@@ -53,6 +69,7 @@ struct MemView {
   mlir::Type element;
   /// This kernel both reads and writes it.
   bool updated = false;
+  std::optional<PaddedMemory> padding;
 };
 
 /// What one thread holds of a vector: one scalar per register.
@@ -87,6 +104,11 @@ public:
   Index add(mlir::Location loc, Index left, Index right);
   Index multiply(mlir::Location loc, Index left, Index right);
   Index mapped(mlir::OpFoldResult value);
+  Index evaluate(mlir::Location loc, mlir::AffineExpr expr,
+                 mlir::ArrayRef<Index> dims, mlir::ArrayRef<Index> symbols);
+  /// i1: a padded view has an element at `coordinates`; null: anywhere.
+  mlir::Value insideOf(mlir::Location loc, const MemView &view,
+                       mlir::ArrayRef<Index> coordinates, PaddingCache &known);
 
   //===--- Who the thread is ----------------------------------------------===//
   mlir::Value lane() { return laneId; }
@@ -170,7 +192,10 @@ private:
                                  mlir::AffineMap map, mlir::ArrayAttr inBounds,
                                  mlir::VectorType type,
                                  const DistributedLayout &layout);
-  mlir::Value allInside(mlir::Location loc, const Access &access);
+  mlir::Value allInside(mlir::Location loc, Access &access);
+  /// i1: the padded view has the elements of a run; null: it is not padded.
+  mlir::Value groupInsidePadding(mlir::Location loc, Access &access, int64_t reg);
+  mlir::Value fillOf(mlir::Location loc, const MemView &view);
   Registers readRunsOf(mlir::Location loc, Access &access,
                        const layout::RegisterRuns &runs, bool checked,
                        const Registers &mask, mlir::Value padding);
@@ -194,6 +219,9 @@ private:
   /// By element type and first warp: ranges of warps run side by side.
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> scratches;
 };
+
+/// Whether `expr`, of constant coefficients, becomes more along `dim`.
+bool growsAlong(mlir::AffineExpr expr, unsigned dim, unsigned numDims);
 
 /// The type that holds `element` in memory (i1 becomes i8).
 mlir::Type memoryElement(mlir::Type element);

@@ -10,10 +10,11 @@
 //                        (m,n,k)->(m,n)]} ins(%a, %b) outs(%c) { mul; add }
 //
 // linalg.softmax is decomposed (maximum, exp of difference, sum, quotient),
-// tensor.concat puts its operands into windows of a new tensor, and whatever has
-// one value everywhere becomes linalg.fill.
+// tensor.concat puts its operands into windows of a new tensor, tensor.pad with a
+// value that is no constant its source into a window of a filled one, and whatever
+// has one value everywhere becomes linalg.fill.
 
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -62,6 +63,31 @@ static LogicalResult fillInsteadOfSplat(RewriterBase &rewriter, Operation *op) {
   return success();
 }
 
+/// A constant stays: it is read, not written (Padding.h).
+static void fillAndInsert(RewriterBase &rewriter, tensor::PadOp pad) {
+  Value value = pad.getConstantPaddingValue();
+  if (!value || getConstantFill(pad))
+    return;
+  rewriter.setInsertionPoint(pad);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(reifyResultShapes(rewriter, pad, shapes)))
+    return;
+  Location loc = pad.getLoc();
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  dispatchIndexOpFoldResults(shapes.front(), sizes, shape);
+  RankedTensorType type = pad.getType();
+  Value padded =
+      createFill(rewriter, loc, value, type.clone(shape), sizes);
+  SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
+  Value whole = tensor::InsertSliceOp::create(
+      rewriter, loc, pad.getSource(), padded, pad.getMixedLowPad(),
+      tensor::getMixedSizes(rewriter, loc, pad.getSource()), ones);
+  if (whole.getType() != type)
+    whole = tensor::CastOp::create(rewriter, loc, type, whole);
+  rewriter.replaceOp(pad, whole);
+}
+
 static LogicalResult generalizeOp(RewriterBase &rewriter,
                                   linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || isa<linalg::GenericOp, linalg::FillOp>(op))
@@ -95,12 +121,17 @@ LogicalResult tilewright::generalizeFunction(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
   SmallVector<Operation *> splats;
   SmallVector<linalg::SoftmaxOp> softmaxes;
+  SmallVector<tensor::PadOp> pads;
   func.walk([&](Operation *op) {
     if (isa<tensor::SplatOp, tensor::FromElementsOp, arith::ConstantOp>(op))
       splats.push_back(op);
     if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
       softmaxes.push_back(softmax);
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      pads.push_back(pad);
   });
+  for (tensor::PadOp pad : pads)
+    fillAndInsert(rewriter, pad);
   for (linalg::SoftmaxOp op : softmaxes)
     if (failed(decomposeSoftmax(rewriter, op)))
       return failure();

@@ -34,6 +34,7 @@
 #include "LoopParts.h"
 #include "tilewright/Dialect/AsyncCopies.h"
 #include "tilewright/Dialect/Fragments.h"
+#include "tilewright/Dialect/Padding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -60,7 +61,7 @@ static bool readsOnly(func::FuncOp kernel, BlockArgument argument) {
 static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
                                          vector::TransferWriteOp write,
                                          std::string &reason) {
-  auto fail = [&](StringRef why) {
+  auto fail = [&](const Twine &why) {
     reason = why.str();
     return std::nullopt;
   };
@@ -74,6 +75,9 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   if (!matchPattern(read.getPadding(), m_AnyZeroFloat()) &&
       !matchPattern(read.getPadding(), m_Zero()))
     return fail("an operand is not filled with zeros at its edges");
+  std::optional<Padding> padding = getPadding(argument);
+  if (padding && !isZeroFill(padding->fill))
+    return fail("an operand is padded with something else than zeros");
   auto tile = cast<MemRefType>(write.getBase().getType());
   AffineMap from = read.getPermutationMap(), to = write.getPermutationMap();
   if (!from.isProjectedPermutation() || !to.isPermutation() ||
@@ -115,6 +119,11 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
     reason = "operand " + std::to_string(argument.getArgNumber()) + ": " + reason;
     return std::nullopt;
   }
+  if (padding && runs->length > 1 &&
+      padding->constrains(copy.map.getDimPosition(runs->dim)))
+    return fail("operand " + std::to_string(argument.getArgNumber()) +
+                " is padded along its rows, so that copies of several elements "
+                "would begin in front of them");
   copy.bytes = runs->length * tile.getElementTypeBitWidth() / 8;
   return copy;
 }

@@ -21,3 +21,16 @@ func.func @OtherDialect(%m: memref<8xf32>) {
   gpu.barrier
   return
 }
+
+// -----
+
+func.func @pad_with_what_is_computed(%x: tensor<4xf32>) -> tensor<6xf32> {
+  // expected-error @below {{'tensor.pad' op pads with a value that its body computes; pad with one value}}
+  %p = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    %0 = arith.index_cast %i : index to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    tensor.yield %1 : f32
+  } : tensor<4xf32> to tensor<6xf32>
+  return %p : tensor<6xf32>
+}

@@ -138,6 +138,13 @@ class Function:
 
     # Ops
 
+    def pad(self, x, dims, low, high, value):
+        """`x` as a tensor of `dims`: numbers of elements more, in front and behind; `value`: a scalar to fill with."""
+        block = ", ".join(f"%i{d}: index" for d in range(len(dims)))
+        return self.raw(f"tensor.pad {x.name} low[{', '.join(map(str, low))}] high[{', '.join(map(str, high))}] {{\n"
+                        f"      ^bb0({block}):\n        tensor.yield {value.name} : {x.element.name}\n    }} : "
+                        f"{self.value_type(x)} to {self.type(x.element, dims)}", x.element, dims)
+
     def op(self, name, ins, out, attributes="", suffix=""):
         """A linalg op in the named form."""
         names = ", ".join(v.name for v in ins)

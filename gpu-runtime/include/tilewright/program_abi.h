@@ -97,6 +97,12 @@ typedef struct TilewrightHostApi {
    * `offset` bytes from its first element on. */
   tw_view *(*place)(tw_context *, tw_view *, int64_t offset, int32_t dtype,
                     int32_t rank, const int64_t *dims);
+  /* A tensor with `low` elements more in front and `high` behind
+   * along each of its `rank` dims, which shares its buffer: what it has more is
+   * nowhere. It, and windows of it, are operands of dispatches whose kernels
+   * know what is inside, and nothing else. */
+  tw_view *(*pad)(tw_context *, tw_view *, int32_t rank, const int64_t *low,
+                  const int64_t *high, const char *what);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

@@ -6,6 +6,7 @@
 //
 //   %w = tensor.extract_slice %x[2, 0] [8, 12] [1, 3]
 //   %v = tilewright.im2col %x[] {map = (oh, kh, c) -> (oh + kh, c)} : …
+//   %p = tensor.pad %x low[1, 1] high[1, 1] { … constant … }   (see Padding.h)
 //   %t = bufferization.to_tensor %m : memref<8x12xf32, strided<[40, 3], offset: ?>>
 
 #ifndef TILEWRIGHT_DIALECT_WINDOWS_H
@@ -22,12 +23,12 @@ namespace tilewright {
 std::optional<llvm::SmallVector<int64_t>> getWindowSteps(mlir::AffineExpr expr,
                                                          unsigned numDims);
 
-/// True for a slice, for all windows of a tensor and for the tensor of a memref with strides; tensor.cast is
-/// seen through.
+/// True for a slice, for all windows of a tensor, for a padded tensor and for the
+/// tensor of a memref with strides; tensor.cast is seen through.
 bool isWindow(mlir::Value value);
 
-/// The tensor that `value` is, through slices, casts and tilewright.im2col, a
-/// window of; `value` itself if it is none.
+/// The tensor that `value` is, through slices, casts, paddings and
+/// tilewright.im2col, a window of; `value` itself if it is none.
 mlir::Value getWindowSource(mlir::Value value);
 
 /// True if `insert` puts back exactly what `slice` takes.

@@ -143,6 +143,7 @@ public:
 
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
+    pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
     pm.addPass(createExpandMathPass());

@@ -423,6 +423,29 @@ struct Im2colLowering : OpConversionPattern<Im2colOp> {
   }
 };
 
+/// What is outside of the source is the kernels' business: they know the value.
+struct PadLowering : OpConversionPattern<tensor::PadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(tensor::PadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    std::string what = "tensor.pad";
+    if (auto line = loc->findInstanceOf<FileLineColLoc>())
+      what += " (line " + std::to_string(line.getLine()) + ")";
+    rewriter.replaceOp(
+        op, callSupport(rewriter, loc, "twh_pad", getPointer(rewriter),
+                        {getCallContext(op), adaptor.getSource(),
+                         createI32(rewriter, loc, op.getType().getRank()),
+                         createDims(rewriter, loc, op.getStaticLow(),
+                                    adaptor.getLow()),
+                         createDims(rewriter, loc, op.getStaticHigh(),
+                                    adaptor.getHigh()),
+                         createString(rewriter, loc, what)}));
+    return success();
+  }
+};
+
 /// prepare-destinations made the destination one that may be overwritten, and
 /// marked insertions whose source is in place.
 struct InsertSliceLowering : OpConversionPattern<tensor::InsertSliceOp> {
@@ -671,9 +694,8 @@ struct ConvertHostPass
                  ReshapeLowering<tensor::CollapseShapeOp>, ToTensorLowering,
                  MaterializeLowering, DimLowering<tensor::DimOp>,
                  DimLowering<memref::DimOp>, ExtractLowering, InsertLowering,
-                 ExtractSliceLowering, Im2colLowering, InsertSliceLowering,
-                 DispatchLowering,
-                 AssertLowering>(converter, context);
+                 ExtractSliceLowering, Im2colLowering, PadLowering,
+                 InsertSliceLowering, DispatchLowering, AssertLowering>(converter, context);
     target.addIllegalOp<DispatchOp, cf::AssertOp, vector::PrintOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return isKernel(op) || converter.isSignatureLegal(op.getFunctionType());

@@ -33,6 +33,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_MANAGEVIEWSPASS
@@ -163,7 +164,7 @@ static LogicalResult checkStructure(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) {
     bool hasTensors = llvm::any_of(op->getResults(), isTensor);
     if (op->getNumRegions() == 0 || isa<func::FuncOp>(op) ||
-        isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+        isa<scf::ForOp, scf::IfOp, scf::WhileOp, tensor::PadOp>(op))
       return WalkResult::advance();
     if (isa<scf::IndexSwitchOp, scf::ExecuteRegionOp>(op) && !hasTensors)
       return WalkResult::advance();

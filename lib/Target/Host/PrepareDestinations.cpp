@@ -60,7 +60,8 @@ static bool onlyReadsBefore(OpOperand &use, Operation *top) {
   Operation *op = top->getBlock()->findAncestorOpInBlock(*use.getOwner());
   if (!op || op == top || !op->isBeforeInBlock(top))
     return false;
-  if (isa<tensor::ExtractSliceOp, tensor::CastOp, Im2colOp>(use.getOwner()))
+  if (isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::PadOp, Im2colOp>(
+          use.getOwner()))
     return llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &inner) {
       return onlyReadsBefore(inner, top);
     });

@@ -161,7 +161,89 @@ def pooling(layout, image, output, kind, element, dynamic=False):
     return f
 
 
+# Dims of an image that is padded: s t r are what is given of u v w.
+GIVEN = {"u": "s", "v": "t", "w": "r"}
+LOW, HIGH = {"u": 1, "v": 2, "w": 0}, {"u": 2, "v": 1, "w": 1}
+
+
+def padding_of(image):
+    """Dims of the tensor that is padded to `image`, and how far."""
+    given = "".join(GIVEN.get(d, d) for d in image)
+    return given, [LOW.get(d, 0) for d in image], [HIGH.get(d, 0) for d in image]
+
+
+def given_sizes(windows, image, dims):
+    sizes = windows.sizes(image, dims)
+    return {**sizes, **{GIVEN[d]: sizes[d] - LOW[d] - HIGH[d] for d in image if d in GIVEN}}
+
+
+def padded_convolution(name, image, filter_, output, a, c, dims_list, dynamic=False):
+    """Nothing is written but the output: the windows know what is outside."""
+    windows = Windows(name)
+    dims_list = [select(dims, image, filter_, output) for dims in dims_list]
+    given, low, high = padding_of(image)
+    label = "any" if dynamic else label_of(dims_list[0])
+    f = Function("convolution.padded", pair_name(a, c), f"{name}_{label}", given_sizes(windows, image, dims_list[0]),
+                 dynamic)
+    x, w = f.arg(a, given), f.arg(a, filter_)
+    padded = f.pad(x, image, low, high, f.constant(a, 0))
+    out = f.arg(c, output) if dynamic else f.zeros(c, output)
+    f.ret(f.op(f"linalg.{name}", [padded, w], out, windows.attributes(image)))
+    for dims in dims_list:
+        terms = int(np.prod([v for d, v in dims.items() if d not in output]))
+
+        def reference(image_, weights, *start, dims=dims):
+            view, letters = windows.view(np.pad(image_, list(zip(low, high))), image, dims)
+            total = np.einsum(f"{letters},{filter_}->{output}", view, weights)
+            return total + start[0] if start else total
+
+        f.case(f"int/{label_of(dims)}", given_sizes(windows, image, dims),
+               exact_data(a, c, terms + 1) if a is not I8 else integers(-100, 100), EXACT, reference)
+    return f
+
+
+def padded_pooling(layout, image, output, kind, element, outside):
+    name = f"pooling_{layout}_{kind}"
+    windows = Windows(name)
+    inside = "".join(PAIRS[d][1] for d in image if d in PAIRS)
+    dims = select(SMALL, image, inside, output)
+    given, low, high = padding_of(image)
+    f = Function("pooling.padded", element.name, f"{layout}_{kind}_{label_of(dims)}", given_sizes(windows, image, dims))
+    x, window, start = f.arg(element, given), f.arg(element, inside), f.arg(element, output)
+    padded = f.pad(x, image, low, high, f.constant(element, outside))
+    f.ret(f.op(f"linalg.{name}", [padded, window], start, windows.attributes(image)))
+    reduce, join = {"sum": (np.sum, np.add), "max": (np.max, np.maximum)}[kind]
+
+    def reference(image_, _, first):
+        view, letters = windows.view(np.pad(image_, list(zip(low, high)), constant_values=outside), image, dims)
+        order = [letters.index(d) for d in output] + [letters.index(d) for d in inside]
+        axes = tuple(range(len(output), len(order)))
+        return join(reduce(np.transpose(view, order), axis=axes), first)
+
+    f.case(f"int/{label_of(dims)}", given_sizes(windows, image, dims), integers(-60, 60), EXACT, reference)
+    return f
+
+
+def padded():
+    by_name = {spec[0]: spec for spec in CONVOLUTIONS}
+    for name in ("conv_2d_nhwc_hwcf", "conv_2d_nchw_fchw"):
+        for a, c, dims in ((F32, F32, SMALL), (F16, F32, {**DEEP, "c": 40})):
+            yield padded_convolution(*by_name[name], a, c, [dims])
+    yield padded_convolution(*by_name["conv_2d_nhwc_hwcf"], I8, I32, [{**DEEP, "c": 48}])
+    # The smallest takes in nothing but padding.
+    nothing = {**ONE, "i": 3, "j": 3}
+    for a, c in ((F32, F32), (F16, F32)):
+        yield padded_convolution(*by_name["conv_2d_nhwc_hwcf"], a, c, [SMALL, nothing, {**SMALL, "c": 40, "f": 33}],
+                                 dynamic=True)
+    pools = {spec[0]: spec for spec in POOLINGS}
+    yield padded_pooling(*pools["nhwc"], "max", F32, float("-inf"))
+    yield padded_pooling(*pools["nchw"], "max", F16, -7)
+    yield padded_pooling(*pools["ncw"], "sum", F32, 3)
+    yield padded_pooling(*pools["nhwc"], "max", I8, -128)
+
+
 def functions():
+    yield from padded()
     for spec in CONVOLUTIONS:
         yield convolution(*spec, F32, F32, [SMALL])
     by_name = {spec[0]: spec for spec in CONVOLUTIONS}

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from data import F32, I64, TYPES, integers
+from data import F16, F32, I64, I8, TYPES, integers
 from functions import EXACT, Function
 
 SIZES = {"a": 5, "b": 34, "c": 19, "d": 3, "e": 4}
@@ -85,7 +85,52 @@ def fill(element, dynamic):
     return f
 
 
+def pad(element, dynamic, kind):
+    """A padded tensor as a result, through arithmetic, and by a value that is no constant."""
+    low, high = (2, 0, 1), (1, 3, 2)
+    dims = {"a": 5, "b": 34, "c": 19}
+    more = ({"a": 1, "b": 1, "c": 1}, {"a": 0, "b": 4, "c": 5}, {"a": 3, "b": 0, "c": 0}, {"a": 64, "b": 7, "c": 131})
+
+    def sizes_of(sizes):
+        return {**sizes, **{d: sizes[s] + low[i] + high[i] for i, (s, d) in enumerate(zip("abc", "xyz"))}}
+
+    f = Function("pad", element.name, kind, sizes_of(dims), dynamic)
+    x = f.arg(element, "abc")
+    value = f.scalar_arg(element) if kind == "argument" else f.constant(element, -3)
+    if kind == "moved":  # by amounts that the program computes: what x has more than its half
+        half = f.raw("arith.constant 2 : index", None, None).name
+        amount = f.raw(f"arith.floordivsi {f.size_of('c')}, {half} : index", None, None).name
+        padded = f.pad(x, "xyn", low[:2] + (amount,), high[:2] + (amount,), value)
+        f.ret(f.generic("xyn", [padded], f.pad(x, "xyn", low[:2] + (amount,), high[:2] + (amount,), value),
+                        lambda lines, a, b: lines.append(f"%t = arith.addf {a}, {b} : {element.name}") or "%t"))
+    elif kind == "added":
+        y, out = f.arg(element, "yz"), f.arg(element, "xyz")
+        f.ret(f.generic("xyz", [f.pad(x, "xyz", low, high, value), y], out,
+                        lambda lines, a, b, c: lines.append(f"%t = arith.addf {a}, {b} : {element.name}") or "%t"))
+    else:
+        f.ret(f.pad(x, "xyz", low, high, value))
+
+    def reference(x, *others):
+        outside = others[0] if kind == "argument" else -3
+        if kind == "moved":
+            by = x.shape[2] // 2
+            return 2 * np.pad(x, [(2, 1), (0, 3), (by, by)], constant_values=outside)
+        padded = np.pad(x, list(zip(low, high)), constant_values=outside)
+        return padded + others[0] if kind == "added" else padded
+
+    for sizes in ({}, *more) if dynamic else ({},):
+        full = sizes_of({**dims, **sizes})
+        full["n"] = full["c"] + full["c"] // 2 * 2
+        f.case("x".join(str(full[d]) for d in "abc"), full, integers(-9, 9), EXACT, reference)
+    return f
+
+
 def functions():
+    for element in (F32, F16, I8):
+        for dynamic in (False, True):
+            yield pad(element, dynamic, "constant")
+    for kind in ("argument", "moved", "added"):
+        yield pad(F32, True, kind)
     for element in TYPES:
         for side in (8,) if element.bits == 64 else (8, 16):
             for shift in (0, 1):

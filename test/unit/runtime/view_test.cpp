@@ -145,4 +145,27 @@ TEST_F(ViewTest, EveryWindow) {
   EXPECT_FALSE(makeWindows(*view->object, {2, 3, 2}, {2, 1, 0}, windows).isOk());
 }
 
+TEST_F(ViewTest, PaddedViewsBeginInFrontOfTheirMemory) {
+  tilewright_buffer *memory = buffer(12 * 4);
+  tilewright_view *view = strided(memory, 0, {6, 2}, {2, 1});
+  View padded, windows;
+  Status made = makePadded(*view->object, {1, 0}, {2, 0}, padded);
+  ASSERT_TRUE(made.isOk()) << made.message();
+  EXPECT_EQ(padded.dims, (std::vector<int64_t>{9, 2}));
+  EXPECT_FALSE(padded.isDense());
+  EXPECT_EQ(padded.bytes, 48);
+  EXPECT_EQ(describe(padded, 0).before, 2);
+  // Windows of three rows reach as far as the padding does, and no further.
+  made = makeWindows(padded, {7, 3, 2}, {1, 1, 0, 0, 0, 1}, windows);
+  ASSERT_TRUE(made.isOk()) << made.message();
+  EXPECT_EQ(windows.strides, (std::vector<int64_t>{2, 2, 1}));
+  EXPECT_EQ(windows.bytes, 48);
+  EXPECT_EQ(windows.before, 2);
+  EXPECT_FALSE(makeWindows(padded, {8, 3, 2}, {1, 1, 0, 0, 0, 1}, windows).isOk());
+  // Less than there is may be taken off.
+  ASSERT_TRUE(makePadded(*view->object, {-2, 0}, {0, 0}, padded).isOk());
+  EXPECT_EQ(padded.before, -4);
+  EXPECT_FALSE(makePadded(*view->object, {-4, 0}, {-3, 0}, padded).isOk());
+}
+
 } // namespace

@@ -6,6 +6,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ReadPaddingPass : Pass<"tilewright-read-padding", "::mlir::func::FuncOp"> {
+  let summary = "reads of padded operands touch what is inside only";
+  let description = [{
+    What `tilewright.padding` says of an argument becomes code: tiles inside of the
+    source are read as they are, others element by element through the stack.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def FlattenArgumentsPass
     : Pass<"tilewright-flatten-arguments", "::mlir::func::FuncOp"> {
   let summary = "the kernel ABI for block form: buffers, then scalars";

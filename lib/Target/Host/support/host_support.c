@@ -120,6 +120,11 @@ tw_view *twh_im2col(twh_context *c, tw_view *view, int32_t rank,
   return api->im2col(CONTEXT(c), view, rank, sizes, sourceRank, steps, what);
 }
 
+tw_view *twh_pad(twh_context *c, tw_view *view, int32_t rank,
+                 const int64_t *low, const int64_t *high, const char *what) {
+  return api->pad(CONTEXT(c), view, rank, low, high, what);
+}
+
 void twh_dispatch(twh_context *c, int32_t id, int32_t numViews,
                   tw_view *const *views, int32_t numScalars,
                   const uint64_t *scalars) {

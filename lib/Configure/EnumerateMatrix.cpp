@@ -148,8 +148,18 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));
     };
+    auto hasAll = [&](unsigned loop, int64_t block) {
+      const LoopClass &loopClass =
+          info.classes[info.getClasses(info.getRoot())[loop]];
+      return loopClass.parallel || block >= loopClass.extent;
+    };
     int64_t mMost = most(m, instruction->m), nMost = most(n, instruction->n),
             kMost = most(k, instruction->k);
+    // Steps of other sums (the taps of a convolution) are steps of the same loop.
+    int64_t others = 1;
+    for (unsigned loop : contraction.k)
+      if (loop != k)
+        others *= nominalExtent(info, loop);
     SmallVector<int64_t> promote{contraction.a, contraction.b};
     llvm::sort(promote);
     static constexpr int64_t grids[][2] = {{2, 2}, {2, 4}, {4, 2}, {1, 4},
@@ -158,6 +168,9 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       for (int64_t blockN : {128, 64, 256, 32, 16, 8})
         for (int64_t blockK : {32, 64, 128, 16, 8})
           for (auto [warpsM, warpsN] : grids) {
+            // A tile that is reduced on chip has all of that loop.
+            if (!hasAll(m, blockM) || !hasAll(n, blockN))
+              continue;
             if (blockM > mMost || blockN > nMost || blockK > kMost ||
                 blockM % (instruction->m * warpsM) ||
                 blockN % (instruction->n * warpsN) ||
@@ -169,7 +182,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             block[m] = blockM, block[n] = blockN, block[k] = blockK;
             warps[m] = warpsM, warps[n] = warpsN;
             int64_t raster = rasterOf(info, m, n, blockM, blockN);
-            int64_t steps = llvm::divideCeil(
+            int64_t steps = others * llvm::divideCeil(
                 nominalExtent(info, k) / info.getSplits(), blockK);
             for (int64_t stages : stagesOf(target, steps))
               configs.push_back(LoweringConfigAttr::get(

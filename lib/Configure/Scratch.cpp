@@ -128,6 +128,26 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
   return bytes;
 }
 
+/// What reductions of a product's tile pass between warps, and store.
+static int64_t reductionScratch(const KernelInfo &info, const TilePlan &plan) {
+  llvm::MapVector<Type, int64_t> largest;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (op == info.root || op.getNumReductionLoops() == 0)
+        continue;
+      SmallVector<unsigned> classes = vectorClasses(info, plan, init);
+      Type type = getElementTypeOrSelf(init.get());
+      int64_t bytes = elementsOf(plan, classes) * bytesPerElement(type) *
+                      (plan.threads / plan.subgroup);
+      int64_t &most = largest[type];
+      most = std::max({most, bytes, paddedBytes(plan, classes, type)});
+    }
+  int64_t total = 0;
+  for (auto [type, bytes] : largest)
+    total += llvm::alignTo(bytes, 16);
+  return total;
+}
+
 /// True if a warp's accumulators of a matrix instruction are narrower than a sector
 /// of memory when stored as, or combined with, elements of `type`: a row has eight
 /// neighbours, two in each of four lanes; along columns no lane has two.
@@ -150,7 +170,8 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   if (StringAttr name = config.getMma())
     if (auto instruction = MatrixInstruction::parse(name.getContext(), name);
         instruction && instruction->opaque)
-      return fragmentScratch(info, plan, *instruction);
+      return fragmentScratch(info, plan, *instruction) +
+             reductionScratch(info, plan);
   llvm::MapVector<Type, int64_t> largest;
   auto use = [&](Type type, int64_t bytes) {
     int64_t &most = largest[getElementTypeOrSelf(type)];

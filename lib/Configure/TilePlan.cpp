@@ -209,6 +209,26 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   return plan;
 }
 
+/// Whether what other ops reduce of the root's product is in one tile: a block
+/// that came back to it would compute the product again.
+static bool keepsReducedTiles(const KernelInfo &info, const TilePlan &plan,
+                              std::string &reason) {
+  linalg::LinalgOp root = info.root;
+  if (!matchContraction(root) || plan.subgroup <= 1)
+    return true;
+  for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray())) {
+    unsigned number = info.getClasses(root)[loop];
+    if (type != utils::IteratorType::parallel || info.classes[number].parallel ||
+        !plan.classes[number].loop)
+      continue;
+    reason = "the tile has " + std::to_string(plan.classes[number].step) +
+             " elements of " + describe(info, loop) + ", of which another op of the "
+             "kernel needs all";
+    return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Limits
 //===----------------------------------------------------------------------===//
@@ -365,7 +385,7 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
                                      LoweringConfigAttr config,
                                      TargetAttr target, std::string &reason) {
   FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
-  if (failed(plan))
+  if (failed(plan) || !keepsReducedTiles(info, *plan, reason))
     return failure();
   auto over = [&](StringRef what, int64_t need, StringRef fact,
                   int64_t otherwise) {

@@ -75,11 +75,17 @@ struct FormDispatchesPass
         blocks.push_back(block);
     });
     for (Block *block : blocks) {
-      for (const Group &group : formGroups(*block, fuse)) {
+      for (const Group &group :
+           formGroups(*block, getTarget(getOperation()), fuse)) {
         std::string name =
             llvm::formatv("{0}_{1}_{2}", prefix, nameOf(group), number);
-        if (outlineGroup(rewriter, group, name, symbols))
-          ++number;
+        func::FuncOp kernel = outlineGroup(rewriter, group, name, symbols);
+        if (!kernel)
+          continue;
+        ++number;
+        if (!group.apart.empty())
+          kernel->setAttr(kExplainAttr, rewriter.getStrArrayAttr(
+                                            {"a kernel of its own: " + group.apart}));
       }
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
         if (isa<linalg::FillOp, tensor::EmptyOp>(op) && op.use_empty())

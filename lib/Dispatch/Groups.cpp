@@ -5,6 +5,8 @@
 
 #include "tilewright/Dispatch/Groups.h"
 
+#include "tilewright/Configure/TileFusion.h"
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -138,9 +140,37 @@ static bool mayMoveTo(const Group &group, Operation *op) {
   return true;
 }
 
+/// The right column of the table: what may be done with a product's tile.
+static bool productAllows(const Group &group, linalg::LinalgOp op,
+                          ArrayRef<unsigned> loops, TargetAttr target,
+                          std::string &reason) {
+  linalg::LinalgOp product = group.ops.front();
+  SmallVector<utils::IteratorType> types = product.getIteratorTypesArray();
+  auto isSummed = [&](unsigned loop) {
+    return types[loop] == utils::IteratorType::reduction;
+  };
+  // What no op reduces is spread over blocks, and everybody has it.
+  for (unsigned loop = 0; loop < types.size(); ++loop)
+    if (isSummed(loop) ? llvm::is_contained(loops, loop)
+                       : !group.reduced[loop] && !llvm::is_contained(loops, loop))
+      return false;
+  if (classify(op) == GroupKind::Elementwise)
+    return llvm::is_sorted(loops);
+  SmallVector<unsigned> reduced;
+  for (auto [loop, type] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      reduced.push_back(loop);
+  // A second reduction has the loops of the first, or all others lose theirs.
+  for (unsigned loop = 0; loop < types.size(); ++loop)
+    if (!isSummed(loop) && group.reduced[loop] && !llvm::is_contained(reduced, loop))
+      return false;
+  return mayReduceTile(product, reduced, target, reason);
+}
+
 /// The table of Groups.h.
 static bool kindsAllow(const Group &group, linalg::LinalgOp op,
-                       ArrayRef<unsigned> loops) {
+                       ArrayRef<unsigned> loops, TargetAttr target,
+                       std::string &reason) {
   GroupKind kind = classify(op);
   unsigned parallelCovered = 0, reducedCovered = 0;
   for (unsigned loop : loops)
@@ -157,8 +187,7 @@ static bool kindsAllow(const Group &group, linalg::LinalgOp op,
            (kind == GroupKind::Reduction ? op.getNumParallelLoops() > 0
                                          : llvm::is_sorted(loops));
   case GroupKind::Contraction:
-    return kind == GroupKind::Elementwise && reducedCovered == 0 &&
-           parallelCovered == allParallel && llvm::is_sorted(loops);
+    return productAllows(group, op, loops, target, reason);
   case GroupKind::Reduction:
     if (parallelCovered != allParallel)
       return false;
@@ -174,8 +203,8 @@ static bool kindsAllow(const Group &group, linalg::LinalgOp op,
 }
 
 /// True if `op` may join; `loops` becomes the loops of the group that it has.
-static bool mayJoin(const Group &group, linalg::LinalgOp op,
-                    SmallVectorImpl<unsigned> &loops) {
+static bool mayJoin(const Group &group, linalg::LinalgOp op, TargetAttr target,
+                    SmallVectorImpl<unsigned> &loops, std::string &reason) {
   for (OpOperand &init : op.getDpsInitsMutable())
     if (Operation *producer = init.get().getDefiningOp())
       if (group.contains(producer))
@@ -184,7 +213,7 @@ static bool mayJoin(const Group &group, linalg::LinalgOp op,
       !llvm::all_of(group.ops, extentsFollowFromInputs))
     return false;
   std::optional<SmallVector<unsigned>> matched = matchLoops(group, op);
-  if (!matched || !kindsAllow(group, op, *matched))
+  if (!matched || !kindsAllow(group, op, *matched, target, reason))
     return false;
   loops = *matched;
   return true;
@@ -259,24 +288,27 @@ static SmallVector<Group *> producersOf(MutableArrayRef<Group> groups,
   return producers;
 }
 
-static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op) {
+static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
+                          TargetAttr target, std::string &reason) {
   SmallVector<Group *> producers = producersOf(groups, op);
   for (Group *base : producers) {
     SmallVector<unsigned> loops;
-    if (!mayJoin(*base, op, loops))
+    if (!mayJoin(*base, op, target, loops, reason))
       continue;
     for (Group *other : producers)
       if (other != base)
         (void)tryAbsorb(*base, loops, *other, op);
     addMember(*base, op, loops);
-    if (classify(op) == GroupKind::Reduction)
+    if (classify(op) == GroupKind::Reduction &&
+        base->kind == GroupKind::Elementwise)
       base->kind = GroupKind::Reduction;
     return true;
   }
   return false;
 }
 
-SmallVector<Group> tilewright::formGroups(Block &block, bool fuse) {
+SmallVector<Group> tilewright::formGroups(Block &block, TargetAttr target,
+                                          bool fuse) {
   SmallVector<Group> groups;
   for (Operation &candidate : block) {
     auto op = dyn_cast<linalg::LinalgOp>(&candidate);
@@ -285,8 +317,11 @@ SmallVector<Group> tilewright::formGroups(Block &block, bool fuse) {
     auto fill = dyn_cast<linalg::FillOp>(&candidate);
     if (fill && isOnlyInit(fill))
       continue;
-    if (fill || !fuse || !joinSomeGroup(groups, op))
-      groups.push_back(openGroup(op));
+    std::string reason;
+    if (!fill && fuse && joinSomeGroup(groups, op, target, reason))
+      continue;
+    groups.push_back(openGroup(op));
+    groups.back().apart = reason;
   }
   llvm::erase_if(groups, [](const Group &group) { return group.ops.empty(); });
   llvm::sort(groups, [](const Group &a, const Group &b) {

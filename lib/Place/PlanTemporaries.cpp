@@ -89,7 +89,7 @@ static std::optional<ValueRange> sharing(OpOperand &use) {
                       : ValueRange(dispatch->getResults().slice(number, 1));
   }
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ExtractSliceOp, Im2colOp>(op))
+          tensor::ExtractSliceOp, tensor::PadOp, Im2colOp>(op))
     return ValueRange(op->getResults());
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return &use == &insert.getSourceMutable() ? ValueRange()

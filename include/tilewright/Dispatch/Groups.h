@@ -10,12 +10,15 @@
 //
 //   op \ group    | elementwise        | reduction             | contraction
 //   --------------+--------------------+-----------------------+------------
-//   elementwise   | the same loops     | all parallel loops,   | the parallel
-//                 |                    | and all or none of    | loops, in
-//                 |                    | the reduction loops   | order
-//   reduction     | the same loops,    | the same parallel and | no
-//                 | some parallel      | reduction loops       |
+//   elementwise   | the same loops     | all parallel loops,   | all loops that
+//                 |                    | and all or none of    | are spread over
+//                 |                    | the reduction loops   | blocks, in order
+//   reduction     | the same loops,    | the same parallel and | of its rows or
+//                 | some parallel      | reduction loops       | columns, if a tile
+//                 |                    |                       | has all of them
 //   contraction   | no                 | no                    | no
+//
+// What a tile of a product has all of is asked of Configure/TileFusion.h.
 //
 // Example, a softmax over rows, (i, j) with j reduced:
 //   max(i)   reduction    opens the group
@@ -29,6 +32,8 @@
 
 #ifndef TILEWRIGHT_DISPATCH_GROUPS_H
 #define TILEWRIGHT_DISPATCH_GROUPS_H
+
+#include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -47,6 +52,8 @@ struct Group {
   llvm::SmallVector<bool> reduced;
   /// Loop of the group that each dim of a known tensor follows.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> dims;
+  /// Why the first member did not join its producers, where that is worth saying.
+  std::string apart;
 
   bool contains(mlir::Operation *op) const {
     return llvm::is_contained(ops, op);
@@ -54,8 +61,10 @@ struct Group {
 };
 
 /// The groups of the structured ops of `block`, in the order of their last
-/// members. With `fuse` false each op is a group of its own.
-llvm::SmallVector<Group> formGroups(mlir::Block &block, bool fuse = true);
+/// members, for `target` (null: whatever needs one stays apart). With `fuse` false
+/// each op is a group of its own.
+llvm::SmallVector<Group> formGroups(mlir::Block &block, TargetAttr target,
+                                    bool fuse = true);
 
 /// True if `init` of `op` holds values that `op` reads.
 bool readsInit(mlir::linalg::LinalgOp op, mlir::OpOperand &init);

@@ -1,0 +1,107 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What follows a product in its kernel on matrix units: sums and maxima of rows and columns,
+a softmax of whole rows. Elsewhere the same programs are several kernels.
+"""
+
+import numpy as np
+
+from data import BF16, F16, F32, I32, I8, integers
+from families.contraction import pair_name, sizes
+from functions import EXACT, Function, relative
+
+
+def line(text):
+    def body(lines, *scalars):
+        lines.append(text.format(*scalars))
+        return "%t"
+    return body
+
+
+def combiner(kind, element):
+    ops = {"sum": ("addf", "addi"), "max": ("maximumf", "maxsi")}[kind]
+    return line(f"%t = arith.{ops[not element.is_float]} {{0}}, {{1}} : {element.name}")
+
+
+def start(kind, element):
+    return 0 if kind == "sum" else float("-inf") if element.is_float else -(2 ** 31)
+
+
+def product(f, a, c):
+    x, w = f.arg(a, "mk"), f.arg(a, "kn")
+    return f.op("linalg.matmul", [x, w], f.zeros(c, "mn"))
+
+
+def exact_product(x, w):
+    return x @ w if x.dtype.kind == "f" else x.astype(np.int64) @ w.astype(np.int64)
+
+
+def reduced(a, c, kind, along, dims, dynamic=False, more=(), with_product=True):
+    """The product, and what its rows (along n) or columns (along m) come to."""
+    label = "any" if dynamic else "x".join(map(str, dims.values()))
+    letters = {d: d.upper() if dynamic and d != "m" else d for d in "mkn"}  # dynamic is how many rows there are
+    m, k, n = letters.values()
+    f = Function("fused", pair_name(a, c), f"{kind}_{along}_{label}{'' if with_product else '_alone'}",
+                 {letters[d]: size for d, size in dims.items()}, dynamic)
+    x, w = f.arg(a, m + k), f.arg(a, k + n)
+    p = f.op("linalg.matmul", [x, w], f.zeros(c, m + n))
+    kept = m if along == "n" else n
+    r = f.generic(m + n, [p], f.filled(c, kept, start(kind, c)), combiner(kind, c), reduce=letters[along])
+    f.ret(*([p, r] if with_product else [r]))
+
+    def reference(x, w):
+        whole = exact_product(x, w)
+        total = (np.sum if kind == "sum" else np.max)(whole, axis=1 if along == "n" else 0)
+        return ([whole] if with_product else []) + [c.round(total)]
+
+    data = integers(-2, 2) if a.is_float else integers(-100, 100)
+    for given in ({}, *more):
+        f.case("x".join(map(str, {**f.sizes, **given}.values())), given, data, EXACT, reference)
+    return f
+
+
+def above_rows(a, c, dims):
+    """Each row less its maximum: what is reduced is used again."""
+    f = Function("fused", pair_name(a, c), f"less_max_{'x'.join(map(str, dims.values()))}", dims)
+    p = product(f, a, c)
+    most = f.generic("mn", [p], f.filled(c, "m", start("max", c)), combiner("max", c), reduce="n")
+    f.ret(f.generic("mn", [p, most], f.empty(c, "mn"), line(f"%t = arith.subf {{0}}, {{1}} : {c.name}")))
+
+    def reference(x, w):
+        whole = x @ w
+        return whole - whole.max(axis=1, keepdims=True)
+    f.case("int", {}, integers(-2, 2), EXACT, reference)
+    return f
+
+
+def softmax(a, dims):
+    """Of whole rows, with a bias in front of it."""
+    f = Function("fused", pair_name(a, F32), f"softmax_{'x'.join(map(str, dims.values()))}", dims)
+    p = product(f, a, F32)
+    bias = f.arg(F32, "n")
+    b = f.generic("mn", [p, bias], f.empty(F32, "mn"), line("%t = arith.addf {0}, {1} : f32"))
+    out = f.empty(F32, "mn")
+    f.ret(f.raw(f"linalg.softmax dimension(1) ins({b.name} : {f.value_type(b)}) "
+                f"outs({out.name} : {f.value_type(out)}) -> {f.value_type(out)}", F32, "mn"))
+
+    def reference(x, w, bias):
+        logits = x @ w + bias
+        e = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return F32.round(e / e.sum(axis=1, keepdims=True))
+    span = 2 * (dims["k"] + 1)
+    f.case("int", {}, [integers(-1, 1)] * 3, relative((dims["n"] + 8 + 2 * span) * F32.eps, 4 * F32.tiny), reference)
+    return f
+
+
+def functions():
+    for kind, along, dims in (("sum", "n", sizes(77, 100, 40)), ("max", "n", sizes(130, 256, 72)),
+                              ("sum", "m", sizes(100, 77, 40)), ("sum", "n", sizes(40, 300, 24))):
+        yield reduced(F16, F32, kind, along, dims)
+    yield reduced(F16, F32, "sum", "n", sizes(64, 64, 64), with_product=False)
+    yield reduced(BF16, F32, "max", "m", sizes(64, 200, 48))
+    yield reduced(I8, I32, "max", "n", sizes(50, 72, 64))
+    yield reduced(F32, F32, "sum", "n", sizes(33, 40, 20))
+    yield reduced(F16, F32, "sum", "n", sizes(77, 100, 40), True, [{"m": 1}, {"m": 0}, {"m": 300}])
+    yield above_rows(F16, F32, sizes(60, 120, 48))
+    yield softmax(F16, sizes(70, 100, 24))
+    yield softmax(BF16, sizes(33, 256, 16))

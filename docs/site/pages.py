@@ -3,7 +3,7 @@
 """Writes the site's pages into a folder: pages.py BUILD OUTPUT (called by scripts/docs).
 
 Copied: docs/*.md and the READMEs that PAGES names, with their links bent to the site. Made: stages.md from the compiler,
-dialect.md and passes.md from TableGen.
+dialect.md and passes.md from TableGen, coverage.md from the end-to-end suite.
 """
 
 import pathlib
@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import coverage
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLEGEN = "mlir-tblgen-22"
 INCLUDES = [f"-I{ROOT}/include", "-I/usr/lib/llvm-22/include"]
@@ -21,7 +23,7 @@ INCLUDES = [f"-I{ROOT}/include", "-I/usr/lib/llvm-22/include"]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "tools/tilewright-run/README.md": "tilewright-run.md",
          "perf/README.md": "measuring.md", "gpu-runtime/ptxsim/README.md": "ptxsim.md", "examples/raw/README.md": "raw.md"}
 
-MADE = ("stages.md", "dialect.md", "passes.md")
+MADE = ("stages.md", "dialect.md", "passes.md", "coverage.md")
 
 PROGRAM = """func.func @layer(%x: tensor<256x512xf16>, %w: tensor<512x128xf16>, %b: tensor<128xf32>) -> tensor<256x128xf32> {
   %zero = arith.constant 0.0 : f32
@@ -124,6 +126,7 @@ def main():
     shutil.copy(ROOT / "docs/site/site.css", output)
     write_stages(build, output)
     write_references(output)
+    (output / "coverage.md").write_text(coverage.page())
 
 
 if __name__ == "__main__":

@@ -41,7 +41,10 @@ std::string ownFolder() {
 std::string findSimulator() {
   std::string folder = ownFolder();
   for (const char *place :
-       {"/../lib/ptxsim/libcuda.so.1", "/ptxsim/libcuda.so.1"})
+       {"/../lib/ptxsim/libcuda.so.1", "/ptxsim/libcuda.so.1",
+        // Installed: seen from bin, and from libtilewright.so.
+        "/../" TILEWRIGHT_INSTALL_LIBDIR "/tilewright/ptxsim/libcuda.so.1",
+        "/tilewright/ptxsim/libcuda.so.1"})
     if (access((folder + place).c_str(), R_OK) == 0)
       return folder + place;
   return "";

@@ -16,7 +16,7 @@ namespace json = llvm::json;
 /// What every Vulkan device takes; the SPIR-V of more reads a uniform buffer.
 static constexpr int64_t kPushConstantBytes = 128;
 
-static constexpr StringLiteral kProducer = "tilewright 0.1.0";
+std::string tilewright::getVersion() { return TILEWRIGHT_VERSION; }
 
 /// Joins requirements: numbers by the largest, the rest by the last.
 static void join(json::Object &into, const json::Object &from) {
@@ -191,7 +191,7 @@ describePrograms(Location loc, MutableArrayRef<CompiledProgram> programs) {
     described.push_back(std::move(*entry));
   }
   json::Value manifest = json::Object{{"format", 1},
-                                      {"producer", kProducer},
+                                      {"producer", "tilewright " + getVersion()},
                                       {"programs", std::move(described)}};
   sections[0] = {"manifest", llvm::formatv("{0:2}\n", manifest)};
   return sections;

@@ -7,10 +7,7 @@
 
 #include "tilewright/Dialect/Tilewright.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,12 +16,6 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-void tilewright::registerInputDialects(DialectRegistry &registry) {
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<TilewrightDialect>();
-}
 
 /// The parser recurses once per bracket; its stack lasts for about 4,000.
 static constexpr unsigned kMaxNesting = 1000;

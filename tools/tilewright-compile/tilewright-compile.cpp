@@ -8,6 +8,7 @@
 #include "Watch.h"
 #include "tilewright/Compiler/Compiler.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -258,6 +259,9 @@ int main(int argc, char **argv) {
                "tilewright-compile");
   Arguments arguments;
   declareOptions(app, arguments);
+  app.set_version_flag("--version",
+                       "tilewright " + getVersion() + ", LLVM " LLVM_VERSION_STRING,
+                       "print the version and stop");
   app.footer(moreHelp);
   try {
     app.parse(argc, argv);

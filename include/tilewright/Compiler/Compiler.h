@@ -132,6 +132,9 @@ struct CompileResult {
 CompileResult compile(llvm::StringRef source, llvm::StringRef name,
                       const CompileOptions &options);
 
+/// "0.1.0"
+std::string getVersion();
+
 /// For --help: the accepted targets.
 std::string getTargetSyntax();
 

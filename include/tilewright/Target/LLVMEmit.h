@@ -35,7 +35,7 @@ struct LLVMTargetOptions {
   bool aggressive = false;
 };
 
-/// Fills LLVM's own list of targets, once per process.
+/// Fills LLVM's list of targets with those that back ends use, once per process.
 void initializeLLVMTargets();
 
 /// Reads `contract` and `ftz` out of the module's tilewright.fp.

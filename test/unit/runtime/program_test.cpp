@@ -327,6 +327,26 @@ TEST_F(ProgramTest, RefusesHostProgramsThatAreNone) {
 }
 
 // The same host program over device code: driver cuda on the PTX simulator.
+TEST_F(ProgramTest, RefusesHostProgramsOfAFutureInterface) {
+  // The head of TilewrightProgramExports: version, functions, kernels, 0.
+  const uint32_t now[] = {TW_PROGRAM_ABI_VERSION, 8, 4, 0};
+  const uint32_t later = TW_PROGRAM_ABI_VERSION + 1;
+  std::string host = hostProgram();
+  size_t at = host.find(
+      std::string(reinterpret_cast<const char *>(now), sizeof(now)));
+  ASSERT_NE(at, std::string::npos);
+  std::memcpy(&host[at], &later, sizeof(later));
+  Sections sections = testSections();
+  for (auto &[name, bytes] : sections)
+    if (bytes == hostProgram())
+      bytes = host;
+  std::string artifact = writeArtifact(sections);
+  tilewright_program *loaded = nullptr;
+  EXPECT_FAILS(tilewright_program_load(device, artifact.data(), artifact.size(),
+                                       nullptr, &loaded),
+               "it has interface version 4; this runtime knows versions up to 3");
+}
+
 TEST_F(ProgramTest, RunsPtxOnTheSimulator) {
   tilewright_device *simulator = nullptr;
   std::string missing =

@@ -21,7 +21,7 @@ INCLUDES = [f"-I{ROOT}/include", "-I/usr/lib/llvm-22/include"]
 
 # Files of the repository that are pages, beside docs/*.md.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "tools/tilewright-run/README.md": "tilewright-run.md",
-         "perf/README.md": "measuring.md", "gpu-runtime/ptxsim/README.md": "ptxsim.md", "examples/raw/README.md": "raw.md"}
+         "perf/README.md": "measuring.md", "gpu-runtime/ptxsim/README.md": "ptxsim.md", "examples/raw/README.md": "raw.md", "examples/embed/README.md": "embed.md"}
 
 MADE = ("stages.md", "dialect.md", "passes.md", "coverage.md")
 

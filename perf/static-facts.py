@@ -68,17 +68,11 @@ def facts_of(ptx_file, arch, ptxas, work):
     return facts
 
 
-def explanations(text):
-    """program -> kernel -> its lines, of what --explain writes."""
-    result, program, kernel = {}, None, None
-    for line in text.splitlines():
-        indent = len(line) - len(line.lstrip())
-        if indent == 0:
-            program = line.strip()
-        elif indent == 2:
-            kernel = line.strip()
-        else:
-            result.setdefault(program, {}).setdefault(kernel, []).append(line.strip())
+def explanations(path):
+    """program -> kernel -> its lines, of what --explain=json writes."""
+    result = {}
+    for entry in json.loads(path.read_text())["kernels"]:
+        result.setdefault(entry["program"], {}).setdefault(entry["kernel"], []).extend(entry["lines"])
     return result
 
 
@@ -87,10 +81,11 @@ def collect(compiler, suite, ptxas, jobs):
         work = pathlib.Path(folder)
         source = suite / f"{suite.name}.mlir"
         done = subprocess.run([compiler, str(source), f"--target={','.join(TARGETS)}", "--emit=ptx", "-o",
-                               str(work / "ptx"), "--explain"], capture_output=True, text=True)
+                               str(work / "ptx"), "--explain=json", f"--explain-output={work / 'explained.json'}"],
+                              capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"tilewright-compile refuses {source}:\n{done.stderr}")
-        said = explanations(done.stderr)
+        said = explanations(work / "explained.json")
         files = sorted((work / "ptx").glob("*/*.ptx"))
 
         def one(file):

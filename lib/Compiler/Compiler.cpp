@@ -13,6 +13,7 @@
 #include "tilewright/Compiler/Compiler.h"
 
 #include "Embed.h"
+#include "Explain.h"
 #include "Package.h"
 #include "Ptxas.h"
 #include "Source.h"
@@ -202,50 +203,21 @@ void Compilation::keepHostForms() {
   for (Job &job : jobs)
     if (!job.programs.empty())
       job.hostForm = cast<ModuleOp>(job.programs.front()->clone());
+  if (options.explain)
+    for (Job &job : jobs)
+      if (!job.programs.empty())
+        result.programs.push_back(explainProgram(*job.hostForm, *job.target));
 }
 
 void Compilation::collectExplanations() {
-  auto strings = [](Operation *op, StringRef name) {
-    std::vector<std::string> lines;
-    if (auto list = op->getAttrOfType<ArrayAttr>(name))
-      for (Attribute line : list) {
-        if (auto text = dyn_cast<StringAttr>(line)) {
-          lines.push_back(text.getValue().str());
-        } else {
-          llvm::raw_string_ostream os(lines.emplace_back());
-          os << line;
-        }
-      }
-    return lines;
-  };
-  // Of a variant, only what is not said of the kernel itself.
-  auto explanationOf = [&](func::FuncOp kernel) {
-    std::vector<std::string> lines = strings(kernel, kExplainAttr);
-    auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
-    if (auto base = original ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-                                   kernel, original)
-                             : func::FuncOp()) {
-      std::vector<std::string> known = strings(base, kExplainAttr);
-      llvm::erase_if(lines, [&](const std::string &line) {
-        return llvm::is_contained(known, line);
-      });
-    }
-    return lines;
-  };
   result.explanation.clear();
   for (Job &job : jobs)
-    for (ModuleOp program : job.programs)
-      for (auto kernel : program.getOps<func::FuncOp>()) {
-        if (!isKernel(kernel))
-          continue;
-        std::string name = program.getName().value_or("").str();
-        std::vector<std::string> lines = explanationOf(kernel);
-        if (options.explain && (!lines.empty() || !kernel->hasAttr(kVariantOfAttr)))
-          result.explanation.push_back({name, kernel.getName().str(), lines});
-        if (options.listConfigs)
-          result.configs.push_back(
-              {name, kernel.getName().str(), strings(kernel, kConfigsAttr)});
-      }
+    for (ModuleOp program : job.programs) {
+      if (options.explain)
+        collectKernelLines(program, result.explanation);
+      if (options.listConfigs)
+        collectConfigs(program, result.configs);
+    }
 }
 
 /// A kernel with what it needs around it, for tilewright-opt.
@@ -321,6 +293,7 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
       return failure();
     item.into->description = std::move(*description);
     item.into->code = std::move(*code);
+    item.into->sharedBytes = getSharedBytes(item.kernel);
     return success();
   });
 }
@@ -497,6 +470,10 @@ LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
       failed(assembleKernels(module->getLoc(), programs, options,
                              result.resources)))
     return failure();
+  for (const CompiledProgram &program : programs)
+    for (ProgramExplanation &explained : result.programs)
+      if (explained.target == program.target->name)
+        explainCode(program, explained);
   ObservedStep step(&watcher, kSharedStep, "package");
   return package(module->getLoc(), programs, options.emit, prefix,
                  result.outputs);

@@ -25,6 +25,8 @@ struct CompiledKernel {
   KernelCode code;
   /// Machine code by ptxas, where it was asked for.
   std::string cubin;
+  /// Of a block; -1: none, or not known here.
+  int64_t sharedBytes = -1;
 };
 
 /// One target, compiled.

@@ -3,6 +3,7 @@
 //
 // tilewright-compile: a thin front of the compiler library.
 
+#include "Explain.h"
 #include "Output.h"
 #include "Resources.h"
 #include "Watch.h"
@@ -10,9 +11,7 @@
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,7 +28,7 @@ struct Arguments {
   EmitKind emit = EmitKind::Artifact;
   std::vector<std::string> fp;
   std::vector<std::string> require;
-  std::string stopAfter, dumpStages, explain;
+  std::string stopAfter, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas;
   LoopKind loops = LoopKind::Affine;
   bool listConfigs = false, debugInfo = false, serial = false;
@@ -101,8 +100,13 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--dump-stages", arguments.dumpStages,
                  "write the IR after each stage to DIR/<program>.<stage>");
   app.add_flag("--explain{text}", arguments.explain,
-               "say for each kernel what was decided and why, on standard "
-               "error; --explain=json for programs");
+               "say which ops became which kernel, what was decided for each "
+               "and why, on standard error; --explain=json for programs, "
+               "--explain=html as a page with a picture");
+  app.add_option("--explain-output", arguments.explainOutput,
+                 "where the explanation goes instead (a page: default "
+                 "<input>.html)")
+      ->option_text("FILE");
   app.add_flag("--list-configs", arguments.listConfigs,
                "print the lowering configs that fit each kernel, best first, "
                "and stop; any of them can be pinned in the input");
@@ -111,30 +115,35 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   declareWatchOptions(app, arguments.watch);
 }
 
+/// Of --dump-stages.
+static std::string stagePath(const Arguments &arguments, StringRef stage) {
+  SmallString<128> path(arguments.dumpStages);
+  sys::path::append(path, sys::path::stem(arguments.input) + "." + stage);
+  return path.str().str();
+}
+
 static int complain(const Twine &message) {
   errs() << "tilewright-compile: error: " << message << "\n";
   return 1;
 }
 
-static void printExplanation(ArrayRef<KernelExplanation> kernels, bool asJson) {
-  if (asJson) {
-    json::Array list;
-    for (const KernelExplanation &kernel : kernels)
-      list.push_back(json::Object{{"program", kernel.program},
-                                  {"kernel", kernel.kernel},
-                                  {"lines", json::Array(kernel.lines)}});
-    errs() << formatv("{0:2}", json::Value(std::move(list))) << "\n";
-    return;
-  }
-  StringRef program;
-  for (const KernelExplanation &kernel : kernels) {
-    if (program != kernel.program)
-      errs() << kernel.program << "\n";
-    program = kernel.program;
-    errs() << "  " << kernel.kernel << "\n";
-    for (const std::string &line : kernel.lines)
-      errs() << "    " << line << "\n";
-  }
+/// Writes what --explain asks for; text and JSON go to standard error unless
+/// --explain-output names a file, a page beside the working folder's other
+/// outputs.
+static Error writeExplanation(const Arguments &arguments,
+                              const ExplainInput &input) {
+  if (arguments.explain.empty())
+    return Error::success();
+  std::string text = arguments.explain == "json"   ? explainJson(input)
+                     : arguments.explain == "html" ? explainHtml(input)
+                                                   : explainText(input);
+  std::string path = arguments.explainOutput;
+  if (path.empty() && arguments.explain == "html")
+    path = (sys::path::stem(input.name) + ".html").str();
+  if (!path.empty())
+    return writeFile(path, text);
+  errs() << text;
+  return Error::success();
 }
 
 static std::string moreHelp() {
@@ -191,8 +200,8 @@ static int run(const Arguments &arguments) {
     options.require.push_back(unit);
   }
   if (options.explain && arguments.explain != "text" &&
-      arguments.explain != "json")
-    return complain("--explain takes text or json");
+      arguments.explain != "json" && arguments.explain != "html")
+    return complain("--explain takes text, json or html");
   if (!arguments.stopAfter.empty()) {
     options.stopAfter = lookupStage(arguments.stopAfter);
     if (!options.stopAfter)
@@ -206,10 +215,8 @@ static int run(const Arguments &arguments) {
       return complain("cannot make '" + arguments.dumpStages +
                       "': " + code.message());
     options.onStage = [&](Stage stage, StringRef text) {
-      SmallString<128> path(arguments.dumpStages);
-      sys::path::append(path,
-                        sys::path::stem(input) + "." + getStageName(stage));
-      if (Error error = writeFile(path, text))
+      if (Error error =
+              writeFile(stagePath(arguments, getStageName(stage)), text))
         dumpError = toString(std::move(error));
     };
   }
@@ -230,7 +237,16 @@ static int run(const Arguments &arguments) {
   CompileResult result =
       compile((*source)->getBuffer(), input == "-" ? "<stdin>" : input, options);
   errs() << result.diagnostics;
-  printExplanation(result.explanation, arguments.explain == "json");
+  ExplainInput explained{input == "-" ? "stdin" : sys::path::filename(input).str(),
+                         (*source)->getBuffer(),
+                         result, {}};
+  if (!arguments.dumpStages.empty())
+    for (Stage stage : getStages())
+      explained.stages.emplace_back(
+          getStageName(stage),
+          stagePath(arguments, getStageName(stage)));
+  if (Error error = writeExplanation(arguments, explained))
+    return complain(toString(std::move(error)));
   if (Error error = writeWatched(arguments.watch, result))
     return complain(toString(std::move(error)));
   if (!result.succeeded)

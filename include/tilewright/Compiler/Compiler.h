@@ -15,6 +15,7 @@
 #ifndef TILEWRIGHT_COMPILER_COMPILER_H
 #define TILEWRIGHT_COMPILER_COMPILER_H
 
+#include "tilewright/Compiler/Explanation.h"
 #include "tilewright/Compiler/Watch.h"
 #include "tilewright/Stages/Stages.h"
 
@@ -100,12 +101,6 @@ struct CompileOutput {
   std::string bytes;
 };
 
-/// What was decided about one kernel.
-struct KernelExplanation {
-  std::string program, kernel;
-  std::vector<std::string> lines;
-};
-
 /// What a CUDA kernel takes of the machine, as ptxas says; bytes.
 struct KernelResources {
   std::string program, kernel;
@@ -120,6 +115,8 @@ struct CompileResult {
   std::string diagnostics;
   std::vector<CompileOutput> outputs;
   std::vector<KernelExplanation> explanation;
+  /// With explain: the fused groups, one entry per target with kernels.
+  std::vector<ProgramExplanation> programs;
   /// With listConfigs: one entry per kernel, best config first.
   std::vector<KernelExplanation> configs;
   /// With `resources` or Cubin: one entry per CUDA kernel variant.

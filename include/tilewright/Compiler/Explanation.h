@@ -1,0 +1,80 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What was decided about a program, as data: which ops were fused into which
+// kernels, how the kernels follow each other, which variants were compiled.
+// Front ends turn it into text, JSON or a page.
+
+#ifndef TILEWRIGHT_COMPILER_EXPLANATION_H
+#define TILEWRIGHT_COMPILER_EXPLANATION_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+/// What was decided about one kernel of one program, or what a variant of it
+/// has beyond that.
+struct KernelExplanation {
+  std::string program, kernel;
+  std::vector<std::string> lines;
+};
+
+/// A value that an op, a kernel or a result takes.
+struct ExplainedUse {
+  /// Where from: number of an op or step; ~n is argument n of what is around.
+  int64_t from = 0;
+  std::string type; // "?x256xf32"
+};
+
+/// One structured op of a kernel.
+struct ExplainedOp {
+  std::string kind; // "product: mulf, addf"
+  int64_t line = 0; // of the source; 0: unknown
+  std::string type; // of its result
+  std::vector<ExplainedUse> uses;
+};
+
+/// Compiled code of a kernel.
+struct ExplainedVariant {
+  std::string name, guard, grid, block;
+  std::string language;     // ptx, spv, o
+  int64_t codeBytes = 0;
+  int64_t sharedBytes = -1; // of a block; -1: does not apply
+};
+
+struct ExplainedKernel {
+  std::string name;
+  std::vector<std::string> operands; // "read ?x784xf32"
+  std::vector<ExplainedOp> ops;
+  std::vector<ExplainedVariant> variants; // in the order in which they are tried
+};
+
+/// One launch in a function.
+struct ExplainedStep {
+  size_t kernel = 0;       // index in kernels
+  int64_t depth = 0;       // loops and branches around it
+  std::vector<ExplainedUse> uses;
+};
+
+struct ExplainedFunction {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::vector<ExplainedStep> steps;
+  std::vector<ExplainedUse> results;
+  std::string flops, bytes; // in terms of dim(argument, d); empty: unknown
+};
+
+struct ProgramExplanation {
+  std::string target;
+  /// The programs that share this structure ("vulkan_sg8", …), as in
+  /// KernelExplanation.
+  std::vector<std::string> programs;
+  std::vector<ExplainedFunction> functions;
+  std::vector<ExplainedKernel> kernels;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,299 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads explanations; see Explain.h.
+
+#include "Explain.h"
+
+#include "ExpressionText.h"
+#include "tilewright/Configure/Configure.h"
+#include "tilewright/Stages/Stages.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+//===----------------------------------------------------------------------===//
+// Lines of kernels
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> getLines(Operation *op, StringRef name) {
+  std::vector<std::string> lines;
+  if (auto list = op->getAttrOfType<ArrayAttr>(name))
+    for (Attribute line : list) {
+      if (auto text = dyn_cast<StringAttr>(line)) {
+        lines.push_back(text.getValue().str());
+      } else {
+        llvm::raw_string_ostream os(lines.emplace_back());
+        os << line;
+      }
+    }
+  return lines;
+}
+
+void tilewright::collectKernelLines(ModuleOp program,
+                                    std::vector<KernelExplanation> &into) {
+  for (auto kernel : program.getOps<func::FuncOp>()) {
+    if (!isKernel(kernel))
+      continue;
+    std::vector<std::string> lines = getLines(kernel, kExplainAttr);
+    auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+    if (auto base = original ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                                   kernel, original)
+                             : func::FuncOp()) {
+      std::vector<std::string> known = getLines(base, kExplainAttr);
+      llvm::erase_if(lines, [&](const std::string &line) {
+        return llvm::is_contained(known, line);
+      });
+    }
+    if (!lines.empty() || !original)
+      into.push_back({program.getName().value_or("").str(),
+                      kernel.getName().str(), std::move(lines)});
+  }
+}
+
+void tilewright::collectConfigs(ModuleOp program,
+                                std::vector<KernelExplanation> &into) {
+  for (auto kernel : program.getOps<func::FuncOp>())
+    if (isKernel(kernel))
+      into.push_back({program.getName().value_or("").str(),
+                      kernel.getName().str(), getLines(kernel, kConfigsAttr)});
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+/// "?x256xf32", "f32"
+static std::string toText(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!shaped || !shaped.hasRank()) {
+    os << type;
+    return text;
+  }
+  for (int64_t dim : shaped.getShape())
+    if (ShapedType::isDynamic(dim))
+      os << "?x";
+    else
+      os << dim << "x";
+  os << shaped.getElementType();
+  return text;
+}
+
+static int64_t getLine(Operation *op) {
+  auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return loc ? loc.getLine() : 0;
+}
+
+/// "product: mulf, addf": the family, and the ops of the body once each.
+static std::string describeKind(linalg::LinalgOp op) {
+  std::string kind = "elementwise";
+  if (linalg::isaContractionOpInterface(op))
+    kind = "product";
+  else if (op.getNumReductionLoops())
+    kind = "reduction";
+  SmallVector<StringRef> body;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    StringRef name = inner.getName().stripDialect();
+    if (!isa_and_nonnull<arith::ConstantOp>(inner) &&
+        !llvm::is_contained(body, name))
+      body.push_back(name);
+  }
+  if (body.empty())
+    return "relayout";
+  return kind + ": " + llvm::join(body, ", ");
+}
+
+namespace {
+/// Numbers values: arguments and what numbered ops produce. Other ops (casts,
+/// slices, reshapes) pass on the number of their first operand.
+class Origins {
+public:
+  explicit Origins(func::FuncOp func) {
+    for (BlockArgument argument : func.getArguments())
+      numbers[argument] = ~int64_t(argument.getArgNumber());
+  }
+  void number(Operation *op, int64_t value) {
+    for (Value result : op->getResults())
+      numbers[result] = value;
+  }
+  void passOn(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (std::optional<int64_t> known = lookup(operand)) {
+        if (isa<ShapedType>(operand.getType()))
+          return number(op, *known);
+      }
+  }
+  std::optional<int64_t> lookup(Value value) const {
+    auto found = numbers.find(value);
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Adds a use of `value` unless it comes from nowhere (an empty tensor).
+  void addUse(Value value, std::vector<ExplainedUse> &uses) const {
+    if (!isa<ShapedType>(value.getType()))
+      return;
+    std::optional<int64_t> from = lookup(value);
+    if (from && llvm::none_of(uses, [&](const ExplainedUse &use) {
+          return use.from == *from;
+        }))
+      uses.push_back({*from, toText(value.getType())});
+  }
+
+private:
+  DenseMap<Value, int64_t> numbers;
+};
+} // namespace
+
+static ExplainedKernel explainKernel(func::FuncOp kernel) {
+  ExplainedKernel result;
+  result.name = kernel.getName().str();
+  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    std::string text = toText(type);
+    if (access && index < access.size())
+      if (auto how = dyn_cast<StringAttr>(access[index]))
+        text = how.getValue().str() + " " + text;
+    result.operands.push_back(std::move(text));
+  }
+  Origins origins(kernel);
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured || isa<linalg::FillOp>(op)) {
+      if (!structured && !isa<func::FuncOp, func::ReturnOp>(op))
+        origins.passOn(op);
+      return structured ? WalkResult::skip() : WalkResult::advance();
+    }
+    ExplainedOp &entry = result.ops.emplace_back();
+    entry.kind = describeKind(structured);
+    entry.line = getLine(op);
+    if (op->getNumResults())
+      entry.type = toText(op->getResult(0).getType());
+    for (OpOperand *input : structured.getDpsInputOperands())
+      origins.addUse(input->get(), entry.uses);
+    for (OpOperand &init : structured.getDpsInitsMutable())
+      if (structured.payloadUsesValueFromOperand(&init))
+        origins.addUse(init.get(), entry.uses);
+    origins.number(op, result.ops.size() - 1);
+    return WalkResult::skip();
+  });
+  return result;
+}
+
+static int64_t getDepth(Operation *op) {
+  int64_t depth = 0;
+  for (Operation *up = op->getParentOp(); up && !isa<func::FuncOp>(up);
+       up = up->getParentOp())
+    ++depth;
+  return depth;
+}
+
+static ExplainedFunction
+explainFunction(func::FuncOp func, const llvm::StringMap<size_t> &kernels) {
+  ExplainedFunction result;
+  result.name = func.getName().str();
+  for (Type type : func.getArgumentTypes())
+    result.arguments.push_back(toText(type));
+  Origins origins(func);
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto dispatch = dyn_cast<DispatchOp>(op)) {
+      ExplainedStep &step = result.steps.emplace_back();
+      step.kernel = kernels.lookup(dispatch.getCallee());
+      step.depth = getDepth(op);
+      for (Value input : dispatch.getInputs())
+        origins.addUse(input, step.uses);
+      for (Value out : dispatch.getOuts())
+        origins.addUse(out, step.uses);
+      origins.number(op, result.steps.size() - 1);
+    } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
+      for (Value value : ret.getOperands())
+        if (std::optional<int64_t> from = origins.lookup(value))
+          result.results.push_back({*from, toText(value.getType())});
+    } else if (!isa<func::FuncOp>(op)) {
+      origins.passOn(op);
+    }
+  });
+  FunctionWork work = describeWork(func);
+  if (work.flops)
+    result.flops = expressionText(*work.flops);
+  if (work.bytes)
+    result.bytes = expressionText(*work.bytes);
+  return result;
+}
+
+ProgramExplanation tilewright::explainProgram(ModuleOp program,
+                                              const ParsedTarget &target) {
+  ProgramExplanation result;
+  result.target = target.name;
+  for (const TargetVariant &variant : target.variants)
+    result.programs.push_back(programName(target, variant));
+  llvm::StringMap<size_t> numbers;
+  for (auto kernel : program.getOps<func::FuncOp>())
+    if (isKernel(kernel)) {
+      numbers[kernel.getName()] = result.kernels.size();
+      result.kernels.push_back(explainKernel(kernel));
+    }
+  for (auto func : program.getOps<func::FuncOp>())
+    if (!isKernel(func) && func.isPublic() && !func.isExternal())
+      result.functions.push_back(explainFunction(func, numbers));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+int64_t tilewright::getSharedBytes(func::FuncOp kernel) {
+  int64_t bytes = -1;
+  kernel.walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    if (!isa_and_nonnull<SharedAttr>(type.getMemorySpace()) ||
+        !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+      return;
+    bytes = std::max<int64_t>(bytes, 0) +
+            type.getNumElements() *
+                ((type.getElementTypeBitWidth() + 7) / 8);
+  });
+  return bytes;
+}
+
+/// A guard without its long tail: 32-bit indices ask that of every operand.
+static std::string shortGuard(const llvm::json::Value &guard) {
+  SmallVector<StringRef> terms, kept;
+  std::string text = expressionText(guard);
+  StringRef(text).split(terms, " and ");
+  for (StringRef term : terms)
+    if (!(term.starts_with("numel(") || term.starts_with("span(")) ||
+        !term.ends_with(") < 2147483648"))
+      kept.push_back(term);
+  if (kept.size() != terms.size())
+    kept.push_back("each operand has fewer than 2^31 elements");
+  return llvm::join(kept, " and ");
+}
+
+void tilewright::explainCode(const CompiledProgram &program,
+                             ProgramExplanation &into) {
+  for (const CompiledKernel &compiled : program.kernels)
+    for (ExplainedKernel &kernel : into.kernels) {
+      if (kernel.name != compiled.dispatch)
+        continue;
+      const llvm::json::Object &description = compiled.description;
+      ExplainedVariant &variant = kernel.variants.emplace_back();
+      variant.name = compiled.code.entry;
+      if (const llvm::json::Value *guard = description.get("guard"))
+        variant.guard = shortGuard(*guard);
+      for (auto [key, text] : {std::pair("grid", &variant.grid),
+                               std::pair("block", &variant.block)})
+        if (const llvm::json::Array *extents = description.getArray(key))
+          for (const llvm::json::Value &extent : *extents)
+            *text += (text->empty() ? "" : ", ") + expressionText(extent);
+      variant.language = getExtension(compiled.code.kind).str();
+      variant.codeBytes = compiled.code.bytes.size();
+      variant.sharedBytes = compiled.sharedBytes;
+    }
+}

@@ -14,6 +14,8 @@ namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
+#define GEN_PASS_DECL_PRINTLAYOUTSPASS
+#define GEN_PASS_DEF_PRINTLAYOUTSPASS
 #define GEN_PASS_REGISTRATION
 #include "tilewright/Distribute/Passes.h.inc"
 } // namespace tilewright
@@ -35,6 +37,31 @@ struct LoadFragmentsPass
   void runOnOperation() override {
     if (isKernel(getOperation()))
       loadFragments(getOperation());
+  }
+};
+
+struct PrintLayoutsPass
+    : tilewright::impl::PrintLayoutsPassBase<PrintLayoutsPass> {
+  using Base = tilewright::impl::PrintLayoutsPassBase<PrintLayoutsPass>;
+  using Base::Base;
+  void runOnOperation() override {
+    if (!layout.empty()) {
+      std::string error;
+      FailureOr<std::string> drawn = drawLayout(layout, rows, columns, error);
+      if (failed(drawn)) {
+        getOperation().emitError() << "layout \"" << layout << "\": " << error;
+        return signalPassFailure();
+      }
+      llvm::outs() << *drawn;
+      return;
+    }
+    WalkResult result = getOperation().walk([&](func::FuncOp func) {
+      return isKernel(func) ? WalkResult(printLayouts(func, llvm::outs(), rows,
+                                                      columns))
+                            : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 

@@ -22,6 +22,15 @@ mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 /// Rewrites a kernel with layouts into thread form (see DistributePass).
 mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
 
+/// Draws the layouts of a kernel in block form: owners of vectors' elements, and
+/// banks of shared memory. Rows and columns beyond the limits are elided.
+mlir::LogicalResult printLayouts(mlir::func::FuncOp kernel,
+                                 llvm::raw_ostream &os, int64_t maxRows,
+                                 int64_t maxColumns);
+/// Draws one layout given as text; `error` says what is wrong with it.
+mlir::FailureOr<std::string> drawLayout(llvm::StringRef text, int64_t maxRows,
+                                        int64_t maxColumns, std::string &error);
+
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 std::unique_ptr<mlir::Pass> createDistributePass();
 void registerDistributePasses();

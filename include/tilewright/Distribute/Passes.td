@@ -33,6 +33,28 @@ def AssignLayoutsPass : Pass<"tilewright-assign-layouts", "::mlir::func::FuncOp"
   let dependentDialects = ["::tilewright::TilewrightDialect"];
 }
 
+def PrintLayoutsPass : Pass<"tilewright-print-layouts", "::mlir::ModuleOp"> {
+  let summary = "draw layouts as pictures in text, on standard output";
+  let description = [{
+    For every vector of a kernel with layouts (behind
+    `tilewright-assign-layouts`) a table over its last two dims that says which
+    warp, lane and register holds each element, "1:5/0" for warp 1, lane 5,
+    register 0; for every buffer in shared memory the bank that each element
+    begins in. Nothing is changed. With `layout` only the layout in that text is
+    drawn: one of registers, or with `strides=` one of shared memory (the table
+    then has offsets in elements).
+
+    ```
+    tilewright-opt k.mlir -tilewright-assign-layouts -tilewright-print-layouts -o /dev/null
+    tilewright-opt empty.mlir -tilewright-print-layouts='layout="regs=[2:1@1] lanes=[4:2@1, 8:1@0]"'
+    ```
+  }];
+  let options = [
+    Option<"layout", "layout", "std::string", "", "draw this layout alone">,
+    Option<"rows", "rows", "int64_t", "16", "rows to draw at most">,
+    Option<"columns", "columns", "int64_t", "32", "columns to draw at most">];
+}
+
 def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
   let summary = "turn block-level vectors into per-thread code";
   let description = [{

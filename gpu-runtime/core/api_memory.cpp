@@ -119,7 +119,7 @@ Status readDims(int32_t dtype, int32_t rank, const int64_t *dims,
 
 /// Bytes of the elements side by side.
 uint64_t denseBytes(const View &view) {
-  return uint64_t(view.elements) * dtypeBytes(view.dtype);
+  return uint64_t(tensorBytes(view.elements, view.dtype));
 }
 
 tilewright_view *newView(View view) {

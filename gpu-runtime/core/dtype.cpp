@@ -54,6 +54,11 @@ uint32_t dtypeBytes(tw_dtype dtype) {
   return kTable[isValidDtype(dtype) ? dtype : 0].bytes;
 }
 
+int64_t tensorBytes(int64_t elements, tw_dtype dtype) {
+  return dtype == TW_I4 ? elements / 2 + elements % 2
+                        : elements * dtypeBytes(dtype);
+}
+
 bool isFloatDtype(tw_dtype dtype) {
   return kTable[isValidDtype(dtype) ? dtype : 0].isFloat;
 }
@@ -89,7 +94,7 @@ Status denseSize(const std::vector<int64_t> &shape, tw_dtype dtype,
     count *= shape[i];
   }
   elements = count;
-  bytes = count * dtypeBytes(dtype);
+  bytes = tensorBytes(count, dtype);
   return Status::ok();
 }
 

@@ -25,8 +25,11 @@ const char *dtypeName(int32_t dtype);
 bool parseDtype(std::string_view name, tw_dtype &result);
 /// Every name, "f64, f32, …", for messages.
 const char *dtypeList();
-/// Bytes per element in a buffer: i1 and i4 take one byte each.
+/// Bytes per element in a buffer: an i1 takes one byte. Two i4 share one: theirs
+/// is 1, and sizes come from tensorBytes.
 uint32_t dtypeBytes(tw_dtype dtype);
+/// Bytes of so many elements side by side.
+int64_t tensorBytes(int64_t elements, tw_dtype dtype);
 bool isFloatDtype(tw_dtype dtype);
 
 /// "4x?xf32", where a negative dim is a question mark.

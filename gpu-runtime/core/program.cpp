@@ -296,6 +296,10 @@ Status Program::checkArguments(const FunctionDesc &function,
     if (type.kind == ValueKind::Buffer && view.buffer->isReadOnly())
       return invalidArgument(where + " is written in place; its memory is "
                                      "read-only");
+    View bytes;
+    if (type.dtype == TW_I4)
+      if (Status s = viewBytesOfInt4(view, bytes))
+        return std::move(s).in(where);
   }
   for (size_t i = 0; i < numArgs; ++i)
     for (size_t j = 0; j < numArgs; ++j)
@@ -306,6 +310,12 @@ Status Program::checkArguments(const FunctionDesc &function,
                                ", which is written in place, overlaps input " +
                                std::to_string(j));
   return Status::ok();
+}
+
+/// An argument as compiled code has it; what checkArguments accepts.
+static View asCompiled(const View &view) {
+  View bytes;
+  return view.dtype == TW_I4 && !viewBytesOfInt4(view, bytes) ? bytes : view;
 }
 
 Status Program::call(size_t function, Stream &stream, const CallValue *args,
@@ -336,7 +346,7 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
     argSlots[i] =
         args[i].kind == ValueKind::Scalar
             ? uint64_t(normaliseScalar(desc.inputs[i].dtype, args[i].bits))
-            : reinterpret_cast<uintptr_t>(context.own(args[i].view));
+            : reinterpret_cast<uintptr_t>(context.own(asCompiled(args[i].view)));
   host->function(function)(&context, argSlots.data(), resultSlots.data());
 
   std::vector<CallValue> values(numResults);
@@ -372,13 +382,14 @@ Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,
   const FunctionDesc &desc = program.functions[function];
   if (Status s = checkArguments(desc, args, numArgs))
     return std::move(s).in("function '" + desc.name + "'");
+  std::vector<View> views(numArgs);
   std::vector<ExpressionOperand> operands(numArgs);
   std::vector<int64_t> scalars;
   for (size_t i = 0; i < numArgs; ++i) {
     if (args[i].kind == ValueKind::Scalar)
       scalars.push_back(normaliseScalar(desc.inputs[i].dtype, args[i].bits));
     else
-      operands[i] = describe(args[i].view, 0);
+      operands[i] = describe(views[i] = asCompiled(args[i].view), 0);
   }
   ExpressionValues values{operands.data(), scalars.data()};
   // An estimate that cannot be computed is unknown, not an error.

@@ -131,6 +131,10 @@ Status makeStridedView(std::shared_ptr<Buffer> buffer, uint64_t offset,
   if (isDense || !view.elements)
     return makeView(std::move(buffer), view.elements ? offset : 0, dtype,
                     std::move(dims), result);
+  if (dtype == TW_I4)
+    return invalidArgument("tensor " + shapeText(dims, dtype) +
+                           " is a window, and elements of i4 share bytes; only "
+                           "dense tensors of i4 exist");
   view.strides = std::move(strides);
   int64_t size = dtypeBytes(dtype);
   if (!checkedAdd(last, 1, last) || !checkedMul(last, size, view.bytes) ||
@@ -275,6 +279,18 @@ Status makePadded(const View &source, const std::vector<int64_t> &low,
     strides.push_back(source.stride(d));
   }
   return makePaddedView(source, std::move(dims), std::move(strides), before, result);
+}
+
+Status viewBytesOfInt4(const View &source, View &result) {
+  if (source.dims.empty() || source.dims.back() % 2)
+    return invalidArgument("tensor " + source.text() +
+                           " has an odd innermost dim; two elements of a row "
+                           "share a byte");
+  result = source;
+  result.dtype = TW_I8;
+  result.dims.back() /= 2;
+  result.elements /= 2;
+  return Status::ok();
 }
 
 ExpressionOperand describe(const View &view, int64_t offset) {

@@ -77,6 +77,10 @@ Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
 Status makePadded(const View &source, const std::vector<int64_t> &low,
                   const std::vector<int64_t> &high, View &result);
 
+/// The bytes of a dense tensor of i4, as i8 with half the innermost dim: what
+/// compiled code sees. An error where that dim is odd.
+Status viewBytesOfInt4(const View &source, View &result);
+
 /// What expressions see of a view that a kernel gets from `offset` elements
 /// before its first one on.
 ExpressionOperand describe(const View &view, int64_t offset);

@@ -20,6 +20,7 @@
 #include "Watcher.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Input/Input.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Reference.h"
@@ -72,6 +73,7 @@ public:
   LogicalResult run(StringRef source, StringRef name);
 
 private:
+  void declareInt4(HostProgram &host);
   void buildFor(Stage stage, KernelForm form, OpPassManager &pm);
   LogicalResult runOn(ModuleOp module, Stage stage, KernelForm form);
   /// Loads the dialects that `pm` will ask for. Threads must not: loading
@@ -112,6 +114,8 @@ private:
   mutable Watcher watcher;
   std::vector<ParsedTarget> targets;
   ArgumentNames names;
+  /// Of functions that take tensors of i4, as they were written.
+  llvm::StringMap<FunctionType> int4Signatures;
   std::vector<Job> jobs;
   OwningOpRef<ModuleOp> module;
   MLIRContext *context = nullptr;
@@ -309,10 +313,15 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   if (options.emit == EmitKind::Object)
     host.objectPrefix = prefix + "_" + asCName(targetFolder(*job.target));
   if (job.backend->getKernelForm() == KernelForm::None) {
+    for (auto func : job.hostForm->getOps<func::FuncOp>())
+      if (failed(unpackInt4(func)))
+        return failure();
     FailureOr<HostProgram> oracle = compileReference(*job.hostForm, host);
-    if (succeeded(oracle))
-      program.host = std::move(*oracle);
-    return success(succeeded(oracle));
+    if (failed(oracle))
+      return failure();
+    program.host = std::move(*oracle);
+    declareInt4(program.host);
+    return success();
   }
   if (failed(compileKernels(job, program)))
     return failure();
@@ -345,6 +354,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
       return failure();
     program.dispatches.push_back(std::move(*dispatch));
   }
+  declareInt4(program.host);
   return success();
 }
 
@@ -354,6 +364,13 @@ LogicalResult Compilation::emitLoops() {
     return failure();
   result.outputs.push_back({"", toText(*module, options.debugInfo)});
   return success();
+}
+
+/// Callers have tensors of i4, of which the compiled functions get the bytes.
+void Compilation::declareInt4(HostProgram &host) {
+  for (HostFunction &function : host.functions)
+    if (FunctionType type = int4Signatures.lookup(function.name))
+      function.type = type;
 }
 
 LogicalResult Compilation::run(StringRef source, StringRef name) {
@@ -435,6 +452,11 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   note(kRequireAttr, options.require);
   if (options.emit == EmitKind::Loops)
     return emitLoops();
+  for (auto func : module->getOps<func::FuncOp>())
+    if (llvm::any_of(func.getArgumentTypes(), [](Type type) {
+          return getElementTypeOrSelf(type).isInteger(4);
+        }))
+      int4Signatures[func.getName()] = func.getFunctionType();
   for (const ParsedTarget &target : targets) {
     Job &job = jobs.emplace_back();
     job.target = &target;

@@ -42,6 +42,9 @@ static std::string objection(Type type, bool isResult) {
     return "only ranked types are compiled; give it a shape of '?'";
   if (!isa<RankedTensorType, MemRefType>(type))
     return "values are tensors, memrefs or scalars";
+  if (shaped.getElementType().isInteger(4))
+    return "i4 is the element of tensors that are read, two to a byte; take an "
+           "argument as a tensor, return i8";
   if (!isElementType(shaped.getElementType()))
     return "elements are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f16, bf16, f32 "
            "or f64";

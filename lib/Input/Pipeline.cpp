@@ -17,6 +17,7 @@ namespace tilewright {
 
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
+  pm.nest<func::FuncOp>().addPass(createUnpackInt4Pass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
 }

@@ -68,6 +68,7 @@ E5M2 = ElementType("f8E5M2", 8, 2, 2.0**-16)
 I32 = ElementType("i32", 32)
 I16 = ElementType("i16", 16)
 I8 = ElementType("i8", 8)
+I4 = ElementType("i4", 4)  # two to a byte
 I64 = ElementType("i64", 64)
 INDEX = ElementType("index", 64)
 TYPES = (F32, F16, BF16, F64, I32, I8)

@@ -26,6 +26,8 @@ std::string HostTensor::type() const { return runtime::shapeText(dims, dtype); }
 bool HostTensor::isFloat() const { return runtime::isFloatDtype(dtype); }
 
 int64_t HostTensor::bits(int64_t i) const {
+  if (dtype == TW_I4)
+    return static_cast<int8_t>(bytes[i / 2] << (i % 2 ? 0 : 4)) >> 4;
   uint32_t size = dtypeBytes(dtype);
   uint64_t value = 0;
   std::memcpy(&value, bytes.data() + i * size, size);
@@ -44,6 +46,12 @@ double HostTensor::number(int64_t i) const {
 }
 
 void HostTensor::setBits(int64_t i, int64_t value) {
+  if (dtype == TW_I4) {
+    int shift = i % 2 ? 4 : 0;
+    uint8_t other = bytes[i / 2] & (0xf0 >> shift);
+    bytes[i / 2] = static_cast<uint8_t>(other | (value & 15) << shift);
+    return;
+  }
   uint32_t size = dtypeBytes(dtype);
   std::memcpy(bytes.data() + i * size, &value, size);
 }

@@ -216,14 +216,15 @@ HostTensor parseNpy(const std::string &what, const std::string &bytes,
     size = size * 10 + (descr[i] - '0');
   }
   HostTensor tensor;
-  tw_dtype dtype;
+  tw_dtype dtype = wanted;
   if (!good || !convert(descr[1], size, wanted, dtype))
     fail("element type '" + descr + "'" +
          (good ? std::string(" for ") + runtime::dtypeName(wanted) : "") +
          "; accepted are " + kAccepted +
          " (V and u for types that NumPy lacks)");
   try {
-    tensor = makeTensor(dtype, header.shape);
+    // An array has a byte for each i4.
+    tensor = makeTensor(dtype == TW_I4 ? TW_I8 : dtype, header.shape);
   } catch (const RunError &e) {
     fail(e.what());
   }
@@ -238,10 +239,26 @@ HostTensor parseNpy(const std::string &what, const std::string &bytes,
       std::reverse(tensor.bytes.begin() + i, tensor.bytes.begin() + i + size);
   if (header.fortranOrder && tensor.dims.size() > 1)
     tensor.bytes = toRowMajor(tensor.bytes, tensor.dims, size);
-  return tensor;
+  if (dtype != TW_I4)
+    return tensor;
+  HostTensor packed = makeTensor(TW_I4, tensor.dims);
+  for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {
+    int64_t value = tensor.bits(i);
+    if (value < -8 || value > 15)
+      fail("element " + std::to_string(i) + " is " + std::to_string(value) +
+           ", which does not fit i4: -8 to 15");
+    packed.setBits(i, value);
+  }
+  return packed;
 }
 
 std::string formatNpy(const HostTensor &tensor) {
+  if (tensor.dtype == TW_I4) {
+    HostTensor wide = makeTensor(TW_I8, tensor.dims);
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
+      wide.setBits(i, tensor.bits(i));
+    return formatNpy(wide);
+  }
   const char *descr = nullptr;
   switch (tensor.dtype) {
   case TW_F64:

@@ -302,7 +302,8 @@ tilewright_buffer_copy(tilewright_buffer *target, uint64_t target_offset,
 
 /* "f32"; "invalid" for an unknown number. */
 TILEWRIGHT_API const char *tilewright_dtype_name(int32_t dtype);
-/* Bytes per element (i1 and i4: 1); 0 for an unknown number. */
+/* Bytes per element (i1: 1); 0 for an unknown number. Of i4 two share a byte,
+ * the first in its low half: 1, and a tensor has half as many bytes, rounded up. */
 TILEWRIGHT_API uint32_t tilewright_dtype_size(int32_t dtype);
 
 /* A tensor in memory of a buffer. */

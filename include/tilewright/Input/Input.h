@@ -31,6 +31,9 @@ mlir::LogicalResult checkInput(mlir::ModuleOp module);
 
 /// Replaces memrefs inside `func` by tensors; the signature stays. Emits an
 /// error and fails where a use of a memref has no tensor form.
+/// Tensors of i4 as tensors of bytes (lib/Input/UnpackInt4.cpp).
+mlir::LogicalResult unpackInt4(mlir::func::FuncOp func);
+
 mlir::LogicalResult raiseMemrefs(mlir::func::FuncOp func);
 
 } // namespace tilewright

@@ -17,6 +17,20 @@ def CheckInputPass : Pass<"tilewright-check-input", "::mlir::ModuleOp"> {
   }];
 }
 
+def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
+  let summary = "Tensors of i4 are read out of bytes";
+  let description = [{
+    Arguments and constants `tensor<...xNxi4>` become `tensor<...xN/2xi8>`, two
+    elements to a byte, the first in the low four bits. A structured op takes
+    them apart, and elementwise ops that read them (dequantisation) work on the
+    pairs with it. N is even; bodies only extend and convert i4; what else uses
+    such a tensor is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> {
   let summary = "Bring structured ops on memrefs to tensors";
   let description = [{

@@ -1,16 +1,16 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Elements of 8 bits that only products and conversions know: f8E4M3FN and f8E5M2 converted, moved and multiplied;
-products of signed by unsigned bytes.
+"""Elements that only products and conversions know: f8E4M3FN and f8E5M2 converted, moved and multiplied; products of signed
+by unsigned bytes; weights of i4, multiplied and dequantised.
 
 Sums of products of 8-bit floats stay below 2^13, which is what a Hopper GPU adds up exactly.
 """
 
 import numpy as np
 
-from data import BF16, E4M3, E5M2, F16, F32, F64, I32, I8, integers, uniform
+from data import BF16, E4M3, E5M2, F16, F32, F64, I32, I4, I8, integers, uniform
 from families import relayout
-from families.contraction import sizes
+from families.contraction import indexing, sizes
 from functions import EXACT, Function
 
 FORMS = {"nn": ("mk", "kn"), "ta": ("km", "kn"), "tb": ("mk", "nk")}
@@ -79,7 +79,51 @@ def quantized(element):
     return f
 
 
+def dequantized(groups, signed, dynamic):
+    """x · ((w - zero) · scale), with a scale for each row of w, or for each group of it."""
+    dims = {"m": 33, "n": 42, "g": 3, "K": 32}
+    w_dims, s_dims = ("ngK", "ng") if groups else ("nK", "n")
+    x_dims = w_dims.replace("n", "m")
+    f = Function("dequantized", "i4-f16" if signed else "u4-f16", "groups" if groups else "rows",
+                 {d: dims[d] for d in "mn" + w_dims[1:]}, dynamic)
+    x, w = f.arg(F16, x_dims), f.arg(I4, w_dims)
+    scale, zero = f.arg(F16, s_dims), f.arg(F16, s_dims)
+
+    def body(lines, w, scale, zero, out):
+        lines.extend((f"%f = arith.{'si' if signed else 'ui'}tofp {w} : i4 to f16", f"%d = arith.subf %f, {zero} : f16",
+                      f"%p = arith.mulf %d, {scale} : f16"))
+        return "%p"
+
+    weights = f.generic(w_dims, [w, scale, zero], f.empty(F16, w_dims), body)
+    iteration = "mn" + w_dims[1:]
+    maps = indexing(iteration, x_dims, w_dims, "mn")
+    f.ret(f.op("linalg.contract", [x, weights], f.zeros(F32, "mn"), maps))
+
+    def reference(x, w, scale, zero):
+        w = w if signed else w & 15
+        scale, zero = (v.reshape(v.shape + (1,)) for v in (scale, zero))
+        return np.einsum(f"{x_dims},{w_dims}->mn", x, (w - zero) * scale)
+
+    for sizes_ in ({}, {"m": 17, "n": 5, "g": 1}, {"m": 0, "n": 4, "g": 2}) if dynamic else ({},):
+        sizes_ = {d: s for d, s in sizes_.items() if d in f.sizes}
+        label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
+        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-8, 7), integers(-2, 2), integers(-2, 2)], EXACT, reference)
+    return f
+
+
+def product_of_int4():
+    f = Function("dequantized", "i4-i32", "product", {"m": 33, "n": 41, "K": 58}, True)
+    ins = [f.arg(I4, "mK"), f.arg(I4, "nK")]
+    f.ret(f.op("linalg.contract", ins, f.zeros(I32, "mn"), indexing("mnK", "mK", "nK", "mn")))
+    f.case("int/33x41x58", {}, integers(-8, 7), EXACT, lambda x, w: x @ w.T)
+    return f
+
+
 def functions():
+    yield dequantized(False, True, False)
+    yield dequantized(True, True, True)
+    yield dequantized(False, False, False)
+    yield product_of_int4()
     for element in (E4M3, E5M2):
         for other in (F32, F16, BF16, F64):
             yield cast(other, element)

@@ -43,8 +43,25 @@ TEST(Npy, RoundTrips) {
       HostTensor back = parseNpy("f.npy", bytes, dtype);
       EXPECT_EQ(back.type(), tensor.type());
       EXPECT_EQ(back.bytes, tensor.bytes);
-      EXPECT_EQ((bytes.size() - tensor.bytes.size()) % 64, 0u);
+      size_t data = dtype == TW_I4 ? tensor.elements() : tensor.bytes.size();
+      EXPECT_EQ((bytes.size() - data) % 64, 0u);
     }
+}
+
+TEST(Npy, Int4IsPackedInMemoryAndByteByByteInAFile) {
+  HostTensor tensor = makeTensor(TW_I4, {2, 3});
+  EXPECT_EQ(tensor.bytes.size(), 3u);
+  const int64_t values[] = {1, -8, 7, -1, 0, 5};
+  for (int64_t i = 0; i < 6; ++i)
+    tensor.setBits(i, values[i]);
+  for (int64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(tensor.bits(i), values[i]);
+  EXPECT_EQ(tensor.bytes[0], 0x81); // the first element in the low half
+  std::string bytes = formatNpy(tensor);
+  EXPECT_EQ(bytes.substr(bytes.size() - 6), std::string("\x01\xf8\x07\xff\x00\x05", 6));
+  bytes[bytes.size() - 1] = 16;
+  EXPECT_EQ(failure(bytes, TW_I4),
+            "f.npy: element 5 is 16, which does not fit i4: -8 to 15");
 }
 
 TEST(Npy, ReadsOtherOrders) {

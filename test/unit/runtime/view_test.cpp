@@ -41,6 +41,35 @@ protected:
   std::vector<tilewright_buffer *> buffers;
 };
 
+TEST_F(ViewTest, TwoInt4ShareAByte) {
+  tilewright_buffer *memory = buffer(12);
+  const int64_t dims[] = {4, 6}, wide[] = {4, 8}, strides[] = {8, 1};
+  tilewright_view *view = nullptr;
+  EXPECT_OK(tilewright_view_create(memory, 0, TW_I4, 2, dims, &view));
+  owned.push_back(view);
+  View bytes;
+  EXPECT_FALSE(viewBytesOfInt4(*view->object, bytes));
+  EXPECT_EQ(bytes.text(), "4x3xi8");
+  EXPECT_EQ(bytes.elements, 12);
+  EXPECT_EQ(bytes.bytes, 12);
+
+  tilewright_view *none = nullptr;
+  tilewright_status *status =
+      tilewright_view_create(memory, 0, TW_I4, 2, wide, &none);
+  EXPECT_NE(status, nullptr); // 16 bytes
+  tilewright_status_release(status);
+  status = tilewright_view_create_strided(memory, 0, TW_I4, 2, dims, strides,
+                                          &none);
+  ASSERT_NE(status, nullptr);
+  EXPECT_NE(std::string(tilewright_status_message(status))
+                .find("elements of i4 share bytes"),
+            std::string::npos);
+  tilewright_status_release(status);
+  View odd = *view->object;
+  odd.dims = {8, 3};
+  EXPECT_TRUE(viewBytesOfInt4(odd, bytes));
+}
+
 TEST_F(ViewTest, WritesAndReadsBetweenTheGaps) {
   tilewright_buffer *memory = buffer(24 * 4);
   std::vector<int32_t> before(24), window = {-1, -2, -3, -4, -5, -6};

@@ -1,0 +1,304 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensors of i4 are weights: they lie in memory two to a byte, the element of
+// the even index in the low four bits, and are only read. To everything behind
+// this pass they are tensors of bytes with half the innermost dim; an op takes
+// the nibbles apart, which what scales them is merged with:
+//
+//   func.func @f(%w: tensor<80x96xi4>, …)
+//     %d = linalg.generic ins(%w, %scale) … { arith.sitofp %x : i4 to f16 … }
+//
+//   func.func @f(%w: tensor<80x48xi8>, …)
+//     %u = linalg.generic {(n, k, h) -> (n, k), (h), (n, k, h)}
+//            ins(%w, dense<[0, 4]>) … { shrui, shli by 4, shrsi by 4 }
+//     %v = linalg.generic ins(%u, %scale) … { arith.sitofp %x : i8 to f16 … }
+//     %d = tensor.collapse_shape %v [[0], [1, 2]] : tensor<80x48x2xf16> …
+//
+// Products of i4 themselves become products of bytes.
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Input/Input.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_UNPACKINT4PASS
+#include "tilewright/Input/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+/// A tensor of i4, or null.
+static RankedTensorType packedType(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isInteger(4) ? type : nullptr;
+}
+
+/// The bytes of a tensor of i4.
+static RankedTensorType bytesOf(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (ShapedType::isStatic(shape.back()))
+    shape.back() /= 2;
+  return RankedTensorType::get(shape, IntegerType::get(type.getContext(), 8));
+}
+
+/// Why `type` cannot be held two to a byte; empty if it can.
+static std::string objection(RankedTensorType type) {
+  if (type.getRank() == 0)
+    return "is less than a byte; make it an i8";
+  if (ShapedType::isStatic(type.getShape().back()) && type.getShape().back() % 2)
+    return "has rows of " + std::to_string(type.getShape().back()) +
+           " elements, and two of them share a byte; make the innermost dim even";
+  return {};
+}
+
+namespace {
+/// The values of one function that are tensors of i4, as bytes.
+class Unpacker {
+public:
+  explicit Unpacker(func::FuncOp func) : func(func), b(func.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check(Value value);
+  LogicalResult generalizeReaders(Value value);
+  LogicalResult replace(Value value, Value bytes, int64_t innermost);
+  LogicalResult read(linalg::GenericOp op, OpOperand &operand, Value bytes);
+  Value unpack(Value bytes, RankedTensorType packed, bool isUnsigned);
+  void mergeWithReaders();
+
+  func::FuncOp func;
+  IRRewriter b;
+};
+} // namespace
+
+LogicalResult Unpacker::check(Value value) {
+  std::string reason = objection(packedType(value));
+  if (!reason.empty()) {
+    Operation *op = value.getDefiningOp();
+    return (op ? op->emitOpError() : func.emitOpError())
+           << "has a value of type " << value.getType() << ", which " << reason;
+  }
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    bool reads = op && op.hasPureTensorSemantics() && op.isDpsInput(&use) &&
+                 llvm::none_of(op->getResults(), [](Value result) {
+                   return packedType(result);
+                 });
+    if (!reads && !isa<tensor::DimOp>(user))
+      return user->emitOpError()
+             << "uses a tensor of i4, which structured ops only read (two "
+                "elements share a byte); extend its elements with linalg.generic "
+                "first";
+  }
+  return success();
+}
+
+/// Nibble `h` of each byte, in the last dim of the result, as a number of i8.
+Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
+  Location loc = bytes.getLoc();
+  auto type = cast<RankedTensorType>(bytes.getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(2);
+  Type i8 = b.getI8Type();
+  auto wide = RankedTensorType::get(shape, i8);
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(b, loc, bytes, dim));
+  Value shifts = arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(RankedTensorType::get({2}, i8),
+                             ArrayRef<int8_t>{0, 4}));
+  Value empty = tensor::EmptyOp::create(b, loc, wide, sizes);
+  AffineMap all = b.getMultiDimIdentityMap(rank + 1);
+  SmallVector<AffineMap> maps = {
+      all.dropResult(rank),
+      AffineMap::get(rank + 1, 0, b.getAffineDimExpr(rank)), all};
+  SmallVector<utils::IteratorType> loops(rank + 1,
+                                         utils::IteratorType::parallel);
+  auto op = linalg::GenericOp::create(
+      b, loc, wide, ValueRange{bytes, shifts}, empty, maps, loops,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        auto constant = [&](int64_t value) -> Value {
+          return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value));
+        };
+        Value low = arith::ShRUIOp::create(b, loc, args[0], args[1]);
+        Value result;
+        if (isUnsigned) {
+          result = arith::AndIOp::create(b, loc, low, constant(15));
+        } else {
+          Value four = constant(4);
+          result = arith::ShRSIOp::create(
+              b, loc, arith::ShLIOp::create(b, loc, low, four), four);
+        }
+        linalg::YieldOp::create(b, loc, result);
+      });
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    groups.push_back({dim});
+  groups.back().push_back(rank);
+  return tensor::CollapseShapeOp::create(
+      b, loc, RankedTensorType::get(packed.getShape(), i8), op.getResult(0),
+      groups);
+}
+
+/// Makes `op` read bytes where it read nibbles.
+LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
+                             Value bytes) {
+  BlockArgument element = op.getMatchingBlockArgument(&operand);
+  auto isUnsigned = [](Operation *user) {
+    return isa<arith::ExtUIOp, arith::UIToFPOp>(user);
+  };
+  for (Operation *user : element.getUsers())
+    if (!isUnsigned(user) && !isa<arith::ExtSIOp, arith::SIToFPOp>(user))
+      return user->emitOpError("computes with i4, which is only extended and "
+                               "converted to floats; do so first");
+  bool allUnsigned = llvm::all_of(element.getUsers(), isUnsigned);
+  b.setInsertionPoint(op);
+  Value unpacked = unpack(bytes, packedType(operand.get()), allUnsigned);
+  b.modifyOpInPlace(op, [&] {
+    operand.set(unpacked);
+    element.setType(b.getI8Type());
+  });
+  for (Operation *user : llvm::make_early_inc_range(element.getUsers())) {
+    if (isUnsigned(user) && !allUnsigned) {
+      b.setInsertionPoint(user);
+      Value mask = arith::ConstantOp::create(b, user->getLoc(),
+                                             b.getI8IntegerAttr(15));
+      user->setOperand(
+          0, arith::AndIOp::create(b, user->getLoc(), element, mask));
+    }
+    if (user->getResult(0).getType() == element.getType())
+      b.replaceOp(user, user->getOperand(0)); // i4 to i8
+  }
+  return success();
+}
+
+/// Named ops that read `value` in the general form, whose body can be changed.
+LogicalResult Unpacker::generalizeReaders(Value value) {
+  SetVector<Operation *> readers;
+  for (Operation *user : value.getUsers())
+    if (isa<linalg::LinalgOp>(user) && !isa<linalg::GenericOp>(user))
+      readers.insert(user);
+  for (Operation *op : readers) {
+    Attribute config = op->getAttr(kConfigAttr);
+    b.setInsertionPoint(op);
+    FailureOr<linalg::GenericOp> generic =
+        linalg::generalizeNamedOp(b, cast<linalg::LinalgOp>(op));
+    if (failed(generic))
+      return op->emitOpError("has no linalg.generic form; write it as one");
+    if (config)
+      (*generic)->setAttr(kConfigAttr, config);
+  }
+  return success();
+}
+
+/// `bytes` instead of `value`, whose last dim is `innermost`.
+LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
+  if (failed(generalizeReaders(value)))
+    return failure();
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    uses.push_back(&use);
+  for (OpOperand *use : uses) {
+    if (auto dim = dyn_cast<tensor::DimOp>(use->getOwner())) {
+      std::optional<int64_t> number = dim.getConstantIndex();
+      if (!number)
+        return dim.emitOpError("of a tensor of i4 needs a constant index");
+      b.setInsertionPoint(dim);
+      Value size = tensor::DimOp::create(b, dim.getLoc(), bytes, *number);
+      if (*number == innermost)
+        size = arith::MulIOp::create(
+            b, dim.getLoc(), size,
+            arith::ConstantIndexOp::create(b, dim.getLoc(), 2));
+      b.replaceOp(dim, size);
+      continue;
+    }
+    if (failed(read(cast<linalg::GenericOp>(use->getOwner()), *use, bytes)))
+      return failure();
+  }
+  return success();
+}
+
+/// An elementwise op that reads the nibbles works on them in pairs, so that
+/// they are never written on their own.
+void Unpacker::mergeWithReaders() {
+  RewritePatternSet patterns(func.getContext());
+  linalg::populateFoldReshapeOpsByExpansionPatterns(
+      patterns, [](OpOperand *operand) {
+        auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+        auto reader = dyn_cast<linalg::GenericOp>(operand->getOwner());
+        return collapse && reader && reader.getNumReductionLoops() == 0 &&
+               !reader->hasAttr(kConfigAttr) &&
+               collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+      });
+  (void)applyPatternsGreedily(func, std::move(patterns));
+}
+
+LogicalResult Unpacker::run() {
+  SmallVector<Value> values;
+  for (BlockArgument argument : func.getArguments())
+    if (packedType(argument))
+      values.push_back(argument);
+  func.walk([&](arith::ConstantOp constant) {
+    if (packedType(constant) && isa<DenseIntElementsAttr>(constant.getValue()))
+      values.push_back(constant);
+  });
+  for (Value value : values)
+    if (failed(check(value)))
+      return failure();
+  for (Value value : values) {
+    RankedTensorType type = packedType(value), bytes = bytesOf(type);
+    int64_t innermost = type.getRank() - 1;
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
+      SmallVector<APInt> nibbles(
+          cast<DenseIntElementsAttr>(constant.getValue()).getValues<APInt>());
+      SmallVector<int8_t> packed;
+      for (size_t i = 0; i + 1 < nibbles.size(); i += 2)
+        packed.push_back(int8_t(nibbles[i].getZExtValue() |
+                                nibbles[i + 1].getZExtValue() << 4));
+      b.setInsertionPoint(constant);
+      Value held = arith::ConstantOp::create(
+          b, constant.getLoc(),
+          DenseElementsAttr::get(bytes, ArrayRef<int8_t>(packed)));
+      if (failed(replace(constant, held, innermost)))
+        return failure();
+      b.eraseOp(constant);
+      continue;
+    }
+    auto argument = cast<BlockArgument>(value);
+    Block *entry = argument.getOwner();
+    BlockArgument held =
+        entry->insertArgument(argument.getArgNumber(), bytes, argument.getLoc());
+    if (failed(replace(argument, held, innermost)))
+      return failure();
+    entry->eraseArgument(argument.getArgNumber());
+  }
+  if (values.empty())
+    return success();
+  func.setFunctionType(b.getFunctionType(
+      func.getBody().front().getArgumentTypes(), func.getResultTypes()));
+  mergeWithReaders();
+  return success();
+}
+
+LogicalResult tilewright::unpackInt4(func::FuncOp func) {
+  return func.isExternal() ? success() : Unpacker(func).run();
+}
+
+namespace {
+struct UnpackInt4Pass
+    : public tilewright::impl::UnpackInt4PassBase<UnpackInt4Pass> {
+  void runOnOperation() override {
+    if (failed(unpackInt4(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

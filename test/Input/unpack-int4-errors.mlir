@@ -1,0 +1,50 @@
+// RUN: tilewright-opt %s -tilewright-unpack-int4 -tilewright-check-input -split-input-file -verify-diagnostics
+
+// expected-error @below {{has a value of type 'tensor<4x5xi4>', which has rows of 5 elements, and two of them share a byte; make the innermost dim even}}
+func.func @Odd(%w: tensor<4x5xi4>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{has a value of type 'tensor<i4>', which is less than a byte; make it an i8}}
+func.func @Single(%w: tensor<i4>) {
+  return
+}
+
+// -----
+
+func.func @Window(%w: tensor<4x6xi4>) {
+  // expected-error @below {{uses a tensor of i4, which structured ops only read}}
+  %v = tensor.extract_slice %w[0, 1] [4, 4] [1, 1] : tensor<4x6xi4> to tensor<4x4xi4>
+  return
+}
+
+// -----
+
+func.func @Copy(%w: tensor<4x6xi4>, %o: tensor<4x6xi4>) -> tensor<4x6xi4> {
+  // expected-error @below {{uses a tensor of i4, which structured ops only read}}
+  %r = linalg.copy ins(%w : tensor<4x6xi4>) outs(%o : tensor<4x6xi4>) -> tensor<4x6xi4>
+  return %r : tensor<4x6xi4>
+}
+
+// -----
+
+func.func @Arithmetic(%w: tensor<6xi4>, %o: tensor<6xi8>) -> tensor<6xi8> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%w : tensor<6xi4>) outs(%o : tensor<6xi8>) {
+  ^bb0(%x: i4, %out: i8):
+    // expected-error @below {{computes with i4, which is only extended and converted to floats; do so first}}
+    %s = arith.addi %x, %x : i4
+    %v = arith.extsi %s : i4 to i8
+    linalg.yield %v : i8
+  } -> tensor<6xi8>
+  return %r : tensor<6xi8>
+}
+
+// -----
+
+// expected-error @below {{argument 0 has type 'memref<4x6xi4>': i4 is the element of tensors that are read, two to a byte; take an argument as a tensor, return i8}}
+func.func @Memref(%w: memref<4x6xi4>) {
+  return
+}

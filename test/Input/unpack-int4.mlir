@@ -1,0 +1,67 @@
+// RUN: tilewright-opt %s -tilewright-unpack-int4 | FileCheck %s
+
+// Two elements a byte, the first in the low bits. What scales them works on the
+// pairs; the product reads its result as it did.
+// CHECK-DAG: #[[BYTES:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[HALF:.*]] = affine_map<(d0, d1, d2) -> (d2)>
+// CHECK-DAG: #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-LABEL: func.func @Dequantize(
+// CHECK-SAME: %[[W:.*]]: tensor<80x48xi8>
+// CHECK: %[[SHIFTS:.*]] = arith.constant dense<[0, 4]> : tensor<2xi8>
+// CHECK: %[[U:.*]] = linalg.generic {indexing_maps = [#[[BYTES]], #[[HALF]], #[[ALL]]]
+// CHECK-SAME: ins(%[[W]], %[[SHIFTS]]
+// CHECK: %[[LOW:.*]] = arith.shrui
+// CHECK: %[[HIGH:.*]] = arith.shli %[[LOW]]
+// CHECK: arith.shrsi %[[HIGH]]
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[U]], %{{.*}} : tensor<80x48x2xi8>, tensor<80xf16>)
+// CHECK: arith.sitofp %{{.*}} : i8 to f16
+// CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0], [1, 2]] : tensor<80x48x2xf16> into tensor<80x96xf16>
+func.func @Dequantize(%w: tensor<80x96xi4>, %s: tensor<80xf16>, %o: tensor<80x96xf16>) -> tensor<80x96xf16> {
+  %r = linalg.generic {indexing_maps = [affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>, affine_map<(n, k) -> (n, k)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%w, %s : tensor<80x96xi4>, tensor<80xf16>) outs(%o : tensor<80x96xf16>) {
+  ^bb0(%x: i4, %scale: f16, %out: f16):
+    %f = arith.sitofp %x : i4 to f16
+    %p = arith.mulf %f, %scale : f16
+    linalg.yield %p : f16
+  } -> tensor<80x96xf16>
+  return %r : tensor<80x96xf16>
+}
+
+// A product of i4 is one of bytes.
+// CHECK-LABEL: func.func @Product(
+// CHECK-SAME: tensor<?x?xi8>, %{{.*}}: tensor<?x?xi8>
+// CHECK: %[[A:.*]] = tensor.collapse_shape {{.*}} into tensor<?x?xi8>
+// CHECK: %[[B:.*]] = tensor.collapse_shape {{.*}} into tensor<?x?xi8>
+// CHECK: linalg.generic {{.*}} ins(%[[A]], %[[B]] : tensor<?x?xi8>, tensor<?x?xi8>)
+// CHECK: arith.extsi %{{.*}} : i8 to i32
+func.func @Product(%a: tensor<?x?xi4>, %b: tensor<?x?xi4>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x?xi4>, tensor<?x?xi4>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+// Sizes are those of the elements.
+// CHECK-LABEL: func.func @Sizes
+// CHECK: %[[BYTES:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x?xi8>
+// CHECK: arith.muli %[[BYTES]]
+func.func @Sizes(%a: tensor<?x?xi4>) -> index {
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %a, %c1 : tensor<?x?xi4>
+  return %d : index
+}
+
+// CHECK-LABEL: func.func @Unsigned
+// CHECK: arith.constant dense<[-127, -9]> : tensor<2xi8>
+// CHECK: arith.andi
+// CHECK: arith.extui %{{.*}} : i8 to i32
+func.func @Unsigned(%o: tensor<4xi32>) -> tensor<4xi32> {
+  %k = arith.constant dense<[1, -8, 7, -1]> : tensor<4xi4>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%k : tensor<4xi4>) outs(%o : tensor<4xi32>) {
+  ^bb0(%x: i4, %out: i32):
+    %v = arith.extui %x : i4 to i32
+    linalg.yield %v : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}

@@ -166,6 +166,11 @@ void tilewright_device_trim(tilewright_device *device) {
   if (device)
     device->object->trim();
 }
+void tilewright_device_set_timeout(tilewright_device *device,
+                                   uint64_t nanoseconds) {
+  if (device)
+    device->object->setTimeout(nanoseconds);
+}
 void tilewright_device_set_poison(tilewright_device *device, int32_t on) {
   if (device)
     device->object->poison = on != 0;
@@ -224,7 +229,7 @@ void tilewright_stream_release(tilewright_stream *stream) {
 void tilewright_stream_set_timeout(tilewright_stream *stream,
                                    uint64_t nanoseconds) {
   if (stream)
-    stream->object->timeoutNs = nanoseconds;
+    stream->object->setTimeout(nanoseconds);
 }
 tilewright_status *tilewright_stream_synchronize(tilewright_stream *stream,
                                                  uint64_t timeout_nanoseconds) {
@@ -275,7 +280,7 @@ tilewright_status *tilewright_event_query(tilewright_event *event,
     TILEWRIGHT_REQUIRE(event);
     TILEWRIGHT_REQUIRE(done);
     bool reached = false;
-    if (Status s = event->object->impl().query(reached))
+    if (Status s = event->object->query(reached))
       return s;
     *done = reached;
     return Status::ok();
@@ -285,7 +290,7 @@ tilewright_status *tilewright_event_wait(tilewright_event *event,
                                          uint64_t timeout_nanoseconds) {
   return apiCall([&]() -> Status {
     TILEWRIGHT_REQUIRE(event);
-    return event->object->impl().wait(timeout_nanoseconds);
+    return event->object->wait(timeout_nanoseconds);
   });
 }
 tilewright_status *tilewright_event_elapsed(tilewright_event *start,
@@ -299,7 +304,6 @@ tilewright_status *tilewright_event_elapsed(tilewright_event *start,
       return invalidArgument("the events belong to two devices");
     if (!start->object->timing || !end->object->timing)
       return invalidArgument("expected events created with timing");
-    return end->object->impl().elapsedSince(start->object->impl(),
-                                            *nanoseconds);
+    return end->object->elapsedSince(*start->object, *nanoseconds);
   });
 }

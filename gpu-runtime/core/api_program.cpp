@@ -188,7 +188,7 @@ tilewright_program_call(tilewright_program *program, size_t function,
                                          out.data(), num_results))
       return s;
     if (!stream)
-      if (Status s = queue->synchronize(queue->timeoutNs))
+      if (Status s = queue->synchronize())
         return s;
     // Nothing is given to the caller until all of it can be.
     std::vector<std::unique_ptr<tilewright_view>> views(num_results);

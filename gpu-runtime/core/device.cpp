@@ -8,6 +8,8 @@
 #include "core/checked.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 namespace tilewright::runtime {
 
@@ -22,12 +24,37 @@ Device::Device(std::shared_ptr<void> owner, DeviceInfo info,
       memory(*driverDevice) {}
 
 Device::~Device() {
-  if (lost)
+  if (lost())
     memory.abandonAdopted();
+}
+
+Status Device::lost() const {
+  if (Status s = driverDevice->lost())
+    return std::move(s).in(deviceInfo.name);
+  return Status::ok();
+}
+
+void Device::setTimeout(uint64_t timeout) {
+  std::lock_guard<std::mutex> lock(mutex);
+  timeoutNs = timeout;
+  for (const std::weak_ptr<Stream> &weak : streams)
+    if (std::shared_ptr<Stream> stream = weak.lock())
+      if (!stream->hasOwnTimeout)
+        stream->queue->timeoutNs = timeout;
+}
+
+Status Device::missedDeadline(const std::string &what, uint64_t timeout) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%g s", timeout * 1e-9);
+  std::string reason = what + " within " + seconds;
+  driverDevice->lose(reason);
+  return deadlineExceeded(reason + "; the device is lost").in(deviceInfo.name);
 }
 
 Status Device::allocate(uint64_t size, Stream *stream,
                         std::shared_ptr<Buffer> &result) {
+  if (Status s = lost())
+    return s;
   const StreamClock *clock = stream ? stream->clockIdentity() : nullptr;
   std::unique_ptr<DriverBuffer> block;
   Status status = memory.allocate(size, clock, block);
@@ -42,10 +69,10 @@ Status Device::allocate(uint64_t size, Stream *stream,
     // Two threads may be here at once, each inside a call on its own stream:
     // only try for the others.
     for (const std::shared_ptr<Stream> &other : live) {
-      std::unique_lock<std::recursive_mutex> lock(other->mutex,
-                                                  std::try_to_lock);
+      std::unique_lock<std::recursive_timed_mutex> lock(other->mutex,
+                                                        std::try_to_lock);
       if (lock)
-        if (Status s = other->synchronize(other->timeoutNs))
+        if (Status s = other->synchronize())
           return s;
     }
     memory.trim();
@@ -68,6 +95,8 @@ Status Device::importBuffer(uint64_t native, uint64_t size, bool readOnly,
   if (native + size < native)
     return invalidArgument("cannot adopt " + std::to_string(size) +
                            " bytes: they reach beyond the last address");
+  if (Status s = lost())
+    return s;
   std::unique_ptr<DriverBuffer> block;
   if (Status s = driverDevice->checkImport(native, size))
     return std::move(s).in(deviceInfo.name);
@@ -79,6 +108,8 @@ Status Device::importBuffer(uint64_t native, uint64_t size, bool readOnly,
 }
 
 Status Device::createStream(std::shared_ptr<Stream> &result) {
+  if (Status s = lost())
+    return s;
   std::unique_ptr<DriverStream> queue;
   if (Status s = driverDevice->createStream(queue))
     return std::move(s).in(deviceInfo.name);
@@ -87,21 +118,27 @@ Status Device::createStream(std::shared_ptr<Stream> &result) {
   streams.erase(std::remove_if(streams.begin(), streams.end(),
                                [](const auto &weak) { return weak.expired(); }),
                 streams.end());
+  result->queue->timeoutNs = timeoutNs;
   streams.push_back(result);
   return Status::ok();
 }
 
 Status Device::importStream(uint64_t native, std::shared_ptr<Stream> &result) {
+  if (Status s = lost())
+    return s;
   std::unique_ptr<DriverStream> queue;
   if (Status s = driverDevice->importStream(native, queue))
     return std::move(s).in(deviceInfo.name);
   result = std::make_shared<Stream>(shared_from_this(), std::move(queue));
   std::lock_guard<std::mutex> lock(mutex);
+  result->queue->timeoutNs = timeoutNs;
   streams.push_back(result);
   return Status::ok();
 }
 
 Status Device::createEvent(bool timing, std::shared_ptr<Event> &result) {
+  if (Status s = lost())
+    return s;
   std::unique_ptr<DriverEvent> event;
   if (Status s = driverDevice->createEvent(timing, event))
     return std::move(s).in(deviceInfo.name);
@@ -147,11 +184,22 @@ void Buffer::noteUse(const std::shared_ptr<StreamClock> &clock) {
 // Event
 //===----------------------------------------------------------------------===//
 
-Event::~Event() {
-  // A driver may not lose an event that a queue still has to reach. An error
-  // here means that the device is gone, and then nothing reaches it.
-  Status ignored = driver->wait(kDefaultTimeoutNs);
-  (void)ignored;
+Status Event::query(bool &done) {
+  if (Status s = driver->query(done))
+    return std::move(s).in(owner->info().name);
+  return Status::ok();
+}
+
+Status Event::wait(uint64_t timeout) {
+  if (Status s = driver->wait(timeout))
+    return std::move(s).in(owner->info().name);
+  return Status::ok();
+}
+
+Status Event::elapsedSince(Event &start, uint64_t &nanoseconds) {
+  if (Status s = owner->lost())
+    return s;
+  return driver->elapsedSince(*start.driver, nanoseconds);
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,12 +208,18 @@ Event::~Event() {
 
 Stream::~Stream() {
   // Nobody is left to hear of an error; a lost device frees nothing early.
-  if (synchronize(timeoutNs).isOk())
-    clock->completed = UINT64_MAX;
+  try {
+    if (synchronize().isOk())
+      clock->completed = UINT64_MAX;
+  } catch (const std::bad_alloc &) {
+    // No memory for the words of an error: the same as one.
+  }
 }
 
 Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
                           const char *what) const {
+  if (Status s = owner->lost())
+    return s;
   if (buffer.device() != owner)
     return invalidArgument(std::string(what) + ": the buffer belongs to " +
                            buffer.device()->info().name + ", the stream to " +
@@ -227,7 +281,7 @@ Status Stream::write(Buffer &target, uint64_t offset, const void *source,
     return Status::ok();
   if (!source)
     return invalidArgument("write: the source is null");
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   submit(target);
   target.written = true;
   return tracedTransfer("write", size, [&] {
@@ -243,7 +297,7 @@ Status Stream::read(void *target, Buffer &source, uint64_t offset,
     return Status::ok();
   if (!target)
     return invalidArgument("read: the target is null");
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   submit(source);
   return tracedTransfer("read", size, [&] {
     return queue->read(target, source.driver(), offset, size);
@@ -251,7 +305,7 @@ Status Stream::read(void *target, Buffer &source, uint64_t offset,
 }
 
 Status Stream::beginUse(DriverBuffer &block, uint64_t size) {
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   return queue->beginUse(block, size);
 }
 
@@ -272,7 +326,7 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
                            std::to_string(patternSize) + " bytes");
   if (size == 0)
     return Status::ok();
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   submit(target);
   target.written = true;
   return tracedTransfer("fill", size, [&] {
@@ -294,7 +348,7 @@ Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
                                                   : sourceOffset - targetOffset;
   if (&target == &source && distance < size)
     return invalidArgument("copy: the ranges overlap");
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   submit(target);
   target.written = true;
   source.noteUse(clock);
@@ -312,7 +366,7 @@ Status Stream::launch(DriverModule &module, uint32_t kernel,
     if (args.buffers[i].written)
       if (Status s = requireWritable(*touched[i], "an operand is written"))
         return s;
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   ++clock->submitted;
   for (size_t i = 0; i < numTouched; ++i)
     touched[i]->noteUse(clock);
@@ -328,8 +382,8 @@ Status Stream::record(Event &event) {
     return invalidArgument("record: the event belongs to " +
                            event.device()->info().name + ", the stream to " +
                            owner->info().name);
-  std::lock_guard<std::recursive_mutex> lock(mutex);
-  return queue->record(event.impl());
+  Lock lock(mutex);
+  return queue->record(*event.driver);
 }
 
 Status Stream::waitFor(Event &event) {
@@ -337,26 +391,41 @@ Status Stream::waitFor(Event &event) {
     return invalidArgument("wait: the event belongs to " +
                            event.device()->info().name + ", the stream to " +
                            owner->info().name);
-  std::lock_guard<std::recursive_mutex> lock(mutex);
-  return queue->waitFor(event.impl());
+  Lock lock(mutex);
+  return queue->waitFor(*event.driver);
 }
 
 Status Stream::flush() {
-  std::lock_guard<std::recursive_mutex> lock(mutex);
+  Lock lock(mutex);
   return queue->flush();
 }
 
 Status Stream::synchronize(uint64_t timeout) {
   {
-    std::lock_guard<std::recursive_mutex> lock(mutex);
     TraceSlice slice(*owner, "wait", "synchronize");
-    uint64_t reached = clock->submitted;
-    if (Status s = queue->synchronize(timeout)) {
-      if (s.code() == StatusCode::DeviceLost ||
-          s.code() == StatusCode::DeadlineExceeded)
-        owner->lost = true;
-      return std::move(s).in(owner->info().name);
+    // Whoever has the stream may be waiting too, perhaps for longer.
+    std::unique_lock<std::recursive_timed_mutex> lock(mutex, std::defer_lock);
+    uint64_t left = timeout;
+    if (timeout == kForever) {
+      lock.lock();
+    } else if (!lock.try_lock()) {
+      using Clock = std::chrono::steady_clock;
+      // Longer than a century overflows the clock.
+      constexpr uint64_t most = 100ull * 365 * 24 * 3600 * 1000000000ull;
+      auto start = Clock::now();
+      if (!lock.try_lock_for(
+              std::chrono::nanoseconds(std::min(timeout, most)))) {
+        if (Status s = owner->lost())
+          return s;
+        return owner->missedDeadline("its work did not finish", timeout);
+      }
+      left -= std::min<uint64_t>(
+          left, static_cast<uint64_t>(
+                    std::chrono::nanoseconds(Clock::now() - start).count()));
     }
+    uint64_t reached = clock->submitted;
+    if (Status s = queue->synchronize(left))
+      return std::move(s).in(owner->info().name);
     clock->completed = reached;
     const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
     if (trace && tracer)

@@ -25,10 +25,6 @@ class Device;
 class Event;
 class Stream;
 
-/// How long waits of the runtime itself take (reading a tensor back inside a
-/// program, releasing a stream) before the device is given up.
-constexpr uint64_t kDefaultTimeoutNs = 600ull * 1000 * 1000 * 1000;
-
 /// Thread-safe.
 class Device : public std::enable_shared_from_this<Device> {
 public:
@@ -58,8 +54,13 @@ public:
   /// While set, every tensor that a program allocates is filled with ones bits
   /// (NaN in every float type), so that elements never written show.
   std::atomic<bool> poison{false};
-  /// Set for good when a wait finds the device lost, or loses it.
-  std::atomic<bool> lost{false};
+  /// Of every stream that was given none of its own.
+  void setTimeout(uint64_t timeout);
+
+  /// Ok, or DeviceLost, which no call gets past.
+  Status lost() const;
+  /// Gives the device up after a wait of `timeout` for what the text names.
+  Status missedDeadline(const std::string &what, uint64_t timeout);
   /// Hears of what happens here; null: nobody does.
   std::atomic<const Tracer *> tracer{nullptr};
   void setTracer(tilewright_trace_function function, void *user);
@@ -75,6 +76,7 @@ private:
   std::mutex mutex;
   std::vector<std::weak_ptr<Stream>> streams;
   std::vector<std::unique_ptr<const Tracer>> tracers; // slices may point to them
+  uint64_t timeoutNs = kDefaultTimeoutNs;
 };
 
 /// Device memory. Thread-safe.
@@ -118,13 +120,14 @@ private:
 };
 
 /// An in-order queue. Thread-safe: calls from several threads take turns, and a
-/// call of a program has the stream for itself until it returns.
+/// call of a program has the stream for itself until it returns. A wait counts
+/// the time until its turn comes.
 class Stream : public std::enable_shared_from_this<Stream> {
 public:
   Stream(std::shared_ptr<Device> device, std::unique_ptr<DriverStream> driver)
       : owner(std::move(device)), queue(std::move(driver)),
         clock(std::make_shared<StreamClock>()) {}
-  /// Waits for the work in flight, up to `timeoutNs`.
+  /// Waits for the work in flight, up to its timeout.
   ~Stream();
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
@@ -153,11 +156,18 @@ public:
   Status synchronize(uint64_t timeout);
   /// The driver's own handle of the queue.
   Status native(uint64_t &handle) const { return queue->native(handle); }
+  /// The same within the stream's own timeout.
+  Status synchronize() { return synchronize(queue->timeoutNs); }
+  void setTimeout(uint64_t timeout) {
+    hasOwnTimeout = true;
+    queue->timeoutNs = timeout;
+  }
 
-  std::recursive_mutex mutex;
-  std::atomic<uint64_t> timeoutNs{kDefaultTimeoutNs};
+  std::recursive_timed_mutex mutex;
 
 private:
+  friend class Device;
+  using Lock = std::lock_guard<std::recursive_timed_mutex>;
   Status checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
                     const char *what) const;
   void submit(Buffer &buffer);
@@ -172,6 +182,7 @@ private:
   std::unique_ptr<DriverStream> queue;
   std::shared_ptr<StreamClock> clock;
   std::unique_ptr<StreamTrace> trace; // from the first traced work on
+  std::atomic<bool> hasOwnTimeout{false};
 };
 
 /// A point in a stream.
@@ -180,10 +191,11 @@ public:
   Event(std::shared_ptr<Device> device, std::unique_ptr<DriverEvent> driver,
         bool timing)
       : timing(timing), owner(std::move(device)), driver(std::move(driver)) {}
-  ~Event();
 
   const std::shared_ptr<Device> &device() const { return owner; }
-  DriverEvent &impl() { return *driver; }
+  Status query(bool &done);
+  Status wait(uint64_t timeout);
+  Status elapsedSince(Event &start, uint64_t &nanoseconds);
   const bool timing;
 
 private:

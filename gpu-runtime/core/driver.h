@@ -18,8 +18,8 @@
 //  * offsets and sizes lie inside their buffers; no extent of a grid is zero;
 //    copies of zero bytes do not arrive;
 //  * objects come back to the device that made them, and are destroyed before
-//    it; buffers, modules and events are destroyed only when no stream has
-//    unfinished work on them (or the device is lost);
+//    it; buffers and modules are destroyed only when no stream has unfinished
+//    work on them (or the device is lost); events at any time;
 //  * a stream is used by one thread at a time; everything else may be called
 //    from any thread at any time.
 //
@@ -27,7 +27,9 @@
 // `synchronize`, `wait`, or whichever call meets them first. When the device is
 // gone (a fault in a kernel, a deadline passed, the driver says so) the driver
 // answers StatusCode::DeviceLost with the first reason from then on, at once,
-// and destruction neither blocks nor frees what the device may still touch.
+// and destruction neither blocks nor frees what the device may still touch. A
+// driver that can stop its work (cpu and ptxsim do, between two blocks) then does
+// so and frees everything when the work has ended.
 #ifndef TILEWRIGHT_CORE_DRIVER_H
 #define TILEWRIGHT_CORE_DRIVER_H
 
@@ -35,6 +37,7 @@
 #include "tilewright/program_abi.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +53,9 @@ using Extent3 = std::array<uint32_t, 3>;
 
 /// No deadline, for the timeouts below (nanoseconds from now).
 constexpr uint64_t kForever = UINT64_MAX;
+/// How long waits without a deadline of their own (reading a tensor back inside
+/// a program, staging memory, destruction) take before the device is given up.
+constexpr uint64_t kDefaultTimeoutNs = 600ull * 1000 * 1000 * 1000;
 
 //===----------------------------------------------------------------------===//
 // Kernels and modules
@@ -103,6 +109,7 @@ struct ModuleDesc {
   size_t size = 0;
   std::vector<KernelDesc> kernels;
   std::vector<tw_cpu_kernel> nativeKernels; // Native: one per kernel
+  std::shared_ptr<void> nativeCode; // Native: what the functions live in
 };
 
 class DriverModule {
@@ -150,8 +157,8 @@ public:
   virtual ~DriverEvent() = default;
   /// Whether the point has been reached; true for an event never recorded.
   virtual Status query(bool &done) = 0;
-  /// Waits until it is reached. After `timeoutNs` without that: DeviceLost if
-  /// the driver gave the device up, else DeadlineExceeded.
+  /// Waits until it is reached. A deadline that passes is DeadlineExceeded and
+  /// leaves the device lost.
   virtual Status wait(uint64_t timeoutNs) = 0;
   /// Device time from `start` to this event; both recorded with timing and
   /// reached.
@@ -210,13 +217,18 @@ public:
   /// batch commands.
   virtual Status flush() { return Status::ok(); }
   /// Waits until all work is done, and reports what failed. A deadline that
-  /// passes is DeadlineExceeded and leaves the device lost.
-  virtual Status synchronize(uint64_t timeoutNs) = 0;
+  /// passes is DeadlineExceeded and leaves the device lost. After any failure
+  /// nothing is written to the targets of earlier reads.
+  virtual Status synchronize(uint64_t deadlineNs) = 0;
   /// The queue in the driver's own API: cuda, the CUstream.
   virtual Status native(uint64_t &handle) const {
     (void)handle;
     return unsupported("this driver's streams have no handle of their own");
   }
+
+  /// The deadline of every other call that has to wait for the device: for room
+  /// to stage a transfer, or because a simulated device works inside the call.
+  std::atomic<uint64_t> timeoutNs{kDefaultTimeoutNs};
 };
 
 //===----------------------------------------------------------------------===//
@@ -239,6 +251,12 @@ struct TensorMapDesc {
 class DriverDevice {
 public:
   virtual ~DriverDevice() = default;
+
+  /// Ok, or DeviceLost with the first reason.
+  virtual Status lost() const { return Status::ok(); }
+  /// Gives the device up: waits in other threads end soon. The first reason
+  /// stays.
+  virtual void lose(const std::string &reason) { (void)reason; }
 
   /// The value of a `["device", key]` expression: subgroup_size,
   /// multiprocessors, shared_memory (bytes per block, opt-in included),

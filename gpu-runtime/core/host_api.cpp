@@ -365,8 +365,10 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
     else if (view->staged)
       if (Status s = stream.read(memory, *from.buffer, from.offset, from.bytes))
         return context->record(std::move(s).in("map"));
-    if (Status s = stream.synchronize(stream.timeoutNs)) {
-      // A device that missed its deadline may still write here: let it.
+    if (Status s = stream.synchronize()) {
+      // Nothing writes there after a failure.
+      if (view->staged)
+        std::free(memory);
       view->mapped = nullptr;
       view->staged = false;
       return context->record(std::move(s).in("map"));

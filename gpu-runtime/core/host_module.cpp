@@ -44,7 +44,7 @@ Status HostModule::load(const Artifact::Section &section,
                         const ProgramDesc &program,
                         const TilewrightHostApi &api,
                         const std::vector<std::string> &externalLibraries,
-                        std::unique_ptr<HostModule> &result) {
+                        std::shared_ptr<HostModule> &result) {
   std::string where = "host program '" + section.name + "'";
   if (Status s = verifyHostElf(section.data, section.size))
     return std::move(s).in(where);

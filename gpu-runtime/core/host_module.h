@@ -25,7 +25,7 @@ public:
   static Status load(const Artifact::Section &section,
                      const ProgramDesc &program, const TilewrightHostApi &api,
                      const std::vector<std::string> &externalLibraries,
-                     std::unique_ptr<HostModule> &result);
+                     std::shared_ptr<HostModule> &result);
   ~HostModule();
 
   /// Function i of the manifest.

@@ -173,6 +173,8 @@ Status Program::launch(size_t dispatch, Stream &stream,
                                   ", the program to " + owner->info().name));
   if (Status s = checkOperands(desc, views, numViews, numScalars))
     return failed(std::move(s));
+  if (Status s = owner->lost())
+    return failed(std::move(s));
 
   std::vector<ExpressionOperand> operands(numViews);
   for (size_t i = 0; i < numViews; ++i)

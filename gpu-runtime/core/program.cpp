@@ -72,14 +72,6 @@ KernelDesc kernelDesc(const VariantDesc &variant) {
   return desc;
 }
 
-// Code that a lost device may still run: never unloaded, always reachable.
-void abandon(std::unique_ptr<HostModule> host) {
-  static std::mutex mutex;
-  static auto *abandoned = new std::vector<std::unique_ptr<HostModule>>;
-  std::lock_guard<std::mutex> lock(mutex);
-  abandoned->push_back(std::move(host));
-}
-
 bool endsWith(const std::string &text, const char *suffix) {
   std::string_view tail(suffix);
   return text.size() >= tail.size() &&
@@ -96,6 +88,8 @@ Status Program::load(std::shared_ptr<Device> device,
                      std::shared_ptr<const Artifact> artifact,
                      const ProgramOptions &options,
                      std::shared_ptr<Program> &result) {
+  if (Status s = device->lost())
+    return s;
   TraceSlice slice(*device, "load", "load program");
   Manifest manifest;
   if (Status s = parseManifest(*artifact, manifest))
@@ -139,12 +133,13 @@ Program::~Program() {
   // Kernels in flight still need their modules and host code.
   for (const std::weak_ptr<Stream> &weak : usedOn)
     if (std::shared_ptr<Stream> used = weak.lock()) {
-      Status ignored = used->synchronize(used->timeoutNs);
-      (void)ignored; // remembered by the device
+      try {
+        Status ignored = used->synchronize();
+        (void)ignored; // remembered by the device
+      } catch (const std::bad_alloc &) {
+        // No memory for the words of an error.
+      }
     }
-  // A kernel that never ended may still be running in the host code's pages.
-  if (owner && owner->lost && owner->driverName() == "cpu" && host)
-    abandon(std::move(host));
 }
 
 Status Program::checkLimits(const VariantDesc &variant) const {
@@ -229,6 +224,7 @@ Status Program::requireModule(ModuleSlot &slot) {
   if (slot.section.empty()) {
     for (const KernelDesc &kernel : slot.kernels)
       desc.nativeKernels.push_back(host->kernel(kernel.entry));
+    desc.nativeCode = host;
   } else {
     const Artifact::Section *section = artifact->find(slot.section);
     desc.bytes = section->data;
@@ -259,7 +255,7 @@ Status Program::uploadConstants() {
       return std::move(s).in("constant");
     uploaded.push_back(std::move(view));
   }
-  return upload->synchronize(upload->timeoutNs);
+  return upload->synchronize();
 }
 
 //===----------------------------------------------------------------------===//
@@ -339,7 +335,10 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
   if (Status s = checkArguments(desc, args, numArgs))
     return failed(std::move(s));
 
-  std::lock_guard<std::recursive_mutex> lock(stream.mutex);
+  if (Status s = owner->lost())
+    return failed(std::move(s));
+
+  std::lock_guard<std::recursive_timed_mutex> lock(stream.mutex);
   tw_context context(*this, stream);
   std::vector<uint64_t> argSlots(numArgs), resultSlots(numResults);
   for (size_t i = 0; i < numArgs; ++i)

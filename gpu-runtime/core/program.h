@@ -116,7 +116,7 @@ private:
   std::shared_ptr<Device> owner;
   std::shared_ptr<const Artifact> artifact;
   ProgramDesc program;
-  std::unique_ptr<HostModule> host;
+  std::shared_ptr<HostModule> host; // a lost device may outlive the program
   Limits limits;
   std::vector<std::unique_ptr<ModuleSlot>> slots;
   std::vector<std::vector<VariantPlace>> places; // [dispatch][variant]

@@ -62,7 +62,8 @@ void append(KernelArgument &argument, const uint8_t *bytes, size_t size,
             size_t align) {
   size_t at = (argument.bytes.size() + align - 1) / align * align;
   argument.bytes.resize(at + size);
-  std::memcpy(argument.bytes.data() + at, bytes, size);
+  if (size)
+    std::memcpy(argument.bytes.data() + at, bytes, size);
 }
 
 /// A buffer's place in the bytes, which its address takes later.

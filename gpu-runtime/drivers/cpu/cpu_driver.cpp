@@ -72,6 +72,9 @@ public:
                        " lacks");
   }
 
+  Status lost() const override { return state->check(); }
+  void lose(const std::string &reason) override { state->lose(reason); }
+
   Status allocate(uint64_t size,
                   std::unique_ptr<DriverBuffer> &result) override {
     if (Status s = state->check())
@@ -83,20 +86,22 @@ public:
                          std::to_string(physicalMemory()));
     uint64_t alignment = size >= 2 * kHugePage ? kHugePage : kAlignment;
     uint64_t rounded = (size + alignment - 1) / alignment * alignment;
-    void *memory = std::aligned_alloc(alignment, rounded);
+    std::shared_ptr<char> memory(
+        static_cast<char *>(std::aligned_alloc(alignment, rounded)), std::free);
     if (!memory)
       return outOfMemory("no room for " + std::to_string(size) + " bytes");
     if (alignment == kHugePage)
-      madvise(memory, rounded, MADV_HUGEPAGE);
-    result = std::make_unique<CpuBuffer>(state, memory, rounded, true);
+      madvise(memory.get(), rounded, MADV_HUGEPAGE);
+    result = std::make_unique<CpuBuffer>(std::move(memory), rounded);
     return Status::ok();
   }
 
   Status checkImport(uint64_t, uint64_t) override { return state->check(); }
   Status importBuffer(uint64_t native, uint64_t size,
                       std::unique_ptr<DriverBuffer> &result) override {
-    result = std::make_unique<CpuBuffer>(
-        state, reinterpret_cast<void *>(native), size, false);
+    std::shared_ptr<char> memory(reinterpret_cast<char *>(native),
+                                 [](char *) {}); // the caller's
+    result = std::make_unique<CpuBuffer>(std::move(memory), size);
     return Status::ok();
   }
 
@@ -109,6 +114,7 @@ public:
     for (tw_cpu_kernel function : desc.nativeKernels) {
       module->kernels.push_back(std::make_shared<CpuModule::Kernel>());
       module->kernels.back()->function = function;
+      module->kernels.back()->code = desc.nativeCode;
     }
     result = std::move(module);
     return Status::ok();

@@ -37,40 +37,54 @@ template <typename Done> bool spinUntil(Done done) {
   return done();
 }
 
-// Waits on a condition variable, forever or for some nanoseconds.
-template <typename Done>
-bool waitUntil(std::condition_variable &condition,
-               std::unique_lock<std::mutex> &lock, uint64_t timeoutNs,
-               Done done) {
-  // A century is forever, and does not overflow the clock.
-  constexpr uint64_t century = 100ull * 365 * 24 * 3600 * 1000000000ull;
-  if (timeoutNs >= century) {
-    condition.wait(lock, done);
-    return true;
-  }
-  return condition.wait_for(lock, std::chrono::nanoseconds(timeoutNs), done);
-}
-
 std::string seconds(uint64_t nanoseconds) {
   char text[32];
   std::snprintf(text, sizeof(text), "%g s", nanoseconds * 1e-9);
   return text;
 }
 
-char *bytesOf(DriverBuffer &buffer, uint64_t offset) {
-  return static_cast<char *>(buffer.hostPointer()) + offset;
+// Waits on a condition variable for some nanoseconds. It looks up now and then
+// in case the device is lost under it.
+template <typename Done>
+bool waitUntil(std::condition_variable &condition,
+               std::unique_lock<std::mutex> &lock, uint64_t timeoutNs,
+               const CpuDeviceState &device, Done done) {
+  constexpr std::chrono::milliseconds slice(50);
+  Clock::time_point start = Clock::now();
+  while (!done()) {
+    if (device.lost)
+      return false;
+    uint64_t waited = static_cast<uint64_t>(
+        std::chrono::nanoseconds(Clock::now() - start).count());
+    if (waited >= timeoutNs)
+      return false;
+    condition.wait_for(lock,
+                       std::min<std::chrono::nanoseconds>(
+                           slice, std::chrono::nanoseconds(std::min<uint64_t>(
+                                      timeoutNs - waited, INT64_MAX))));
+  }
+  return true;
+}
+
+// What a wait that ended unsuccessfully says: the first to do so loses the
+// device.
+Status missed(CpuDeviceState &device, const char *what, uint64_t timeoutNs) {
+  if (Status s = device.check())
+    return s;
+  std::string reason = std::string(what) + " within " + seconds(timeoutNs);
+  device.lose(reason);
+  return deadlineExceeded(reason + "; the device is lost");
+}
+
+std::shared_ptr<char> bytesOf(DriverBuffer &buffer, uint64_t offset) {
+  return static_cast<CpuBuffer &>(buffer).at(offset);
 }
 
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Device state and memory
+// Device state
 //===----------------------------------------------------------------------===//
-
-CpuDeviceState::~CpuDeviceState() {
-  if (lost)
-    (void)pool.release(); // joining its threads could take forever
-}
 
 void CpuDeviceState::lose(const std::string &why) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -85,20 +99,6 @@ Status CpuDeviceState::check() {
     return Status::ok();
   std::lock_guard<std::mutex> lock(mutex);
   return deviceLost("the device is lost: " + reason);
-}
-
-CpuBuffer::~CpuBuffer() {
-  if (!owned)
-    return;
-  if (!device->lost) {
-    std::free(memory);
-    return;
-  }
-  // A kernel that never ended may still write here: kept, and reachable.
-  static std::mutex mutex;
-  static auto *abandoned = new std::vector<void *>;
-  std::lock_guard<std::mutex> lock(mutex);
-  abandoned->push_back(memory);
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,11 +118,10 @@ Status CpuEvent::wait(uint64_t timeoutNs) {
     return s;
   std::unique_lock<std::mutex> lock(state->mutex);
   uint64_t wanted = state->recorded;
-  if (waitUntil(state->reachedAgain, lock, timeoutNs,
+  if (waitUntil(state->reachedAgain, lock, timeoutNs, *device,
                 [&] { return state->reached >= wanted; }))
     return Status::ok();
-  return deadlineExceeded("the event was not reached within " +
-                          seconds(timeoutNs));
+  return missed(*device, "the event was not reached", timeoutNs);
 }
 
 Status CpuEvent::elapsedSince(DriverEvent &start, uint64_t &nanoseconds) {
@@ -150,7 +149,8 @@ Status CpuStream::create(std::shared_ptr<CpuDeviceState> device,
                          std::unique_ptr<DriverStream> &result) {
   std::unique_ptr<CpuStream> stream(new CpuStream(std::move(device)));
   try {
-    stream->thread = std::thread(&CpuStream::work, stream->state);
+    stream->thread =
+        std::thread(&CpuStream::work, stream->state, stream->device);
   } catch (const std::system_error &e) {
     return outOfMemory(std::string("no thread for a stream: ") + e.what());
   }
@@ -162,68 +162,90 @@ CpuStream::~CpuStream() {
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->stop = true;
-    if (device->lost)
-      state->tasks.clear();
   }
   state->arrived.notify_one();
   if (!thread.joinable())
     return;
-  if (device->lost)
+  if (device->lost) {
+    abandon();
     thread.detach();
-  else
+  } else {
     thread.join();
+  }
 }
 
-void CpuStream::work(std::shared_ptr<State> state) {
+void CpuStream::abandon() {
+  // Tasks let go of memory and code, which may take locks of others.
+  std::deque<State::Queued> dropped;
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->finished += state->tasks.size();
+  dropped.swap(state->tasks);
+  state->finishedOne.wait(lock, [&] { return !state->copying; });
+}
+
+void CpuStream::work(std::shared_ptr<State> state,
+                     std::shared_ptr<CpuDeviceState> device) {
   for (;;) {
     spinUntil([&] { return state->enqueued > state->finished; });
     Task task;
+    bool dropped, marks;
     {
       std::unique_lock<std::mutex> lock(state->mutex);
       state->arrived.wait(lock,
                           [&] { return state->stop || !state->tasks.empty(); });
       if (state->tasks.empty())
         return;
-      task = std::move(state->tasks.front());
+      task = std::move(state->tasks.front().task);
+      dropped = device->lost;
+      Kind kind = state->tasks.front().kind;
+      state->copying = kind == Kind::Copy && !dropped;
+      marks = kind == Kind::Mark && !dropped;
       state->tasks.pop_front();
     }
-    task();
-    task = nullptr;
+    if (!dropped && !marks)
+      task();
     {
+      // Whoever hears of a mark finds the stream there too.
       std::lock_guard<std::mutex> lock(state->mutex);
+      if (marks)
+        task();
+      state->copying = false;
       ++state->finished;
     }
+    task = nullptr;
     state->finishedOne.notify_all();
   }
 }
 
-Status CpuStream::enqueue(Task task) {
+Status CpuStream::enqueue(Kind kind, Task task) {
   if (Status s = device->check())
     return s;
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    state->tasks.push_back(std::move(task));
+    state->tasks.push_back({std::move(task), kind});
     ++state->enqueued;
   }
   state->arrived.notify_one();
   return Status::ok();
 }
 
-Status CpuStream::synchronize(uint64_t timeoutNs) {
-  if (Status s = device->check())
-    return s;
+Status CpuStream::synchronize(uint64_t deadlineNs) {
   uint64_t wanted = state->enqueued;
   auto done = [&] { return state->finished >= wanted; };
-  if (!spinUntil(done)) {
+  if (!device->lost && !spinUntil(done)) {
     std::unique_lock<std::mutex> lock(state->mutex);
-    if (!waitUntil(state->finishedOne, lock, timeoutNs, done)) {
-      std::string reason =
-          "its work did not finish within " + seconds(timeoutNs);
-      device->lose(reason);
-      return deadlineExceeded(reason + "; the device is lost");
+    if (!waitUntil(state->finishedOne, lock, deadlineNs, *device, done)) {
+      Status status = missed(*device, "its work did not finish", deadlineNs);
+      lock.unlock();
+      abandon();
+      return status;
     }
   }
-  return Status::ok();
+  // What was dropped counts as finished.
+  if (!device->lost)
+    return Status::ok();
+  abandon();
+  return device->check();
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,12 +254,12 @@ Status CpuStream::synchronize(uint64_t timeoutNs) {
 
 Status CpuStream::write(DriverBuffer &target, uint64_t offset,
                         const void *source, uint64_t size) {
-  char *to = bytesOf(target, offset);
+  std::shared_ptr<char> to = bytesOf(target, offset);
   if (state->finished == state->enqueued) {
     // Nothing is in flight: no copy of a copy.
     if (Status s = device->check())
       return s;
-    std::memcpy(to, source, size);
+    std::memcpy(to.get(), source, size);
     return Status::ok();
   }
   std::shared_ptr<char> staged(static_cast<char *>(std::malloc(size)),
@@ -246,33 +268,36 @@ Status CpuStream::write(DriverBuffer &target, uint64_t offset,
     return outOfMemory("no host memory to stage " + std::to_string(size) +
                        " bytes");
   std::memcpy(staged.get(), source, size);
-  return enqueue([=] { std::memcpy(to, staged.get(), size); });
+  return enqueue(Kind::Copy,
+                 [=] { std::memcpy(to.get(), staged.get(), size); });
 }
 
 Status CpuStream::read(void *target, DriverBuffer &source, uint64_t offset,
                        uint64_t size) {
-  const char *from = bytesOf(source, offset);
-  return enqueue([=] { std::memcpy(target, from, size); });
+  std::shared_ptr<char> from = bytesOf(source, offset);
+  return enqueue(Kind::Copy,
+                 [=] { std::memcpy(target, from.get(), size); });
 }
 
 Status CpuStream::fill(DriverBuffer &target, uint64_t offset, uint64_t size,
                        uint32_t pattern, uint32_t patternSize) {
-  char *to = bytesOf(target, offset);
-  return enqueue([=] {
+  std::shared_ptr<char> to = bytesOf(target, offset);
+  return enqueue(Kind::Copy, [=] {
     if (patternSize == 1)
-      std::memset(to, static_cast<int>(pattern & 0xff), size);
+      std::memset(to.get(), static_cast<int>(pattern & 0xff), size);
     else
       for (uint64_t i = 0; i < size; i += patternSize)
-        std::memcpy(to + i, &pattern, patternSize);
+        std::memcpy(to.get() + i, &pattern, patternSize);
   });
 }
 
 Status CpuStream::copy(DriverBuffer &target, uint64_t targetOffset,
                        DriverBuffer &source, uint64_t sourceOffset,
                        uint64_t size) {
-  char *to = bytesOf(target, targetOffset);
-  const char *from = bytesOf(source, sourceOffset);
-  return enqueue([=] { std::memcpy(to, from, size); });
+  std::shared_ptr<char> to = bytesOf(target, targetOffset);
+  std::shared_ptr<char> from = bytesOf(source, sourceOffset);
+  return enqueue(Kind::Copy,
+                 [=] { std::memcpy(to.get(), from.get(), size); });
 }
 
 namespace {
@@ -282,16 +307,18 @@ constexpr uint64_t kInlineNs = 20000;
 
 struct Launch {
   std::shared_ptr<CpuModule::Kernel> kernel;
+  std::shared_ptr<CpuDeviceState> device;
+  std::vector<std::shared_ptr<char>> buffers; // kept while it runs
   std::vector<uint64_t> params;
   Extent3 grid;
 
-  // Blocks [begin, end), x fastest.
+  // Blocks [begin, end), x fastest; none any more once the device is lost.
   void run(uint64_t begin, uint64_t end) const {
     tw_cpu_kernel function = kernel->function;
     uint32_t x = static_cast<uint32_t>(begin % grid[0]);
     uint32_t y = static_cast<uint32_t>(begin / grid[0] % grid[1]);
     uint32_t z = static_cast<uint32_t>(begin / grid[0] / grid[1]);
-    for (uint64_t i = begin; i < end; ++i) {
+    for (uint64_t i = begin; i < end && !device->lost; ++i) {
       function(params.data(), x, y, z);
       if (++x == grid[0]) {
         x = 0;
@@ -312,17 +339,17 @@ struct Launch {
     kernel->blockNs = elapsed / (end - begin);
   }
 
-  void runAll(CpuDeviceState &device) const {
+  void runAll() const {
     uint64_t count = uint64_t(grid[0]) * grid[1] * grid[2];
-    if (count == 1 || device.threads == 1)
+    if (count == 1 || device->threads == 1)
       return run(0, count);
     if (count <= kInlineNs / std::max<uint64_t>(kernel->blockNs, 1))
       return runTimed(0, count);
     // About eight pieces per thread: even when blocks differ in cost, few
     // enough to hand out.
     uint64_t chunk =
-        std::max<uint64_t>(1, count / (uint64_t(device.threads) * 8));
-    device.pool->run(
+        std::max<uint64_t>(1, count / (uint64_t(device->threads) * 8));
+    device->pool->run(
         count, chunk,
         [](void *data, uint64_t begin, uint64_t end) {
           const Launch *launch = static_cast<const Launch *>(data);
@@ -340,16 +367,19 @@ struct Launch {
 Status CpuStream::launch(DriverModule &module, uint32_t kernel,
                          const LaunchArgs &args) {
   CpuModule &code = static_cast<CpuModule &>(module);
-  Launch launch{code.kernels[kernel], {}, args.grid};
+  Launch launch{code.kernels[kernel], device, {}, {}, args.grid};
   launch.params.reserve(args.numBuffers + args.numScalars);
-  for (size_t i = 0; i < args.numBuffers; ++i)
-    launch.params.push_back(args.buffers[i].buffer->address() +
-                            args.buffers[i].offset);
+  launch.buffers.reserve(args.numBuffers);
+  for (size_t i = 0; i < args.numBuffers; ++i) {
+    launch.buffers.push_back(
+        bytesOf(*args.buffers[i].buffer, args.buffers[i].offset));
+    launch.params.push_back(
+        reinterpret_cast<uintptr_t>(launch.buffers.back().get()));
+  }
   launch.params.insert(launch.params.end(), args.scalars,
                        args.scalars + args.numScalars);
-  return enqueue([launch = std::move(launch), device = device] {
-    launch.runAll(*device);
-  });
+  return enqueue(Kind::Kernel,
+                 [launch = std::move(launch)] { launch.runAll(); });
 }
 
 Status CpuStream::record(DriverEvent &event) {
@@ -359,7 +389,7 @@ Status CpuStream::record(DriverEvent &event) {
     std::lock_guard<std::mutex> lock(point->mutex);
     number = ++point->recorded;
   }
-  return enqueue([point, number] {
+  return enqueue(Kind::Mark, [point, number] {
     {
       std::lock_guard<std::mutex> lock(point->mutex);
       point->reached = std::max(point->reached, number);
@@ -376,11 +406,10 @@ Status CpuStream::waitFor(DriverEvent &event) {
     std::lock_guard<std::mutex> lock(point->mutex);
     wanted = point->recorded;
   }
-  return enqueue([point, wanted, device = device] {
+  return enqueue(Kind::Kernel, [point, wanted, device = device] {
     std::unique_lock<std::mutex> lock(point->mutex);
-    // Looks up now and then in case the device is lost under it.
-    while (point->reached < wanted && !device->lost)
-      point->reachedAgain.wait_for(lock, std::chrono::milliseconds(50));
+    waitUntil(point->reachedAgain, lock, kForever, *device,
+              [&] { return point->reached >= wanted; });
   });
 }
 

@@ -4,9 +4,10 @@
 // Streams, events and memory of the cpu driver.
 //
 // A stream is a thread with a queue of tasks, so that the caller runs on, and a
-// wait can end by its deadline. A kernel that never returns cannot be stopped:
-// the device is then lost, its threads are left to themselves, and nothing that
-// they may touch is freed. That is why what they use is shared, not owned.
+// wait can end by its deadline. The device is then lost: queued tasks are
+// dropped, and the running kernel ends before its next block. Nobody waits for
+// that, so what a task uses (memory, code, threads) is shared with it and freed
+// when it ends; a block that never ends keeps it.
 #ifndef TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 #define TILEWRIGHT_DRIVERS_CPU_CPU_STREAM_H
 
@@ -25,7 +26,6 @@ namespace tilewright::runtime {
 
 /// Shared by the device, its streams' threads, and buffers.
 struct CpuDeviceState {
-  ~CpuDeviceState();
   std::unique_ptr<ThreadPool> pool;
   unsigned threads = 1;
   std::atomic<bool> lost{false};
@@ -41,22 +41,21 @@ private:
 
 class CpuBuffer : public DriverBuffer {
 public:
-  /// `owned` memory comes from aligned_alloc.
-  CpuBuffer(std::shared_ptr<CpuDeviceState> device, void *memory,
-            uint64_t bytes, bool owned)
-      : device(std::move(device)), memory(memory), bytes(bytes), owned(owned) {}
-  ~CpuBuffer() override;
+  CpuBuffer(std::shared_ptr<char> memory, uint64_t bytes)
+      : memory(std::move(memory)), bytes(bytes) {}
   uint64_t size() const override { return bytes; }
   uint64_t address() const override {
-    return reinterpret_cast<uintptr_t>(memory);
+    return reinterpret_cast<uintptr_t>(memory.get());
   }
-  void *hostPointer() const override { return memory; }
+  void *hostPointer() const override { return memory.get(); }
+  /// The bytes from `offset` on, and a share of all of them.
+  std::shared_ptr<char> at(uint64_t offset) const {
+    return {memory, memory.get() + offset};
+  }
 
 private:
-  std::shared_ptr<CpuDeviceState> device;
-  void *memory;
+  std::shared_ptr<char> memory;
   uint64_t bytes;
-  bool owned;
 };
 
 /// Kernels, each with what a block of it cost the last time: small launches run
@@ -64,6 +63,7 @@ private:
 struct CpuModule : DriverModule {
   struct Kernel {
     tw_cpu_kernel function = nullptr;
+    std::shared_ptr<void> code; // what the function lives in
     std::atomic<uint64_t> blockNs{UINT64_MAX}; // unknown
   };
   // Shared with launches, which may outlive the module on a lost device.
@@ -113,17 +113,28 @@ public:
 
 private:
   using Task = std::function<void()>;
+  /// A copy ends by itself; a mark tells others how far the stream is.
+  enum class Kind { Copy, Kernel, Mark };
   struct State {
     std::mutex mutex;
     std::condition_variable arrived, finishedOne;
-    std::deque<Task> tasks;
+    struct Queued {
+      Task task;
+      Kind kind;
+    };
+    std::deque<Queued> tasks;
     std::atomic<uint64_t> enqueued{0}, finished{0};
     bool stop = false;
+    bool copying = false; // now
   };
   explicit CpuStream(std::shared_ptr<CpuDeviceState> device)
       : device(std::move(device)), state(std::make_shared<State>()) {}
-  static void work(std::shared_ptr<State> state);
-  Status enqueue(Task task);
+  static void work(std::shared_ptr<State> state,
+                   std::shared_ptr<CpuDeviceState> device);
+  Status enqueue(Kind kind, Task task);
+  /// On a lost device: drops what is queued, after which nothing touches the
+  /// host's memory any more.
+  void abandon();
 
   std::shared_ptr<CpuDeviceState> device;
   std::shared_ptr<State> state;

@@ -7,6 +7,8 @@
 #include "cuda_module.h"
 #include "cuda_stream.h"
 
+#include <chrono>
+
 namespace tilewright::cuda {
 
 Status CudaDevice::open(std::shared_ptr<CudaLibrary> library, int ordinal,
@@ -69,9 +71,32 @@ Status CudaDevice::initialize(std::shared_ptr<CudaLibrary> opened,
 }
 
 CudaDevice::~CudaDevice() {
-  if (isPrimary && !isLost())
+  if (isPrimary && (!isLost() || library->isSimulator))
     library->cuDevicePrimaryCtxRelease(device);
 }
+
+static uint64_t nanosecondsNow() {
+  return static_cast<uint64_t>(
+      std::chrono::nanoseconds(
+          std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+SimulatedDeadline::SimulatedDeadline(const CudaLibrary &api, uint64_t timeoutNs)
+    : api(api) {
+  uint64_t now = api.isSimulator ? nanosecondsNow() : 0;
+  if (api.isSimulator && timeoutNs < INT64_MAX - now) {
+    end = now + timeoutNs;
+    api.ptxsimSetDeadline(end);
+  }
+}
+
+SimulatedDeadline::~SimulatedDeadline() {
+  if (end)
+    api.ptxsimSetDeadline(0);
+}
+
+bool SimulatedDeadline::passed() const { return end && nanosecondsNow() >= end; }
 
 //===----------------------------------------------------------------------===//
 // Loss
@@ -90,6 +115,8 @@ void CudaDevice::lose(const std::string &reason) {
     return;
   lostReason = reason;
   lostFlag.store(true, std::memory_order_release);
+  if (library->isSimulator)
+    library->ptxsimCancel(primary);
 }
 
 Status CudaDevice::check(CUresult result, const char *what) {

@@ -7,7 +7,10 @@
 // Every call into the driver happens with that context current, pushed for the
 // call and popped after it, so that the caller's own context is left alone.
 // Errors that spoil the context lose the device: the first reason is kept, and
-// from then on nothing is called or freed any more.
+// from then on nothing is called or freed any more: nothing in the driver API
+// stops a kernel, and what frees memory waits for it. Memory, streams, modules
+// and events of a lost device stay until the process ends. The simulator does
+// stop; there the context goes with the device, and all of that with it.
 #ifndef TILEWRIGHT_DRIVERS_CUDA_CUDA_DEVICE_H
 #define TILEWRIGHT_DRIVERS_CUDA_CUDA_DEVICE_H
 
@@ -56,9 +59,9 @@ public:
   const CudaLibrary &api() const { return *library; }
   CUcontext context() const { return current; }
 
-  Status lost() const;
+  Status lost() const override;
   bool isLost() const { return lostFlag.load(std::memory_order_acquire); }
-  void lose(const std::string &reason);
+  void lose(const std::string &reason) override;
   /// Ok for CUDA_SUCCESS, else "cuFoo failed: …"; sticky errors lose the
   /// device.
   Status check(CUresult result, const char *what);
@@ -80,6 +83,23 @@ private:
   std::atomic<bool> lostFlag{false};
   mutable std::mutex lostMutex;
   std::string lostReason;
+};
+
+/// The simulator runs kernels inside the calls of the driver API. While this
+/// lives, those of this thread give up after some nanoseconds: a kernel is stopped
+/// between two of its blocks' turns, and a call that waits for another thread's
+/// kernel answers CUDA_ERROR_NOT_READY. On a GPU it does nothing.
+class SimulatedDeadline {
+public:
+  SimulatedDeadline(const CudaLibrary &api, uint64_t timeoutNs);
+  ~SimulatedDeadline();
+  SimulatedDeadline(const SimulatedDeadline &) = delete;
+  SimulatedDeadline &operator=(const SimulatedDeadline &) = delete;
+  bool passed() const;
+
+private:
+  const CudaLibrary &api;
+  uint64_t end = 0; // 0: none
 };
 
 /// Makes the device's context current while it lives.

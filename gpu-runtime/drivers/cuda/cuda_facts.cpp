@@ -35,14 +35,17 @@ static int64_t ptxOf(int version) {
 
 Status queryFacts(const CudaLibrary &library, CUdevice device,
                   std::map<std::string, int64_t, std::less<>> &facts) {
+  // What an older driver does not know is 0; any other failure is one.
+  CUresult failure = CUDA_SUCCESS;
   auto attribute = [&](CUdevice_attribute which) -> int64_t {
     int value = 0;
-    return library.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS
-               ? value
-               : 0;
+    CUresult r = library.cuDeviceGetAttribute(&value, which, device);
+    if (r != CUDA_SUCCESS && r != CUDA_ERROR_INVALID_VALUE)
+      failure = r;
+    return r == CUDA_SUCCESS ? value : 0;
   };
   int64_t major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  if (major == 0)
+  if (major == 0 && failure == CUDA_SUCCESS)
     return unavailable("cuDeviceGetAttribute tells no compute capability");
   facts["sm"] =
       10 * major + attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -77,8 +80,13 @@ Status queryFacts(const CudaLibrary &library, CUdevice device,
   facts["memory_clock_khz"] = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   facts["memory_bus_bits"] =
       attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  if (failure != CUDA_SUCCESS)
+    return unavailable("cuDeviceGetAttribute failed: " +
+                       library.resultName(failure));
   size_t memory = 0;
-  library.cuDeviceTotalMem(&memory, device);
+  CUresult r = library.cuDeviceTotalMem(&memory, device);
+  if (r != CUDA_SUCCESS)
+    return unavailable("cuDeviceTotalMem failed: " + library.resultName(r));
   facts["memory"] = static_cast<int64_t>(memory);
   facts["max_binding"] = static_cast<int64_t>(memory);
   facts["timestamps"] = 1;

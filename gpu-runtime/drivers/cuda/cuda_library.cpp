@@ -60,9 +60,17 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
                        " (TILEWRIGHT_CUDA_LIBRARY can name one)");
   }
   isSimulator = dlsym(handle, "ptxsimVersion") != nullptr;
-  if (isSimulator)
+  if (isSimulator) {
     ptxsimBeginUse = reinterpret_cast<decltype(ptxsimBeginUse)>(
         dlsym(handle, "ptxsimBeginUse"));
+    ptxsimSetDeadline = reinterpret_cast<decltype(ptxsimSetDeadline)>(
+        dlsym(handle, "ptxsimSetDeadline"));
+    ptxsimCancel = reinterpret_cast<decltype(ptxsimCancel)>(
+        dlsym(handle, "ptxsimCancel"));
+    if (!ptxsimBeginUse || !ptxsimSetDeadline || !ptxsimCancel)
+      return unavailable(file + " is an older PTX simulator; this runtime "
+                                "needs the one it was built with");
+  }
   if (wantSimulator && !isSimulator)
     return unavailable(file + " is not the PTX simulator: it does not export "
                               "ptxsimVersion");

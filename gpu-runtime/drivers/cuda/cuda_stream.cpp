@@ -12,11 +12,15 @@
 namespace tilewright::cuda {
 
 CudaStream::~CudaStream() {
-  if (device.isLost() || synchronize(kForever))
+  if (!device.isLost())
+    (void)synchronize(timeoutNs);
+  if (device.isLost())
     return;
   ScopedContext scope(device);
   if (open)
     free.push_back(std::move(open));
+  for (; !closed.empty(); closed.pop_front())
+    free.push_back(std::move(closed.front()));
   for (std::unique_ptr<Chunk> &chunk : free) {
     api.cuMemFreeHost(chunk->host);
     api.cuEventDestroy(chunk->full);
@@ -58,10 +62,11 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
   auto &module = static_cast<CudaModule &>(driverModule);
   if (Status s = device.lost())
     return s;
+  SimulatedDeadline deadline(api, timeoutNs);
   ScopedContext scope(device);
   const Kernel *kernel = nullptr;
   if (Status s = module.kernel(index, kernel))
-    return s;
+    return deadline.passed() ? missedDeadline(timeoutNs) : s;
   auto where = [&] { return "kernel '" + kernel->desc.entry + "'"; };
   if (Status s = checkLaunch(*kernel, args))
     return std::move(s).in(where());
@@ -117,8 +122,10 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
     config.numAttrs = 1;
     r = api.cuLaunchKernelEx(&config, kernel->function, values, nullptr);
   }
+  if (deadline.passed() && api.cuStreamQuery(stream) != CUDA_SUCCESS)
+    return missedDeadline(timeoutNs).in(where());
   if (r == CUDA_SUCCESS)
-    return Status::ok();
+    return device.lost(); // perhaps by another thread, while it was simulated
   return device.check(r, kernel->cluster ? "cuLaunchKernelEx"
                                          : "cuLaunchKernel")
       .in(where());
@@ -142,22 +149,35 @@ Status CudaStream::waitFor(DriverEvent &event) {
       "cuStreamWaitEvent");
 }
 
-Status CudaStream::synchronize(uint64_t timeoutNs) {
+Status CudaStream::missedDeadline(uint64_t waitedNs) {
   if (Status s = device.lost())
     return s;
+  std::string reason = "work did not finish within its deadline of " +
+                       std::to_string(waitedNs / 1000000) + " ms";
+  device.lose(reason);
+  return deadlineExceeded(reason + "; the device is lost");
+}
+
+Status CudaStream::synchronize(uint64_t deadlineNs) {
+  if (Status s = device.lost())
+    return s;
+  SimulatedDeadline deadline(api, deadlineNs);
   ScopedContext scope(device);
   CUresult r =
-      device.waitUntil([&] { return api.cuStreamQuery(stream); }, timeoutNs);
+      device.waitUntil([&] { return api.cuStreamQuery(stream); }, deadlineNs);
   if (Status s = device.lost())
     return s;
-  if (r == CUDA_ERROR_NOT_READY) {
-    std::string reason = "work did not finish within its deadline of " +
-                         std::to_string(timeoutNs / 1000000) + " ms";
-    device.lose(reason);
-    return deadlineExceeded(reason + "; the device is given up");
-  }
-  if (Status s = device.check(r, "work on the stream"))
+  if (r == CUDA_ERROR_NOT_READY ||
+      (r == CUDA_ERROR_LAUNCH_TIMEOUT && deadline.passed()))
+    return missedDeadline(deadlineNs);
+  if (Status s = device.check(r, "work on the stream")) {
+    // The caller's memory for the reads may be gone when their bytes arrive.
+    for (std::unique_ptr<Chunk> &chunk : closed)
+      chunk->reads.clear();
+    if (open)
+      open->reads.clear();
     return s;
+  }
   for (; !closed.empty(); closed.pop_front())
     recycle(std::move(closed.front()));
   if (open)
@@ -190,14 +210,19 @@ Status CudaEvent::query(bool &done) {
 Status CudaEvent::wait(uint64_t timeoutNs) {
   if (Status s = device.lost())
     return s;
+  SimulatedDeadline deadline(device.api(), timeoutNs);
   ScopedContext scope(device);
   CUresult r = device.waitUntil(
       [&] { return device.api().cuEventQuery(event); }, timeoutNs);
   if (Status s = device.lost())
     return s;
-  if (r == CUDA_ERROR_NOT_READY)
-    return deadlineExceeded("the event was not reached within " +
-                            std::to_string(timeoutNs / 1000000) + " ms");
+  if (r == CUDA_ERROR_NOT_READY ||
+      (r == CUDA_ERROR_LAUNCH_TIMEOUT && deadline.passed())) {
+    std::string reason = "the event was not reached within " +
+                         std::to_string(timeoutNs / 1000000) + " ms";
+    device.lose(reason);
+    return deadlineExceeded(reason + "; the device is lost");
+  }
   return device.check(r, "work before the event");
 }
 

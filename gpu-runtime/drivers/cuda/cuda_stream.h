@@ -55,7 +55,7 @@ public:
                 const LaunchArgs &args) override;
   Status record(DriverEvent &event) override;
   Status waitFor(DriverEvent &event) override;
-  Status synchronize(uint64_t timeoutNs) override;
+  Status synchronize(uint64_t deadlineNs) override;
   Status native(uint64_t &handle) const override {
     handle = reinterpret_cast<uintptr_t>(stream);
     return Status::ok();
@@ -82,6 +82,8 @@ private:
   Status createChunk(std::unique_ptr<Chunk> &result);
   /// Hands a chunk's reads out; it is free then.
   void recycle(std::unique_ptr<Chunk> chunk);
+  /// Loses the device after a wait.
+  Status missedDeadline(uint64_t waitedNs);
   Status checkLaunch(const struct Kernel &kernel, const LaunchArgs &args) const;
 
   CudaDevice &device;

@@ -46,9 +46,11 @@ Status CudaStream::stage(uint64_t size, uint8_t *&host) {
   if (!open && free.empty() && numChunks >= maxChunks && !closed.empty()) {
     CUevent oldest = closed.front()->full;
     CUresult r = device.waitUntil([&] { return api.cuEventQuery(oldest); },
-                                  kForever);
+                                  timeoutNs);
     if (Status s = device.lost())
       return s;
+    if (r == CUDA_ERROR_NOT_READY)
+      return missedDeadline(timeoutNs);
     if (Status s = device.check(r, "work before a transfer"))
       return s;
     recycle(std::move(closed.front()));

@@ -78,6 +78,7 @@ void BatchPool::retire(std::unique_ptr<Batch> batch) {
     std::memcpy(read.target, read.staged, read.size);
   batch->reads.clear();
   batch->timestamps.clear();
+  batch->timelines.clear();
   for (auto &[key, set] : batch->sets)
     freeSets[key].push_back(set);
   batch->sets.clear();

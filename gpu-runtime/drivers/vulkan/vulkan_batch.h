@@ -56,6 +56,7 @@ struct Batch {
   std::vector<std::pair<DescriptorKey, VkDescriptorSet>> sets;
   std::vector<PendingRead> reads;
   std::vector<std::shared_ptr<TimestampQuery>> timestamps;
+  std::vector<std::shared_ptr<struct Timeline>> timelines; // that it waits for
 };
 
 class BatchPool {

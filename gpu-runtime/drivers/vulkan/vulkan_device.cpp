@@ -9,6 +9,7 @@
 #include "vulkan_stream.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace tilewright::runtime::vulkan {
 
@@ -116,21 +117,29 @@ Status VulkanDevice::check(VkResult result, const char *what) {
   return lost();
 }
 
-VkResult VulkanDevice::waitTimeline(VkSemaphore timeline, uint64_t value,
-                                    uint64_t timeoutNs) {
+Status VulkanDevice::waitTimeline(VkSemaphore timeline, uint64_t value,
+                                  uint64_t timeoutNs, const char *what) {
   VkSemaphoreWaitInfo info = {VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
   info.semaphoreCount = 1;
   info.pSemaphores = &timeline;
   info.pValues = &value;
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
   while (true) {
-    if (isLost())
-      return VK_ERROR_DEVICE_LOST;
-    uint64_t slice = std::min(timeoutNs, waitSliceNs);
-    VkResult r = vk.vkWaitSemaphores(device, &info, slice);
+    if (Status s = lost())
+      return s;
+    uint64_t waited = static_cast<uint64_t>(
+        std::chrono::nanoseconds(Clock::now() - start).count());
+    uint64_t left = timeoutNs > waited ? timeoutNs - waited : 0;
+    VkResult r = vk.vkWaitSemaphores(device, &info, std::min(left, waitSliceNs));
     if (r != VK_TIMEOUT)
-      return r;
-    if (timeoutNs != kForever && (timeoutNs -= slice) == 0)
-      return VK_TIMEOUT;
+      return check(r, "vkWaitSemaphores");
+    if (timeoutNs == kForever || left > waitSliceNs)
+      continue;
+    std::string reason = std::string(what) + " within its deadline of " +
+                         std::to_string(timeoutNs / 1000000) + " ms";
+    lose(reason);
+    return deadlineExceeded(reason + "; the device is lost");
   }
 }
 

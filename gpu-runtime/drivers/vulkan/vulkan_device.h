@@ -7,7 +7,8 @@
 // All streams of a device share its queues (at most four, in turn) and one
 // timeline semaphore each tells how far a stream is. Device loss is sticky: the
 // first reason is kept, every later call answers with it, and from then on
-// nothing is destroyed, because the device may still be writing to it.
+// nothing is destroyed, because the device may still be writing to it and
+// Vulkan stops no kernel: a lost device keeps its memory until the process ends.
 #ifndef TILEWRIGHT_DRIVERS_VULKAN_VULKAN_DEVICE_H
 #define TILEWRIGHT_DRIVERS_VULKAN_VULKAN_DEVICE_H
 
@@ -79,17 +80,18 @@ public:
   DeviceTable vk;
 
   /// Ok, or DeviceLost with the first reason.
-  Status lost() const;
+  Status lost() const override;
   bool isLost() const { return lostFlag.load(std::memory_order_acquire); }
   /// Gives the device up; the first reason stays.
-  void lose(const std::string &reason);
+  void lose(const std::string &reason) override;
   /// Ok for VK_SUCCESS; VK_ERROR_DEVICE_LOST also gives the device up.
   Status check(VkResult result, const char *what);
 
-  /// Waits until the timeline reaches `value`: VK_SUCCESS, VK_TIMEOUT, or an
-  /// error. Returns VK_ERROR_DEVICE_LOST soon after any thread lost the device.
-  VkResult waitTimeline(VkSemaphore timeline, uint64_t value,
-                        uint64_t timeoutNs);
+  /// Waits until the timeline reaches `value`. Ends soon after any thread lost
+  /// the device; a deadline that passes loses it, and `what` ("work did not
+  /// finish") says so.
+  Status waitTimeline(VkSemaphore timeline, uint64_t value, uint64_t timeoutNs,
+                      const char *what);
 
   /// Layout of a set with `count` storage buffers at bindings 0 … count-1.
   Status storageLayout(uint32_t count, VkDescriptorSetLayout &result);

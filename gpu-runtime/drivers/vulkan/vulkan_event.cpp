@@ -47,12 +47,8 @@ Status VulkanEvent::wait(uint64_t timeoutNs) {
   Point p = point();
   if (!p.timeline)
     return Status::ok();
-  VkResult r =
-      device.waitTimeline(p.timeline->semaphore, p.value, timeoutNs);
-  if (r == VK_TIMEOUT)
-    return deadlineExceeded("the event was not reached within " +
-                            std::to_string(timeoutNs / 1000000) + " ms");
-  return device.check(r, "vkWaitSemaphores");
+  return device.waitTimeline(p.timeline->semaphore, p.value, timeoutNs,
+                             "the event was not reached");
 }
 
 Status VulkanEvent::timestamp(uint64_t &ticks) {

@@ -54,7 +54,7 @@ Status VulkanStream::create(VulkanDevice &device, Queue &queue,
 VulkanStream::~VulkanStream() {
   // Work that was given to the stream is done even if nobody waits for it.
   if (!device.isLost() && timeline->semaphore)
-    (void)synchronize(kForever);
+    (void)synchronize(timeoutNs);
 }
 
 Status VulkanStream::open() {
@@ -65,7 +65,7 @@ Status VulkanStream::open() {
   if (Status s = collect())
     return s;
   while (inFlight.size() >= maxInFlight)
-    if (Status s = retireOldest(kForever))
+    if (Status s = retireOldest())
       return s;
   if (Status s = pool.begin(current))
     return s;
@@ -122,6 +122,7 @@ Status VulkanStream::submit() {
     std::vector<VkSemaphore> semaphores;
     std::vector<uint64_t> values;
     for (const Wait &wait : waits) {
+      batch->timelines.push_back(wait.timeline);
       semaphores.push_back(wait.timeline->semaphore);
       values.push_back(wait.value);
     }
@@ -170,12 +171,10 @@ Status VulkanStream::collect() {
   return Status::ok();
 }
 
-Status VulkanStream::retireOldest(uint64_t timeoutNs) {
-  VkResult r = device.waitTimeline(timeline->semaphore,
-                                   inFlight.front()->value, timeoutNs);
-  if (r == VK_TIMEOUT)
-    return deadlineExceeded("the deadline passed with work unfinished");
-  if (Status s = device.check(r, "vkWaitSemaphores"))
+Status VulkanStream::retireOldest() {
+  if (Status s = device.waitTimeline(timeline->semaphore,
+                                     inFlight.front()->value, timeoutNs,
+                                     "work did not finish"))
     return s;
   pool.retire(std::move(inFlight.front()));
   inFlight.pop_front();
@@ -192,24 +191,29 @@ Status VulkanStream::flush() {
   return submit();
 }
 
-Status VulkanStream::synchronize(uint64_t timeoutNs) {
-  if (Status s = device.lost())
-    return s;
-  if (Status s = submit())
-    return s;
-  if (inFlight.empty())
-    return Status::ok();
-  VkResult r = device.waitTimeline(timeline->semaphore, inFlight.back()->value,
-                                   timeoutNs);
-  if (r == VK_TIMEOUT) {
-    std::string reason = "work did not finish within its deadline of " +
-                         std::to_string(timeoutNs / 1000000) + " ms";
-    device.lose(reason);
-    return deadlineExceeded(reason + "; the device is given up");
+Status VulkanStream::synchronize(uint64_t deadlineNs) {
+  auto wait = [&]() -> Status {
+    if (Status s = device.lost())
+      return s;
+    if (Status s = submit())
+      return s;
+    if (inFlight.empty())
+      return Status::ok();
+    if (Status s =
+            device.waitTimeline(timeline->semaphore, inFlight.back()->value,
+                                deadlineNs, "work did not finish"))
+      return s;
+    return collect();
+  };
+  Status status = wait();
+  if (!status.isOk()) {
+    // The caller's memory for the reads may be gone when their bytes arrive.
+    for (std::unique_ptr<Batch> &batch : inFlight)
+      batch->reads.clear();
+    if (current)
+      current->reads.clear();
   }
-  if (Status s = device.check(r, "vkWaitSemaphores"))
-    return s;
-  return collect();
+  return status;
 }
 
 Status VulkanStream::record(DriverEvent &driverEvent) {

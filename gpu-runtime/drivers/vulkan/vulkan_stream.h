@@ -89,7 +89,7 @@ public:
   Status record(DriverEvent &event) override;
   Status waitFor(DriverEvent &event) override;
   Status flush() override;
-  Status synchronize(uint64_t timeoutNs) override;
+  Status synchronize(uint64_t deadlineNs) override;
 
 private:
   static constexpr uint32_t maxLaunches = 64;    // in a batch
@@ -105,7 +105,7 @@ private:
   /// Takes back the batches that have run, without waiting.
   Status collect();
   /// Waits for the oldest batch.
-  Status retireOldest(uint64_t timeoutNs);
+  Status retireOldest();
   /// Whether all work is done; then the host may touch mapped memory.
   bool isIdle();
 

@@ -19,7 +19,7 @@ Status VulkanStream::stageChunk(uint64_t size, StagingSlice &slice) {
     if (Status s = submit())
       return s;
     while (pool.stagedBytes() > maxStaged / 2 && !inFlight.empty())
-      if (Status s = retireOldest(kForever))
+      if (Status s = retireOldest())
         return s;
   }
   if (Status s = open())

@@ -22,12 +22,25 @@
  * reused or freed when that work is done.
  *
  * Threads. Every function may be called from any thread at any time, on the
- * same objects too. A stream serves one call at a time; others wait their turn.
+ * same objects too. A stream serves one call at a time; others wait their turn,
+ * which counts for a timeout.
  *
  * Time. Work is asynchronous: functions that take a stream enqueue and return.
  * Order between streams is the caller's, with events. Timeouts are nanoseconds;
- * TILEWRIGHT_FOREVER waits without end. A wait for a stream that passes its
- * timeout leaves the device lost: every later use of it fails at once.
+ * TILEWRIGHT_FOREVER waits without end. A wait that passes its timeout answers
+ * TILEWRIGHT_DEADLINE_EXCEEDED and leaves the device lost: waits of other threads
+ * end soon, every later use answers TILEWRIGHT_DEVICE_LOST at once, reads are not
+ * written any more, and releasing what belongs to it never waits. (To look
+ * without waiting there is tilewright_event_query.) What calls wait for that take
+ * no timeout is bounded by their stream's (tilewright_stream_set_timeout). ptxsim
+ * runs a kernel inside the call that launches it, so there that call may answer
+ * TILEWRIGHT_DEADLINE_EXCEEDED.
+ *
+ * A kernel that runs on a lost device is stopped between two of its blocks on cpu
+ * and ptxsim; when it ends, all memory is freed. No driver of a GPU stops one:
+ * what a lost cuda or vulkan device holds stays until the process ends.
+ * Allocating, loading code and trimming are the driver's own there, and may wait
+ * for kernels that run.
  *
  * Living in another program. A device can be opened over the caller's CUDA
  * context or Vulkan device, and take the caller's streams, memory and DLPack
@@ -143,6 +156,10 @@ TILEWRIGHT_API int64_t tilewright_device_fact(tilewright_device *device,
                                               const char *key);
 /* Gives cached memory that nothing uses back to the driver. */
 TILEWRIGHT_API void tilewright_device_trim(tilewright_device *device);
+/* The timeout of every stream that is given none of its own, those that programs
+ * make for themselves too; 10 minutes at the start. */
+TILEWRIGHT_API void tilewright_device_set_timeout(tilewright_device *device,
+                                                  uint64_t nanoseconds);
 /* While on, tensors that programs allocate start as all one bits (NaN in every
  * float type), so that elements never written show. */
 TILEWRIGHT_API void tilewright_device_set_poison(tilewright_device *device,
@@ -234,8 +251,8 @@ TILEWRIGHT_API void tilewright_stream_retain(tilewright_stream *stream);
 /* The last release waits for the work in flight, up to the stream's timeout. */
 TILEWRIGHT_API void tilewright_stream_release(tilewright_stream *stream);
 /* How long the runtime itself waits for this stream (a program that reads a
- * tensor on the host, release) before it gives the device up; 10 minutes
- * unless set. */
+ * tensor on the host, a transfer without room to stage it, release, a launch on
+ * ptxsim) before it gives the device up; 10 minutes unless set. */
 TILEWRIGHT_API void tilewright_stream_set_timeout(tilewright_stream *stream,
                                                   uint64_t nanoseconds);
 TILEWRIGHT_API tilewright_status *

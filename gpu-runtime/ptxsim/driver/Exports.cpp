@@ -6,6 +6,7 @@
 
 #include "driver/State.h"
 
+#include <chrono>
 #include <cstdio>
 #include <new>
 #include <string_view>
@@ -31,7 +32,17 @@ bool worksBeforeInit(std::string_view symbol) {
 
 template <typename Callable> CUresult guarded(const char *symbol, bool perThread, Callable callable) {
   try {
-    std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+    std::unique_lock<std::recursive_timed_mutex> lock(driver().mutex, std::defer_lock);
+    using Clock = std::chrono::steady_clock;
+    // The stack of contexts is the thread's own: leaving one waits for nobody.
+    if (std::string_view(symbol).substr(0, 15) == "cuCtxPopCurrent" && driver().initialised)
+      return callable();
+    if (uint64_t deadline = threadDeadline()) {
+      if (!lock.try_lock_until(Clock::time_point(std::chrono::nanoseconds(deadline))))
+        return CUDA_ERROR_NOT_READY;
+    } else {
+      lock.lock();
+    }
     if (!driver().initialised && !worksBeforeInit(symbol))
       return CUDA_ERROR_NOT_INITIALIZED;
     PerThreadScope scope(perThread);

@@ -17,7 +17,7 @@ extern "C" {
 const char *ptxsimVersion(void) { return "ptxsim 1"; }
 
 size_t ptxsimFindings(char *buffer, size_t bytes) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   std::string json = driver().findings.json();
   if (buffer && bytes != 0) {
     size_t length = std::min(bytes - 1, json.size());
@@ -28,17 +28,17 @@ size_t ptxsimFindings(char *buffer, size_t bytes) {
 }
 
 size_t ptxsimFindingCount(void) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   return driver().findings.size();
 }
 
 void ptxsimClearFindings(void) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   driver().findings.clear();
 }
 
 int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, const char *label) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   if (!driver().initialised || bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
   Allocation *allocation = driver().memory->find(address);
@@ -54,7 +54,7 @@ int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, const char *
 }
 
 int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   if (!driver().initialised)
     return CUDA_ERROR_INVALID_VALUE;
   CUstream resolved = nullptr;
@@ -64,8 +64,12 @@ int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream) {
   return beginUse(address, bytes, resolved);
 }
 
+void ptxsimSetDeadline(unsigned long long nanoseconds) { threadDeadline() = nanoseconds; }
+
+void ptxsimCancel(void *context) { static_cast<CUcontext>(context)->cancelled = true; }
+
 int ptxsimEndSubBuffer(unsigned long long address) {
-  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
   Allocation *allocation = driver().initialised ? driver().memory->find(address) : nullptr;
   if (!allocation)
     return CUDA_ERROR_INVALID_VALUE;

@@ -30,6 +30,14 @@ PTXSIM_API int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, c
 /// null for at once), the allocation that begins at `address` has one buffer, its first `bytes` bytes, with undefined
 /// contents. What is ordered neither before nor after that and touches the memory races. Returns a CUresult.
 PTXSIM_API int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream);
+/// Kernels run inside the call that enqueues them or waits for them. Those that this thread runs from now on are given
+/// up when CLOCK_MONOTONIC shows so many nanoseconds: the launch ends between two of its blocks' turns, and its context
+/// answers CUDA_ERROR_LAUNCH_TIMEOUT. A call that has to wait for the kernel of another thread until then answers
+/// CUDA_ERROR_NOT_READY. 0: never, as at the start.
+PTXSIM_API void ptxsimSetDeadline(unsigned long long nanoseconds);
+/// Gives up the launch that runs in the context (a CUcontext), and all that are still to come, like a deadline that
+/// passed. Waits for nothing.
+PTXSIM_API void ptxsimCancel(void *context);
 /// Ends the buffer that begins at `address`.
 PTXSIM_API int ptxsimEndSubBuffer(unsigned long long address);
 

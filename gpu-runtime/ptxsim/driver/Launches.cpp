@@ -98,6 +98,8 @@ CUresult gatherParams(const CUfunc_st &function, void **params, void **extra, st
 
 void runLaunch(LaunchRequest request, CUcontext context, const Operation &operation) {
   Driver &state = driver();
+  if (context->cancelled)
+    failContext(context, CUDA_ERROR_LAUNCH_TIMEOUT);
   if (context->sticky)
     return;
   state.launches.push_back({operation.stream, operation.index});
@@ -109,6 +111,8 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
     auto found = before.find(record.stream);
     return record.stream == stream || (found != before.end() && found->second >= record.index);
   };
+  request.deadline = threadDeadline();
+  request.cancelled = &context->cancelled;
   LaunchResult result = runGrid(request, *state.memory, state.options, state.findings);
   if (!result.completed)
     failContext(context, resultFor(result.reason));

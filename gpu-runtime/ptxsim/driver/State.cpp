@@ -23,6 +23,11 @@ std::vector<CUcontext> &contextStack() {
   return stack;
 }
 
+uint64_t &threadDeadline() {
+  static thread_local uint64_t value = 0;
+  return value;
+}
+
 bool &perThreadDefault() {
   static thread_local bool value = false;
   return value;
@@ -34,6 +39,8 @@ CUresult currentContext(CUcontext &context) {
     return CUDA_ERROR_INVALID_CONTEXT;
   if (!driver().isLive(context))
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (context->cancelled)
+    failContext(context, CUDA_ERROR_LAUNCH_TIMEOUT);
   return context->sticky;
 }
 
@@ -109,6 +116,7 @@ void destroyContents(CUcontext context) {
   context->perThread.clear();
   context->legacy.last.reset();
   context->sticky = CUDA_SUCCESS;
+  context->cancelled = false;
   state.memory->releaseOwner(context);
   for (auto it = state.hostAllocations.begin(); it != state.hostAllocations.end();)
     if (auto here = it++; here->second.context == context)

@@ -12,6 +12,7 @@
 #include "machine/Launch.h"
 #include "machine/LoadedModule.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,6 +63,8 @@ struct CUctx_st {
   bool isPrimary = false;
   /// The error that a failed launch left; every later call answers it.
   CUresult sticky = CUDA_SUCCESS;
+  /// Set without the lock, to end what runs in the context: see ptxsimCancel.
+  std::atomic<bool> cancelled{false};
   CUstream_st legacy;
   std::map<uint64_t, std::unique_ptr<CUstream_st>> perThread;
   std::vector<std::unique_ptr<CUstream_st>> streams;
@@ -89,7 +92,7 @@ struct LaunchRecord {
 };
 
 struct Driver {
-  std::recursive_mutex mutex;
+  std::recursive_timed_mutex mutex;
   bool initialised = false;
   MachineOptions options;
   std::unique_ptr<DeviceMemory> memory;
@@ -114,6 +117,8 @@ Driver &driver();
 
 /// The calling thread's stack of contexts.
 std::vector<CUcontext> &contextStack();
+/// When what the calling thread runs is given up; see ptxsimSetDeadline.
+uint64_t &threadDeadline();
 /// Whether the running entry is the variant with a default stream per thread.
 bool &perThreadDefault();
 

@@ -53,7 +53,8 @@ CUresult encode(const char *name, const Encoding &of, TensorMapRequest request) 
     std::fprintf(stderr, "ptxsim: %s: %s\n", name, why.c_str());
     return CUDA_ERROR_INVALID_VALUE;
   }
-  std::memcpy(of.map, &encoded, sizeof(encoded));
+  // Before CUDA 13 maps were aligned to 64 bytes, not to 128.
+  std::memcpy(static_cast<void *>(reinterpret_cast<uint8_t *>(of.map)), &encoded, sizeof(encoded));
   return CUDA_SUCCESS;
 }
 

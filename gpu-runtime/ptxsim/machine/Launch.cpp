@@ -11,6 +11,7 @@
 #include "matrix/Wgmma.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -66,7 +67,7 @@ public:
       if (running.empty())
         break;
       turn();
-      if (overLimit())
+      if (overLimit() || overDeadline())
         break;
     }
     grid.instructions += context.threadStepCount;
@@ -229,11 +230,28 @@ private:
     uint64_t limit = grid.options->instructionLimit;
     if (limit == 0 || context.stepCount < limit)
       return false;
-    context.report(FindingKind::Timeout, grid.program->code.front(), noIndex, 0,
-                   "the launch did not end within " + std::to_string(limit) + " warp instructions");
-    context.stopped = true;
-    grid.aborted = true;
+    giveUp("the launch did not end within " + std::to_string(limit) + " warp instructions");
     return true;
+  }
+
+  bool overDeadline() {
+    if (grid.cancelled && *grid.cancelled) {
+      giveUp("the launch was cancelled");
+      return true;
+    }
+    using namespace std::chrono;
+    if (grid.deadline == 0 || steady_clock::now().time_since_epoch() < nanoseconds(grid.deadline))
+      return false;
+    giveUp("the launch did not end before the deadline of the call that runs it");
+    return true;
+  }
+
+  void giveUp(const std::string &why) {
+    context.stopped = true;
+    if (grid.aborted.exchange(true))
+      return;
+    grid.reason = FindingKind::Timeout;
+    context.report(FindingKind::Timeout, grid.program->code.front(), noIndex, 0, why);
   }
 
   static constexpr uint32_t maxIdleWakes = 1000;
@@ -316,6 +334,8 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   grid.params.resize(std::max<size_t>(grid.params.size(), request.program->paramBytes));
   grid.launchId = request.launchId;
   grid.owner = request.owner;
+  grid.deadline = request.deadline;
+  grid.cancelled = request.cancelled;
   grid.memory = &memory;
   grid.options = &options;
   grid.findings = &findings;

@@ -9,6 +9,7 @@
 
 #include "machine/State.h"
 
+#include <atomic>
 #include <functional>
 
 namespace tilewright::ptxsim {
@@ -25,6 +26,9 @@ struct LaunchRequest {
   /// Whose the memory is that the kernel allocates; opaque here.
   const void *owner = nullptr;
   uint64_t launchId = 1;
+  /// The launch is given up when the steady clock shows so many nanoseconds (0: never), or when this is set.
+  uint64_t deadline = 0;
+  const std::atomic<bool> *cancelled = nullptr;
   /// Whether an earlier launch happens before this one; all do when empty.
   std::function<bool(uint32_t)> launchOrdered;
 };

@@ -173,6 +173,9 @@ struct Grid {
   FindingLog *findings = nullptr;
   GridRaces *races = nullptr;
   bool checks = false;
+  /// When the launch is given up; see LaunchRequest.
+  uint64_t deadline = 0;
+  const std::atomic<bool> *cancelled = nullptr;
   std::atomic<bool> aborted{false};
   /// The finding that ended the launch.
   std::atomic<FindingKind> reason{FindingKind::Trap};

@@ -23,7 +23,7 @@ using run::Session;
 
 namespace {
 
-constexpr uint64_t callTimeoutNs = 60'000'000'000;
+constexpr uint64_t callTimeoutNs = 240'000'000'000;
 const char *const oracleName = "oracle";
 
 struct Program {

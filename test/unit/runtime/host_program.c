@@ -51,6 +51,14 @@ static void spin(const uint64_t *p, uint32_t x, uint32_t y, uint32_t z) {
     ;
 }
 
+/* A block takes about a millisecond: work that can be stopped between blocks. */
+static void crawl(const uint64_t *p, uint32_t x, uint32_t y, uint32_t z) {
+  (void)x, (void)y, (void)z;
+  for (volatile int32_t i = 0; i < 300000; ++i)
+    ;
+  ((volatile int32_t *)(uintptr_t)p[0])[1] = 1;
+}
+
 /*===-- Functions ---------------------------------------------------------===*/
 
 static void main_(tw_context *c, const uint64_t *args, uint64_t *results) {
@@ -143,6 +151,12 @@ static void hang(tw_context *c, const uint64_t *args, uint64_t *results) {
   api->dispatch(c, 3, 1, &data, 0, 0);
 }
 
+static void crawlOn(tw_context *c, const uint64_t *args, uint64_t *results) {
+  (void)results;
+  tw_view *data = (tw_view *)(uintptr_t)args[0];
+  api->dispatch(c, 4, 1, &data, 0, 0);
+}
+
 /* Uses a tensor that it has released, then would read it. */
 static void stale(tw_context *c, const uint64_t *args, uint64_t *results) {
   (void)args, (void)results;
@@ -159,13 +173,15 @@ static const TilewrightNamed functions[] = {
     {"main", (Address)main_},       {"scale_and_sum", (Address)scaleAndSum},
     {"inplace", (Address)inplace},  {"fail", (Address)fail},
     {"print", (Address)print},      {"loop", (Address)loop},
-    {"hang", (Address)hang},        {"stale", (Address)stale}};
+    {"hang", (Address)hang},        {"stale", (Address)stale},
+    {"crawl", (Address)crawlOn}};
 static const TilewrightNamed kernels[] = {{"matmul", (Address)matmul},
                                           {"scale", (Address)scale},
                                           {"increment", (Address)increment},
-                                          {"spin", (Address)spin}};
+                                          {"spin", (Address)spin},
+                                          {"crawl", (Address)crawl}};
 static const TilewrightProgramExports table = {
-    TW_PROGRAM_ABI_VERSION, 8, 4, 0, functions, kernels};
+    TW_PROGRAM_ABI_VERSION, 9, 5, 0, functions, kernels};
 
 const TilewrightProgramExports *
 tilewright_program_query(uint32_t version, const TilewrightHostApi *given) {

@@ -153,7 +153,7 @@ TEST_F(ProgramTest, RefusesWrongArguments) {
                "no function 'nothing'; it has main, scale_and_sum");
   EXPECT_FAILS(
       tilewright_program_call(program, 99, stream, 0, nullptr, 0, nullptr),
-      "function 99 of 8");
+      "function 99 of 9");
   tilewright_value one = scalar(uint64_t(1));
   EXPECT_FAILS(tilewright_program_call(program, 4, stream, 1, &one, 1, nullptr),
                "'results' is null");
@@ -382,7 +382,7 @@ TEST_F(ProgramTest, RunsPtxOnTheSimulator) {
           "\"target\": \"cuda:sm_80\", \"driver\": \"cuda\", "
           "\"requires\": {\"sm\": 80}");
   // Only the increment is launched; the others just need a module to name.
-  for (const char *name : {"matmul", "scale", "increment", "spin", "never"})
+  for (const char *name : {"matmul", "scale", "increment", "spin", "crawl", "never"})
     replace(std::string("\"name\": \"") + name + "\", \"gri",
             std::string("\"name\": \"") + name +
                 "\", \"section\": \"cuda_sm_80/increment.ptx\", \"gri");
@@ -393,8 +393,9 @@ TEST_F(ProgramTest, RunsPtxOnTheSimulator) {
   replace("\"name\": \"matmul\",\n         \"guard\"",
           "\"name\": \"increment\", \"section\": "
           "\"cuda_sm_80/increment.ptx\", \"guard\"");
-  replace("\"name\": \"spin\", \"section\"",
-          "\"name\": \"increment\", \"section\"");
+  for (const char *name : {"spin", "crawl"})
+    replace(std::string("\"name\": \"") + name + "\", \"section\"",
+            "\"name\": \"increment\", \"section\"");
   replace(
       "\"params\": [{\"buffer\": 0}]}",
       "\"params\": [{\"buffer\": 0}, {\"scalar\": \"i32\", \"value\": 5}]}");

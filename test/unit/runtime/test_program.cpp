@@ -93,7 +93,10 @@ std::string testManifest() {
       {"name": "hang",
        "inputs": [{"kind": "buffer", "dtype": "i32", "shape": [-1]}],
        "results": []},
-      {"name": "stale", "inputs": [], "results": []}
+      {"name": "stale", "inputs": [], "results": []},
+      {"name": "crawl",
+       "inputs": [{"kind": "buffer", "dtype": "i32", "shape": [-1]}],
+       "results": []}
     ],
     "constants": [{"dtype": "f32", "shape": [1], "section": "constants/0"}],
     "dispatches": [
@@ -132,6 +135,10 @@ std::string testManifest() {
       {"name": "spin",
        "operands": [{"dtype": "i32", "shape": [-1], "access": "readwrite"}],
        "variants": [{"name": "spin", "grid": [1, 1, 1],
+                     "params": [{"buffer": 0}]}]},
+      {"name": "crawl",
+       "operands": [{"dtype": "i32", "shape": [-1], "access": "readwrite"}],
+       "variants": [{"name": "crawl", "grid": [1000000, 1, 1],
                      "params": [{"buffer": 0}]}]}
     ]
   }]

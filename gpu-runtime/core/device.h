@@ -158,6 +158,7 @@ public:
   Status native(uint64_t &handle) const { return queue->native(handle); }
   /// The same within the stream's own timeout.
   Status synchronize() { return synchronize(queue->timeoutNs); }
+  uint64_t timeout() const { return queue->timeoutNs; }
   void setTimeout(uint64_t timeout) {
     hasOwnTimeout = true;
     queue->timeoutNs = timeout;

@@ -94,7 +94,7 @@ bool StreamTrace::findAnchor(Stream &stream) {
   lane = ++lanes;
   // Reached right before the clock is read, with nothing in front of it.
   std::shared_ptr<Event> event;
-  Status status = stream.synchronize(stream.timeoutNs);
+  Status status = stream.synchronize();
   if (status.isOk())
     status = stream.device()->createEvent(true, event);
   if (status.isOk())
@@ -102,7 +102,7 @@ bool StreamTrace::findAnchor(Stream &stream) {
   if (status.isOk())
     status = stream.flush();
   if (status.isOk())
-    status = event->impl().wait(stream.timeoutNs);
+    status = event->wait(stream.timeout());
   noEvents = !status.isOk();
   if (noEvents)
     return false;
@@ -116,7 +116,7 @@ void StreamTrace::begin(Stream &stream, const char *category, std::string name,
   open = false;
   if (!findAnchor(stream))
     return;
-  if (slices.size() >= kMaxSlices && stream.synchronize(stream.timeoutNs))
+  if (slices.size() >= kMaxSlices && stream.synchronize())
     return; // the work that follows meets the error again
   Slice slice{category, std::move(name), std::move(arguments), nullptr, nullptr};
   if (stream.device()->createEvent(true, slice.begin) ||
@@ -138,8 +138,8 @@ void StreamTrace::report(const Tracer &tracer) {
   slices.clear();
   for (const Slice &slice : reached) {
     uint64_t begin = 0, end = 0;
-    if (slice.begin->impl().elapsedSince(anchor->impl(), begin) ||
-        slice.end->impl().elapsedSince(anchor->impl(), end))
+    if (slice.begin->elapsedSince(*anchor, begin) ||
+        slice.end->elapsedSince(*anchor, end))
       continue; // no timestamps
     tracer.report(slice.name, slice.category, slice.arguments,
                   /*onDevice=*/true, lane, anchorTime + begin,

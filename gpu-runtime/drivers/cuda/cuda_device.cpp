@@ -115,8 +115,8 @@ void CudaDevice::lose(const std::string &reason) {
     return;
   lostReason = reason;
   lostFlag.store(true, std::memory_order_release);
-  if (library->isSimulator)
-    library->ptxsimCancel(primary);
+  if (library->isSimulator && current)
+    library->ptxsimCancel(current);
 }
 
 Status CudaDevice::check(CUresult result, const char *what) {

@@ -450,8 +450,6 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   };
   note(kFpAttr, options.fp);
   note(kRequireAttr, options.require);
-  if (options.emit == EmitKind::Loops)
-    return emitLoops();
   for (auto func : module->getOps<func::FuncOp>())
     if (llvm::any_of(func.getArgumentTypes(), [](Type type) {
           return getElementTypeOrSelf(type).isInteger(4);
@@ -473,6 +471,8 @@ LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
   ObservedStep whole(&watcher, kSharedStep, "compile");
   if (failed(parse(sources)))
     return failure();
+  if (options.emit == EmitKind::Loops)
+    return emitLoops();
   for (Stage stage : getStages()) {
     bool stop = false;
     if (failed(runStage(stage)) || failed(afterStage(stage, stop)))

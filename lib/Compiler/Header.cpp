@@ -37,6 +37,7 @@ private:
   void writeInput(const HostFunction &function, size_t number);
   void writeRead(const HostFunction &function, const Twine &value,
                  ShapedType type);
+  std::string signatureOf(const HostFunction &function) const;
   std::string nameOf(const HostFunction &function) const {
     return (prefix + "_" + asCName(function.name)).str();
   }
@@ -77,10 +78,17 @@ static std::string describe(Type type) {
   return text + "]";
 }
 
-static std::string describe(const HostFunction &function) {
+/// "main(input0 %x: f32[? x 784]) -> result0: f32[? x 10]"
+std::string HeaderWriter::signatureOf(const HostFunction &function) const {
   std::string text = function.name + "(";
-  for (auto [i, type] : llvm::enumerate(function.type.getInputs()))
-    text += llvm::formatv("{0}input{1}: {2}", i ? ", " : "", i, describe(type));
+  auto names = program.names->find(function.name);
+  for (auto [i, type] : llvm::enumerate(function.type.getInputs())) {
+    text += llvm::formatv("{0}input{1}", i ? ", " : "", i);
+    if (names != program.names->end() && i < names->second.size() &&
+        !names->second[i].empty())
+      text += " %" + names->second[i];
+    text += ": " + describe(type);
+  }
   text += ")";
   for (auto [i, type] : llvm::enumerate(function.type.getResults()))
     text += llvm::formatv("{0}result{1}: {2}", i ? ", " : " -> ", i,
@@ -149,7 +157,7 @@ void HeaderWriter::writeRead(const HostFunction &function, const Twine &value,
                              ShapedType type) {
   CType element = getCType(type.getElementType());
   os << llvm::formatv(
-      "\n/* The `count` elements of {0} of {1}, {2}: waits for the stream. "
+      "\n/* The `count` {5} of {0} of {1}, {2}: waits for the stream. "
       "*/\nstatic inline tilewright_status *{3}_{0}_read(\n"
       "    tilewright_view *view, tilewright_stream *stream, {4} *data, size_t "
       "count) {{\n"
@@ -159,13 +167,14 @@ void HeaderWriter::writeRead(const HostFunction &function, const Twine &value,
       "                : tilewright_stream_synchronize(stream, "
       "TILEWRIGHT_FOREVER);\n}\n",
       value.str(), function.name, describe(type), nameOf(function),
-      element.name);
+      element.name,
+      element.dtype == "TW_I4" ? "bytes, of two elements each," : "elements");
 }
 
 void HeaderWriter::writeCall(const HostFunction &function) {
   ArrayRef<Type> inputs = function.type.getInputs(),
                  results = function.type.getResults();
-  os << "\n/* " << describe(function)
+  os << "\n/* " << signatureOf(function)
      << "\n * Asynchronous; with stream NULL it waits. Views in results belong "
         "to the caller. */\nstatic inline tilewright_status *"
      << nameOf(function)

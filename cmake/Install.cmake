@@ -39,7 +39,7 @@ if(TARGET tilewright)
     ${CMAKE_BINARY_DIR}/TilewrightConfigVersion.cmake
     cmake/TilewrightAddProgram.cmake
     DESTINATION ${config_dir} COMPONENT dev)
-  install(TARGETS tilewright-run COMPONENT tools)
+  install(TARGETS tilewright-run tilewright-inspect COMPONENT tools)
 endif()
 
 # Programs with a shared LLVM find it where this machine has it.
@@ -62,7 +62,8 @@ foreach(package runtime/libtilewright0.1 dev/libtilewright-dev tools/tilewright)
   install(FILES LICENSE NOTICE COMPONENT ${component}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${folder})
 endforeach()
-install(DIRECTORY docs/ DESTINATION ${doc_dir}/docs COMPONENT dev)
+install(DIRECTORY docs/ DESTINATION ${doc_dir}/docs COMPONENT dev
+  FILES_MATCHING PATTERN "*.md" PATTERN site EXCLUDE)
 install(DIRECTORY examples DESTINATION ${doc_dir} COMPONENT dev)
 # JSON for the examples, with its licence.
 install(DIRECTORY gpu-runtime/third_party/nlohmann

@@ -31,5 +31,5 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
 set(CPACK_COMPONENT_DEV_DESCRIPTION
   "Headers, archives, CMake package, tilewright-opt, documentation, examples.")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
-  "The programs tilewright-compile and tilewright-run.")
+  "The programs tilewright-compile, tilewright-run and tilewright-inspect.")
 include(CPack)

@@ -101,6 +101,8 @@ public:
   bool mayHaveContents() const { return written; }
   /// Whether its owner forbids writing: every write of a stream is refused.
   bool isReadOnly() const { return readOnly; }
+  /// From here on it is. Before the buffer is shared.
+  void protect() { readOnly = true; }
   /// Drops `keep` when this buffer is gone and no work uses its memory. Before
   /// the buffer is shared.
   void keepAlive(std::shared_ptr<void> keep) { kept = std::move(keep); }

@@ -253,6 +253,8 @@ Status Program::uploadConstants() {
     const Artifact::Section *section = artifact->find(constant.section);
     if (Status s = upload->write(*view.buffer, 0, section->data, section->size))
       return std::move(s).in("constant");
+    // A function may return a constant: the caller must not change it.
+    view.buffer->protect();
     uploaded.push_back(std::move(view));
   }
   return upload->synchronize();

@@ -309,7 +309,8 @@ void readOnly(Context &context) {
   args.numBuffers = 1;
   std::unique_ptr<DriverModule> module;
   TW_OK(testModule(context, "increment").load(context, module));
-  TW_FAILS(stream.launch(*module, 0, args, &touched, 1, "increment", nullptr), invalid);
+  TW_FAILS(stream.launch(*module, 0, args, &touched, 1, "increment", nullptr),
+           invalid);
   // It stays so on its way out; the old form cannot say it.
   DLManagedTensor *old = nullptr;
   DLManagedTensorVersioned *versioned = nullptr;

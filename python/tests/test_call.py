@@ -191,3 +191,31 @@ func.func @say(%n: i64) {
 """, target=["cuda:sm_80", "vulkan", "cpu"])
     program(42, device=device)
     assert capsys.readouterr().out.strip() == "42"
+
+
+def test_results_are_memory_of_their_own(device):
+    program = tilewright.compile("""
+func.func @same(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @part(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %r = tensor.extract_slice %x[4] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func @constant() -> tensor<4xf32> {
+  %r = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""", target=["cuda:sm_80", "vulkan", "cpu"])
+    x = np.arange(8, dtype="float32")
+    for result, expected in ((program.same(x[:4], device=device), [0, 1, 2, 3]),
+                             (program.part(x, device=device), [4, 5, 6, 7])):
+        x += 100
+        np.testing.assert_array_equal(result.numpy(), expected)
+        x -= 100
+    core, numbers = program._load(device)
+    own = core.call(numbers["constant"][0], device._default()._core, [])[0]
+    assert own.read_only, "callers of the C API cannot change it either"
+    first = program.constant(device=device).numpy()
+    first[:] = -1
+    np.testing.assert_array_equal(program.constant(device=device).numpy(), [1, 2, 3, 4])

@@ -52,3 +52,22 @@ def test_unknown():
     assert tilewright.empty((2, 3), "f8E4M3FN", "cpu").nbytes == 6
     assert tilewright.asarray(np.zeros(3, "uint32")).dtype == "i32"
     assert tilewright.asarray(np.float64(1.5) * np.ones(())).item() == 1.5
+
+
+def test_eight_bit_floats():
+    program = tilewright.compile("""
+#id = affine_map<(i) -> (i)>
+func.func @widen(%x: tensor<3xf8E4M3FN>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+       ins(%x : tensor<3xf8E4M3FN>) outs(%e : tensor<3xf32>) {
+    ^bb0(%a: f8E4M3FN, %o: f32):
+      %s = arith.extf %a : f8E4M3FN to f32
+      linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+""", target="cpu")
+    x = np.array([0.5, -2, 448], ml_dtypes.float8_e4m3fn)
+    np.testing.assert_array_equal(program(x).numpy(), [0.5, -2, 448])
+    np.testing.assert_array_equal(program(x.view("uint8")).numpy(), [0.5, -2, 448])

@@ -352,13 +352,15 @@ tilewright_view_strides(const tilewright_view *view);
 /* Bytes of the elements, without what strides leave out between them. */
 TILEWRIGHT_API uint64_t tilewright_view_size(const tilewright_view *view);
 /* Device address of element 0; the offset where the device has no addresses. */
-TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);/* What the driver's own API calls the memory, and where in it element 0 lies:
+TILEWRIGHT_API uint64_t tilewright_view_address(const tilewright_view *view);
+/* What the driver's own API calls the memory, and where in it element 0 lies:
  * an address and 0, or a VkBuffer and an offset in bytes. */
 TILEWRIGHT_API tilewright_status *
 tilewright_view_native(const tilewright_view *view, uint64_t *native,
                        uint64_t *offset);
-/* Whether the memory was adopted read-only: then writing to it, and passing it
- * where a function or kernel writes, are errors. */
+/* Whether the memory was adopted read-only, or is a constant that a function
+ * returned: then writing to it, and passing it where a function or kernel
+ * writes, are errors. */
 TILEWRIGHT_API int32_t tilewright_view_read_only(const tilewright_view *view);
 
 /* All elements side by side; `size` must be tilewright_view_size. As buffer write / read. */

@@ -10,11 +10,13 @@ import struct
 import threading
 from typing import Any, Iterable, Mapping
 
+import numpy
+
 from . import _core, _dtypes
 from ._compiler import run_compiler
 from ._devices import Device, Stream, device as open_device
 from ._errors import CorruptArtifactError, Error, NotFoundError, UnavailableError, UnsupportedError
-from ._tensors import Tensor, convert
+from ._tensors import Tensor, convert, overlaps
 
 _AUTOMATIC = ("cuda", "vulkan", "cpu")
 
@@ -203,14 +205,20 @@ class Function:
         core, numbers = self._program._load(where)
         number, signature = numbers[self.__name__]
         on = stream or where._default()
-        values, back = [], []
+        values, back, shared = [], [], []
         for name, given, wanted in zip(self.input_names, args, signature.inputs):
-            values.append(self._argument(name, given, wanted, where, on, copy, back))
+            values.append(self._argument(name, given, wanted, where, on, copy, back, shared))
         raw = core.call(number, on._core, [v._view if isinstance(v, Tensor) else v for v in values])
         results = []
         for value, wanted in zip(raw, signature.results):
-            results.append(Tensor(where, value, stream) if isinstance(value, _core.View)
-                           else _dtypes.scalar_value(value, wanted.dtype))
+            if isinstance(value, _core.View):
+                result = Tensor(where, value, stream)
+                # A program may return a constant of its own, or an argument, or a part of one: what lies in
+                # memory of the program or of the caller is no result.
+                borrowed = value.read_only or overlaps(result, shared)
+                results.append(convert(result, where, copy=True)[0] if borrowed else result)
+            else:
+                results.append(_dtypes.scalar_value(value, wanted.dtype))
         if stream is None or back:
             on.synchronize()
         for source, tensor in back:
@@ -253,7 +261,7 @@ class Function:
             return open_device("cpu")
         return self._program.on("auto")
 
-    def _argument(self, name, given, wanted, device, stream, copy, back):
+    def _argument(self, name, given, wanted, device, stream, copy, back, shared):
         where = f"{self.__name__}: argument '{name}'"
         try:
             if wanted.kind == "scalar":
@@ -261,10 +269,11 @@ class Function:
             tensor, copied = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
         except (TypeError, ValueError, OverflowError, BufferError, Error) as error:
             raise type(error)(f"{where}: {error}") from None
-        if wanted.kind == "buffer":
-            if copied:
-                _require_writable(given, where)
-                back.append((given, tensor))
+        if wanted.kind == "buffer" and copied:
+            _require_writable(given, where)
+            back.append((given, tensor))
+        if not copied and not isinstance(given, Tensor):
+            shared.append(tensor)
         return tensor
 
 
@@ -276,8 +285,6 @@ def _text(given):
 
 
 def _require_writable(given, where):
-    import numpy
-
     writable = given.flags.writeable if isinstance(given, numpy.ndarray) else isinstance(given, Tensor)
     if not writable:
         raise ValueError(f"{where} is written in place, and what was given is read-only or on another device: pass a "
@@ -285,8 +292,6 @@ def _require_writable(given, where):
 
 
 def _write_back(source, tensor):
-    import numpy
-
     if isinstance(source, numpy.ndarray):
         source[...] = tensor.numpy().view(source.dtype)
         return

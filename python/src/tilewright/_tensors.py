@@ -209,6 +209,19 @@ def _placed(tensor, device, copy, stream, aligned):
     return tensor
 
 
+def overlaps(tensor, others):
+    """Whether it may lie in memory of one of the others, all on one device that has addresses."""
+    def span(view):
+        strides = view.strides
+        size = _dtypes.SIZES[_dtypes.NAMES[view.dtype]]
+        reach = view.nbytes if strides is None else size * (1 + sum((d - 1) * s for d, s in zip(view.shape, strides)))
+        return view.address, view.address + (reach if view.nbytes else 0)
+
+    begin, end = span(tensor._view)
+    return any(begin < other_end and other_begin < end
+               for other_begin, other_end in (span(other._view) for other in others))
+
+
 def _upload(tensor, device, stream=None):
     """A dense copy on a device, by way of the host."""
     if tensor.device.dlpack[0] == _CPU and tensor._view.strides is None:

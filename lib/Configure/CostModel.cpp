@@ -170,6 +170,40 @@ static double matrixRate(MatrixInstruction instruction) {
   }
 }
 
+/// Time of the multiply-adds of one block in two products, each with its own loops;
+/// the warps lie over both alike.
+static double chainTime(const KernelInfo &info, LoweringConfigAttr config,
+                        const TilePlan &plan) {
+  Contraction last = *matchContraction(info.getRoot());
+  auto instruction = MatrixInstruction::parse(config.getContext(),
+                                              config.getMma().getValue());
+  double rate = kMatrixMultiplyAdds * (instruction ? matrixRate(*instruction) : 1);
+  double time = 0;
+  for (linalg::LinalgOp op : info.getProducts()) {
+    Contraction product = *matchContraction(op);
+    ArrayRef<unsigned> classes = info.getClasses(op);
+    double work = 1;
+    for (unsigned number : classes) {
+      double step = plan.classes[number].step;
+      bool walked = !info.classes[number].parallel && plan.classes[number].loop;
+      work *= walked ? std::ceil(nominalExtent(info.classes[number]) / step) * step
+                     : step;
+    }
+    auto rows = [&](ArrayRef<unsigned> own, ArrayRef<unsigned> roots) {
+      double result = 1;
+      for (unsigned loop : own)
+        result *= plan.classes[classes[loop]].step;
+      for (unsigned loop : roots)
+        result /= config.getWarps()[loop];
+      return result;
+    };
+    double bytes = bytesPerElement(op->getOperand(0).getType());
+    double shared = bytes * (1 / rows(product.m, last.m) + 1 / rows(product.n, last.n));
+    time += work / rate + 0.5 * work * shared / kSharedBytes;
+  }
+  return time;
+}
+
 /// Time of the multiply-adds of one block.
 static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, const Counts &counts) {
@@ -177,6 +211,8 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
   if (!contraction)
     return 0;
   double work = counts.tileElements * counts.steps;
+  if (config.getMma() && info.getProducts().size() > 1)
+    return chainTime(info, config, plan);
   if (config.getMma()) {
     // Each warp reads its rows of A and columns of B for itself.
     auto rows = [&](ArrayRef<unsigned> loops) {

@@ -148,10 +148,12 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));
     };
+    bool chained = info.getProducts().size() > 1;
     auto hasAll = [&](unsigned loop, int64_t block) {
       const LoopClass &loopClass =
           info.classes[info.getClasses(info.getRoot())[loop]];
-      return loopClass.parallel || block >= loopClass.extent;
+      return (loopClass.parallel && !(chained && loop == n)) ||
+             block >= loopClass.extent;
     };
     int64_t mMost = most(m, instruction->m), nMost = most(n, instruction->n),
             kMost = most(k, instruction->k);
@@ -168,7 +170,8 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       for (int64_t blockN : {128, 64, 256, 32, 16, 8})
         for (int64_t blockK : {32, 64, 128, 16, 8})
           for (auto [warpsM, warpsN] : grids) {
-            // A tile that is reduced on chip has all of that loop.
+            // A tile that is reduced on chip has all of that loop; so has the
+            // product of a product of its columns.
             if (!hasAll(m, blockM) || !hasAll(n, blockN))
               continue;
             if (blockM > mMost || blockN > nMost || blockK > kMost ||

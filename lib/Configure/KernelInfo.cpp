@@ -321,6 +321,9 @@ static LogicalResult joinAlongValues(Joiner &joiner) {
 /// destination) unless that would put two loops of an op in one class.
 static void joinThroughArguments(Joiner &joiner) {
   KernelInfo &info = joiner.info;
+  // Of two products, what one sums may be a result of the other: x w v + x.
+  if (info.getProducts().size() > 1)
+    return;
   Block &body = info.kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -445,6 +448,14 @@ static void assumeExtents(KernelInfo &info) {
     while (dynamic &&
            known * std::pow(2.0 * loopClass.nominal, dynamic) <= 1 << 20)
       loopClass.nominal *= 2;
+}
+
+SmallVector<linalg::LinalgOp> KernelInfo::getProducts() const {
+  SmallVector<linalg::LinalgOp> products;
+  for (linalg::LinalgOp op : ops)
+    if (matchContraction(op))
+      products.push_back(op);
+  return products;
 }
 
 unsigned KernelInfo::getNumConfigLoops() const {

@@ -119,6 +119,8 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
                                const MatrixInstruction &instruction) {
   llvm::SmallSetVector<Type, 4> types;
   types.insert(instruction.accumulator);
+  if (info.getProducts().size() > 1) // the first one's result
+    types.insert(instruction.operand);
   for (OpResult result : info.results)
     types.insert(getElementTypeOrSelf(result.getType()));
   int64_t bytes = 0, m = instruction.m, n = instruction.n;
@@ -133,7 +135,7 @@ static int64_t reductionScratch(const KernelInfo &info, const TilePlan &plan) {
   llvm::MapVector<Type, int64_t> largest;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      if (op == info.root || op.getNumReductionLoops() == 0)
+      if (matchContraction(op) || op.getNumReductionLoops() == 0)
         continue;
       SmallVector<unsigned> classes = vectorClasses(info, plan, init);
       Type type = getElementTypeOrSelf(init.get());
@@ -183,7 +185,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
-                   !(op == info.root && contracts);
+                   !(contracts && matchContraction(op));
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)
@@ -193,7 +195,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       int64_t bytes = elements * bytesPerElement(type);
       // Operands that go to shared memory first take their own layout along.
       bool promoted =
-          op == info.root && !op.isDpsInit(&operand) && contracts;
+          contracts && !op.isDpsInit(&operand) && matchContraction(op);
       bool turned = leading && classes.size() > 1 && classes.back() != *leading &&
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))

@@ -10,18 +10,27 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Rows, or columns, of the largest tile that every target with matrix units can
-/// hold in registers with sixteen of the other: what enumerateMatrix tries.
-static constexpr int64_t kWidestTile = 256;
+/// Rows, or columns, of the largest tile that a target with matrix units can surely
+/// hold with sixteen of the other: what enumerateMatrix tries. Half of it where
+/// there is little shared memory for the factors.
+static int64_t widestTile(TargetAttr target) {
+  return target.getFact("shared_memory", 0) < 48 * 1024 ? 128 : 256;
+}
 
-/// Whether the target has an instruction for the product's types.
-static bool hasInstruction(linalg::LinalgOp product,
-                           const Contraction &contraction, TargetAttr target) {
-  auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  return names && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-           auto instruction = MatrixInstruction::parse(product.getContext(), name);
-           return instruction && hasTypesOf(product, contraction, *instruction);
-         });
+/// The longest rows that a block reads again for each tile of what follows.
+static constexpr int64_t kLongestRows = 256;
+
+/// The target's instructions for the product's types.
+static SmallVector<StringAttr> instructionsOf(linalg::LinalgOp product,
+                                              const Contraction &contraction,
+                                              TargetAttr target) {
+  SmallVector<StringAttr> result;
+  if (auto names = target.getFacts().getAs<ArrayAttr>("mma"))
+    for (auto name : names.getAsRange<StringAttr>())
+      if (auto instruction = MatrixInstruction::parse(product.getContext(), name);
+          instruction && hasTypesOf(product, contraction, *instruction))
+        result.push_back(name);
+  return result;
 }
 
 /// Whether a tile may be worked on after the product at all.
@@ -38,7 +47,7 @@ static std::optional<Contraction> matchTile(linalg::LinalgOp product,
   if (product->hasAttr(kConfigAttr))
     return fail("its lowering config is pinned");
   if (!target || target.getFact("subgroup", 1) <= 1 ||
-      !hasInstruction(product, *contraction, target))
+      instructionsOf(product, *contraction, target).empty())
     return fail("it is not on matrix units");
   if (isSkinny(product, *contraction))
     return fail("it has so few rows or columns that threads share its sums");
@@ -47,7 +56,7 @@ static std::optional<Contraction> matchTile(linalg::LinalgOp product,
 
 /// Whether a tile can have all of `loops`, which are those of one operand.
 static bool fitsTile(linalg::LinalgOp product, ArrayRef<unsigned> loops,
-                     std::string &reason) {
+                     TargetAttr target, std::string &reason) {
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
   if (loops.size() != 1) {
     reason = "it runs over several loops there, and a tile has one of them";
@@ -57,9 +66,9 @@ static bool fitsTile(linalg::LinalgOp product, ArrayRef<unsigned> loops,
   if (ShapedType::isDynamic(extent))
     reason = "how many there are is not known before the launch, and a tile must "
              "have them all";
-  else if (extent < 1 || extent > kWidestTile)
+  else if (int64_t most = widestTile(target); extent < 1 || extent > most)
     reason = "there are " + std::to_string(extent) + ", and a tile has at most " +
-             std::to_string(kWidestTile);
+             std::to_string(most);
   return reason.empty();
 }
 
@@ -85,5 +94,45 @@ bool tilewright::mayReduceTile(linalg::LinalgOp product,
     why = "the loops are neither all of its rows' nor all of its columns'";
     return fail("result");
   }
-  return fitsTile(product, loops, why) || fail(rows ? "rows" : "columns");
+  return fitsTile(product, loops, target, why) || fail(rows ? "rows" : "columns");
+}
+
+bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
+                          unsigned factor, TargetAttr target,
+                          std::string &reason) {
+  std::string why;
+  auto fail = [&](const Twine &what) {
+    reason = ("the product of a product cannot be computed in the kernel of the "
+              "latter: " + what).str();
+    return false;
+  };
+  std::optional<Contraction> before = matchTile(first, target, why),
+                             after = matchTile(second, target, why);
+  if (!before || !after)
+    return fail(why);
+  if (factor != after->a)
+    return fail("it is the right factor");
+  auto isPlain = [](const Contraction &product) {
+    return product.m.size() == 1 && product.n.size() == 1 && product.k.size() == 1;
+  };
+  if (!isPlain(*before) || !isPlain(*after))
+    return fail("not both have one loop of rows, columns and sums each");
+  SmallVector<StringAttr> others = instructionsOf(second, *after, target);
+  if (llvm::none_of(instructionsOf(first, *before, target), [&](StringAttr name) {
+        return llvm::is_contained(others, name);
+      }))
+    return fail("no matrix instruction is for the types of both");
+  // Rows of fragments come before columns in both.
+  if (after->m.front() > after->n.front() || before->m.front() > before->n.front())
+    return fail("a result has its columns in front of its rows");
+  int64_t rows = first.getStaticLoopRanges()[before->k.front()];
+  if (ShapedType::isDynamic(rows) || rows > kLongestRows)
+    return fail("a block would read rows of " +
+                (ShapedType::isDynamic(rows) ? "any number of"
+                                             : Twine(rows).str()) +
+                " elements again for each tile of them, which pays up to " +
+                Twine(kLongestRows));
+  if (!fitsTile(second, after->n, target, why))
+    return fail("of the result's columns, " + why);
+  return true;
 }

@@ -175,7 +175,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);
       // Matrix instructions need whole tiles; edges are filled with zeros.
-      bool fixed = config.getMma() && known[number] && contracted.contains(number);
+      bool fixed = config.getMma() && contracted.contains(number);
       if (tile.step == 0 || (tile.step > whole && !fixed)) {
         tile.step = whole;
         if (lanes && whole <= kLargestTile)
@@ -199,7 +199,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     // one by one are no dims of its tiles.
     if (tile.vector == 1 && (!contracted.contains(number) || config.getMma()))
       tile.vector = 0;
-    elements *= tile.inner;
+    // Of two products, the tile of the second.
+    if (known[number] || !config.getMma())
+      elements *= tile.inner;
     // Of what matrix instructions reduce, little is in registers at once.
     int64_t largest = config.getMma() ? 8 * kLargestTile : kLargestTile;
     if (elements > largest)
@@ -207,6 +209,46 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                   " elements");
   }
   return plan;
+}
+
+/// Whether the product in front of the root's is in whole tiles of the instruction
+/// too, and nothing of it is computed twice.
+static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
+                       const TilePlan &plan, std::string &reason) {
+  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  if (products.size() < 2 || plan.subgroup <= 1)
+    return true;
+  if (!config.getMma()) {
+    reason = "two products in one kernel need a matrix instruction";
+    return false;
+  }
+  Contraction last = *matchContraction(info.getRoot());
+  auto instruction = MatrixInstruction::parse(info.getRoot()->getContext(),
+                                              config.getMma().getValue());
+  ArrayRef<unsigned> own = info.getClasses(info.getRoot());
+  for (unsigned loop : last.n)
+    if (plan.classes[own[loop]].loop) {
+      reason = "the tile has " + std::to_string(plan.classes[own[loop]].step) +
+               " of the result's columns; without all of them the first product "
+               "would be computed again";
+      return false;
+    }
+  int64_t warps = 1;
+  for (unsigned loop : last.n)
+    warps *= entry(config.getWarps(), loop, 1);
+  for (linalg::LinalgOp op : ArrayRef(products).drop_back()) {
+    Contraction product = *matchContraction(op);
+    ArrayRef<unsigned> classes = info.getClasses(op);
+    if (plan.classes[classes[product.n.front()]].step %
+            (instruction->n * warps) ||
+        plan.classes[classes[product.k.front()]].step % instruction->k ||
+        !hasTypesOf(op, product, *instruction)) {
+      reason = "the first product's tile is no multiple of the instruction's on " +
+               std::to_string(warps) + " warps, or of other types";
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Whether what other ops reduce of the root's product is in one tile: a block
@@ -267,17 +309,17 @@ static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
 /// Bytes of registers, over all threads, of a matrix product by instructions: the
 /// accumulators, and the factors' fragments for two steps of the instruction.
 /// Warps in a row read the same part of A, warps in a column the same of B.
-static int64_t fragmentBytes(const KernelInfo &info, LoweringConfigAttr config,
-                             const TilePlan &plan) {
-  Contraction contraction = *matchContraction(info.getRoot());
+static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
+                             LoweringConfigAttr config, const TilePlan &plan) {
+  Contraction contraction = *matchContraction(product);
   auto instruction =
-      MatrixInstruction::parse(info.getRoot()->getContext(), config.getMma());
+      MatrixInstruction::parse(product->getContext(), config.getMma());
   int64_t steps = 1;
   for (unsigned loop : contraction.k)
-    steps *= plan.classes[info.getClasses(info.getRoot())[loop]].inner;
+    steps *= plan.classes[info.getClasses(product)[loop]].inner;
   steps = instruction ? std::max<int64_t>(1, steps / instruction->k) : 1;
   auto bytes = [&](unsigned number, ArrayRef<unsigned> others) {
-    OpOperand &operand = info.getRoot()->getOpOperand(number);
+    OpOperand &operand = product->getOpOperand(number);
     int64_t result = tileElements(info, plan, operand) *
                      bytesPerElement(operand.get().getType());
     for (unsigned loop : others)
@@ -305,13 +347,14 @@ static bool isCopied(OpOperand &operand, TargetAttr target) {
 
 /// Bytes, over all threads, of the next step's tiles, which wait in registers
 /// where copies are not asynchronous.
-static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
-                           const TilePlan &plan, TargetAttr target) {
-  Contraction contraction = *matchContraction(info.getRoot());
+static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
+                           LoweringConfigAttr config, const TilePlan &plan,
+                           TargetAttr target) {
+  Contraction contraction = *matchContraction(product);
   int64_t bytes = 0;
   bool copied = true;
   for (unsigned number : {contraction.a, contraction.b}) {
-    OpOperand &operand = info.getRoot()->getOpOperand(number);
+    OpOperand &operand = product->getOpOperand(number);
     copied &= isCopied(operand, target);
     bytes += tileElements(info, plan, operand) *
              bytesPerElement(operand.get().getType());
@@ -337,12 +380,16 @@ Footprint tilewright::estimate(const KernelInfo &info,
                                LoweringConfigAttr config, const TilePlan &plan,
                                TargetAttr target) {
   Footprint footprint;
+  // Of two products, the steps of the first are those that are pipelined.
+  SmallVector<linalg::LinalgOp> products{info.getRoot()};
+  if (config.getMma())
+    products = info.getProducts();
   for (int64_t number : config.getPromote())
-    if (number < info.getRoot()->getNumOperands()) {
-      OpOperand &operand = info.getRoot()->getOpOperand(number);
-      footprint.sharedBytes +=
-          config.getStages() * slotBytes(info, config, plan, target, operand);
-    }
+    for (linalg::LinalgOp op : products)
+      if (number < op->getNumOperands())
+        footprint.sharedBytes +=
+            (op == products.front() ? config.getStages() : 1) *
+            slotBytes(info, config, plan, target, op->getOpOperand(number));
 
   footprint.scratchBytes = estimateScratch(info, config, plan);
   footprint.sharedBytes += footprint.scratchBytes;
@@ -362,9 +409,11 @@ Footprint tilewright::estimate(const KernelInfo &info,
         own = own / 8;
       bytes += own;
     }
-  if (config.getMma())
-    bytes = fragmentBytes(info, config, plan) +
-            stagedBytes(info, config, plan, target);
+  if (config.getMma()) {
+    bytes = stagedBytes(info, products.front(), config, plan, target);
+    for (linalg::LinalgOp op : products)
+      bytes += fragmentBytes(info, op, config, plan);
+  }
   // Sums over several steps keep an accumulator per element of the tile.
   if (config.getStrategy() == Strategy::SkinnyContraction) {
     int64_t elements = 1;
@@ -385,7 +434,8 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
                                      LoweringConfigAttr config,
                                      TargetAttr target, std::string &reason) {
   FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
-  if (failed(plan) || !keepsReducedTiles(info, *plan, reason))
+  if (failed(plan) || !keepsReducedTiles(info, *plan, reason) ||
+      !keepsChain(info, config, *plan, reason))
     return failure();
   auto over = [&](StringRef what, int64_t need, StringRef fact,
                   int64_t otherwise) {

@@ -65,9 +65,12 @@ static bool extentsFollowFromInputs(linalg::LinalgOp op) {
 static void addMember(Group &group, linalg::LinalgOp op,
                       ArrayRef<unsigned> loops) {
   group.ops.push_back(op);
+  bool multiplies = classify(op) == GroupKind::Contraction;
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (type == utils::IteratorType::reduction)
+    if (type == utils::IteratorType::reduction) {
       group.reduced[loops[loop]] = true;
+      group.summed[loops[loop]] |= multiplies;
+    }
   for (OpOperand &operand : op->getOpOperands()) {
     SmallVector<unsigned> dims;
     for (AffineExpr result : op.getMatchingIndexingMap(&operand).getResults())
@@ -83,6 +86,7 @@ static Group openGroup(linalg::LinalgOp op) {
   Group group;
   group.kind = classify(op);
   group.reduced.resize(op.getNumLoops(), false);
+  group.summed.resize(op.getNumLoops(), false);
   addMember(group, op,
             llvm::to_vector(llvm::seq<unsigned>(0, op.getNumLoops())));
   return group;
@@ -140,19 +144,20 @@ static bool mayMoveTo(const Group &group, Operation *op) {
   return true;
 }
 
+static unsigned countProducts(const Group &group) {
+  return llvm::count_if(group.ops, [](linalg::LinalgOp op) {
+    return classify(op) == GroupKind::Contraction;
+  });
+}
+
 /// The right column of the table: what may be done with a product's tile.
 static bool productAllows(const Group &group, linalg::LinalgOp op,
                           ArrayRef<unsigned> loops, TargetAttr target,
                           std::string &reason) {
-  linalg::LinalgOp product = group.ops.front();
-  SmallVector<utils::IteratorType> types = product.getIteratorTypesArray();
-  auto isSummed = [&](unsigned loop) {
-    return types[loop] == utils::IteratorType::reduction;
-  };
   // What no op reduces is spread over blocks, and everybody has it.
-  for (unsigned loop = 0; loop < types.size(); ++loop)
-    if (isSummed(loop) ? llvm::is_contained(loops, loop)
-                       : !group.reduced[loop] && !llvm::is_contained(loops, loop))
+  for (unsigned loop = 0; loop < group.reduced.size(); ++loop)
+    if (group.summed[loop] ? llvm::is_contained(loops, loop)
+                           : !group.reduced[loop] && !llvm::is_contained(loops, loop))
       return false;
   if (classify(op) == GroupKind::Elementwise)
     return llvm::is_sorted(loops);
@@ -161,10 +166,15 @@ static bool productAllows(const Group &group, linalg::LinalgOp op,
     if (type == utils::IteratorType::reduction)
       reduced.push_back(loop);
   // A second reduction has the loops of the first, or all others lose theirs.
-  for (unsigned loop = 0; loop < types.size(); ++loop)
-    if (!isSummed(loop) && group.reduced[loop] && !llvm::is_contained(reduced, loop))
+  for (unsigned loop = 0; loop < group.reduced.size(); ++loop)
+    if (!group.summed[loop] && group.reduced[loop] &&
+        !llvm::is_contained(reduced, loop))
       return false;
-  return mayReduceTile(product, reduced, target, reason);
+  if (countProducts(group) > 1) {
+    reason = "the result of two products in one kernel is not reduced there";
+    return false;
+  }
+  return mayReduceTile(group.ops.front(), reduced, target, reason);
 }
 
 /// The table of Groups.h.
@@ -288,11 +298,58 @@ static SmallVector<Group *> producersOf(MutableArrayRef<Group> groups,
   return producers;
 }
 
+/// Joins `op`, a product of what the product in `group` becomes, if it may: its
+/// columns are a new loop of the group.
+static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
+                     std::string &reason) {
+  if (group.kind != GroupKind::Contraction ||
+      classify(op) != GroupKind::Contraction || countProducts(group) != 1 ||
+      !mayMoveTo(group, op) || !extentsFollowFromInputs(op))
+    return false;
+  OpOperand *factor = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    // A tensor that both read would tie the loops of both.
+    if (!group.dims.contains(input->get()))
+      continue;
+    if (factor || !input->get().getDefiningOp() ||
+        !group.contains(input->get().getDefiningOp()))
+      return false;
+    factor = input;
+  }
+  linalg::LinalgOp first = group.ops.front();
+  if (!factor || group.reduced != group.summed)
+    return false;
+  // Nothing but the chain's end is a result.
+  for (linalg::LinalgOp member : group.ops)
+    for (Operation *user : member->getUsers())
+      if (user != op.getOperation() && !group.contains(user))
+        return false;
+  if (!mayChain(first, op, factor->getOperandNumber(), target, reason))
+    return false;
+  SmallVector<std::optional<unsigned>> known(op.getNumLoops());
+  for (auto [result, loop] :
+       llvm::zip_equal(op.getMatchingIndexingMap(factor).getResults(),
+                       group.dims.lookup(factor->get())))
+    known[cast<AffineDimExpr>(result).getPosition()] = loop;
+  SmallVector<unsigned> loops;
+  for (std::optional<unsigned> loop : known) {
+    loops.push_back(loop.value_or(group.reduced.size()));
+    if (!loop) {
+      group.reduced.push_back(false);
+      group.summed.push_back(false);
+    }
+  }
+  addMember(group, op, loops);
+  return true;
+}
+
 static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
                           TargetAttr target, std::string &reason) {
   SmallVector<Group *> producers = producersOf(groups, op);
   for (Group *base : producers) {
     SmallVector<unsigned> loops;
+    if (tryChain(*base, op, target, reason))
+      return true;
     if (!mayJoin(*base, op, target, loops, reason))
       continue;
     for (Group *other : producers)

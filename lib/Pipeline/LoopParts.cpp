@@ -36,6 +36,9 @@ std::optional<LoopParts> tilewright::findLoopParts(scf::ForOp loop) {
   }
   if (!multiplies || parts.stores.empty())
     return std::nullopt;
+  // A product in front of this one, whose result is stored: nothing to load ahead.
+  if (llvm::any_of(loads, [](Operation *op) { return op->getNumRegions() != 0; }))
+    return std::nullopt;
   for (Operation &op : body->without_terminator()) {
     if (loads.contains(&op)) {
       // Loads must not depend on what earlier steps computed.

@@ -99,6 +99,8 @@ public:
   /// rank, else the result op of highest rank.
   mlir::linalg::LinalgOp root;
   mlir::linalg::LinalgOp getRoot() const { return root; }
+  /// The contractions, in order; of several the last is the root.
+  llvm::SmallVector<mlir::linalg::LinalgOp> getProducts() const;
   /// That of a pinned config where it serves the root, else by the shapes.
   Strategy strategy = Strategy::Streaming;
   llvm::SmallVector<LoopClass> classes;

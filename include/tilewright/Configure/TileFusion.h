@@ -5,8 +5,13 @@
 // before it puts ops into one kernel, so that configure finds a schedule for what it
 // gets; the limits stand here and nowhere else.
 //
-//   sums and maxima along n   a block's tile has all of n: n is static, at most 256,
-//                             and the product runs on matrix units
+//   sums and maxima along n   a block's tile has all of n: n is static, at most 256
+//                             (128 where shared memory is small), and the product
+//                             runs on matrix units
+//   a second product          (x w) v: both on matrix units, by the same instruction;
+//                             a tile has all columns of v, so that nothing of x w is
+//                             computed twice; the rows of x are short, since a block
+//                             reads them once for each tile of x w
 
 #ifndef TILEWRIGHT_CONFIGURE_TILEFUSION_H
 #define TILEWRIGHT_CONFIGURE_TILEFUSION_H
@@ -24,6 +29,12 @@ namespace tilewright {
 bool mayReduceTile(mlir::linalg::LinalgOp product,
                    llvm::ArrayRef<unsigned> loops, TargetAttr target,
                    std::string &reason);
+
+/// Whether `second`, whose factor number `factor` is computed from the result of
+/// `first` element by element, may run in the kernel of `first`; if not, `reason`
+/// says why.
+bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
+              unsigned factor, TargetAttr target, std::string &reason);
 
 } // namespace tilewright
 

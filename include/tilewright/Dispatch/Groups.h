@@ -16,7 +16,9 @@
 //   reduction     | the same loops,    | the same parallel and | of its rows or
 //                 | some parallel      | reduction loops       | columns, if a tile
 //                 |                    |                       | has all of them
-//   contraction   | no                 | no                    | no
+//   contraction   | no                 | no                    | of the group's
+//                 |                    |                       | result, if a tile
+//                 |                    |                       | has all columns
 //
 // What a tile of a product has all of is asked of Configure/TileFusion.h.
 //
@@ -50,6 +52,8 @@ struct Group {
   llvm::SmallVector<mlir::linalg::LinalgOp> ops;
   /// For each loop of the group, whether some member reduces over it.
   llvm::SmallVector<bool> reduced;
+  /// The same for contractions alone; what they sum up, nobody else has.
+  llvm::SmallVector<bool> summed;
   /// Loop of the group that each dim of a known tensor follows.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> dims;
   /// Why the first member did not join its producers, where that is worth saying.

@@ -1,7 +1,9 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What follows a product in its kernel on matrix units: sums and maxima of rows and columns,
-a softmax of whole rows. Elsewhere the same programs are several kernels.
+a softmax of whole rows, a second product. Elsewhere the same programs are several kernels.
+
+Integers are small enough for the narrow type of what goes into a second product, too.
 """
 
 import numpy as np
@@ -93,6 +95,47 @@ def softmax(a, dims):
     return f
 
 
+def chain(a, c, dims, between="relu", dynamic=False, more=(), residual=False):
+    """between(x · w) · v, with what lies between in the narrow type."""
+    label = f"{between}_{'any' if dynamic else 'x'.join(map(str, dims.values()))}{'_residual' if residual else ''}"
+    letters = {d: d.upper() if dynamic and d in "kn" else d for d in "mknhb"}
+    f = Function("fused.chain", pair_name(a, c), label, {letters[d]: s for d, s in dims.items()}, dynamic)
+    m, k, h, n, b = (letters[d] for d in "mkhnb")
+    batch = b if "b" in dims else ""
+    x, w, v = f.arg(a, batch + m + k), f.arg(a, batch + k + h), f.arg(a, batch + h + n)
+    op = "linalg.batch_matmul" if batch else "linalg.matmul"
+    p = f.op(op, [x, w], f.zeros(c, batch + m + h))
+
+    def body(lines, value, out):
+        if between == "relu":
+            lines.append(f"%z = arith.constant 0.0 : {c.name}")
+            lines.append(f"%r = arith.maximumf {value}, %z : {c.name}")
+            value = "%r"
+        if between == "plus":  # not zero where there is nothing
+            lines.append(f"%o = arith.constant 3.0 : {c.name}")
+            lines.append(f"%r = arith.addf {value}, %o : {c.name}")
+            value = "%r"
+        lines.append(f"%t = arith.trunc{'f' if c.is_float else 'i'} {value} : {c.name} to {a.name}")
+        return "%t"
+    narrow = f.generic(batch + m + h, [p], f.empty(a, batch + m + h), body)
+    r = f.op(op, [narrow, v], f.zeros(c, batch + m + n))
+    if residual:
+        more_of = f.arg(c, batch + m + n)
+        r = f.generic(batch + m + n, [r, more_of], f.empty(c, batch + m + n),
+                      line(f"%t = arith.addf {{0}}, {{1}} : {c.name}"))
+    f.ret(r)
+
+    def reference(x, w, v, *rest):
+        first = exact_product(x, w)
+        first = np.maximum(first, 0) if between == "relu" else first + 3 if between == "plus" else first
+        result = exact_product(a.round(first), v)
+        return c.round(result + rest[0] if rest else result)
+    data = integers(-1, 1) if a.is_float else integers(-50, 50)
+    for given in ({}, *more):
+        f.case("x".join(map(str, {**f.sizes, **given}.values())), given, data, EXACT, reference)
+    return f
+
+
 def functions():
     for kind, along, dims in (("sum", "n", sizes(77, 100, 40)), ("max", "n", sizes(130, 256, 72)),
                               ("sum", "m", sizes(100, 77, 40)), ("sum", "n", sizes(40, 300, 24))):
@@ -105,3 +148,12 @@ def functions():
     yield above_rows(F16, F32, sizes(60, 120, 48))
     yield softmax(F16, sizes(70, 100, 24))
     yield softmax(BF16, sizes(33, 256, 16))
+    for a, dims in ((F16, {**sizes(77, 72, 40), "h": 100}), (BF16, {**sizes(64, 32, 24), "h": 33}),
+                    (F16, {**sizes(130, 256, 64), "h": 256}), (F16, {**sizes(40, 64, 32), "h": 16})):
+        yield chain(a, F32, dims)
+    yield chain(F16, F32, {**sizes(50, 40, 32), "h": 70}, "plus")
+    yield chain(F16, F32, {**sizes(50, 40, 40), "h": 70}, "relu", residual=True)
+    yield chain(F16, F32, {"b": 3, **sizes(40, 64, 64), "h": 90}, "cast")
+    yield chain(F16, F32, {**sizes(77, 72, 40), "h": 100}, "relu", True, [{"m": 1, "h": 1}, {"m": 200, "h": 300}, {"h": 0}])
+    # More columns than a tile has: two kernels.
+    yield chain(F16, F32, {**sizes(40, 300, 32), "h": 48})

@@ -174,6 +174,52 @@ func.func private @k(%x: tensor<?x1000xf16>, %y: tensor<1000x512xf16>, %r: tenso
   } -> tensor<?x512xf16>
   return %f : tensor<?x512xf16>
 })mlir"},
+    {"MatrixUnitRows", R"mlir(
+func.func private @k(%x: tensor<?x256xf16>, %y: tensor<256x128xf16>, %o: tensor<?x128xf32>, %s: tensor<?xf32>) -> (tensor<?x128xf32>, tensor<?xf32>) attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite", "readwrite"]} {
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<?x256xf16>, tensor<256x128xf16>) outs(%o : tensor<?x128xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<?x128xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%m : tensor<?x128xf32>) outs(%s : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %q = arith.addf %0, %1 : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  return %m, %r : tensor<?x128xf32>, tensor<?xf32>
+})mlir"},
+    {"MatrixUnitChain", R"mlir(
+func.func private @k(%x: tensor<512x64xf16>, %y: tensor<64x1024xf16>, %v: tensor<1024x128xf16>, %o: tensor<512x128xf32>) -> tensor<512x128xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "readwrite"]} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x1024xf32>
+  %h = tensor.empty() : tensor<512x1024xf16>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<512x1024xf32>) -> tensor<512x1024xf32>
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x64xf16>, tensor<64x1024xf16>) outs(%z : tensor<512x1024xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x1024xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<512x1024xf32>) outs(%h : tensor<512x1024xf16>) {
+  ^bb0(%0: f32, %1: f16):
+    %q = arith.truncf %0 : f32 to f16
+    linalg.yield %q : f16
+  } -> tensor<512x1024xf16>
+  %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%t, %v : tensor<512x1024xf16>, tensor<1024x128xf16>) outs(%o : tensor<512x128xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x128xf32>
+  return %r : tensor<512x128xf32>
+})mlir"},
     {"Skinny", R"mlir(
 func.func private @k(%x: tensor<4x1000xf32>, %y: tensor<1000x512xf32>, %o: tensor<4x512xf32>) -> tensor<4x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
   %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x1000xf32>, tensor<1000x512xf32>) outs(%o : tensor<4x512xf32>) {

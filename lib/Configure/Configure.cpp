@@ -146,6 +146,12 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
                       " long, one block each; a second kernel combines them");
     return;
   }
+  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (config.getMma() && isForMatrixUnit(info.root, getTarget(info.kernel)) &&
+      llvm::any_of(info.getClasses(info.root), [&](unsigned number) {
+        return ShapedType::isDynamic(info.classes[number].extent);
+      }))
+    explain.push_back("the sum is not cut into parts: " + whole.str());
   if ((info.strategy != Strategy::Reduction &&
        info.strategy != Strategy::SkinnyContraction) ||
       llvm::any_of(info.classes, [](const LoopClass &loopClass) {
@@ -205,7 +211,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     if (auto reason = op->getAttrOfType<StringAttr>(kCopiesAttr))
       explain.push_back("a copy that the compiler added: " +
                         reason.getValue().str());
-  std::string whole; // why a reduction is not split
+  // Why a reduction, or the sum of a product, is not split.
+  std::string whole;
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))
     whole = "it was dispatched whole";
   std::vector<Candidate> candidates;

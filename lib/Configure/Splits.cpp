@@ -79,7 +79,9 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
     return split;
   }
   if (llvm::any_of(extents, ShapedType::isDynamic))
-    return fail("extents of a product on matrix units are dynamic");
+    return fail("extents of a product on matrix units are dynamic, and what would "
+                "fill the machine is not known before the launch; 'splits' in a "
+                "pinned lowering config asks for parts");
   if (llvm::is_contained(extents, 0))
     return fail("it has no elements");
   int64_t blocks = 1;

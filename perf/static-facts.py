@@ -6,6 +6,7 @@
     perf/static-facts.py                    compile perf/suites/gemm, print the facts
     perf/static-facts.py --check            … and hold them against perf/suites/gemm/facts.json
     perf/static-facts.py --record           … and write that file
+    perf/static-facts.py perf/suites/convolution --targets cuda:sm_80    … of another suite
 
 For each kernel with matrix instructions, of its innermost loop that has them (one step
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
@@ -76,11 +77,11 @@ def explanations(path):
     return result
 
 
-def collect(compiler, suite, ptxas, jobs):
+def collect(compiler, suite, targets, ptxas, jobs):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         source = suite / f"{suite.name}.mlir"
-        done = subprocess.run([compiler, str(source), f"--target={','.join(TARGETS)}", "--emit=ptx", "-o",
+        done = subprocess.run([compiler, str(source), f"--target={targets}", "--emit=ptx", "-o",
                                str(work / "ptx"), "--explain=json", f"--explain-output={work / 'explained.json'}"],
                               capture_output=True, text=True)
         if done.returncode:
@@ -95,7 +96,10 @@ def collect(compiler, suite, ptxas, jobs):
             for file, found in pool.map(one, files):
                 if not found:
                     continue
-                lines = said.get(file.parent.name, {}).get(file.stem, [])
+                # Of a variant only what differs is said.
+                kernels = said.get(file.parent.name, {})
+                whole = re.sub(r"_(aligned|wide)$", "", file.stem)
+                lines = [x for name in dict.fromkeys((file.stem, whole)) for x in kernels.get(name, [])]
                 conflicts = [int(m.group(1)) for x in lines if (m := re.search(r"(\d+) bank conflicts by calc", x))]
                 found["conflicts"] = sum(conflicts) if len(conflicts) == 2 else None
                 config = next((x for x in lines if x.startswith("config")), "")
@@ -126,6 +130,7 @@ def differences(known, now):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", nargs="?", default=str(ROOT / "perf/suites/gemm"))
+    parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--compiler", default=str(ROOT / "build/bin/tilewright-compile"))
     parser.add_argument("--ptxas", default=os.environ.get("TILEWRIGHT_PTXAS") or shutil.which("ptxas"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -135,7 +140,7 @@ def main():
     if not options.ptxas:
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
-    facts = collect(options.compiler, suite, options.ptxas, options.jobs)
+    facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs)
     columns = ("mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>9}" for c in columns))
     for name, found in facts.items():

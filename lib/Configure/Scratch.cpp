@@ -120,7 +120,7 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
   llvm::SmallSetVector<Type, 4> types;
   types.insert(instruction.accumulator);
   if (info.getProducts().size() > 1) // the first one's result
-    types.insert(instruction.operand);
+    types.insert(instruction.operands[0]);
   for (OpResult result : info.results)
     types.insert(getElementTypeOrSelf(result.getType()));
   int64_t bytes = 0, m = instruction.m, n = instruction.n;

@@ -43,8 +43,9 @@ Status viewOfOwn(Device &device, const View &own, int32_t dtype, View &view) {
     return invalidArgument("the tensor is a view on " +
                            own.buffer->device()->info().name +
                            ", opened by itself; this device is another");
-  if (dtype && dtypeBytes(static_cast<tw_dtype>(dtype)) !=
-                   dtypeBytes(own.dtype))
+  if (dtype && dtype != own.dtype &&
+      (dtypeBytes(static_cast<tw_dtype>(dtype)) != dtypeBytes(own.dtype) ||
+       dtype == TW_I4 || own.dtype == TW_I4))
     return invalidArgument("a tensor " + own.text() + " cannot be seen as " +
                            dtypeName(dtype) + ", which has another size");
   view = own;
@@ -132,10 +133,8 @@ tilewright_status *tilewright_view_to_dlpack(tilewright_view *view,
       return s;
     if (flags)
       return unsupported(std::string("a tensor ") + view->object->text() +
-                         (flags & DLPACK_FLAG_BITMASK_READ_ONLY
-                              ? " in read-only memory"
-                              : " of a byte per element") +
-                         " needs the versioned form of DLPack");
+                         " in read-only memory needs the versioned form of "
+                         "DLPack");
     *tensor = &made.release()->tensor;
     return Status::ok();
   });

@@ -40,6 +40,10 @@ constexpr DtypeRow kDtypes[] = {
     {TW_INDEX, kDLInt, 64},
 };
 
+uint32_t bitsOf(tw_dtype dtype) {
+  return dtype == TW_I4 ? 4 : 8 * dtypeBytes(dtype);
+}
+
 Status elementType(const DLDataType &type, uint64_t flags, int32_t wanted,
                    tw_dtype &result) {
   std::string text = "elements of DLPack type (" + std::to_string(type.code) +
@@ -53,15 +57,15 @@ Status elementType(const DLDataType &type, uint64_t flags, int32_t wanted,
       found = &row;
   if (!found)
     return unsupported(text + "; expected one of " + dtypeList());
-  if (type.bits % 8 && !(flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED))
-    return unsupported(text + " packed; expected one byte for each");
+  if (type.bits % 8 && (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED))
+    return unsupported(text + ", a byte for each; expected two in a byte");
   result = found->dtype;
   if (wanted == 0 || wanted == result)
     return Status::ok();
   if (!isValidDtype(wanted))
     return invalidArgument("element type " + std::to_string(wanted) +
                            " is unknown; expected one of " + dtypeList());
-  if (dtypeBytes(static_cast<tw_dtype>(wanted)) != dtypeBytes(result))
+  if (bitsOf(static_cast<tw_dtype>(wanted)) != bitsOf(result))
     return invalidArgument(text + " cannot be seen as " + dtypeName(wanted) +
                            ", which has another size");
   result = static_cast<tw_dtype>(wanted);
@@ -154,6 +158,8 @@ Status layoutOf(const DLTensor &tensor, tw_dtype dtype,
              !checkedMul(last, dtypeBytes(dtype), span)) {
     return invalidArgument("its strides reach beyond 2^63 bytes");
   }
+  if (elements && dtype == TW_I4)
+    span = tensorBytes(last, dtype);
   return Status::ok();
 }
 
@@ -237,8 +243,6 @@ Status describeAsDlpack(const View &view, std::vector<int64_t> &dims,
   tensor.shape = dims.data();
   tensor.strides = strides.data();
   flags = view.buffer->isReadOnly() ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-  if (row->bits % 8)
-    flags |= DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
   return Status::ok();
 }
 

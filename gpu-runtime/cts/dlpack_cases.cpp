@@ -220,6 +220,7 @@ void stridesAndTypes(Context &context) {
       {{kDLFloat8_e5m2, 8, 1}, TW_F8E5M2},
       {{kDLInt, 64, 1}, TW_I64},         {{kDLUInt, 64, 1}, TW_I64},
       {{kDLInt, 16, 1}, TW_I16},         {{kDLUInt, 8, 1}, TW_I8},
+      {{kDLInt, 4, 1}, TW_I4},           {{kDLUInt, 4, 1}, TW_I4},
       {{kDLBool, 8, 1}, TW_I1}};
   for (const auto &[type, expected] : types) {
     t.dtype = type;
@@ -255,7 +256,9 @@ void refuses(Context &context) {
   TW_FAILS(with([](T &t) { t.dtype.lanes = 4; }), unsupported);
   TW_FAILS(with([](T &t) { t.dtype = {kDLComplex, 64, 1}; }), unsupported);
   TW_FAILS(with([](T &t) { t.dtype = {99, 200, 1}; }), unsupported);
+  producer.tensor.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
   TW_FAILS(with([](T &t) { t.dtype = {kDLInt, 4, 1}; }), unsupported);
+  producer.tensor.flags = 0;
   TW_FAILS(with([](T &t) { t.ndim = -1; }), invalid);
   TW_FAILS(with([](T &t) { t.ndim = 1000; }), invalid);
   TW_FAILS(with([](T &t) { t.shape = nullptr; }), invalid);

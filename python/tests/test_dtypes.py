@@ -71,3 +71,13 @@ func.func @widen(%x: tensor<3xf8E4M3FN>) -> tensor<3xf32> {
     x = np.array([0.5, -2, 448], ml_dtypes.float8_e4m3fn)
     np.testing.assert_array_equal(program(x).numpy(), [0.5, -2, 448])
     np.testing.assert_array_equal(program(x.view("uint8")).numpy(), [0.5, -2, 448])
+
+
+def test_int4(device):
+    x = np.array([[1, -2, 7], [-8, 3, 0]], ml_dtypes.int4)
+    tensor = tilewright.asarray(x, device=device)
+    assert (tensor.dtype, tensor.shape, tensor.nbytes) == ("i4", (2, 3), 3)
+    np.testing.assert_array_equal(tensor.numpy().astype("int8"), x.astype("int8"))
+    assert tilewright.asarray(np.zeros((2, 2), "int8"), dtype="i4").nbytes == 2
+    with pytest.raises(ValueError, match="two elements a byte"):
+        tilewright.asarray(x, copy=False)

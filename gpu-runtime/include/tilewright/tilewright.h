@@ -384,10 +384,10 @@ struct DLManagedTensorVersioned;
  * of the adopted VkDevice, or a tensor that tilewright_view_to_dlpack made.
  *
  * Elements. Floats f64 f32 f16 bf16 f8E4M3FN f8E5M2; integers of 8 to 64 bits,
- * signed or not (i8 to i64: the sign is the operation's business); bool (i1).
- * `dtype` other than 0 sees them as this type, of the same size: bf16 for u16,
- * index for i64, i1 or i4 for u8. Several lanes, packed sub-byte types and
- * complex numbers are refused. Strides may be null (dense); negative ones, and a
+ * signed or not (i8 to i64: the sign is the operation's business), and of 4 bits,
+ * packed (i4); bool (i1). `dtype` other than 0 sees them as this type, of the
+ * same size: bf16 for u16, index for i64, i1 for u8. Several lanes, complex
+ * numbers and other types of less than a byte are refused. Strides may be null (dense); negative ones, and a
  * first element that is not aligned to its size, are refused. Kernels want more:
  * a dense tensor whose element 0 is not 16-byte aligned is refused by the call
  * that it is passed to. The read-only flag is honoured, see
@@ -413,8 +413,7 @@ TILEWRIGHT_API tilewright_status *tilewright_view_from_dlpack_versioned(
 /* The other way: a tensor that keeps the view's memory until its deleter is
  * called, once, from any thread. The consumer's work must come after the work of
  * the streams that write the memory, and be done before the deleter is called.
- * `index` becomes int64; i4, of a byte each, and read-only memory only fit the
- * versioned form. On vulkan `data` is the VkBuffer and `byte_offset` the place in
+ * `index` becomes int64; read-only memory only fits the versioned form. On vulkan `data` is the VkBuffer and `byte_offset` the place in
  * it. */
 TILEWRIGHT_API tilewright_status *
 tilewright_view_to_dlpack(tilewright_view *view,

@@ -43,8 +43,8 @@ def accepts(name, dtype):
     """Whether elements of a NumPy type are elements of type `name`, bit for bit.
 
     Integers are without a sign, so uint8 serves for i8; bool, int8 and uint8 for
-    i1 (0 or 1) and i4 (the low four bits); raw uint16 and uint8 for floats that
-    NumPy does not know.
+    i1 (0 or 1) and, before they are packed, for i4 (the low four bits); raw
+    uint16 and uint8 for floats that NumPy does not know.
     """
     if not dtype.isnative:
         return False
@@ -69,6 +69,20 @@ def of_numpy(dtype):
     if dtype.kind == "u" and dtype.isnative:
         return f"i{8 * dtype.itemsize}"
     raise TypeError(f"there is no element type for arrays of {dtype}; expected one of {', '.join(NUMBERS)}")
+
+
+def pack_int4(array):
+    """The bytes of a tensor of i4: two elements each, the first in the low half."""
+    flat = array.ravel().astype("int8").view("uint8") & 15
+    if flat.size % 2:
+        flat = numpy.append(flat, numpy.uint8(0))
+    return flat[0::2] | flat[1::2] << 4
+
+
+def unpack_int4(packed, shape):
+    """The elements of such bytes, with their sign, as NumPy's int8."""
+    both = numpy.stack([packed << 4, packed & 0xF0], axis=-1).view("int8") >> 4
+    return both.ravel()[:int(numpy.prod(shape))].reshape(shape)
 
 
 _FORMATS = {"f64": "<d", "f32": "<f", "f16": "<e"}

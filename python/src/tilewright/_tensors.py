@@ -67,6 +67,10 @@ class Tensor:
         is needed. bf16, 8-bit floats and i4 need ml_dtypes (TypeError without).
         """
         dtype = _dtypes.to_numpy(self.dtype)
+        if self.dtype == "i4":
+            if copy is False:
+                raise ValueError("a tensor of i4 becomes a NumPy array by unpacking it; got copy=False")
+            return _dtypes.unpack_int4(self._bytes(), self.shape).astype(dtype)
         if self.device.dlpack[0] == _CPU:
             self._settle()
             array = self._host_array(dtype)
@@ -74,6 +78,13 @@ class Tensor:
         if copy is False:
             raise ValueError(f"a tensor of {self.device.name} becomes a NumPy array by a copy; got copy=False")
         array = numpy.empty(self.shape, dtype)
+        stream = self._stream or self.device._default()
+        self._view.read(stream._core, array.ctypes.data, self.nbytes)
+        stream.synchronize()
+        return array
+
+    def _bytes(self):
+        array = numpy.empty(self.nbytes, numpy.uint8)
         stream = self._stream or self.device._default()
         self._view.read(stream._core, array.ctypes.data, self.nbytes)
         stream.synchronize()
@@ -253,6 +264,10 @@ def _of_numpy(array, dtype, copy):
         raise TypeError(f"expected elements {dtype}, got an array of {array.dtype}"
                         + ("" if array.dtype.isnative else " of the other byte order")
                         + "; convert it with astype")
+    if dtype == "i4":
+        if copy is False:
+            raise ValueError("the array would have to be copied: tensors of i4 hold two elements a byte; got copy=False")
+        return _of_packed(_dtypes.pack_int4(array), array.shape), True
     size = array.dtype.itemsize
     usable = all(s >= 0 and s % size == 0 for s in array.strides) and array.ctypes.data % size == 0
     if not usable and copy is False:
@@ -263,6 +278,15 @@ def _of_numpy(array, dtype, copy):
     view = _core.of_host_memory(cpu._core, array.ctypes.data, _dtypes.NUMBERS[dtype], list(array.shape),
                                 [s // size for s in array.strides], not array.flags.writeable, array)
     return Tensor(cpu, view), not usable
+
+
+def _of_packed(packed, shape):
+    strides = [1] * len(shape)
+    for d in range(len(shape) - 1, 0, -1):
+        strides[d - 1] = strides[d] * max(shape[d], 1)
+    cpu = open_device("cpu")
+    view = _core.of_host_memory(cpu._core, packed.ctypes.data, _dtypes.NUMBERS["i4"], list(shape), strides, False, packed)
+    return Tensor(cpu, view)
 
 
 def _of_dlpack(source, device, dtype, stream):

@@ -1,0 +1,30 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Stands in for compiler and runner, with a fault that is known.
+
+As compiler (fake.py IN.mlir -o OUT …) it copies the program, and dies of a signal
+if the program has FAULT=op in the environment and that op. As runner (fake.py
+OUT --function=… --input=…) it ends with 2, a difference, if the program multiplies
+matrices, and with 1 if the inputs are not those of the function.
+"""
+
+import os
+import re
+import shutil
+import signal
+import sys
+
+program = open(sys.argv[1], encoding="utf-8").read()
+if "-o" in sys.argv:
+    if os.environ.get("FAULT", "nothing") in program:
+        os.kill(os.getpid(), signal.SIGABRT)
+    shutil.copyfile(sys.argv[1], sys.argv[sys.argv.index("-o") + 1])
+    sys.exit(0)
+name = next(word.split("=")[1] for word in sys.argv if word.startswith("--function="))
+inputs = [word for word in sys.argv if word.startswith("--input=")]
+signature = re.search(rf"func\.func @{name}\((.*?)\)", program).group(1)
+types = [tensor or scalar for tensor, scalar in re.findall(r"tensor<([^>]*)>|\b(index)\b", signature)]
+given = [word.removeprefix("--input=").split("=")[0] for word in inputs]
+if given != [type.replace("?", "7") for type in types]:
+    sys.exit(f"inputs {given} for {types}")
+sys.exit(2 if "linalg.matmul" in program else 0)

@@ -239,6 +239,7 @@ void Unpacker::mergeWithReaders() {
                !reader->hasAttr(kConfigAttr) &&
                collapse.getSrc().getDefiningOp<linalg::GenericOp>();
       });
+  // Where it ends early, nibbles are written on their own: slower, not wrong.
   (void)applyPatternsGreedily(func, std::move(patterns));
 }
 

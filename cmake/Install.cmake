@@ -50,8 +50,9 @@ else()
     INSTALL_RPATH ${LLVM_LIBRARY_DIR})
   install(TARGETS tilewright-compile COMPONENT tools)
 endif()
-set_target_properties(tilewright-opt PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
-install(TARGETS tilewright-opt COMPONENT dev)
+set_target_properties(tilewright-opt tilewright-reduce PROPERTIES
+  INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+install(TARGETS tilewright-opt tilewright-reduce COMPONENT dev)
 
 set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/tilewright)
 install(FILES README.md DESTINATION ${doc_dir} COMPONENT dev)

@@ -29,7 +29,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
   "Runtime library of Tilewright: loads artifacts and runs them.")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
-  "Headers, archives, CMake package, tilewright-opt, documentation, examples.")
+  "Headers, archives, CMake package, tilewright-opt, tilewright-reduce, documentation, examples.")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "The programs tilewright-compile, tilewright-run and tilewright-inspect.")
 include(CPack)

@@ -63,6 +63,8 @@ void tilewright::registerReferenceDialects(DialectRegistry &registry) {
 
 /// Everything up to loops over memrefs.
 static void buildLoops(OpPassManager &pm) {
+  // arith and math on tensors.
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createDecomposeOpsPass());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(createWidenAccumulatorsPass());

@@ -6,9 +6,8 @@
 // RUN: FileCheck %s --input-file %t/cuda_sm_80/conv_matmul_0_aligned.ptx
 // RUN: ls %t/cuda_sm_80 | FileCheck %s --check-prefix=FILES
 
-// EXPLAIN: conv_matmul_0_aligned
-// EXPLAIN: asynchronous copies of 16 and 16 bytes a thread
-// EXPLAIN: argument 0 is padded where it is read, not in memory
+// EXPLAIN-DAG: argument 0 is padded where it is read, not in memory
+// EXPLAIN-DAG: asynchronous copies of 16 and 16 bytes a thread
 // FILES-COUNT-3: conv_matmul_0
 // FILES-NOT: conv
 

@@ -12,7 +12,7 @@ import lit.formats
 config.name = "tilewright"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["unit", "Inputs", "lit.cfg.py", "lit.site.cfg.py", "e2e"]
+config.excludes = ["perf", "unit", "Inputs", "lit.cfg.py", "lit.site.cfg.py", "e2e"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tilewright_build, "test")
 

@@ -326,10 +326,9 @@ TEST_F(ProgramTest, RefusesHostProgramsThatAreNone) {
     EXPECT_NE(load(host.substr(0, size)), "") << size;
 }
 
-// The same host program over device code: driver cuda on the PTX simulator.
 TEST_F(ProgramTest, RefusesHostProgramsOfAFutureInterface) {
   // The head of TilewrightProgramExports: version, functions, kernels, 0.
-  const uint32_t now[] = {TW_PROGRAM_ABI_VERSION, 8, 4, 0};
+  const uint32_t now[] = {TW_PROGRAM_ABI_VERSION, 9, 5, 0};
   const uint32_t later = TW_PROGRAM_ABI_VERSION + 1;
   std::string host = hostProgram();
   size_t at = host.find(
@@ -344,9 +343,12 @@ TEST_F(ProgramTest, RefusesHostProgramsOfAFutureInterface) {
   tilewright_program *loaded = nullptr;
   EXPECT_FAILS(tilewright_program_load(device, artifact.data(), artifact.size(),
                                        nullptr, &loaded),
-               "it has interface version 4; this runtime knows versions up to 3");
+               "it has interface version " + std::to_string(later) +
+                   "; this runtime knows versions up to " +
+                   std::to_string(now[0]));
 }
 
+// The same host program over device code: driver cuda on the PTX simulator.
 TEST_F(ProgramTest, RunsPtxOnTheSimulator) {
   tilewright_device *simulator = nullptr;
   std::string missing =

@@ -93,6 +93,28 @@ class Small(unittest.TestCase):
         self.assertIn("run.py: error: ", done.stderr)
 
 
+class Compile(unittest.TestCase):
+    """What compiling costs."""
+
+    def test_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder) / "compile.jsonl"
+            done = run(sys.executable, ROOT / "perf/compile.py", f"--compiler={BUILD}/bin/tilewright-compile", "--runs=1",
+                       "--target=cpu", f"--json={results}", HERE / "chain.mlir")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            line = json.loads(results.read_text())
+        self.assertLessEqual(line["arena_bytes"], 1.25 * line["live_bytes"])
+        self.assertLess(line["peak_bytes"], 500e6)
+        self.assertGreater(line["parts_s"]["kernels"], 0)
+        self.assertGreater(line["parts_s"]["configure"], 0)
+
+    def test_error(self):
+        done = run(sys.executable, ROOT / "perf/compile.py", f"--compiler={BUILD}/bin/tilewright-compile", "--target=nothing",
+                   HERE / "chain.mlir")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("compile.py: error: ", done.stderr)
+
+
 class Parts(unittest.TestCase):
     def test_problems(self):
         for folder in (ROOT / "perf/suites").iterdir():

@@ -74,10 +74,14 @@ void Allocator::releaseAdopted() {
 }
 
 void Allocator::abandonAdopted() {
+  // For ever, and in sight of leak detectors: it is meant.
+  static std::mutex abandonedMutex;
+  static auto *abandoned = new std::vector<std::shared_ptr<void>>();
   std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> abandonedLock(abandonedMutex);
   for (Block &block : retired)
-    if (!block.isFree(nullptr))
-      (void)new std::shared_ptr<void>(std::move(block.keep));
+    if (block.keep && !block.isFree(nullptr))
+      abandoned->push_back(std::move(block.keep));
 }
 
 void Allocator::give(std::unique_ptr<DriverBuffer> memory,

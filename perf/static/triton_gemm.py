@@ -1,29 +1,39 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""triton_gemm.py FOLDER: compiles Triton's product of halves for sm_80 at large tiles, and prints NAME FILE of each."""
+"""Triton's product of halves with sums and results in f32 for sizes that are known and divisible by the tile: no masks."""
 
 import os
-import pathlib
-import sys
 
 os.environ["TRITON_DISABLE_LINE_INFO"] = "1"
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "gpu-runtime/ptxsim/test/others/triton"))
 
-import kernels
 import triton
+import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-# Depth of k, warps, stages.
-for depth, warps, stages in [(32, 4, 4), (32, 8, 4), (64, 4, 3), (64, 8, 3)]:
-    function = kernels.gemm
-    constants = dict(BM=128, BN=128, BK=depth, SUM=triton.language.float32)
-    types = dict(a="*fp16", b="*fp16", c="*fp16", M="i32", N="i32", K="i32")
-    signature = {name: types.get(name, "constexpr") for name in function.arg_names}
-    attributes = {(index,): [["tt.divisibility", 16]] for index, name in enumerate(function.arg_names) if name in types}
-    compiled = triton.compile(ASTSource(function, signature, constants, attributes), target=GPUTarget("cuda", 80, 32),
+
+@triton.jit
+def gemm(a, b, c, N: tl.constexpr, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    pa = a + m[:, None] * K + k[None, :]
+    pb = b + k[:, None] * N + n[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for step in range(0, K, BK):
+        total = tl.dot(tl.load(pa), tl.load(pb), total)
+        pa += BK
+        pb += BK * N
+    tl.store(c + m[:, None] * N + n[None, :], total)
+
+
+def compile_gemm(n, k, tile, warps, stages, capability):
+    """PTX, and bytes of dynamic shared memory."""
+    constants = dict(N=n, K=k, BM=tile[0], BN=tile[1], BK=tile[2])
+    types = dict(a="*fp16", b="*fp16", c="*fp32")
+    signature = {name: types.get(name, "constexpr") for name in gemm.arg_names}
+    attributes = {(index,): [["tt.divisibility", 16]] for index in range(3)}
+    compiled = triton.compile(ASTSource(gemm, signature, constants, attributes), target=GPUTarget("cuda", capability, 32),
                               options=dict(num_warps=warps, num_stages=stages, ptx_version=80))
-    file = pathlib.Path(sys.argv[1]) / f"triton-{depth}-{warps}.ptx"
-    file.write_text(compiled.asm["ptx"])
-    print(f"128x128x{depth},_{warps}_warps,_{stages}_stages {file}")
+    return compiled.asm["ptx"], compiled.metadata.shared

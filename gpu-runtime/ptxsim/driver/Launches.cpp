@@ -8,7 +8,10 @@
 #include "driver/State.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -34,6 +37,17 @@ CUresult resultFor(FindingKind kind) {
   }
 }
 
+
+/// What cannot be written is said once.
+void appendTraffic(const std::string &path, const std::string &lines) {
+  FILE *file = std::fopen(path.c_str(), "a");
+  bool written = file && std::fputs(lines.c_str(), file) >= 0;
+  if (file)
+    written = std::fclose(file) == 0 && written;
+  static bool isKnown = false;
+  if (!written && !std::exchange(isKnown, true))
+    std::fprintf(stderr, "ptxsim: PTXSIM_TRAFFIC: cannot write '%s': %s\n", path.c_str(), std::strerror(errno));
+}
 
 bool exceeds(const Dim3 &dims, uint32_t x, uint32_t y, uint32_t z) {
   return dims.x == 0 || dims.y == 0 || dims.z == 0 || dims.x > x || dims.y > y || dims.z > z;
@@ -114,6 +128,8 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
   request.deadline = threadDeadline();
   request.cancelled = &context->cancelled;
   LaunchResult result = runGrid(request, *state.memory, state.options, state.findings);
+  if (!state.options.trafficPath.empty())
+    appendTraffic(state.options.trafficPath, trafficLines(request.name, result.traffic));
   if (!result.completed)
     failContext(context, resultFor(result.reason));
 }

@@ -7,6 +7,7 @@
 #include "arithmetic/FastPaths.h"
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
+#include "machine/SharedTraffic.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
 
@@ -236,6 +237,7 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
   const Inst *code = context.grid->program->code.data();
   bind(context, warp, fragment);
   const bool checks = context.checks;
+  SharedTraffic *traffic = context.grid->traffic;
   uint64_t steps = 0, threadSteps = 0;
   while (steps < budget && !context.stopped) {
     if (fragment.pc == fragment.stopPc) {
@@ -263,6 +265,8 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
       context.mask = mask;
       if (checks && inst.undef != UndefRule::Own)
         propagateUndefined(context, inst);
+      if (traffic)
+        traffic->count(context, inst);
       inst.run(context, inst);
       ++fragment.pc;
       continue;

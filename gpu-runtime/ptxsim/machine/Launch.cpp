@@ -366,6 +366,10 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   auto work = [&](unsigned index) {
     Worker(grid, nextCluster, clusterCount, resident / workers, options.seed * 1000003 + request.launchId + index).run();
   };
+  std::unique_ptr<SharedTraffic> traffic;
+  if (options.countTraffic)
+    traffic = std::make_unique<SharedTraffic>(*request.program);
+  grid.traffic = traffic.get();
   std::vector<std::thread> threadsRunning;
   for (unsigned i = 1; i < workers; ++i)
     threadsRunning.emplace_back(work, i);
@@ -376,6 +380,8 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   result.reason = grid.reason;
   result.warpInstructions = grid.warpInstructions;
   result.threadInstructions = grid.instructions;
+  if (traffic)
+    result.traffic = traffic->rows();
   return result;
 }
 

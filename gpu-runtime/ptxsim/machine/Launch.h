@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
 #define TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
 
+#include "machine/SharedTraffic.h"
 #include "machine/State.h"
 
 #include <atomic>
@@ -39,6 +40,8 @@ struct LaunchResult {
   FindingKind reason = FindingKind::Trap;
   uint64_t warpInstructions = 0;
   uint64_t threadInstructions = 0;
+  /// With MachineOptions::countTraffic.
+  std::vector<TrafficRow> traffic;
 };
 
 LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,

@@ -66,6 +66,10 @@ MachineOptions MachineOptions::fromEnvironment() {
   readNumber("PTXSIM_INSTRUCTION_LIMIT", options.instructionLimit);
   if (const char *path = std::getenv("PTXSIM_REPORT"))
     options.reportPath = path;
+  if (const char *path = std::getenv("PTXSIM_TRAFFIC"); path && *path) {
+    options.countTraffic = true;
+    options.trafficPath = path;
+  }
   return options;
 }
 

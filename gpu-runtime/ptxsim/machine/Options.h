@@ -32,6 +32,9 @@ struct MachineOptions {
   /// Vectorised handlers for common instructions; off only in tests that compare.
   bool fastPaths = true;
   std::string reportPath;
+  /// Shared memory's wavefronts are counted per launch and instruction; the driver adds them to the file, if there is one.
+  bool countTraffic = false;
+  std::string trafficPath;
 
   static MachineOptions fromEnvironment();
 };

@@ -30,6 +30,7 @@
 
 namespace tilewright::ptxsim {
 
+class SharedTraffic;
 struct Block;
 struct Cluster;
 struct Grid;
@@ -172,6 +173,8 @@ struct Grid {
   const MachineOptions *options = nullptr;
   FindingLog *findings = nullptr;
   GridRaces *races = nullptr;
+  /// Null unless shared memory's wavefronts are counted.
+  SharedTraffic *traffic = nullptr;
   bool checks = false;
   /// When the launch is given up; see LaunchRequest.
   uint64_t deadline = 0;

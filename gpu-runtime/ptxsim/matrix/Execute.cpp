@@ -4,6 +4,7 @@
 // ldmatrix, stmatrix and movmatrix; the products are in Multiply.cpp and Wgmma.cpp.
 
 #include "machine/MemoryAccess.h"
+#include "machine/SharedTraffic.h"
 #include "matrix/Execute.h"
 #include "matrix/Wgmma.h"
 #include "matrix/WarpRegisters.h"
@@ -38,6 +39,14 @@ bool loadQuick(const WarpRegisters &registers, const Inst &inst, const MatrixCod
     registers.writeRow(code.d[matrix], results, 0, nullptr);
   }
   return true;
+}
+
+void countTraffic(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code) {
+  uint64_t rows[warpSize];
+  unsigned count = static_cast<unsigned>(8 * code.d.size());
+  for (unsigned lane = 0; lane < count; ++lane)
+    rows[lane] = (registers.read(inst.src[1], lane) + static_cast<uint64_t>(inst.offset)) & 0xffffffff;
+  registers.context.grid->traffic->countMatrices(inst, rows, count);
 }
 
 /// Eight rows of 16 bytes per matrix; lane 8 * matrix + row has the row's address. A lane's register holds two elements
@@ -134,6 +143,8 @@ void executeMatrix(ExecContext &context, const Inst &inst, Frame *const frames[w
   WarpRegisters registers(context, frames);
   if (context.checks && context.warp->wgmma && code.kind <= MatrixCode::Transpose)
     checkMatrixRegisters(context, inst, code);
+  if (context.grid->traffic && (code.kind == MatrixCode::Load || code.kind == MatrixCode::Store))
+    countTraffic(registers, inst, code);
   switch (code.kind) {
   case MatrixCode::Multiply:
     return executeMultiply(registers, inst, code);

@@ -1,0 +1,61 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How often shared memory is touched: what every ld, st, ldmatrix, stmatrix and cp.async of a launch costs its banks. There
+// are 32 banks of four bytes, and lanes take turns where they touch more bytes than the banks hold: 32 lanes at once up to
+// four bytes each, 16 for eight, 8 for sixteen and for the rows of a matrix. A turn lasts as many *wavefronts* as the
+// busiest bank has different words to give. Copies by other agents (bulk, wgmma's operands) and atomics are not counted.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H
+#define TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilewright::ptxsim {
+
+struct ExecContext;
+struct Inst;
+struct Program;
+
+/// Of one instruction, in one launch.
+struct TrafficRow {
+  /// As written, and where in the PTX.
+  std::string instruction;
+  uint32_t line = 0;
+  /// Times that a warp executed it, wavefronts in all, and the wavefronts that it would take without conflicts.
+  uint64_t executed = 0, wavefronts = 0, least = 0;
+};
+
+class SharedTraffic {
+public:
+  explicit SharedTraffic(const Program &program);
+
+  /// Before a warp executes an instruction other than those that move matrices.
+  void count(ExecContext &context, const Inst &inst);
+  /// `rows` addresses of matrices' rows in shared memory, eight to a matrix.
+  void countMatrices(const Inst &inst, const uint64_t *rows, unsigned count);
+
+  /// Instructions that were executed, in the order of the program.
+  std::vector<TrafficRow> rows() const;
+
+private:
+  struct Counters {
+    std::atomic<uint64_t> executed{0}, wavefronts{0}, least{0};
+  };
+  Counters &countersOf(const Inst &inst);
+
+  const Program &program;
+  /// Per instruction, bytes that a lane touches; 0 for those that are not counted.
+  std::vector<uint8_t> bytes;
+  std::vector<Counters> counters;
+};
+
+/// A line of JSON per row, for people's scripts: kernel, line, instruction and the three numbers.
+std::string trafficLines(const std::string &kernel, const std::vector<TrafficRow> &rows);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H

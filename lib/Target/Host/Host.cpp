@@ -12,7 +12,7 @@
 
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
-#include "tilewright/Target/Host/PrintOps.h"
+#include "tilewright/Target/Host/ConvertHost.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Host/Passes.h"

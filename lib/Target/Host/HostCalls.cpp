@@ -120,3 +120,28 @@ Value host::fromSlot(OpBuilder &builder, Location loc, Value slot, Type type) {
     value = arith::BitcastOp::create(builder, loc, type, value);
   return value;
 }
+
+Type host::getPointer(OpBuilder &builder) {
+  return LLVM::LLVMPointerType::get(builder.getContext());
+}
+
+Value host::createDims(OpBuilder &builder, Location loc,
+                       ArrayRef<int64_t> shape, ValueRange dynamic) {
+  SmallVector<Value> dims;
+  for (int64_t size : shape) {
+    if (!ShapedType::isDynamic(size)) {
+      dims.push_back(createI64(builder, loc, size));
+      continue;
+    }
+    dims.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                              dynamic.front()));
+    dynamic = dynamic.drop_front();
+  }
+  return createArray(builder, loc, builder.getI64Type(), dims);
+}
+
+Value host::share(OpBuilder &builder, Location loc, Value context,
+                  Value view) {
+  callSupport(builder, loc, "twh_retain", Type(), {context, view});
+  return view;
+}

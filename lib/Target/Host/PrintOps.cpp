@@ -5,7 +5,7 @@
 //
 //   vector.print %v : vector<2xf32>        ( 1, 2 )
 
-#include "tilewright/Target/Host/PrintOps.h"
+#include "tilewright/Target/Host/ConvertHost.h"
 
 #include "tilewright/Target/Host/HostCalls.h"
 

@@ -18,7 +18,7 @@
 #include "tilewright/Target/Buffers.h"
 #include "tilewright/Target/Host/Host.h"
 #include "tilewright/Target/Host/HostCalls.h"
-#include "tilewright/Target/Host/PrintOps.h"
+#include "tilewright/Target/Host/ConvertHost.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

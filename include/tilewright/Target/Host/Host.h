@@ -33,6 +33,8 @@ class CompileObserver;
 /// A dispatch's number, if the kernel function has it as an integer attribute;
 /// otherwise kernels are numbered in the order in which the module holds them.
 inline constexpr llvm::StringLiteral kDispatchIdAttr = "tilewright.dispatch_id";
+/// The same of a constant tensor.
+inline constexpr llvm::StringLiteral kConstantIdAttr = "tilewright.constant_id";
 
 /// On a tensor.insert_slice whose source a dispatch wrote where it goes.
 inline constexpr llvm::StringLiteral kInPlaceAttr = "tilewright.in_place";

@@ -40,6 +40,16 @@ mlir::Value toSlot(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value fromSlot(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value slot, mlir::Type type);
 
+mlir::Type getPointer(mlir::OpBuilder &builder);
+
+/// Sizes of a shape as i64; `dynamic` gives those that are not static.
+mlir::Value createDims(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamic);
+
+/// Another reference to `view`.
+mlir::Value share(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value context, mlir::Value view);
+
 } // namespace tilewright::host
 
 #endif

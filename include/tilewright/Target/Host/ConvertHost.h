@@ -3,8 +3,8 @@
 //
 // Parts of tilewright-convert-host.
 
-#ifndef TILEWRIGHT_TARGET_HOST_PRINTOPS_H
-#define TILEWRIGHT_TARGET_HOST_PRINTOPS_H
+#ifndef TILEWRIGHT_TARGET_HOST_CONVERTHOST_H
+#define TILEWRIGHT_TARGET_HOST_CONVERTHOST_H
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,6 +15,19 @@ namespace tilewright::host {
 /// vector.print to the runtime's print functions.
 void populatePrintPatterns(const mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
+
+/// Ops that make tensors, name them again or look at their elements.
+void populateTensorPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
+
+/// Ops whose result is part of, or more than, their source: slices, pads,
+/// windows of convolutions. All are views; the runtime copies nothing.
+void populateWindowPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
+
+/// Guards what would trap or never end in the functions' own code: integer
+/// division, and loops whose condition is data.
+void guardTraps(mlir::Operation *func);
 
 /// Writes `tilewright.dispatch_id` on each dispatch; `names` by number.
 void numberDispatches(mlir::ModuleOp module, std::vector<std::string> &names);

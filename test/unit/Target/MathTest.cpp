@@ -91,8 +91,9 @@ struct MathTest : CpuFixture {
       T edges[] = {0, -T(0), 1, -1, T(0.5), 2, infinity, -infinity, nan,
                    std::numeric_limits<T>::max(), std::numeric_limits<T>::min(),
                    std::numeric_limits<T>::denorm_min(), T(-2.5), 3, -3};
+      const T one[] = {1};
       for (T a : edges)
-        for (T b : f.binary ? llvm::ArrayRef<T>(edges) : llvm::ArrayRef<T>(1)) {
+        for (T b : f.binary ? llvm::ArrayRef<T>(edges) : llvm::ArrayRef<T>(one)) {
           // Reduction of huge arguments is documented not to be exact.
           if (std::abs(a) > 1e9 && std::isfinite(a) &&
               llvm::is_contained({llvm::StringRef("sin"), llvm::StringRef("cos"),

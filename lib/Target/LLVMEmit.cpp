@@ -130,13 +130,40 @@ LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
   return success();
 }
 
+/// LLVM's straight-line strength reduction, which the NVPTX target adds, saves
+/// registers in unrolled loops. On blocks much longer than those it takes nine
+/// tenths of all code generation and changes next to nothing.
+static constexpr size_t kLongBlock = 2048;
+
+namespace {
+class CodeGenPasses : public llvm::legacy::PassManager {
+public:
+  explicit CodeGenPasses(const llvm::Module &module) {
+    for (const llvm::Function &function : module)
+      for (const llvm::BasicBlock &block : function)
+        hasLongBlocks |= block.size() > kLongBlock;
+  }
+
+  void add(llvm::Pass *pass) override {
+    if (hasLongBlocks &&
+        pass->getPassName() == "Straight line strength reduction")
+      delete pass;
+    else
+      llvm::legacy::PassManager::add(pass);
+  }
+
+private:
+  bool hasLongBlocks = false;
+};
+} // namespace
+
 FailureOr<std::string> tilewright::generateCode(Location loc,
                                                 llvm::Module &module,
                                                 llvm::TargetMachine &machine,
                                                 llvm::CodeGenFileType type) {
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);
-  llvm::legacy::PassManager passes;
+  CodeGenPasses passes(module);
   passes.add(new llvm::TargetLibraryInfoWrapperPass(getLibraryInfo(machine)));
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return emitError(loc) << "this target cannot write such a file";

@@ -489,8 +489,16 @@ static LogicalResult findSplit(KernelInfo &info) {
   for (OpOperand *input : op.getDpsInputOperands())
     if (op.getMatchingIndexingMap(input).isFunctionOfDim(types.size() - 1))
       return fail("counts parts by a loop that an input has");
+  // What computes a factor runs over the part that the product runs over.
+  auto isFactor = [&](linalg::LinalgOp other) {
+    return other.getNumReductionLoops() == 0 &&
+           llvm::all_of(other->getUses(), [&](OpOperand &use) {
+             return use.getOwner() == op && op.isDpsInput(&use);
+           });
+  };
   for (linalg::LinalgOp other : info.ops)
-    if (other != op && llvm::is_contained(info.getClasses(other), split.reduced))
+    if (other != op && llvm::is_contained(info.getClasses(other), split.reduced) &&
+        !isFactor(other))
       return fail("cuts a loop that another op of the kernel has");
   int64_t parts = info.classes[split.part].extent;
   if (ShapedType::isDynamic(parts) || parts < 1)

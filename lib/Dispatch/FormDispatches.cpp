@@ -84,8 +84,9 @@ struct FormDispatchesPass
           continue;
         ++number;
         if (!group.apart.empty())
-          kernel->setAttr(kExplainAttr, rewriter.getStrArrayAttr(
-                                            {"a kernel of its own: " + group.apart}));
+          addExplanation(kernel, "a kernel of its own: " + group.apart);
+        for (const std::string &note : group.notes)
+          addExplanation(kernel, note);
       }
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
         if (isa<linalg::FillOp, tensor::EmptyOp>(op) && op.use_empty())

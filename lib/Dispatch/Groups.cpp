@@ -144,10 +144,17 @@ static bool mayMoveTo(const Group &group, Operation *op) {
   return true;
 }
 
+static bool isProduct(linalg::LinalgOp op) {
+  return classify(op) == GroupKind::Contraction;
+}
+
 static unsigned countProducts(const Group &group) {
-  return llvm::count_if(group.ops, [](linalg::LinalgOp op) {
-    return classify(op) == GroupKind::Contraction;
-  });
+  return llvm::count_if(group.ops, isProduct);
+}
+
+/// The product that opened `group`; what computes its factors stands before it.
+static linalg::LinalgOp firstProduct(const Group &group) {
+  return *llvm::find_if(group.ops, isProduct);
 }
 
 /// The right column of the table: what may be done with a product's tile.
@@ -174,7 +181,7 @@ static bool productAllows(const Group &group, linalg::LinalgOp op,
     reason = "the result of two products in one kernel is not reduced there";
     return false;
   }
-  return mayReduceTile(group.ops.front(), reduced, target, reason);
+  return mayReduceTile(firstProduct(group), reduced, target, reason);
 }
 
 /// The table of Groups.h.
@@ -229,6 +236,22 @@ static bool mayJoin(const Group &group, linalg::LinalgOp op, TargetAttr target,
   return true;
 }
 
+/// The loops of `member` of `group`, loop l of which becomes `to[l]`.
+static SmallVector<unsigned> mapLoops(const Group &group, linalg::LinalgOp member,
+                                      ArrayRef<std::optional<unsigned>> to) {
+  SmallVector<unsigned> loops(member.getNumLoops());
+  for (OpOperand &operand : member->getOpOperands()) {
+    Value value = member.isDpsInit(&operand)
+                      ? Value(member.getTiedOpResult(&operand))
+                      : operand.get();
+    AffineMap map = member.getMatchingIndexingMap(&operand);
+    for (auto [result, theirs] :
+         llvm::zip_equal(map.getResults(), group.dims.lookup(value)))
+      loops[cast<AffineDimExpr>(result).getPosition()] = *to[theirs];
+  }
+  return loops;
+}
+
 /// Moves the members of `other` into `base` if the loops of `op`, which has
 /// joined `base` with `loops`, and common inputs line up all loops of both.
 static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
@@ -262,20 +285,8 @@ static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
     for (auto [theirs, mine] : llvm::enumerate(toBase))
       if (other.reduced[theirs] != base.reduced[*mine])
         return false;
-  for (linalg::LinalgOp member : other.ops) {
-    SmallVector<unsigned> memberLoops(member.getNumLoops());
-    for (OpOperand &operand : member->getOpOperands()) {
-      Value value = member.isDpsInit(&operand)
-                        ? Value(member.getTiedOpResult(&operand))
-                        : operand.get();
-      AffineMap map = member.getMatchingIndexingMap(&operand);
-      for (auto [result, theirs] :
-           llvm::zip_equal(map.getResults(), other.dims.lookup(value)))
-        memberLoops[cast<AffineDimExpr>(result).getPosition()] =
-            *toBase[theirs];
-    }
-    addMember(base, member, memberLoops);
-  }
+  for (linalg::LinalgOp member : other.ops)
+    addMember(base, member, mapLoops(other, member, toBase));
   if (otherReduces)
     base.kind = GroupKind::Reduction;
   llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
@@ -316,8 +327,9 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
       return false;
     factor = input;
   }
+  // Of a chain, nobody has asked for factors that are computed on their way.
   linalg::LinalgOp first = group.ops.front();
-  if (!factor || group.reduced != group.summed)
+  if (!factor || !isProduct(first) || group.reduced != group.summed)
     return false;
   // Nothing but the chain's end is a result.
   for (linalg::LinalgOp member : group.ops)
@@ -343,6 +355,53 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
   return true;
 }
 
+/// Moves the members of `producer` into `group`, which `product` has just opened, if
+/// they compute one of its factors and that is better done tile by tile.
+static bool tryComputeFactor(Group &group, Group &producer,
+                             linalg::LinalgOp product, TargetAttr target,
+                             std::string &reason) {
+  if (producer.kind != GroupKind::Elementwise || !mayMoveTo(producer, product) ||
+      !extentsFollowFromInputs(product) ||
+      !llvm::all_of(producer.ops, extentsFollowFromInputs))
+    return false;
+  OpOperand *factor = nullptr;
+  for (linalg::LinalgOp member : producer.ops) {
+    if (isa<linalg::FillOp>(member.getOperation()))
+      return false;
+    for (OpOperand &init : member.getDpsInitsMutable())
+      if (readsInit(member, init))
+        return false;
+    for (OpOperand &use : member->getUses()) {
+      if (producer.contains(use.getOwner()))
+        continue;
+      if (use.getOwner() != product || !product.isDpsInput(&use) || factor) {
+        reason = "others than one factor of the product read it, too";
+        return false;
+      }
+      factor = &use;
+    }
+  }
+  if (!factor)
+    return false;
+  SmallVector<std::optional<unsigned>> toGroup(producer.reduced.size());
+  for (auto [result, loop] :
+       llvm::zip_equal(product.getMatchingIndexingMap(factor).getResults(),
+                       producer.dims.lookup(factor->get())))
+    toGroup[loop] = cast<AffineDimExpr>(result).getPosition();
+  if (llvm::is_contained(toGroup, std::nullopt) ||
+      !mayComputeFactor(producer.ops, product, factor->getOperandNumber(), target,
+                        reason))
+    return false;
+  for (linalg::LinalgOp member : producer.ops)
+    addMember(group, member, mapLoops(producer, member, toGroup));
+  llvm::sort(group.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  group.notes.push_back(reason);
+  producer.ops.clear();
+  return true;
+}
+
 static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
                           TargetAttr target, std::string &reason) {
   SmallVector<Group *> producers = producersOf(groups, op);
@@ -364,9 +423,9 @@ static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
   return false;
 }
 
-SmallVector<Group> tilewright::formGroups(Block &block, TargetAttr target,
+SmallVector<Group, 0> tilewright::formGroups(Block &block, TargetAttr target,
                                           bool fuse) {
-  SmallVector<Group> groups;
+  SmallVector<Group, 0> groups;
   for (Operation &candidate : block) {
     auto op = dyn_cast<linalg::LinalgOp>(&candidate);
     if (!op || !op.hasPureTensorSemantics())
@@ -377,8 +436,15 @@ SmallVector<Group> tilewright::formGroups(Block &block, TargetAttr target,
     std::string reason;
     if (!fill && fuse && joinSomeGroup(groups, op, target, reason))
       continue;
-    groups.push_back(openGroup(op));
-    groups.back().apart = reason;
+    Group group = openGroup(op);
+    group.apart = reason;
+    if (fuse && group.kind == GroupKind::Contraction)
+      for (Group *producer : producersOf(groups, op)) {
+        std::string why;
+        if (!tryComputeFactor(group, *producer, op, target, why) && !why.empty())
+          producer->apart = why;
+      }
+    groups.push_back(std::move(group));
   }
   llvm::erase_if(groups, [](const Group &group) { return group.ops.empty(); });
   llvm::sort(groups, [](const Group &a, const Group &b) {

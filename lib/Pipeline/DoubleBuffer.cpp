@@ -9,9 +9,12 @@
 //     %n = mma shared, %c               %next = %k + step < ub ? %k + step : %k
 //     barrier                           %v = load(%next)             (registers)
 //     yield %n                          %n = mma slot %slot, %c      (hides the load)
-//                                       store slot 1 - %slot <- %v
+//                                       store slot 1 - %slot <- f(%v)
 //                                       barrier
 //                                       yield %n, 1 - %slot
+//
+// What is computed from the loaded values (f: a cast, a dequantisation) stands behind
+// the product, too: what waits in registers is as small as it was in memory.
 //
 // The last step loads its own tile once more instead of branching around the
 // load; nobody reads it.
@@ -24,6 +27,30 @@
 using namespace mlir;
 using namespace tilewright;
 
+/// Splits `loads` into what reads memory, with what that needs, and what is computed
+/// from it.
+static void splitLoads(ArrayRef<Operation *> loads,
+                       SmallVectorImpl<Operation *> &reads,
+                       SmallVectorImpl<Operation *> &computes) {
+  llvm::SmallPtrSet<Operation *, 16> computed;
+  for (Operation *op : loads) {
+    bool follows = llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      return def && (isa<vector::TransferReadOp>(def) || computed.contains(def));
+    });
+    if (!follows) {
+      reads.push_back(op);
+    } else if (isMemoryEffectFree(op)) {
+      computed.insert(op);
+      computes.push_back(op);
+    } else { // reads where another read says
+      reads.assign(loads.begin(), loads.end());
+      computes.clear();
+      return;
+    }
+  }
+}
+
 void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   Location loc = loop.getLoc();
   OpBuilder b(loop);
@@ -33,9 +60,10 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
 
-  auto cloneLoads = [&](OpBuilder &b, IRMapping &mapping, Value k) {
-    mapping.map(loop.getInductionVar(), k);
-    for (Operation *op : parts.loads)
+  SmallVector<Operation *> reads, computes;
+  splitLoads(parts.loads, reads, computes);
+  auto cloneAll = [&](OpBuilder &b, IRMapping &mapping, ArrayRef<Operation *> ops) {
+    for (Operation *op : ops)
       b.clone(*op, mapping);
   };
   auto cloneStores = [&](OpBuilder &b, IRMapping &mapping, Value slot) {
@@ -54,7 +82,9 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   {
     OpBuilder inner(first.thenBlock()->getTerminator());
     IRMapping mapping;
-    cloneLoads(inner, mapping, loop.getLowerBound());
+    mapping.map(loop.getInductionVar(), loop.getLowerBound());
+    cloneAll(inner, mapping, reads);
+    cloneAll(inner, mapping, computes);
     cloneStores(inner, mapping, zero);
   }
   gpu::BarrierOp::create(b, loc);
@@ -73,7 +103,8 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   Value advance = arith::SelectOp::create(inner, loc, isLast, loop.getStep(), zero);
   Value next = arith::AddIOp::create(inner, loc, k, advance);
   IRMapping loads;
-  cloneLoads(inner, loads, next);
+  loads.map(loop.getInductionVar(), next);
+  cloneAll(inner, loads, reads);
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);
@@ -84,6 +115,7 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   for (Operation *op : parts.work)
     inner.clone(*op, work);
   Value other = arith::SubIOp::create(inner, loc, one, slot);
+  cloneAll(inner, loads, computes);
   cloneStores(inner, loads, other);
   gpu::BarrierOp::create(inner, loc);
   SmallVector<Value> yields;

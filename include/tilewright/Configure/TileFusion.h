@@ -13,6 +13,14 @@
 //                             computed twice; the rows of x are short, since a block
 //                             reads them once for each tile of x w
 
+// And in front of it:
+//
+//   what computes a       element by element, on its way from memory into the tile: on
+//   factor                GPUs, where computing it again in each block that reads it
+//                         costs less than writing it and reading it back. A cast of
+//                         i8 weights pays for eight rows of blocks, their
+//                         dequantisation for some, exp for one.
+
 #ifndef TILEWRIGHT_CONFIGURE_TILEFUSION_H
 #define TILEWRIGHT_CONFIGURE_TILEFUSION_H
 
@@ -35,6 +43,13 @@ bool mayReduceTile(mlir::linalg::LinalgOp product,
 /// says why.
 bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
               unsigned factor, TargetAttr target, std::string &reason);
+
+/// Whether `producers`, the elementwise ops that compute factor `factor` of `product`
+/// and nothing else, should run in the kernel of `product`; `reason` says why, or why
+/// not.
+bool mayComputeFactor(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                      mlir::linalg::LinalgOp product, unsigned factor,
+                      TargetAttr target, std::string &reason);
 
 } // namespace tilewright
 

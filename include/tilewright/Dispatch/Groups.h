@@ -22,6 +22,10 @@
 //
 // What a tile of a product has all of is asked of Configure/TileFusion.h.
 //
+// The other way round, a product that opens a group takes in the elementwise group
+// that computes one of its factors, if nobody else reads the factor and computing it
+// again for each tile costs less than writing it (mayComputeFactor of the same file).
+//
 // Example, a softmax over rows, (i, j) with j reduced:
 //   max(i)   reduction    opens the group
 //   e(i, j)  elementwise  exp(x - max): x is known to follow (i, j)
@@ -58,6 +62,8 @@ struct Group {
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> dims;
   /// Why the first member did not join its producers, where that is worth saying.
   std::string apart;
+  /// What else is worth saying of the kernel.
+  std::vector<std::string> notes;
 
   bool contains(mlir::Operation *op) const {
     return llvm::is_contained(ops, op);
@@ -67,7 +73,7 @@ struct Group {
 /// The groups of the structured ops of `block`, in the order of their last
 /// members, for `target` (null: whatever needs one stays apart). With `fuse` false
 /// each op is a group of its own.
-llvm::SmallVector<Group> formGroups(mlir::Block &block, TargetAttr target,
+llvm::SmallVector<Group, 0> formGroups(mlir::Block &block, TargetAttr target,
                                     bool fuse = true);
 
 /// True if `init` of `op` holds values that `op` reads.

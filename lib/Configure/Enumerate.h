@@ -38,8 +38,14 @@ std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
                                                   llvm::StringRef name,
                                                   std::string &reason);
 
+/// The loop of sums along which a factor's rows lie in memory, if it has some
+/// elements: steps along it read whole rows. That of groups, each with a scale of
+/// its own, is another one.
+std::optional<unsigned> contiguousSum(mlir::linalg::LinalgOp op,
+                                      const Contraction &contraction);
+
 /// Whether matrix units are the first choice for `op`: the target has an
-/// instruction for its types, the loops are one m, n and k each, neither so few
+/// instruction for its types, the loops are one m and n each, neither so few
 /// rows nor so few columns that most of a tile would be idle. A pinned config
 /// decides by its `mma`.
 bool isForMatrixUnit(mlir::linalg::LinalgOp op, TargetAttr target);

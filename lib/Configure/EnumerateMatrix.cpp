@@ -45,7 +45,7 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
   std::optional<Contraction> contraction = matchContraction(op);
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (!contraction || !names || contraction->m.size() != 1 ||
-      contraction->n.size() != 1 || contraction->k.size() != 1)
+      contraction->n.size() != 1 || contraction->k.empty())
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   for (unsigned loop : {contraction->m[0], contraction->n[0]})
@@ -97,6 +97,20 @@ tilewright::findMatrixLoops(const Contraction &contraction,
   return result;
 }
 
+std::optional<unsigned>
+tilewright::contiguousSum(linalg::LinalgOp op, const Contraction &contraction) {
+  constexpr int64_t kLong = 32;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (unsigned number : {contraction.a, contraction.b}) {
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(number));
+    unsigned loop = map.getDimPosition(map.getNumResults() - 1);
+    if (llvm::is_contained(contraction.k, loop) &&
+        (ShapedType::isDynamic(extents[loop]) || extents[loop] >= kLong))
+      return loop;
+  }
+  return std::nullopt;
+}
+
 /// Of the loops of one kind, the longest becomes the instruction's; a block runs
 /// the others one by one. Of equal ones the inner.
 static unsigned longest(const KernelInfo &info, ArrayRef<unsigned> loops) {
@@ -119,8 +133,9 @@ static int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n,
 
 /// Slots of shared memory that are worth trying, best first: as many as there
 /// are steps at most.
-static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps) {
-  if (!target.has("async_copy"))
+static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps,
+                                     bool computed) {
+  if (!target.has("async_copy") || computed)
     return {2, 1};
   SmallVector<int64_t> stages;
   for (int64_t count : {4, 3, 5, 2})
@@ -143,7 +158,12 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       continue;
     Contraction contraction = *matchContraction(info.getRoot());
     unsigned m = longest(info, contraction.m), n = longest(info, contraction.n),
-             k = longest(info, contraction.k);
+             k = contiguousSum(info.getRoot(), contraction)
+                     .value_or(longest(info, contraction.k));
+    // Registers between two slots wait for one step, whatever the slots.
+    bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+      return computesFactor(info, op);
+    });
     auto most = [&](unsigned loop, int64_t least) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));
@@ -178,7 +198,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
                 blockM % (instruction->m * warpsM) ||
                 blockN % (instruction->n * warpsN) ||
                 blockK % instruction->k ||
-                (info.split && info.split->unit % blockK))
+                (info.split && info.isSplit(k) && info.split->unit % blockK))
               continue;
             SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
             SmallVector<int64_t> warps(block), thread(block);
@@ -187,7 +207,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             int64_t raster = rasterOf(info, m, n, blockM, blockN);
             int64_t steps = others * llvm::divideCeil(
                 nominalExtent(info, k) / info.getSplits(), blockK);
-            for (int64_t stages : stagesOf(target, steps))
+            for (int64_t stages : stagesOf(target, steps, computed))
               configs.push_back(LoweringConfigAttr::get(
                   context, Strategy::MatrixUnit, block, warps, thread, stages,
                   promote, name, info.getSplits(), raster));

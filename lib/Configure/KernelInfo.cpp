@@ -458,6 +458,18 @@ SmallVector<linalg::LinalgOp> KernelInfo::getProducts() const {
   return products;
 }
 
+bool tilewright::computesFactor(const KernelInfo &info, linalg::LinalgOp op) {
+  linalg::LinalgOp root = info.root;
+  if (op == root || op.getNumReductionLoops() || isa<linalg::FillOp>(op.getOperation()))
+    return false;
+  return !op->use_empty() && llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return user && user.isDpsInput(&use) &&
+           (user == root ? matchProduct(root).has_value()
+                         : computesFactor(info, user));
+  });
+}
+
 unsigned KernelInfo::getNumConfigLoops() const {
   return const_cast<linalg::LinalgOp &>(root).getNumLoops() -
          (split.has_value() ? 1 : 0);
@@ -490,15 +502,9 @@ static LogicalResult findSplit(KernelInfo &info) {
     if (op.getMatchingIndexingMap(input).isFunctionOfDim(types.size() - 1))
       return fail("counts parts by a loop that an input has");
   // What computes a factor runs over the part that the product runs over.
-  auto isFactor = [&](linalg::LinalgOp other) {
-    return other.getNumReductionLoops() == 0 &&
-           llvm::all_of(other->getUses(), [&](OpOperand &use) {
-             return use.getOwner() == op && op.isDpsInput(&use);
-           });
-  };
   for (linalg::LinalgOp other : info.ops)
     if (other != op && llvm::is_contained(info.getClasses(other), split.reduced) &&
-        !isFactor(other))
+        !computesFactor(info, other))
       return fail("cuts a loop that another op of the kernel has");
   int64_t parts = info.classes[split.part].extent;
   if (ShapedType::isDynamic(parts) || parts < 1)

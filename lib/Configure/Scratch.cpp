@@ -186,6 +186,9 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
                    !(contracts && matchContraction(op));
+    // What computes a factor keeps the layout in which it was read.
+    if (contracts && computesFactor(info, op))
+      continue;
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)

@@ -70,6 +70,14 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
   Split split;
   split.loop = product.k.front();
   split.unit = kMatrixUnit;
+  // Groups of steps are not cut.
+  std::optional<unsigned> steps = contiguousSum(op, product);
+  if (product.k.size() > 1) {
+    if (product.k.size() > 2 || !steps || *steps == split.loop)
+      return fail("it sums over several loops");
+    split.unit = llvm::PowerOf2Ceil(
+        llvm::divideCeil(kMatrixUnit, std::max<int64_t>(1, extents[*steps])));
+  }
   split.partsFirst = true;
   if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
     split.parts = config.getSplits();

@@ -83,10 +83,14 @@ struct FormDispatchesPass
         if (!kernel)
           continue;
         ++number;
+        SmallVector<Attribute> lines;
         if (!group.apart.empty())
-          addExplanation(kernel, "a kernel of its own: " + group.apart);
+          lines.push_back(
+              rewriter.getStringAttr("a kernel of its own: " + group.apart));
         for (const std::string &note : group.notes)
-          addExplanation(kernel, note);
+          lines.push_back(rewriter.getStringAttr(note));
+        if (!lines.empty())
+          kernel->setAttr(kExplainAttr, rewriter.getArrayAttr(lines));
       }
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
         if (isa<linalg::FillOp, tensor::EmptyOp>(op) && op.use_empty())

@@ -20,6 +20,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
   if (options.fuse)
     pm.nest<func::FuncOp>().addPass(createFuseElementwisePass());
+  if (options.fuse)
+    pm.nest<func::FuncOp>().addPass(createExpandFactorsPass());
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());

@@ -85,6 +85,11 @@ bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,
 /// columns. Its time is that of reading the larger operand once.
 bool isSkinny(mlir::linalg::LinalgOp op, const Contraction &contraction);
 
+class KernelInfo;
+/// Whether `op` computes, element by element, a factor of the root's product and
+/// nothing else.
+bool computesFactor(const KernelInfo &info, mlir::linalg::LinalgOp op);
+
 class KernelInfo {
 public:
   /// Analyses a kernel in program form; emits an error that names the op and
@@ -112,6 +117,10 @@ public:
   /// Loops of the root that a lowering config speaks of: all but the one that
   /// counts parts, which is the last.
   unsigned getNumConfigLoops() const;
+  /// Whether loop `loop` of the root is the one that is cut into parts.
+  bool isSplit(unsigned loop) const {
+    return split && getClasses(root)[loop] == split->reduced;
+  }
   /// The class of every loop of every op.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> loopClasses;
   /// Result number -> the linalg op's result that is returned.

@@ -21,6 +21,20 @@ def FuseElementwisePass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandFactorsPass
+    : Pass<"tilewright-expand-factors", "::mlir::func::FuncOp"> {
+  let summary = "Let products sum over the dims in which a factor is computed";
+  let description = [{
+    Where a factor of a product is computed element by element and then reshaped,
+    groups of a sum into one dim, the product sums over both dims of it instead, and
+    the other factor is reshaped, which moves nothing. Then the product's kernel can
+    compute the factor (`mayComputeFactor` of `tilewright/Configure/TileFusion.h`).
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def SplitReductionsPass
     : Pass<"tilewright-split-reductions", "::mlir::func::FuncOp"> {
   let summary = "Cut long reductions with few results into parts that many "

@@ -14,6 +14,7 @@
 // does not fill the device leaves the rest of it idle.
 
 #include "CostModel.h"
+#include "tilewright/Dialect/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -123,8 +124,8 @@ static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
       return;
     auto op = cast<linalg::LinalgOp>(operand.getOwner());
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    double whole = bytesPerElement(type), tile = bytesPerElement(type);
-    double run = bytesPerElement(type);
+    double whole = bytesPerElement(type) / (bytesOf(operand.get()) == operand.get() ? 1.0 : 2.0);
+    double tile = whole, run = whole;
     bool contiguous = true;
     for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
       unsigned number = info.getClasses(op)[map.getDimPosition(dim)];
@@ -145,7 +146,7 @@ static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
   };
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
-      if (isa<BlockArgument>(input->get()))
+      if (isa<BlockArgument>(bytesOf(input->get())))
         add(*input, counts.steps);
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());

@@ -8,6 +8,7 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -137,7 +138,7 @@ static LogicalResult verifyOp(Operation &op) {
                << ", which is not a projected permutation; normalize it first";
     return success();
   }
-  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, UnpackOp>(op) ||
       op.hasTrait<OpTrait::IsTerminator>())
     return success();
   auto isTensor = [](Type type) { return isa<TensorType>(type); };

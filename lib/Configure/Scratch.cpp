@@ -187,8 +187,17 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
     bool reduces = op.getNumReductionLoops() != 0 &&
                    !(contracts && matchContraction(op));
     // What computes a factor keeps the layout in which it was read.
-    if (contracts && computesFactor(info, op))
+    if (computesFactor(info, op)) {
+      // Repeated for each sum of a skinny product it may need another.
+      if (!contracts) {
+        int64_t elements = 1;
+        for (unsigned number : info.getClasses(info.getRoot()))
+          elements *= std::max<int64_t>(1, plan.classes[number].vector);
+        Type type = getElementTypeOrSelf(op->getResult(0));
+        use(type, elements * (bytesPerElement(type) + 1));
+      }
       continue;
+    }
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)

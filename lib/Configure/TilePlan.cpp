@@ -14,6 +14,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -209,6 +210,25 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                   " elements");
   }
   return plan;
+}
+
+/// Whether tiles of packed elements are whole bytes.
+static bool keepsPairs(const KernelInfo &info, const TilePlan &plan,
+                       std::string &reason) {
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (bytesOf(input->get()) == input->get())
+        continue;
+      AffineMap map = op.getMatchingIndexingMap(input);
+      unsigned loop = map.getDimPosition(map.getNumResults() - 1);
+      int64_t extent = plan.classes[info.getClasses(op)[loop]].vector;
+      if (extent > 0 && extent % 2 == 0)
+        continue;
+      reason = "two elements of an operand lie in a byte, and the tile has " +
+               std::to_string(std::max<int64_t>(extent, 1)) + " along its rows";
+      return false;
+    }
+  return true;
 }
 
 /// Whether the product in front of the root's is in whole tiles of the instruction
@@ -419,7 +439,11 @@ Footprint tilewright::estimate(const KernelInfo &info,
     int64_t elements = 1;
     for (unsigned number : info.getClasses(info.getRoot()))
       elements *= plan.classes[number].inner;
-    bytes += elements *
+    // A factor that is computed is there as it was read, converted, and widened.
+    bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+      return computesFactor(info, op);
+    });
+    bytes += elements * (computed ? 4 : 1) *
              bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   }
   if (plan.subgroup > 1)
@@ -435,7 +459,7 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
                                      TargetAttr target, std::string &reason) {
   FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
   if (failed(plan) || !keepsReducedTiles(info, *plan, reason) ||
-      !keepsChain(info, config, *plan, reason))
+      !keepsChain(info, config, *plan, reason) || !keepsPairs(info, *plan, reason))
     return failure();
   auto over = [&](StringRef what, int64_t need, StringRef fact,
                   int64_t otherwise) {

@@ -3,6 +3,7 @@
 //
 // Registration of the dialect, and the checks on its discardable attributes.
 
+#include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/Builders.h"
@@ -20,6 +21,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/TilewrightOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/PackedOps.cpp.inc"
       >();
 }
 

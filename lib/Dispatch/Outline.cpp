@@ -18,6 +18,7 @@
 // (`tilewright.padding`), then one destination per result that is used outside. Intermediate tensors start from a destination of the same shape or
 // from a tensor.empty sized by the arguments; they are shapes, not memory.
 
+#include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -85,7 +86,7 @@ static Signature findSignature(OpBuilder &b, const Group &group) {
     if (value.getDefiningOp() && group.contains(value.getDefiningOp()))
       return;
     if (isa<RankedTensorType>(value.getType()))
-      signature.tensors.insert(value);
+      signature.tensors.insert(bytesOf(value));
     else if (!isConstant(value))
       signature.scalars.insert(value);
   };
@@ -173,6 +174,7 @@ public:
   void build() {
     Location end = b.getUnknownLoc();
     for (linalg::LinalgOp op : group.ops) {
+      unpackInputs(op);
       cloneOp(op);
       end = op.getLoc();
     }
@@ -247,6 +249,14 @@ private:
       return start;
     return linalg::FillOp::create(b, fill.getLoc(), lookup(fill.value()), start)
         .getResult(0);
+  }
+
+  /// What is unpacked is unpacked in the kernel.
+  void unpackInputs(linalg::LinalgOp op) {
+    for (Value input : op.getDpsInputs())
+      if (auto unpack = input.getDefiningOp<UnpackOp>();
+          unpack && !mapping.contains(input))
+        b.clone(*unpack, mapping);
   }
 
   void cloneOp(linalg::LinalgOp op) {

@@ -18,10 +18,12 @@ namespace tilewright {
 
 void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
-  if (options.fuse)
-    pm.nest<func::FuncOp>().addPass(createFuseElementwisePass());
-  if (options.fuse)
-    pm.nest<func::FuncOp>().addPass(createExpandFactorsPass());
+  if (options.fuse) {
+    OpPassManager &func = pm.nest<func::FuncOp>();
+    func.addPass(createPackFactorsPass());
+    func.addPass(createFuseElementwisePass());
+    func.addPass(createExpandFactorsPass());
+  }
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());

@@ -124,6 +124,26 @@ static bool isOpaqueRead(Value value) {
   return read && isFragment(read);
 }
 
+/// The most bytes of `read`, a factor of a skinny product, that a thread reads at once:
+/// each element of what is computed from them has a sum of its own, eight of which
+/// are enough. A byte may be two elements.
+static int64_t sumsBytes(Value read) {
+  constexpr int64_t kSums = 8;
+  bool computed = false, packed = false;
+  SmallVector<std::pair<Value, int>> values{{read, 0}};
+  while (!values.empty()) {
+    auto [value, depth] = values.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      packed |= isa<vector::InterleaveOp>(user);
+      computed |= isa<arith::SIToFPOp, arith::UIToFPOp>(user);
+      if (isElementwise(user) && depth < 3)
+        values.push_back({user->getResult(0), depth + 1});
+    }
+  }
+  int64_t bytes = elementBytes(cast<VectorType>(read.getType()).getElementType());
+  return packed ? kSums / 2 : computed ? kSums * bytes : 16;
+}
+
 static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
   SmallVector<int> result(permutation.size());
   for (auto [position, dim] : llvm::enumerate(permutation))
@@ -244,7 +264,9 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
                        ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
                        : vector::TransferWriteOp();
     AffineMap map = read.getPermutationMap();
-    auto layout = isFactor ? factorLayout(type, map, accessBytes, threads)
+    auto layout = isFactor ? factorLayout(type, map,
+                                          std::min(accessBytes, sumsBytes(result)),
+                                          threads)
                   : passing
                       ? passingLayout(passing, map, accessBytes, threads)
                       : naturalLayout(type, map);
@@ -293,6 +315,10 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (const Proposal *source = strongestOperand(op))
       if (auto layout = castUnitDims(plainLayout(source->layout), type.getShape());
           succeeded(layout))
+        offer(result, *layout, source->strength);
+  } else if (isa<vector::InterleaveOp>(op)) {
+    if (const Proposal *source = strongestOperand(op))
+      if (auto layout = interleaved(plainLayout(source->layout)); succeeded(layout))
         offer(result, *layout, source->strength);
   } else if (isElementwise(op)) {
     if (const Proposal *source = strongestOperand(op)) {
@@ -380,9 +406,18 @@ bool LayoutAssigner::isCheap(Operation *op) {
     auto memref = dyn_cast<MemRefType>(read.getBase().getType());
     return memref && (!memref.getMemorySpace() || isFragment(read));
   }
-  return (isElementwise(op) ||
-          isa<vector::ShapeCastOp, vector::TransposeOp>(op)) &&
-         proposals[op->getResult(0)].strength == None;
+  if (!isElementwise(op) && !isa<vector::ShapeCastOp, vector::TransposeOp>(op))
+    return false;
+  if (proposals[op->getResult(0)].strength == None)
+    return true;
+  // A factor of a skinny product that is computed from what was read.
+  LoweringConfigAttr config = getConfig(op);
+  return config && config.getStrategy() == Strategy::SkinnyContraction &&
+         isElementwise(op) && proposals[op->getResult(0)].strength <= Read &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !laidOutType(operand.getType()) ||
+                  (operand.getDefiningOp() && isCheap(operand.getDefiningOp()));
+         });
 }
 
 FailureOr<Value> LayoutAssigner::inLayout(Value value,
@@ -625,6 +660,13 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
     if (failed(needed))
       return op->emitOpError() << "changes more than unit dims";
     return useInLayout(cast.getSourceMutable(), *needed);
+  }
+  if (auto interleave = dyn_cast<vector::InterleaveOp>(op)) {
+    auto half = halfOf(layout);
+    if (failed(half))
+      return op->emitOpError() << "has pairs that are no neighbours in registers";
+    return failure(failed(useInLayout(interleave.getLhsMutable(), *half)) ||
+                   failed(useInLayout(interleave.getRhsMutable(), *half)));
   }
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     if (!read.getMask())

@@ -227,6 +227,18 @@ LogicalResult Distributor::op(Operation *op) {
         code.define(op->getResult(0), *values);
         return success();
       })
+      .Case([&](vector::InterleaveOp op) {
+        // Pairs are neighbours in registers: the first digit of their number.
+        FailureOr<Registers> low = code.registers(op.getLhs()),
+                             high = code.registers(op.getRhs());
+        if (failed(low) || failed(high))
+          return failure();
+        Registers values;
+        for (auto [first, second] : llvm::zip_equal(*low, *high))
+          values.append({first, second});
+        code.define(op.getResult(), values);
+        return success();
+      })
       .Default([&](Operation *op) {
         if (!hasVectors)
           return scalar(op);

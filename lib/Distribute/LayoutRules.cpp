@@ -193,6 +193,58 @@ tilewright::castUnitDims(const DistributedLayout &from, ArrayRef<int64_t> to) {
   return layout;
 }
 
+/// `layout` with last dim `extent` and every stride along it as `scale` makes it.
+static FailureOr<DistributedLayout>
+scaleLastDim(const DistributedLayout &layout, int64_t extent,
+             DistributedLayout::Modes registers,
+             llvm::function_ref<int64_t(int64_t)> scale) {
+  int last = layout.rank() - 1;
+  auto scaled = [&](DistributedLayout::Modes modes) {
+    for (Mode &mode : modes)
+      if (mode.dim == last)
+        mode.stride = scale(mode.stride);
+    return modes;
+  };
+  DistributedLayout::Shape shape = layout.shape();
+  shape.back() = extent;
+  for (const Mode &mode : scaled(layout.modes(Level::Register)))
+    registers.push_back(mode);
+  auto result = DistributedLayout::get(shape, registers,
+                                       scaled(layout.modes(Level::Lane)),
+                                       scaled(layout.modes(Level::Warp)),
+                                       layout.firstWarp());
+  if (!result)
+    return failure();
+  return *result;
+}
+
+FailureOr<DistributedLayout>
+tilewright::interleaved(const DistributedLayout &half) {
+  if (half.isOpaque())
+    return failure();
+  return scaleLastDim(half, 2 * half.shape().back(), {{2, half.rank() - 1, 1}},
+                      [](int64_t stride) { return 2 * stride; });
+}
+
+FailureOr<DistributedLayout>
+tilewright::halfOf(const DistributedLayout &interleaved) {
+  int last = interleaved.rank() - 1;
+  DistributedLayout::Modes registers = interleaved.modes(Level::Register);
+  if (interleaved.isOpaque() || registers.empty() || registers.front().dim != last ||
+      registers.front().stride != 1 || registers.front().count % 2)
+    return failure();
+  // The first digit counts pairs from now on.
+  Mode first{registers.front().count / 2, last, 2};
+  registers.erase(registers.begin());
+  if (first.count > 1)
+    registers.insert(registers.begin(), first);
+  DistributedLayout rest(interleaved.shape(), registers,
+                         interleaved.modes(Level::Lane),
+                         interleaved.modes(Level::Warp), interleaved.firstWarp());
+  return scaleLastDim(rest, interleaved.shape().back() / 2, {},
+                      [](int64_t stride) { return stride / 2; });
+}
+
 DistributedLayout tilewright::reduceDims(const DistributedLayout &source,
                                          ArrayRef<int64_t> dims) {
   SmallVector<int64_t> sorted(dims);

@@ -76,6 +76,10 @@ broadcastInRegisters(const DistributedLayout &source, mlir::VectorType result);
 /// dims. Fails where other dims change.
 mlir::FailureOr<DistributedLayout> castUnitDims(const DistributedLayout &from,
                                                 mlir::ArrayRef<int64_t> to);
+/// Layout of the result of a vector.interleave, whose pairs are neighbours in
+/// registers, given its operands'; and back, which fails where they are none.
+mlir::FailureOr<DistributedLayout> interleaved(const DistributedLayout &half);
+mlir::FailureOr<DistributedLayout> halfOf(const DistributedLayout &interleaved);
 /// Layout of the result of a reduction along `dims`.
 DistributedLayout reduceDims(const DistributedLayout &source,
                              mlir::ArrayRef<int64_t> dims);

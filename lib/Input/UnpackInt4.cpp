@@ -55,6 +55,23 @@ static std::string objection(RankedTensorType type) {
   return {};
 }
 
+/// A reshape that leaves pairs of elements where they are: the innermost dim stays, or
+/// is cut into, or made of, parts of static and even size.
+static bool movesWholeBytes(Operation *op) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  if (!expand && !collapse)
+    return false;
+  SmallVector<ReassociationIndices> groups =
+      expand ? expand.getReassociationIndices() : collapse.getReassociationIndices();
+  if (groups.empty())
+    return false;
+  int64_t part = (expand ? expand.getResultType() : collapse.getSrcType())
+                     .getShape()
+                     .back();
+  return groups.back().size() == 1 || (!ShapedType::isDynamic(part) && part % 2 == 0);
+}
+
 namespace {
 /// The values of one function that are tensors of i4, as bytes.
 class Unpacker {
@@ -67,6 +84,7 @@ private:
   LogicalResult check(Value value);
   LogicalResult generalizeReaders(Value value);
   LogicalResult replace(Value value, Value bytes, int64_t innermost);
+  LogicalResult reshape(Operation *op, Value bytes);
   LogicalResult read(linalg::GenericOp op, OpOperand &operand, Value bytes);
   Value unpack(Value bytes, RankedTensorType packed, bool isUnsigned);
   void mergeWithReaders();
@@ -90,7 +108,7 @@ LogicalResult Unpacker::check(Value value) {
                  llvm::none_of(op->getResults(), [](Value result) {
                    return packedType(result);
                  });
-    if (!reads && !isa<tensor::DimOp>(user))
+    if (!reads && !isa<tensor::DimOp>(user) && !movesWholeBytes(user))
       return user->emitOpError()
              << "uses a tensor of i4, which structured ops only read (two "
                 "elements share a byte); extend its elements with linalg.generic "
@@ -200,6 +218,31 @@ LogicalResult Unpacker::generalizeReaders(Value value) {
   return success();
 }
 
+/// The reshape `op` of a tensor of i4 as one of `bytes`.
+LogicalResult Unpacker::reshape(Operation *op, Value bytes) {
+  RankedTensorType type = packedType(op->getResult(0));
+  b.setInsertionPoint(op);
+  Value result;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+    int64_t innermost = type.getShape().back();
+    sizes.back() = ShapedType::isDynamic(innermost)
+                       ? tensor::getMixedSizes(b, op->getLoc(), bytes).back()
+                       : OpFoldResult(b.getIndexAttr(innermost / 2));
+    result = tensor::ExpandShapeOp::create(b, op->getLoc(), bytesOf(type), bytes,
+                                           expand.getReassociationIndices(), sizes);
+  } else {
+    result = tensor::CollapseShapeOp::create(
+        b, op->getLoc(), bytesOf(type), bytes,
+        cast<tensor::CollapseShapeOp>(op).getReassociationIndices());
+  }
+  if (failed(check(op->getResult(0))) ||
+      failed(replace(op->getResult(0), result, type.getRank() - 1)))
+    return failure();
+  b.eraseOp(op);
+  return success();
+}
+
 /// `bytes` instead of `value`, whose last dim is `innermost`.
 LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
   if (failed(generalizeReaders(value)))
@@ -219,6 +262,11 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
             b, dim.getLoc(), size,
             arith::ConstantIndexOp::create(b, dim.getLoc(), 2));
       b.replaceOp(dim, size);
+      continue;
+    }
+    if (movesWholeBytes(use->getOwner())) {
+      if (failed(reshape(use->getOwner(), bytes)))
+        return failure();
       continue;
     }
     if (failed(read(cast<linalg::GenericOp>(use->getOwner()), *use, bytes)))

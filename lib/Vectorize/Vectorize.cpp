@@ -19,7 +19,7 @@
 
 #include "tilewright/Vectorize/Vectorize.h"
 #include "Vectorizer.h"
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -98,6 +98,18 @@ LogicalResult Vectorizer::visit(Operation *op) {
     if (!source)
       return op->emitOpError("casts a value that is no tile");
     tiles[cast] = Tile(*source);
+    dead.push_back(op);
+    return success();
+  }
+  if (auto unpack = dyn_cast<UnpackOp>(op)) {
+    const Tile *bytes = lookup(unpack.getSource());
+    if (!bytes || bytes->kind != Tile::Memory || bytes->packed)
+      return op->emitOpError("unpacks what is no argument of the kernel");
+    Tile tile = *bytes;
+    tile.packed = true;
+    tile.isUnsigned = unpack.getIsUnsigned();
+    tile.sizes.back() = b.getIndexAttr(unpack.getType().getShape().back());
+    tiles[unpack] = std::move(tile);
     dead.push_back(op);
     return success();
   }

@@ -178,6 +178,8 @@ FailureOr<Value> Vectorizer::readOperand(OpState &state, unsigned number,
     return failed(value) ? value : reorder(state, *value, own, loops);
   }
 
+  if (tile->packed)
+    return readPacked(state, number, loops);
   SmallVector<Value> indices;
   for (OpFoldResult offset : tile->offsets)
     indices.push_back(getValueOrCreateConstantIndexOp(b, loc, offset));

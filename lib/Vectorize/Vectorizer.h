@@ -45,6 +45,9 @@ struct Tile {
   /// Register: extent of the vector per dim of the tensor value; 0 where the
   /// dim is no dim of the vector.
   llvm::SmallVector<int64_t> extents;
+  /// Memory: two elements lie in a byte of `value`, the whole tensor, whose last dim
+  /// is half as long as the offsets and sizes here tell.
+  bool packed = false, isUnsigned = false;
 };
 
 class Vectorizer {
@@ -98,6 +101,9 @@ private:
   /// lacks), or as a scalar where it has none of them.
   mlir::FailureOr<mlir::Value> readOperand(OpState &state, unsigned number,
                                            Loops loops, mlir::Attribute pad);
+  /// The same of a tile of memory with two elements to a byte.
+  mlir::FailureOr<mlir::Value> readPacked(OpState &state, unsigned number,
+                                          Loops loops);
   mlir::FailureOr<mlir::Value> reorder(OpState &state, mlir::Value value,
                                        Loops from, Loops to);
   mlir::LogicalResult visitContraction(OpState &state);

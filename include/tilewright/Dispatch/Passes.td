@@ -21,6 +21,19 @@ def FuseElementwisePass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PackFactorsPass
+    : Pass<"tilewright-pack-factors", "::mlir::func::FuncOp"> {
+  let summary = "Let products compute their factors from packed i4";
+  let description = [{
+    Where a factor of a product is computed from a tensor of i4, in pairs, and reshaped,
+    it is computed in order from `tilewright.unpack` of the bytes, if the product's
+    kernel can compute it (`mayComputeFactor` of `tilewright/Configure/TileFusion.h`).
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandFactorsPass
     : Pass<"tilewright-expand-factors", "::mlir::func::FuncOp"> {
   let summary = "Let products sum over the dims in which a factor is computed";

@@ -5,6 +5,6 @@
 Each has `functions()`, which yields functions.Function objects with their cases.
 """
 
-from . import contraction, convolution, elementwise, fused, host, matrix_unit, memrefs, narrow, reduction, relayout, softmax
+from . import contraction, convolution, elementwise, factors, fused, host, matrix_unit, memrefs, narrow, reduction, relayout, softmax
 
-ALL = (contraction, convolution, matrix_unit, narrow, fused, elementwise, reduction, softmax, relayout, memrefs, host)
+ALL = (contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs, host)

@@ -18,7 +18,7 @@
 //   %x  = vector.load %A[%o] {alignment = 16} : memref<?xf32>, vector<4xf32>
 //   %e0 = arith.select %in, %x[0], %pad …
 
-#include "ThreadCode.h"
+#include "MemoryAccess.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -158,28 +158,6 @@ void ThreadCode::store(Location loc, const MemView &view, Value offset,
 // Block accesses
 //===----------------------------------------------------------------------===//
 
-/// How one transfer op goes through memory.
-struct ThreadCode::Access {
-  MemView view;
-  AffineMap map; // memory dims -> vector dims
-  const DistributedLayout *layout;
-  Index base;                   // element offset of the thread's register 0
-  SmallVector<Index> start;     // per vector dim: memory coordinate, register 0
-  SmallVector<bool> checked;    // per vector dim: compare with the bound
-  RegisterRuns runs;            // registers accessed together
-  /// Longer runs, for threads of which nothing is out of bounds; empty where
-  /// they would not be longer.
-  std::optional<RegisterRuns> wideRuns;
-  std::map<std::pair<int64_t, int64_t>, Value> compared; // (dim, offset) -> i1
-  SmallVector<Index> indices;   // per memory dim: coordinate of the tile
-  PaddingCache insidePadding;
-};
-
-static int64_t memoryDim(AffineMap map, int64_t vectorDim) {
-  auto dim = dyn_cast<AffineDimExpr>(map.getResult(vectorDim));
-  return dim ? int64_t(dim.getPosition()) : -1;
-}
-
 FailureOr<ThreadCode::Access>
 ThreadCode::access(Operation *op, Value memref, OperandRange indices,
                    AffineMap map, ArrayAttr inBounds, VectorType type,
@@ -251,6 +229,8 @@ ThreadCode::access(Operation *op, Value memref, OperandRange indices,
       width = 1;
     if (wide > width)
       result.wideRuns = layout.registerRuns(runDim, wide);
+    result.runDim = runDim;
+    result.aligned = std::max<int64_t>(1, aligned);
   }
   result.runs = layout.registerRuns(std::max<int64_t>(runDim, 0),
                                     std::max<int64_t>(width, 1));
@@ -389,6 +369,10 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   auto readRuns = [&](const RegisterRuns &runs, bool checked) {
     return readRunsOf(loc, *found, runs, checked, mask, padding);
   };
+  if (std::optional<UnalignedRuns> unaligned = findUnalignedRead(op, *found)) {
+    define(op.getVector(), readUnaligned(loc, *found, *unaligned));
+    return success();
+  }
   if (!found->wideRuns) {
     define(op.getVector(), readRuns(found->runs, /*checked=*/true));
     return success();
@@ -462,6 +446,10 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
   // Threads with the same element may have read it from here, each for itself.
   if (found->view.updated && owner)
     barrier(loc);
+  if (std::optional<UnalignedRuns> unaligned = findUnalignedWrite(op, *found)) {
+    writeUnaligned(loc, *found, *unaligned, owner, *values);
+    return success();
+  }
   if (!found->wideRuns) {
     writeRunsOf(loc, *found, found->runs, /*checked=*/true, mask, owner, *values);
     return success();

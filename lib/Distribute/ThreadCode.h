@@ -5,6 +5,7 @@
 // each vector, and where memory lies. The members are implemented by subject:
 //   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
 //   Memory.cpp       views of memory; reads and writes of block vectors
+//   UnalignedRuns.cpp  those of rows that begin anywhere
 //   Padding.cpp      what is inside of a padded operand
 //   AsyncCopy.cpp    copies from global to shared memory without registers
 //   TileId.cpp       which tile the block computes
@@ -192,6 +193,29 @@ private:
                                  mlir::AffineMap map, mlir::ArrayAttr inBounds,
                                  mlir::VectorType type,
                                  const DistributedLayout &layout);
+  struct UnalignedRuns;
+  /// Runs longer than those that alignment allows, if the read may take them.
+  std::optional<UnalignedRuns> findUnalignedRead(mlir::vector::TransferReadOp op,
+                                                 const Access &access);
+  std::optional<UnalignedRuns>
+  findUnalignedWrite(mlir::vector::TransferWriteOp op, const Access &access);
+  Registers readUnaligned(mlir::Location loc, Access &access,
+                          const UnalignedRuns &runs);
+  void writeUnaligned(mlir::Location loc, Access &access,
+                      const UnalignedRuns &runs, mlir::Value owner,
+                      mlir::ArrayRef<mlir::Value> values);
+  std::optional<UnalignedRuns> findUnaligned(const Access &access);
+  /// i1: reading whole words around what the thread reads stays in the buffer.
+  mlir::Value wordsInside(mlir::Location loc, Access &access,
+                          const UnalignedRuns &unaligned);
+  /// Neighbouring words, of which each takes the place of those `phase` elements
+  /// of `bits` bits before it.
+  mlir::SmallVector<mlir::Value> shiftWords(mlir::Location loc,
+                                            mlir::ArrayRef<mlir::Value> words,
+                                            mlir::Value phase, int64_t bits);
+  /// How many elements of the run at `reg` are inside.
+  mlir::Value validOfRun(mlir::Location loc, Access &access, int64_t reg,
+                         int64_t length);
   mlir::Value allInside(mlir::Location loc, Access &access);
   /// i1: the padded view has the elements of a run; null: it is not padded.
   mlir::Value groupInsidePadding(mlir::Location loc, Access &access, int64_t reg);

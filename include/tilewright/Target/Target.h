@@ -47,6 +47,8 @@
 //   wide_index     unit  kernels can compute indices with 64 bits instead
 //   async_copy     unit  copies from global to shared without registers
 //   shuffle        unit  subgroup shuffles
+//   masked_runs    unit  vector.maskedload and maskedstore of the first elements
+//                        of a vector, at any element's address
 //   types          [str] element types that arithmetic is done in
 //   storage        [str] element types that memory can hold
 

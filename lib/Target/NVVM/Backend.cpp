@@ -47,6 +47,7 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   number("index_bits", 32);
   facts.set("wide_index", builder.getUnitAttr());
   facts.set("shuffle", builder.getUnitAttr());
+  facts.set("masked_runs", builder.getUnitAttr());
   if (sm >= 75)
     facts.set("load_matrices", builder.getUnitAttr());
   SmallVector<StringRef> mma;

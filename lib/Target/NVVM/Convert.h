@@ -29,6 +29,10 @@ mlir::LogicalResult planSharedMemory(mlir::func::FuncOp kernel);
 void populateMemoryPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
+/// vector.maskedload / maskedstore of the first elements of a vector.
+void populateMaskedPatterns(const mlir::LLVMTypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
+
 /// tilewright.mma_fragment and load_matrices.
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);

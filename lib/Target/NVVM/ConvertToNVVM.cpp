@@ -360,6 +360,7 @@ struct ConvertToNVVMPass
     ub::populateUBToLLVMConversionPatterns(converter, patterns);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateMemoryPatterns(converter, patterns);
+    populateMaskedPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns);
     patterns.add<KernelLowering, ReturnLowering, IdLowering<gpu::LaneIdOp>,
                  IdLowering<gpu::SubgroupIdOp>, IdLowering<gpu::BlockIdOp>,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 namespace tilewright::runtime {
 
@@ -24,14 +25,19 @@ uint64_t sizeClass(uint64_t size) {
 
 } // namespace
 
-bool Allocator::Block::isFree(const StreamClock *clock) const {
+bool MemoryBlock::isFree(const StreamClock *clock) const {
   return std::all_of(uses.begin(), uses.end(), [&](const MemoryUse &use) {
     return use.clock.get() == clock || use.clock->completed >= use.ticket;
   });
 }
 
+BlockNode Allocator::newBlock() {
+  BlockMap one;
+  return one.extract(one.emplace(0, MemoryBlock()));
+}
+
 Status Allocator::allocate(uint64_t size, const StreamClock *clock,
-                           std::unique_ptr<DriverBuffer> &result) {
+                           BlockNode &result) {
   if (size > uint64_t(1) << 62)
     return outOfMemory("an allocation of " + std::to_string(size) +
                        " bytes is impossible");
@@ -39,68 +45,68 @@ Status Allocator::allocate(uint64_t size, const StreamClock *clock,
   {
     std::lock_guard<std::mutex> lock(mutex);
     auto end = cache.upper_bound(rounded + rounded / 4);
-    for (auto it = cache.lower_bound(rounded); it != end; ++it) {
-      std::vector<Block> &blocks = it->second;
+    for (auto it = cache.lower_bound(rounded); it != end;) {
+      auto next = cache.upper_bound(it->first);
       // Newest first: it is warm.
-      for (size_t i = blocks.size(); i-- > 0;) {
-        if (!blocks[i].isFree(clock))
-          continue;
-        result = std::move(blocks[i].memory);
-        blocks.erase(blocks.begin() + i);
-        if (blocks.empty())
-          cache.erase(it);
-        return Status::ok();
-      }
+      for (auto block = next; block != it;)
+        if ((--block)->second.isFree(clock)) {
+          result = cache.extract(block);
+          return Status::ok();
+        }
+      it = next;
     }
   }
-  return device.allocate(rounded, result);
+  BlockNode block = newBlock();
+  if (Status s = device.allocate(rounded, block.mapped().memory))
+    return s;
+  result = std::move(block);
+  return Status::ok();
 }
 
-std::vector<Allocator::Block> Allocator::takeRetired() {
-  std::vector<Block> done;
-  auto inUse = std::partition(retired.begin(), retired.end(), [](Block &b) {
-    return !b.isFree(nullptr);
-  });
-  std::move(inUse, retired.end(), std::back_inserter(done));
-  retired.erase(inUse, retired.end());
+BlockMap Allocator::takeRetired() {
+  BlockMap done;
+  for (auto it = retired.begin(); it != retired.end();) {
+    auto block = it++;
+    if (block->second.isFree(nullptr))
+      done.insert(retired.extract(block));
+  }
   return done;
 }
 
 void Allocator::releaseAdopted() {
-  std::vector<Block> done;
+  BlockMap done;
   std::lock_guard<std::mutex> lock(mutex);
   if (!retired.empty())
     done = takeRetired();
 }
 
-void Allocator::abandonAdopted() {
+void Allocator::abandonAdopted() noexcept {
   // For ever, and in sight of leak detectors: it is meant.
   static std::mutex abandonedMutex;
-  static auto *abandoned = new std::vector<std::shared_ptr<void>>();
+  alignas(BlockMap) static char place[sizeof(BlockMap)];
+  static BlockMap *abandoned = new (place) BlockMap();
   std::lock_guard<std::mutex> lock(mutex);
   std::lock_guard<std::mutex> abandonedLock(abandonedMutex);
-  for (Block &block : retired)
-    if (block.keep && !block.isFree(nullptr))
-      abandoned->push_back(std::move(block.keep));
+  for (auto it = retired.begin(); it != retired.end();) {
+    auto block = it++;
+    if (block->second.keep && !block->second.isFree(nullptr)) {
+      block->second.memory.reset();
+      abandoned->insert(retired.extract(block));
+    }
+  }
 }
 
-void Allocator::give(std::unique_ptr<DriverBuffer> memory,
-                     std::vector<MemoryUse> uses, bool reusable,
-                     std::shared_ptr<void> keep) {
-  std::vector<Block> done; // destroyed behind the lock
+void Allocator::give(BlockNode block, bool reusable) noexcept {
+  BlockMap done; // destroyed behind the lock
   std::lock_guard<std::mutex> lock(mutex);
-  Block block{nullptr, std::move(memory), std::move(uses)};
   if (reusable) {
     // Memory may be larger than its class when the driver rounds up; file it
     // under the class that was asked for, which never exceeds its size.
-    uint64_t size = block.memory->size();
-    uint64_t key = sizeClass(size);
-    if (key > size)
-      key = size;
-    cache[key].push_back(std::move(block));
+    uint64_t size = block.mapped().memory->size();
+    block.key() = std::min(sizeClass(size), size);
+    cache.insert(std::move(block));
   } else {
-    block.keep = std::move(keep);
-    retired.push_back(std::move(block));
+    retired.insert(std::move(block));
   }
   if (!retired.empty())
     done = takeRetired();
@@ -109,23 +115,15 @@ void Allocator::give(std::unique_ptr<DriverBuffer> memory,
 void Allocator::trim() {
   releaseAdopted();
   std::lock_guard<std::mutex> lock(mutex);
-  auto sweep = [](std::vector<Block> &blocks) {
-    blocks.erase(
-        std::remove_if(blocks.begin(), blocks.end(),
-                       [](const Block &b) { return b.isFree(nullptr); }),
-        blocks.end());
-  };
-  for (auto it = cache.begin(); it != cache.end();) {
-    sweep(it->second);
-    it = it->second.empty() ? cache.erase(it) : std::next(it);
-  }
+  for (auto it = cache.begin(); it != cache.end();)
+    it = it->second.isFree(nullptr) ? cache.erase(it) : std::next(it);
 }
 
 uint64_t Allocator::cachedBytes() const {
   std::lock_guard<std::mutex> lock(mutex);
   uint64_t total = 0;
-  for (const auto &[size, blocks] : cache)
-    total += size * blocks.size();
+  for (const auto &[size, block] : cache)
+    total += size;
   return total;
 }
 

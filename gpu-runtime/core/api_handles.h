@@ -74,8 +74,9 @@ template <typename Body> tilewright_status *apiCall(Body body) noexcept {
     return toApi(body());
   } catch (const std::bad_alloc &) {
     return toApi(Status(StatusCode::OutOfMemory, "no host memory"));
-  } catch (const std::exception &e) {
-    return toApi(Status(StatusCode::Internal, "unexpected error"));
+  } catch (const std::exception &) {
+    // Words short enough to need no memory, as above.
+    return toApi(Status(StatusCode::Internal, "unexpected"));
   }
 }
 

@@ -24,8 +24,16 @@ Device::Device(std::shared_ptr<void> owner, DeviceInfo info,
       memory(*driverDevice) {}
 
 Device::~Device() {
-  if (lost())
+  if (isLost())
     memory.abandonAdopted();
+}
+
+bool Device::isLost() const noexcept {
+  try {
+    return bool(lost());
+  } catch (const std::bad_alloc &) {
+    return true; // only that has words
+  }
 }
 
 Status Device::lost() const {
@@ -46,9 +54,9 @@ void Device::setTimeout(uint64_t timeout) {
 Status Device::missedDeadline(const std::string &what, uint64_t timeout) {
   char seconds[32];
   std::snprintf(seconds, sizeof(seconds), "%g s", timeout * 1e-9);
-  std::string reason = what + " within " + seconds;
-  driverDevice->lose(reason);
-  return deadlineExceeded(reason + "; the device is lost").in(deviceInfo.name);
+  return loseByDeadline(*driverDevice,
+                        [&] { return what + " within " + seconds; })
+      .in(deviceInfo.name);
 }
 
 Status Device::allocate(uint64_t size, Stream *stream,
@@ -56,7 +64,7 @@ Status Device::allocate(uint64_t size, Stream *stream,
   if (Status s = lost())
     return s;
   const StreamClock *clock = stream ? stream->clockIdentity() : nullptr;
-  std::unique_ptr<DriverBuffer> block;
+  BlockNode block;
   Status status = memory.allocate(size, clock, block);
   if (status.code() == StatusCode::OutOfMemory) {
     std::vector<std::shared_ptr<Stream>> live;
@@ -79,8 +87,8 @@ Status Device::allocate(uint64_t size, Stream *stream,
     status = memory.allocate(size, clock, block);
   }
   if (status.isOk())
-    status = stream ? stream->beginUse(*block, size)
-                    : driverDevice->beginUse(*block, size);
+    status = stream ? stream->beginUse(*block.mapped().memory, size)
+                    : driverDevice->beginUse(*block.mapped().memory, size);
   if (status)
     return std::move(status).in(deviceInfo.name);
   result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
@@ -97,10 +105,11 @@ Status Device::importBuffer(uint64_t native, uint64_t size, bool readOnly,
                            " bytes: they reach beyond the last address");
   if (Status s = lost())
     return s;
-  std::unique_ptr<DriverBuffer> block;
+  BlockNode block = Allocator::newBlock();
   if (Status s = driverDevice->checkImport(native, size))
     return std::move(s).in(deviceInfo.name);
-  if (Status s = driverDevice->importBuffer(native, size, block))
+  if (Status s =
+          driverDevice->importBuffer(native, size, block.mapped().memory))
     return std::move(s).in(deviceInfo.name);
   result = std::make_shared<Buffer>(shared_from_this(), std::move(block), size,
                                     /*imported=*/true, readOnly);
@@ -113,14 +122,20 @@ Status Device::createStream(std::shared_ptr<Stream> &result) {
   std::unique_ptr<DriverStream> queue;
   if (Status s = driverDevice->createStream(queue))
     return std::move(s).in(deviceInfo.name);
-  result = std::make_shared<Stream>(shared_from_this(), std::move(queue));
+  result = adoptQueue(std::move(queue));
+  return Status::ok();
+}
+
+std::shared_ptr<Stream>
+Device::adoptQueue(std::unique_ptr<DriverStream> queue) {
+  auto stream = std::make_shared<Stream>(shared_from_this(), std::move(queue));
   std::lock_guard<std::mutex> lock(mutex);
   streams.erase(std::remove_if(streams.begin(), streams.end(),
                                [](const auto &weak) { return weak.expired(); }),
                 streams.end());
-  result->queue->timeoutNs = timeoutNs;
-  streams.push_back(result);
-  return Status::ok();
+  stream->queue->timeoutNs = timeoutNs;
+  streams.push_back(stream);
+  return stream;
 }
 
 Status Device::importStream(uint64_t native, std::shared_ptr<Stream> &result) {
@@ -129,10 +144,7 @@ Status Device::importStream(uint64_t native, std::shared_ptr<Stream> &result) {
   std::unique_ptr<DriverStream> queue;
   if (Status s = driverDevice->importStream(native, queue))
     return std::move(s).in(deviceInfo.name);
-  result = std::make_shared<Stream>(shared_from_this(), std::move(queue));
-  std::lock_guard<std::mutex> lock(mutex);
-  result->queue->timeoutNs = timeoutNs;
-  streams.push_back(result);
+  result = adoptQueue(std::move(queue));
   return Status::ok();
 }
 
@@ -159,13 +171,13 @@ void Device::setTracer(tilewright_trace_function function, void *user) {
 //===----------------------------------------------------------------------===//
 
 Buffer::~Buffer() {
-  owner->memory.give(std::move(memory), std::move(uses), !imported,
-                     std::move(kept));
+  owner->memory.give(std::move(block), !imported);
 }
 
 void Buffer::noteUse(const std::shared_ptr<StreamClock> &clock) {
   std::lock_guard<std::mutex> lock(mutex);
   uint64_t ticket = clock->submitted;
+  std::vector<MemoryUse> &uses = block.mapped().uses;
   for (MemoryUse &use : uses)
     if (use.clock == clock) {
       use.ticket = ticket;
@@ -207,13 +219,13 @@ Status Event::elapsedSince(Event &start, uint64_t &nanoseconds) {
 //===----------------------------------------------------------------------===//
 
 Stream::~Stream() {
-  // Nobody is left to hear of an error; a lost device frees nothing early.
-  try {
-    if (synchronize().isOk())
+  // A lost device frees nothing early.
+  ignoringErrors([&] {
+    Status status = synchronize();
+    if (status.isOk())
       clock->completed = UINT64_MAX;
-  } catch (const std::bad_alloc &) {
-    // No memory for the words of an error: the same as one.
-  }
+    return status;
+  });
 }
 
 Status Stream::checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
@@ -252,11 +264,19 @@ Status Stream::traced(const char *category, const std::string &name,
   const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
   if (!tracer)
     return work();
-  if (!trace)
-    trace = std::make_unique<StreamTrace>();
-  trace->begin(*this, category, name, arguments ? arguments->text() : "{}");
+  // Tracing fails no work: without memory a slice is missing.
+  ignoringErrors([&] {
+    if (!trace)
+      trace = std::make_unique<StreamTrace>();
+    trace->begin(*this, category, name, arguments ? arguments->text() : "{}");
+    return Status::ok();
+  });
   Status status = work();
-  trace->end(*this);
+  ignoringErrors([&] {
+    if (trace)
+      trace->end(*this);
+    return Status::ok();
+  });
   return status;
 }
 
@@ -429,7 +449,10 @@ Status Stream::synchronize(uint64_t timeout) {
     clock->completed = reached;
     const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
     if (trace && tracer)
-      trace->report(*tracer);
+      ignoringErrors([&] {
+        trace->report(*tracer);
+        return Status::ok();
+      });
   }
   // Without the lock: owners of adopted memory hear of it, and may call back.
   owner->memory.releaseAdopted();

@@ -59,6 +59,7 @@ public:
 
   /// Ok, or DeviceLost, which no call gets past.
   Status lost() const;
+  bool isLost() const noexcept;
   /// Gives the device up after a wait of `timeout` for what the text names.
   Status missedDeadline(const std::string &what, uint64_t timeout);
   /// Hears of what happens here; null: nobody does.
@@ -68,6 +69,9 @@ public:
 private:
   friend class Buffer;
   friend class Stream;
+  /// The stream over the driver's queue.
+  std::shared_ptr<Stream> adoptQueue(std::unique_ptr<DriverStream> queue);
+
   std::shared_ptr<void> owner;
   DeviceInfo deviceInfo;
   std::string nameOfDriver;
@@ -82,9 +86,10 @@ private:
 /// Device memory. Thread-safe.
 class Buffer {
 public:
-  Buffer(std::shared_ptr<Device> device, std::unique_ptr<DriverBuffer> memory,
-         uint64_t size, bool imported, bool readOnly = false)
-      : owner(std::move(device)), memory(std::move(memory)), bytes(size),
+  Buffer(std::shared_ptr<Device> device, BlockNode block, uint64_t size,
+         bool imported, bool readOnly = false)
+      : owner(std::move(device)), block(std::move(block)),
+        memory(this->block.mapped().memory.get()), bytes(size),
         imported(imported), readOnly(readOnly), written(imported) {}
   ~Buffer();
   Buffer(const Buffer &) = delete;
@@ -105,20 +110,21 @@ public:
   void protect() { readOnly = true; }
   /// Drops `keep` when this buffer is gone and no work uses its memory. Before
   /// the buffer is shared.
-  void keepAlive(std::shared_ptr<void> keep) { kept = std::move(keep); }
+  void keepAlive(std::shared_ptr<void> keep) {
+    block.mapped().keep = std::move(keep);
+  }
 
 private:
   friend class Stream;
   void noteUse(const std::shared_ptr<StreamClock> &clock);
 
   std::shared_ptr<Device> owner;
-  std::unique_ptr<DriverBuffer> memory;
+  BlockNode block;
+  DriverBuffer *memory; // of the block
   uint64_t bytes;
   bool imported, readOnly;
-  std::shared_ptr<void> kept;
   std::atomic<bool> written;
-  std::mutex mutex;
-  std::vector<MemoryUse> uses;
+  std::mutex mutex; // of the block's uses
 };
 
 /// An in-order queue. Thread-safe: calls from several threads take turns, and a

@@ -45,17 +45,21 @@ bool tw_context::isLive(const tw_view *view, const char *where) {
 
 namespace {
 
-// Runs `body` unless an error is recorded; exceptions become errors.
-template <typename Body> void guarded(tw_context *context, Body body) noexcept {
-  if (!context || !context->ok())
-    return;
+// Runs `body`; exceptions become errors, in words that need no memory.
+template <typename Body> void caught(tw_context *context, Body body) noexcept {
   try {
     body();
   } catch (const std::bad_alloc &) {
     context->record(outOfMemory("no host memory"));
-  } catch (const std::exception &e) {
-    context->record(internalError(e.what()));
+  } catch (const std::exception &) {
+    context->record(internalError("unexpected"));
   }
+}
+
+// The same unless an error is recorded.
+template <typename Body> void guarded(tw_context *context, Body body) noexcept {
+  if (context && context->ok())
+    caught(context, body);
 }
 
 bool readDims(tw_context *context, const char *where, int32_t rank,
@@ -152,8 +156,10 @@ void apiRelease(tw_context *context, tw_view *view) {
     return;
   auto found = context->views.find(view);
   if (found == context->views.end())
-    return context->record(
-        internalError("release: the host program released a tensor twice"));
+    return caught(context, [&] {
+      context->record(
+          internalError("release: the host program released a tensor twice"));
+    });
   if (--view->references > 0)
     return;
   if (view->staged)

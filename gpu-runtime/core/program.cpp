@@ -132,14 +132,8 @@ Status Program::load(std::shared_ptr<Device> device,
 Program::~Program() {
   // Kernels in flight still need their modules and host code.
   for (const std::weak_ptr<Stream> &weak : usedOn)
-    if (std::shared_ptr<Stream> used = weak.lock()) {
-      try {
-        Status ignored = used->synchronize();
-        (void)ignored; // remembered by the device
-      } catch (const std::bad_alloc &) {
-        // No memory for the words of an error.
-      }
-    }
+    if (std::shared_ptr<Stream> used = weak.lock())
+      ignoringErrors([&] { return used->synchronize(); }); // the device remembers
 }
 
 Status Program::checkLimits(const VariantDesc &variant) const {
@@ -235,7 +229,8 @@ Status Program::requireModule(ModuleSlot &slot) {
   }
   slot.status = std::move(owner->driver().loadModule(desc, slot.module))
                     .in("loading '" + desc.name + "'");
-  slot.tried = true;
+  // There may be memory the next time.
+  slot.tried = slot.status.code() != StatusCode::OutOfMemory;
   return slot.status;
 }
 

@@ -11,6 +11,7 @@
 #ifndef TILEWRIGHT_CORE_STATUS_H
 #define TILEWRIGHT_CORE_STATUS_H
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -88,6 +89,30 @@ inline Status programError(std::string message) {
 }
 inline Status internalError(std::string message) {
   return Status(StatusCode::Internal, std::move(message));
+}
+
+/// For destructors: does what may fail. Nobody is left to hear of an error, nor
+/// that there was no memory for its words.
+template <typename Body> void ignoringErrors(Body body) noexcept {
+  try {
+    (void)body();
+  } catch (const std::bad_alloc &) {
+  }
+}
+
+/// A wait ended by its deadline: gives the device up. `words` say what did not
+/// happen in time; where there is no memory for them it is lost all the same.
+template <typename Device, typename Words>
+Status loseByDeadline(Device &device, Words words) {
+  std::string reason;
+  try {
+    reason = words();
+  } catch (const std::bad_alloc &) {
+    device.lose(reason);
+    throw;
+  }
+  device.lose(reason);
+  return deadlineExceeded(reason + "; the device is lost");
 }
 
 } // namespace tilewright::runtime

@@ -78,9 +78,14 @@ TraceSlice::TraceSlice(const Device &device, const char *category,
 }
 
 TraceSlice::~TraceSlice() {
-  if (tracer)
+  if (!tracer)
+    return;
+  // Without memory a slice is missing, and nothing else.
+  ignoringErrors([&] {
     tracer->report(std::string(name), category, arguments.text(),
                    /*onDevice=*/false, threadLane(), begin, traceClock());
+    return Status::ok();
+  });
 }
 
 //===----------------------------------------------------------------------===//

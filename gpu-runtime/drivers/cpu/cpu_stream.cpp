@@ -71,9 +71,9 @@ bool waitUntil(std::condition_variable &condition,
 Status missed(CpuDeviceState &device, const char *what, uint64_t timeoutNs) {
   if (Status s = device.check())
     return s;
-  std::string reason = std::string(what) + " within " + seconds(timeoutNs);
-  device.lose(reason);
-  return deadlineExceeded(reason + "; the device is lost");
+  return loseByDeadline(device, [&] {
+    return std::string(what) + " within " + seconds(timeoutNs);
+  });
 }
 
 std::shared_ptr<char> bytesOf(DriverBuffer &buffer, uint64_t offset) {
@@ -89,8 +89,8 @@ std::shared_ptr<char> bytesOf(DriverBuffer &buffer, uint64_t offset) {
 void CpuDeviceState::lose(const std::string &why) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!lost) {
+    lost = true; // first: there may be no memory for the reason
     reason = why;
-    lost = true;
   }
 }
 
@@ -176,7 +176,7 @@ CpuStream::~CpuStream() {
 
 void CpuStream::abandon() {
   // Tasks let go of memory and code, which may take locks of others.
-  std::deque<State::Queued> dropped;
+  std::list<State::Queued> dropped;
   std::unique_lock<std::mutex> lock(state->mutex);
   state->finished += state->tasks.size();
   dropped.swap(state->tasks);
@@ -217,13 +217,17 @@ void CpuStream::work(std::shared_ptr<State> state,
   }
 }
 
-Status CpuStream::enqueue(Kind kind, Task task) {
+template <typename Taken>
+Status CpuStream::enqueue(Kind kind, Task task, Taken taken) {
   if (Status s = device->check())
     return s;
+  std::list<State::Queued> one;
+  one.push_back({std::move(task), kind});
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    state->tasks.push_back({std::move(task), kind});
+    state->tasks.splice(state->tasks.end(), one);
     ++state->enqueued;
+    taken();
   }
   state->arrived.notify_one();
   return Status::ok();
@@ -384,18 +388,19 @@ Status CpuStream::launch(DriverModule &module, uint32_t kernel,
 
 Status CpuStream::record(DriverEvent &event) {
   auto point = static_cast<CpuEvent &>(event).state;
-  uint64_t number;
-  {
-    std::lock_guard<std::mutex> lock(point->mutex);
-    number = ++point->recorded;
-  }
-  return enqueue(Kind::Mark, [point, number] {
+  // Known when the task is certain to come: nobody must wait for another.
+  auto number = std::make_shared<uint64_t>(0);
+  auto mark = [point, number] {
     {
       std::lock_guard<std::mutex> lock(point->mutex);
-      point->reached = std::max(point->reached, number);
+      point->reached = std::max(point->reached, *number);
       point->time = Clock::now();
     }
     point->reachedAgain.notify_all();
+  };
+  return enqueue(Kind::Mark, mark, [&] {
+    std::lock_guard<std::mutex> lock(point->mutex);
+    *number = ++point->recorded;
   });
 }
 

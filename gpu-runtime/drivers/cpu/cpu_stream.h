@@ -17,8 +17,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -122,7 +122,7 @@ private:
       Task task;
       Kind kind;
     };
-    std::deque<Queued> tasks;
+    std::list<Queued> tasks;
     std::atomic<uint64_t> enqueued{0}, finished{0};
     bool stop = false;
     bool copying = false; // now
@@ -131,7 +131,12 @@ private:
       : device(std::move(device)), state(std::make_shared<State>()) {}
   static void work(std::shared_ptr<State> state,
                    std::shared_ptr<CpuDeviceState> device);
-  Status enqueue(Kind kind, Task task);
+  /// `taken` is called before the task can run, unless it is refused.
+  template <typename Taken>
+  Status enqueue(Kind kind, Task task, Taken taken);
+  Status enqueue(Kind kind, Task task) {
+    return enqueue(kind, std::move(task), [] {});
+  }
   /// On a lost device: drops what is queued, after which nothing touches the
   /// host's memory any more.
   void abandon();

@@ -113,10 +113,10 @@ void CudaDevice::lose(const std::string &reason) {
   std::lock_guard<std::mutex> lock(lostMutex);
   if (lostFlag.load())
     return;
-  lostReason = reason;
   lostFlag.store(true, std::memory_order_release);
   if (library->isSimulator && current)
     library->ptxsimCancel(current);
+  lostReason = reason; // last: there may be no memory for it
 }
 
 Status CudaDevice::check(CUresult result, const char *what) {
@@ -203,7 +203,8 @@ CudaBuffer::~CudaBuffer() {
   if (!owner || owner->isLost())
     return;
   ScopedContext scope(*owner);
-  (void)owner->check(owner->api().cuMemFree(base), "cuMemFree");
+  ignoringErrors(
+      [&] { return owner->check(owner->api().cuMemFree(base), "cuMemFree"); });
 }
 
 Status CudaDevice::allocate(uint64_t size,

@@ -81,7 +81,9 @@ CudaModule::~CudaModule() {
   if (!module || device.isLost())
     return;
   ScopedContext scope(device);
-  (void)device.check(device.api().cuModuleUnload(module), "cuModuleUnload");
+  ignoringErrors([&] {
+    return device.check(device.api().cuModuleUnload(module), "cuModuleUnload");
+  });
 }
 
 Status CudaModule::prepare(Kernel &kernel) {

@@ -7,26 +7,30 @@
 
 #include "cuda_module.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tilewright::cuda {
 
 CudaStream::~CudaStream() {
   if (!device.isLost())
-    (void)synchronize(timeoutNs);
+    ignoringErrors([&] { return synchronize(timeoutNs); });
   if (device.isLost())
     return;
   ScopedContext scope(device);
-  if (open)
-    free.push_back(std::move(open));
-  for (; !closed.empty(); closed.pop_front())
-    free.push_back(std::move(closed.front()));
-  for (std::unique_ptr<Chunk> &chunk : free) {
+  auto destroy = [&](const std::unique_ptr<Chunk> &chunk) {
+    if (!chunk)
+      return;
     api.cuMemFreeHost(chunk->host);
     api.cuEventDestroy(chunk->full);
-  }
+  };
+  destroy(open);
+  std::for_each(closed.begin(), closed.end(), destroy);
+  std::for_each(free.begin(), free.end(), destroy);
   if (owned)
-    (void)device.check(api.cuStreamDestroy(stream), "cuStreamDestroy");
+    ignoringErrors([&] {
+      return device.check(api.cuStreamDestroy(stream), "cuStreamDestroy");
+    });
 }
 
 Status CudaStream::checkLaunch(const Kernel &kernel,
@@ -152,10 +156,10 @@ Status CudaStream::waitFor(DriverEvent &event) {
 Status CudaStream::missedDeadline(uint64_t waitedNs) {
   if (Status s = device.lost())
     return s;
-  std::string reason = "work did not finish within its deadline of " +
-                       std::to_string(waitedNs / 1000000) + " ms";
-  device.lose(reason);
-  return deadlineExceeded(reason + "; the device is lost");
+  return loseByDeadline(device, [&] {
+    return "work did not finish within its deadline of " +
+           std::to_string(waitedNs / 1000000) + " ms";
+  });
 }
 
 Status CudaStream::synchronize(uint64_t deadlineNs) {
@@ -217,12 +221,11 @@ Status CudaEvent::wait(uint64_t timeoutNs) {
   if (Status s = device.lost())
     return s;
   if (r == CUDA_ERROR_NOT_READY ||
-      (r == CUDA_ERROR_LAUNCH_TIMEOUT && deadline.passed())) {
-    std::string reason = "the event was not reached within " +
-                         std::to_string(timeoutNs / 1000000) + " ms";
-    device.lose(reason);
-    return deadlineExceeded(reason + "; the device is lost");
-  }
+      (r == CUDA_ERROR_LAUNCH_TIMEOUT && deadline.passed()))
+    return loseByDeadline(device, [&] {
+      return "the event was not reached within " +
+             std::to_string(timeoutNs / 1000000) + " ms";
+    });
   return device.check(r, "work before the event");
 }
 

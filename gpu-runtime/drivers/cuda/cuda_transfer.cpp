@@ -11,6 +11,7 @@ namespace tilewright::cuda {
 
 Status CudaStream::createChunk(std::unique_ptr<Chunk> &result) {
   auto chunk = std::make_unique<Chunk>();
+  free.reserve(maxChunks); // coming back asks for no memory
   void *host = nullptr;
   if (Status s = device.check(
           api.cuMemHostAlloc(&host, chunkSize, CU_MEMHOSTALLOC_PORTABLE),

@@ -103,8 +103,8 @@ void VulkanDevice::lose(const std::string &reason) {
   std::lock_guard<std::mutex> lock(lostMutex);
   if (lostFlag.load())
     return;
-  lostReason = reason;
   lostFlag.store(true, std::memory_order_release);
+  lostReason = reason; // last: there may be no memory for it
 }
 
 Status VulkanDevice::check(VkResult result, const char *what) {
@@ -136,10 +136,10 @@ Status VulkanDevice::waitTimeline(VkSemaphore timeline, uint64_t value,
       return check(r, "vkWaitSemaphores");
     if (timeoutNs == kForever || left > waitSliceNs)
       continue;
-    std::string reason = std::string(what) + " within its deadline of " +
-                         std::to_string(timeoutNs / 1000000) + " ms";
-    lose(reason);
-    return deadlineExceeded(reason + "; the device is lost");
+    return loseByDeadline(*this, [&] {
+      return std::string(what) + " within its deadline of " +
+             std::to_string(timeoutNs / 1000000) + " ms";
+    });
   }
 }
 

@@ -191,6 +191,14 @@ Status Memory::allocatePiece(uint32_t sizeClass, uint64_t size,
       if (Status s = createBlock(slabSize, MemoryUse::Device, slab))
         return std::move(s).in("allocating " + std::to_string(size) +
                                " bytes");
+      try {
+        slabs.reserve(slabs.size() + 1);
+        // All of them can come back without asking for memory.
+        pieces.reserve(++slabsOf[sizeClass] * (slabSize / pieceSize));
+      } catch (const std::bad_alloc &) {
+        destroyBlock(slab);
+        throw;
+      }
       slabs.push_back(slab);
       for (uint64_t at = slabSize; at >= pieceSize; at -= pieceSize)
         pieces.push_back({slab, at - pieceSize});

@@ -98,6 +98,7 @@ private:
   VulkanDevice &device;
   std::mutex mutex;
   std::map<uint32_t, std::vector<Piece>> freePieces; // by size class
+  std::map<uint32_t, uint64_t> slabsOf;              // the same
   std::vector<Block> slabs;
   std::atomic<uint32_t> numBlocks{0};
 };

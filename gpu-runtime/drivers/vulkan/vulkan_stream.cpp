@@ -54,7 +54,7 @@ Status VulkanStream::create(VulkanDevice &device, Queue &queue,
 VulkanStream::~VulkanStream() {
   // Work that was given to the stream is done even if nobody waits for it.
   if (!device.isLost() && timeline->semaphore)
-    (void)synchronize(timeoutNs);
+    ignoringErrors([&] { return synchronize(timeoutNs); });
 }
 
 Status VulkanStream::open() {

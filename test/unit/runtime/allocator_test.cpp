@@ -49,22 +49,43 @@ TEST(Allocator, ReusesMemoryInStreamOrder) {
   auto mine = std::make_shared<StreamClock>();
   auto other = std::make_shared<StreamClock>();
   mine->submitted = 5;
-  std::unique_ptr<DriverBuffer> a, b;
+  BlockNode a, b;
   ASSERT_TRUE(allocator.allocate(1000, mine.get(), a).isOk());
-  EXPECT_EQ(a->size(), 1024u);
-  DriverBuffer *first = a.get();
-  allocator.give(std::move(a), {{mine, 5}}, true);
+  EXPECT_EQ(a.mapped().memory->size(), 1024u);
+  DriverBuffer *first = a.mapped().memory.get();
+  a.mapped().uses = {{mine, 5}};
+  allocator.give(std::move(a), true);
   EXPECT_EQ(allocator.cachedBytes(), 1024u);
 
   // Another stream has to wait for ticket 5; the same one does not.
   ASSERT_TRUE(allocator.allocate(1000, other.get(), b).isOk());
-  EXPECT_NE(b.get(), first);
+  EXPECT_NE(b.mapped().memory.get(), first);
   ASSERT_TRUE(allocator.allocate(900, mine.get(), a).isOk());
-  EXPECT_EQ(a.get(), first);
-  allocator.give(std::move(a), {{mine, 5}}, true);
+  EXPECT_EQ(a.mapped().memory.get(), first);
+  a.mapped().uses = {{mine, 5}};
+  allocator.give(std::move(a), true);
   mine->completed = 5;
   ASSERT_TRUE(allocator.allocate(1024, other.get(), a).isOk());
-  EXPECT_EQ(a.get(), first);
+  EXPECT_EQ(a.mapped().memory.get(), first);
+}
+
+// A block that was handed out again and not used keeps whom it waits for.
+TEST(Allocator, ForgetsNoUseOfAnIdleTensor) {
+  CountedDevice device;
+  Allocator allocator(device);
+  auto mine = std::make_shared<StreamClock>();
+  auto other = std::make_shared<StreamClock>();
+  mine->submitted = 1;
+  BlockNode a, b;
+  ASSERT_TRUE(allocator.allocate(64, mine.get(), a).isOk());
+  DriverBuffer *first = a.mapped().memory.get();
+  a.mapped().uses = {{mine, 1}};
+  allocator.give(std::move(a), true);
+  ASSERT_TRUE(allocator.allocate(64, mine.get(), a).isOk());
+  ASSERT_EQ(a.mapped().memory.get(), first);
+  allocator.give(std::move(a), true);
+  ASSERT_TRUE(allocator.allocate(64, other.get(), b).isOk());
+  EXPECT_NE(b.mapped().memory.get(), first);
 }
 
 TEST(Allocator, TrimKeepsWhatIsInFlight) {
@@ -72,17 +93,21 @@ TEST(Allocator, TrimKeepsWhatIsInFlight) {
   {
     Allocator allocator(device);
     auto clock = std::make_shared<StreamClock>();
-    std::unique_ptr<DriverBuffer> a, b;
+    BlockNode a, b;
     ASSERT_TRUE(allocator.allocate(1, nullptr, a).isOk());
     ASSERT_TRUE(allocator.allocate(100000, nullptr, b).isOk());
-    EXPECT_LT(b->size(), 113000u);
+    EXPECT_LT(b.mapped().memory->size(), 113000u);
     EXPECT_EQ(live, 2);
-    allocator.give(std::move(a), {{clock, 1}}, true);
-    allocator.give(std::move(b), {}, true);
+    a.mapped().uses = {{clock, 1}};
+    allocator.give(std::move(a), true);
+    allocator.give(std::move(b), true);
     allocator.trim();
     EXPECT_EQ(live, 1);
     // Adopted memory is let go as soon as its users are done.
-    allocator.give(std::make_unique<CountedBuffer>(64), {{clock, 1}}, false);
+    BlockNode adopted = Allocator::newBlock();
+    adopted.mapped().memory = std::make_unique<CountedBuffer>(64);
+    adopted.mapped().uses = {{clock, 1}};
+    allocator.give(std::move(adopted), false);
     EXPECT_EQ(live, 2);
     clock->completed = 1;
     allocator.trim();
@@ -97,12 +122,12 @@ TEST(Allocator, PassesFailuresOn) {
   for (int k = 1; k <= 5; ++k) {
     device.calls = 0;
     device.failAt = k;
-    std::vector<std::unique_ptr<DriverBuffer>> held(5);
+    std::vector<BlockNode> held(5);
     for (int i = 1; i <= 5; ++i)
       EXPECT_EQ(allocator.allocate(4096, nullptr, held[i - 1]).isOk(), i != k);
   }
   EXPECT_EQ(live, 0);
-  std::unique_ptr<DriverBuffer> buffer;
+  BlockNode buffer;
   EXPECT_EQ(allocator.allocate(UINT64_MAX, nullptr, buffer).code(),
             StatusCode::OutOfMemory);
 }

@@ -65,7 +65,7 @@ Status Expression::parse(const JsonCursor &json, const ExpressionScope &scope,
 
 Status Expression::parseText(std::string_view text,
                              const ExpressionScope &scope, Expression &result) {
-  nlohmann::json json;
+  JsonValue json;
   if (Status s = parseJson("expression", text, json))
     return s;
   return parse(JsonCursor(json, "expression"), scope, result);
@@ -81,18 +81,18 @@ Status Expression::parseNode(const JsonCursor &json,
     return json.error("expression has more than " +
                       std::to_string(kMaxExpressionNodes) + " terms");
   Node node;
-  if (json.json().is_boolean()) {
-    node.a = json.json().get<bool>();
-  } else if (json.json().is_number()) {
+  if (json.json().is(JsonValue::Kind::Boolean)) {
+    node.a = json.json().boolean;
+  } else if (json.json().isNumber()) {
     if (Status s = json.integer(INT64_MIN, INT64_MAX, node.a))
       return s;
   } else {
     std::string name;
-    if (!json.json().is_array() || json.size() == 0 ||
-        !json.json()[0].is_string())
+    if (!json.json().is(JsonValue::Kind::Array) || json.size() == 0 ||
+        !json.json().elements[0].is(JsonValue::Kind::String))
       return json.expected("an integer, true, false, or an array that starts "
                            "with the name of an operation");
-    name = json.json()[0].get<std::string>();
+    name = json.json().elements[0].text;
     const OpInfo *table = infos();
     size_t op = 1;
     while (op <= size_t(Op::Not) && name != table[op].name)

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ constexpr const char *kQuery = "tilewright_program_query";
 std::string dlError() {
   const char *text = dlerror();
   return text ? text : "unknown reason";
+}
+
+// dlopen; where the loader found no memory, bad_alloc.
+void *openLibrary(const char *path, int flags) {
+  errno = 0;
+  void *library = dlopen(path, flags);
+  if (!library && errno == ENOMEM)
+    throw std::bad_alloc();
+  return library;
 }
 
 Status writeAll(int file, const uint8_t *data, size_t size) {
@@ -50,10 +60,11 @@ Status HostModule::load(const Artifact::Section &section,
     return std::move(s).in(where);
   std::unique_ptr<HostModule> module(new HostModule);
   for (const std::string &path : externalLibraries) {
-    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    module->libraries.push_back(nullptr);
+    void *library = openLibrary(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library)
       return notFound("external library: " + dlError());
-    module->libraries.push_back(library);
+    module->libraries.back() = library;
   }
   module->file = memfd_create("tilewright-host", MFD_CLOEXEC);
   if (module->file < 0)
@@ -63,7 +74,7 @@ Status HostModule::load(const Artifact::Section &section,
   // The loader knows libraries by name, so the name must not repeat while this
   // one is loaded: the file stays open until then.
   std::string path = "/proc/self/fd/" + std::to_string(module->file);
-  module->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  module->handle = openLibrary(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module->handle) {
     std::string reason = dlError();
     size_t name = reason.find("undefined symbol: ");
@@ -125,7 +136,8 @@ HostModule::~HostModule() {
   if (file >= 0)
     close(file);
   for (void *library : libraries)
-    dlclose(library);
+    if (library)
+      dlclose(library);
 }
 
 tw_cpu_kernel HostModule::kernel(const std::string &name) const {

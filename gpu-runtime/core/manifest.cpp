@@ -99,7 +99,7 @@ Status readStrides(const JsonCursor &parent, size_t rank,
   if (!parent.has("strides"))
     return Status::ok();
   JsonCursor strides = parent["strides"];
-  if (!strides.json().is_array() || strides.size() != rank)
+  if (!strides.json().is(JsonValue::Kind::Array) || strides.size() != rank)
     return strides.expected("an array of a stride per dim");
   for (size_t i = 0; i < rank; ++i)
     if (Status s = strides[i].integer(-1, INT64_MAX, result.emplace_back()))
@@ -207,7 +207,7 @@ Status readCheck(const JsonCursor &json, const ExpressionScope &scope,
   if (Status s = json.object())
     return s;
   JsonCursor equal = json["equal"];
-  if (!equal.json().is_array() || equal.size() != 2)
+  if (!equal.json().is(JsonValue::Kind::Array) || equal.size() != 2)
     return equal.expected("an array of 2 expressions");
   if (Status s = Expression::parse(equal[size_t(0)], scope, result.left))
     return s;
@@ -251,7 +251,7 @@ Status readVariant(const JsonCursor &json, const Artifact &artifact,
     if (Status s = Expression::parse(json["guard"], scope, result.guard))
       return s;
   JsonCursor grid = json["grid"];
-  if (!grid.json().is_array() || grid.size() != 3)
+  if (!grid.json().is(JsonValue::Kind::Array) || grid.size() != 3)
     return grid.expected("an array of 3 expressions");
   for (size_t i = 0; i < 3; ++i)
     if (Status s = Expression::parse(grid[i], scope, result.grid[i]))
@@ -338,14 +338,14 @@ Status readDispatch(const JsonCursor &json, const Artifact &artifact,
 Status readRequirements(const JsonCursor &json, ProgramDesc &result) {
   if (Status s = json.object())
     return s;
-  for (const auto &item : json.json().items()) {
-    JsonCursor value = json[item.key().c_str()];
+  for (const std::string &key : json.json().keys) {
+    JsonCursor value = json[key.c_str()];
     int64_t number;
-    if (value.json().is_boolean())
-      number = value.json().get<bool>();
+    if (value.json().is(JsonValue::Kind::Boolean))
+      number = value.json().boolean;
     else if (Status s = value.integer(INT64_MIN, INT64_MAX, number))
       return s;
-    result.requirements.emplace_back(item.key(), number);
+    result.requirements.emplace_back(key, number);
   }
   return Status::ok();
 }
@@ -411,7 +411,7 @@ Status parseManifest(const Artifact &artifact, Manifest &result) {
   const Artifact::Section *section = artifact.find("manifest");
   if (!section)
     return corruptArtifact("the artifact has no section 'manifest'");
-  nlohmann::json json;
+  JsonValue json;
   if (Status s = parseJson(
           "manifest",
           std::string_view(reinterpret_cast<const char *>(section->data),
@@ -419,7 +419,7 @@ Status parseManifest(const Artifact &artifact, Manifest &result) {
           json))
     return s;
   JsonCursor root(json, "");
-  if (!json.is_object())
+  if (!json.is(JsonValue::Kind::Object))
     return corruptArtifact("manifest: expected a JSON object");
   int64_t format;
   if (Status s = root["format"].integer(0, INT64_MAX, format))

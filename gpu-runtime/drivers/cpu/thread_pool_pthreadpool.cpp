@@ -6,6 +6,8 @@
 
 #include "thread_pool.h"
 
+#include <cerrno>
+#include <new>
 #include <pthreadpool.h>
 
 namespace tilewright::runtime {
@@ -42,10 +44,16 @@ private:
 } // namespace
 
 std::unique_ptr<ThreadPool> ThreadPool::create(unsigned threads) {
-  pthreadpool_t pool = pthreadpool_create(threads);
+  errno = 0;
+  std::unique_ptr<pthreadpool, void (*)(pthreadpool_t)> pool(
+      pthreadpool_create(threads), pthreadpool_destroy);
+  if (!pool && errno == ENOMEM)
+    throw std::bad_alloc(); // there may be memory the next time
   if (!pool)
     return nullptr;
-  return std::make_unique<PthreadpoolThreadPool>(pool);
+  auto result = std::make_unique<PthreadpoolThreadPool>(pool.get());
+  pool.release();
+  return result;
 }
 
 } // namespace tilewright::runtime

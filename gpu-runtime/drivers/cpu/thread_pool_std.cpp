@@ -10,7 +10,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -21,10 +20,11 @@ namespace {
 class StdThreadPool : public ThreadPool {
 public:
   explicit StdThreadPool(unsigned count) {
+    threads.reserve(count);
     try {
       for (unsigned i = 1; i < count; ++i)
         threads.emplace_back([this] { work(); });
-    } catch (const std::system_error &) {
+    } catch (const std::exception &) {
       // Fewer threads than asked for still do all the work.
     }
   }

@@ -106,6 +106,8 @@ static void eventStates(Context &context) {
     TW_CHECK(done, "an event is reached after wait");
   }
   TW_OK(stream->flush());
+  // Nothing is left to wait for: no time is needed.
+  TW_OK(stream->synchronize(kForever));
   TW_OK(stream->synchronize(0));
 }
 

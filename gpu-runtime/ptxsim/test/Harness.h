@@ -44,19 +44,22 @@ public:
 
   template <typename T> uint64_t upload(const std::vector<T> &values) {
     uint64_t address = allocate(values.size() * sizeof(T));
-    std::memcpy(memory.backing(address), values.data(), values.size() * sizeof(T));
+    if (!values.empty())
+      std::memcpy(memory.backing(address), values.data(), values.size() * sizeof(T));
     memory.markDefined(address, values.size() * sizeof(T));
     return address;
   }
   uint64_t allocate(size_t bytes) { return memory.allocate(bytes, 256, "", this)->address; }
   template <typename T> std::vector<T> download(uint64_t address, size_t count) {
     std::vector<T> values(count);
-    std::memcpy(values.data(), memory.backing(address), count * sizeof(T));
+    if (count)
+      std::memcpy(values.data(), memory.backing(address), count * sizeof(T));
     return values;
   }
   template <typename T> std::vector<T> definedBits(uint64_t address, size_t count) {
     std::vector<T> values(count);
-    std::memcpy(values.data(), memory.shadow(address), count * sizeof(T));
+    if (count)
+      std::memcpy(values.data(), memory.shadow(address), count * sizeof(T));
     return values;
   }
 

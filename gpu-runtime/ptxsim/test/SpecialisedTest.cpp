@@ -137,8 +137,7 @@ struct Bug {
 };
 
 constexpr FindingKind race = FindingKind::Race, deadlock = FindingKind::Deadlock, undefined = FindingKind::Undefined,
-                      cluster = FindingKind::ClusterMisuse, mbarrier = FindingKind::MbarrierMisuse,
-                      bounds = FindingKind::OutOfBounds;
+                      cluster = FindingKind::ClusterMisuse, mbarrier = FindingKind::MbarrierMisuse;
 
 const Bug bugs[] = {
     {"ProducerDoesNotWait", false, "@!done bra again;", 0, "", {race, mbarrier}},

@@ -11,6 +11,10 @@
 // weights of i8, cast to f16. 2 + 2 bytes are saved for each element, worth 32
 // operations; a cast takes one, and three to go through registers: computed with up to
 // 8 rows of blocks, that is 1024 rows of the result.
+//
+// Where sizes are dynamic, nobody knows how many blocks there will be. What is smaller in
+// memory than the factor (weights) is computed: a few rows are then faster by as much as
+// it is smaller, and many rows slower by what converting costs next to multiplying.
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
@@ -28,7 +32,8 @@ using namespace tilewright;
 static constexpr int64_t kOperationsPerByte = 8;
 /// What it takes to bring an element into shared memory by way of registers.
 static constexpr int64_t kStaging = 3;
-/// The most rows or columns of a tile, and what a dynamic extent is taken for.
+/// The most rows or columns of a tile, and what a dynamic extent is taken for where
+/// what is read is no smaller than the factor.
 static constexpr int64_t kTile = 128, kNominal = 1024;
 
 /// What one element takes, in operations as cheap as an addition.
@@ -45,8 +50,9 @@ static int64_t operationsOf(Operation &op) {
   return isa<math::MathDialect>(op.getDialect()) ? 24 : 1;
 }
 
-/// Blocks that read the same element of `factor`.
-static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor) {
+/// Blocks that read the same element of `factor`, if dynamic extents are `nominal`.
+static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor,
+                         int64_t nominal, bool &assumed) {
   AffineMap map = product.getMatchingIndexingMap(factor);
   int64_t readers = 1, longest = 1;
   for (auto [loop, extent] : llvm::enumerate(product.getStaticLoopRanges())) {
@@ -56,8 +62,9 @@ static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor) {
     // The loop that counts the parts of a split sum does not repeat anything.
     if (product->hasAttr(kSplitAttr) && loop + 1 == product.getNumLoops())
       continue;
-    int64_t count = ShapedType::isDynamic(extent) ? kNominal
-                                                  : std::max<int64_t>(extent, 1);
+    bool isDynamic = ShapedType::isDynamic(extent);
+    assumed |= isDynamic;
+    int64_t count = isDynamic ? nominal : std::max<int64_t>(extent, 1);
     longest = std::max(longest, count);
     if (llvm::MulOverflow(readers, count, readers))
       return std::numeric_limits<int32_t>::max();
@@ -98,20 +105,21 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
   }
   // More bytes than the factor has are read again by each block, out of a cache.
   int64_t more = std::max<int64_t>(0, read - bytes) * 2;
-  int64_t readers = readersOf(product, operand);
+  bool assumed = false;
+  int64_t readers =
+      readersOf(product, operand, read < bytes ? kTile : kNominal, assumed);
   int64_t cost = readers * (operations + kStaging + more);
   int64_t worth = 2 * bytes * kOperationsPerByte;
   bool pays = cost <= worth;
   std::string what = "factor " + std::to_string(factor) + " of the product";
-  std::string numbers = std::to_string(readers) + (readers == 1 ? " block" : " blocks") +
-                        (readers == 1 ? " reads" : " read") +
-                        " an element and would compute it in " +
-                        std::to_string(operations + kStaging + more) +
-                        " operations, where writing and reading it back takes the time of " +
-                        std::to_string(worth);
-  reason = pays ? what + " is computed on its way into the tiles and never written: " +
-                      numbers
-                : "computing " + what + " on its way into the tiles does not pay: " +
-                      numbers;
+  std::string each = std::to_string(operations + kStaging + more);
+  std::string numbers =
+      std::to_string(readers) + (readers == 1 ? " block reads" : " blocks read") +
+      (assumed ? " (assumed)" : "") + " an element, each for the time of " + each +
+      " operations; writing it and reading it back takes the time of " +
+      std::to_string(worth);
+  reason = (pays ? what + " is computed on its way into the tiles and never written: "
+                 : "computing " + what + " on its way into the tiles does not pay: ") +
+           numbers;
   return pays;
 }

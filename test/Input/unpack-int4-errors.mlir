@@ -48,3 +48,11 @@ func.func @Arithmetic(%w: tensor<6xi4>, %o: tensor<6xi8>) -> tensor<6xi8> {
 func.func @Memref(%w: memref<4x6xi4>) {
   return
 }
+
+// -----
+
+func.func @SplitByte(%w: tensor<4x6xi4>) {
+  // expected-error @below {{uses a tensor of i4, which structured ops only read}}
+  %v = tensor.expand_shape %w [[0], [1, 2]] output_shape [4, 2, 3] : tensor<4x6xi4> into tensor<4x2x3xi4>
+  return
+}

@@ -65,3 +65,17 @@ func.func @Unsigned(%o: tensor<4xi32>) -> tensor<4xi32> {
   } -> tensor<4xi32>
   return %r : tensor<4xi32>
 }
+
+// Reshapes of i4 are reshapes of bytes.
+// CHECK-LABEL: func.func @Reshape
+// CHECK: tensor.expand_shape %{{.*}} {{\[}}[0, 1], [2]] output_shape [2, 32, 4] : tensor<64x4xi8> into tensor<2x32x4xi8>
+func.func @Reshape(%w: tensor<64x8xi4>, %o: tensor<2x32x8xf16>) -> tensor<2x32x8xf16> {
+  %g = tensor.expand_shape %w [[0, 1], [2]] output_shape [2, 32, 8] : tensor<64x8xi4> into tensor<2x32x8xi4>
+  %r = linalg.generic {indexing_maps = [affine_map<(g, k, n) -> (g, k, n)>, affine_map<(g, k, n) -> (g, k, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%g : tensor<2x32x8xi4>) outs(%o : tensor<2x32x8xf16>) {
+  ^bb0(%x: i4, %out: f16):
+    %f = arith.sitofp %x : i4 to f16
+    linalg.yield %f : f16
+  } -> tensor<2x32x8xf16>
+  return %r : tensor<2x32x8xf16>
+}

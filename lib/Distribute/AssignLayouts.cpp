@@ -124,24 +124,34 @@ static bool isOpaqueRead(Value value) {
   return read && isFragment(read);
 }
 
-/// The most bytes of `read`, a factor of a skinny product, that a thread reads at once:
-/// each element of what is computed from them has a sum of its own, eight of which
-/// are enough. A byte may be two elements.
-static int64_t sumsBytes(Value read) {
-  constexpr int64_t kSums = 8;
-  bool computed = false, packed = false;
-  SmallVector<std::pair<Value, int>> values{{read, 0}};
+/// The most bytes of `read` that a thread reads at once where a factor of a product is
+/// computed from them. Of what goes to shared memory a thread stores 16 bytes at once,
+/// as copies do, which is what rows are swizzled for. Of a skinny product each element
+/// has a sum of its own, eight of which are enough. A byte may be two elements.
+static int64_t computedBytes(Value read, bool isSkinny) {
+  constexpr int64_t kSums = 8, kStored = 16;
+  int64_t elements = 0;
+  bool packed = false;
+  SmallVector<Value> values{read};
+  llvm::SmallPtrSet<Operation *, 16> seen;
   while (!values.empty()) {
-    auto [value, depth] = values.pop_back_val();
-    for (Operation *user : value.getUsers()) {
+    for (Operation *user : values.pop_back_val().getUsers()) {
       packed |= isa<vector::InterleaveOp>(user);
-      computed |= isa<arith::SIToFPOp, arith::UIToFPOp>(user);
-      if (isElementwise(user) && depth < 3)
-        values.push_back({user->getResult(0), depth + 1});
+      if (isSkinny && isa<arith::SIToFPOp, arith::UIToFPOp>(user))
+        elements = kSums;
+      if (auto write = dyn_cast<vector::TransferWriteOp>(user);
+          write && cast<MemRefType>(write.getBase().getType()).getMemorySpace())
+        elements = kStored / elementBytes(write.getVectorType().getElementType());
+      if ((isElementwise(user) || isa<vector::InterleaveOp>(user)) &&
+          seen.insert(user).second)
+        values.push_back(user->getResult(0));
     }
   }
   int64_t bytes = elementBytes(cast<VectorType>(read.getType()).getElementType());
-  return packed ? kSums / 2 : computed ? kSums * bytes : 16;
+  if (!elements && !packed)
+    return kStored;
+  elements = elements ? elements : kSums;
+  return std::max<int64_t>(bytes, packed ? elements / 2 : elements * bytes);
 }
 
 static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
@@ -264,12 +274,12 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
                        ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
                        : vector::TransferWriteOp();
     AffineMap map = read.getPermutationMap();
-    auto layout = isFactor ? factorLayout(type, map,
-                                          std::min(accessBytes, sumsBytes(result)),
-                                          threads)
+    int64_t bytes = passing ? accessBytes
+                            : std::min(accessBytes, computedBytes(result, isFactor));
+    auto layout = isFactor ? factorLayout(type, map, bytes, threads)
                   : passing
                       ? passingLayout(passing, map, accessBytes, threads)
-                      : naturalLayout(type, map);
+                      : accessLayout(type, map, bytes, threads);
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
     offer(result, *layout, Read);

@@ -205,6 +205,23 @@ static double chainTime(const KernelInfo &info, LoweringConfigAttr config,
   return time;
 }
 
+/// Time of computing the factors of one block's tiles: some operations an element, in
+/// each step, which then go to shared memory.
+static double factorTime(const KernelInfo &info, const TilePlan &plan,
+                         const Counts &counts) {
+  constexpr double kOperations = 8;
+  double elements = 0;
+  for (linalg::LinalgOp op : info.ops) {
+    if (!computesFactor(info, op))
+      continue;
+    double tile = 1;
+    for (unsigned number : info.getClasses(op))
+      tile *= plan.classes[number].step;
+    elements += tile;
+  }
+  return elements * counts.steps * kOperations / kMultiplyAdds;
+}
+
 /// Time of the multiply-adds of one block.
 static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, const Counts &counts) {
@@ -230,7 +247,8 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     auto instruction = MatrixInstruction::parse(config.getContext(),
                                                 config.getMma().getValue());
     double rate = kMatrixMultiplyAdds * (instruction ? matrixRate(*instruction) : 1);
-    return work / rate + 0.5 * work * shared / kSharedBytes;
+    return work / rate + 0.5 * work * shared / kSharedBytes +
+           factorTime(info, plan, counts);
   }
   if (info.strategy == Strategy::SkinnyContraction)
     return work / kMultiplyAdds;
@@ -266,6 +284,27 @@ static double estimateCpu(const KernelInfo &info, const TilePlan &plan) {
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
 }
 
+/// Bytes that a block loads in one step along the sums of a product: of a factor that is
+/// computed, those of what it is computed from.
+static double stepBytes(const KernelInfo &info, const TilePlan &plan) {
+  double total = 0;
+  for (linalg::LinalgOp op : info.ops) {
+    if (op != info.root && !computesFactor(info, op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      Value memory = bytesOf(input->get());
+      if (!isa<BlockArgument>(memory) || !isa<RankedTensorType>(memory.getType()))
+        continue;
+      double bytes = bytesPerElement(memory.getType());
+      AffineMap map = op.getMatchingIndexingMap(input);
+      for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+        bytes *= plan.classes[info.getClasses(op)[map.getDimPosition(i)]].step;
+      total += memory == input->get() ? bytes : bytes / 2;
+    }
+  }
+  return total;
+}
+
 /// Elements of memory that one step of a block loads at once.
 static double loadedElements(const KernelInfo &info, const TilePlan &plan,
                              const Counts &counts) {
@@ -299,7 +338,11 @@ double tilewright::estimateTime(const KernelInfo &info,
         std::max(1.0, std::min(perProcessor, double(target.getFact(
                                                  "shared_memory")) /
                                                  footprint.sharedBytes));
-  bool ring = config.getMma() && config.getStages() > 1 && target.has("async_copy");
+  bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return computesFactor(info, op);
+  });
+  bool ring = config.getMma() && config.getStages() > 1 && !computed &&
+              target.has("async_copy");
   if (config.getMma())
     perProcessor = std::max(
         1.0, std::min(perProcessor, std::floor(kRegisters / footprint.registers /
@@ -315,6 +358,8 @@ double tilewright::estimateTime(const KernelInfo &info,
   if (ring)
     inFlight = resident * footprint.sharedBytes * (config.getStages() - 1) /
                config.getStages();
+  else if (config.getMma() && computed)
+    inFlight = resident * stepBytes(info, plan);
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
   double bytes = memoryBytes(info, config, plan, counts);
   double memory =

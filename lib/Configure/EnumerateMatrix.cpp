@@ -135,8 +135,10 @@ static int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n,
 /// are steps at most.
 static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps,
                                      bool computed) {
-  if (!target.has("async_copy") || computed)
+  if (!target.has("async_copy"))
     return {2, 1};
+  if (computed)
+    return {2};
   SmallVector<int64_t> stages;
   for (int64_t count : {4, 3, 5, 2})
     if (count == 2 || count <= steps)

@@ -23,14 +23,17 @@ class HostPlace:
 
     peers = False
     name = "numpy " + numpy.__version__
-    types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16}
+    types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16, "i8": numpy.int8}
 
     def __init__(self, device):
         self.device = device
         self.stream = device.stream()
 
     def random(self, spec):
-        values = numpy.random.default_rng(spec.seed).standard_normal(spec.dims, numpy.float32)
+        generator = numpy.random.default_rng(spec.seed)
+        if spec.dtype == "i8":
+            return generator.integers(-128, 128, spec.dims, numpy.int8)
+        values = generator.standard_normal(spec.dims, numpy.float32)
         return round_to_bf16(values) if spec.dtype == "bf16" else values.astype(self.types[spec.dtype])
 
     def view(self, tensor, dtype):
@@ -70,13 +73,16 @@ class TorchPlace:
 
         self.torch, self.device = torch, device
         self.name = f"torch {torch.__version__}"
-        self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+        self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+                      "i8": torch.int8}
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
         self.stream = device.stream(self.queue.cuda_stream)
 
     def random(self, spec):
         generator = self.torch.Generator("cuda").manual_seed(spec.seed)
+        if spec.dtype == "i8":
+            return self.torch.randint(-128, 128, spec.dims, generator=generator, device="cuda", dtype=self.torch.int8)
         values = self.torch.randn(spec.dims, generator=generator, device="cuda", dtype=self.torch.float32)
         return values.to(self.types[spec.dtype])
 

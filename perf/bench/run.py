@@ -106,7 +106,7 @@ def shares(line, work, ceilings):
 
 def run_problem(arguments, place, program, peers, suite, problem, ceilings):
     """The line of one problem."""
-    total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4}.get(x.dtype, 2) for x in problem.inputs)
+    total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4, "i8": 1}.get(x.dtype, 2) for x in problem.inputs)
     rotated = max(1, min(16, math.ceil(place.working_set() / total)))
     sets = [[place.random(type(x)(x.dims, x.dtype, x.seed + 1000 * i)) for x in problem.inputs] for i in range(rotated)]
     calls = [program.bind(problem.function, [place.view(t, x.dtype) for t, x in zip(inputs, problem.inputs)])

@@ -327,10 +327,14 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
       return false;
     factor = input;
   }
-  // Of a chain, nobody has asked for factors that are computed on their way.
   linalg::LinalgOp first = group.ops.front();
-  if (!factor || !isProduct(first) || group.reduced != group.summed)
+  if (!factor || group.reduced != group.summed)
     return false;
+  if (!isProduct(first)) {
+    reason = "the product of a product cannot be computed in the kernel of the "
+             "latter: there, a factor is computed on its way into the tiles";
+    return false;
+  }
   // Nothing but the chain's end is a result.
   for (linalg::LinalgOp member : group.ops)
     for (Operation *user : member->getUsers())

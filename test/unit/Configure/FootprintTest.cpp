@@ -242,6 +242,66 @@ func.func private @k(%x: tensor<8x1000xf16>, %y: tensor<512x1000xf16>, %o: tenso
   } -> tensor<8x512xf32>
   return %m : tensor<8x512xf32>
 })mlir"},
+    {"MatrixUnitComputed", R"mlir(
+func.func private @k(%x: tensor<64x512xf16>, %w: tensor<512x128xi8>, %s: tensor<512x256xf16>, %o: tensor<64x256xf32>) -> tensor<64x256xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "readwrite"]} {
+  %u = tilewright.unpack %w : tensor<512x128xi8> to tensor<512x256xi8>
+  %e = tensor.empty() : tensor<512x256xf16>
+  %f = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%u, %s : tensor<512x256xi8>, tensor<512x256xf16>) outs(%e : tensor<512x256xf16>) {
+  ^bb0(%0: i8, %1: f16, %2: f16):
+    %a = arith.sitofp %0 : i8 to f16
+    %b = arith.mulf %a, %1 : f16
+    linalg.yield %b : f16
+  } -> tensor<512x256xf16>
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %f : tensor<64x512xf16>, tensor<512x256xf16>) outs(%o : tensor<64x256xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<64x256xf32>
+  return %m : tensor<64x256xf32>
+})mlir"},
+    {"SkinnyComputed", R"mlir(
+func.func private @k(%x: tensor<4x512xf16>, %w: tensor<512x128xi8>, %s: tensor<512x256xf16>, %o: tensor<4x256xf32>) -> tensor<4x256xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "readwrite"]} {
+  %u = tilewright.unpack %w : tensor<512x128xi8> to tensor<512x256xi8>
+  %e = tensor.empty() : tensor<512x256xf16>
+  %f = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%u, %s : tensor<512x256xi8>, tensor<512x256xf16>) outs(%e : tensor<512x256xf16>) {
+  ^bb0(%0: i8, %1: f16, %2: f16):
+    %a = arith.sitofp %0 : i8 to f16
+    %b = arith.mulf %a, %1 : f16
+    linalg.yield %b : f16
+  } -> tensor<512x256xf16>
+  %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %f : tensor<4x512xf16>, tensor<512x256xf16>) outs(%o : tensor<4x256xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<4x256xf32>
+  return %m : tensor<4x256xf32>
+})mlir"},
+    {"SkinnyTurnedComputed", R"mlir(
+func.func private @k(%x: tensor<4x512xf16>, %w: tensor<256x256xi8>, %s: tensor<256x512xf16>, %o: tensor<4x256xf32>) -> tensor<4x256xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "readwrite"]} {
+  %u = tilewright.unpack %w : tensor<256x256xi8> to tensor<256x512xi8>
+  %e = tensor.empty() : tensor<256x512xf16>
+  %f = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%u, %s : tensor<256x512xi8>, tensor<256x512xf16>) outs(%e : tensor<256x512xf16>) {
+  ^bb0(%0: i8, %1: f16, %2: f16):
+    %a = arith.sitofp %0 : i8 to f16
+    %b = arith.mulf %a, %1 : f16
+    linalg.yield %b : f16
+  } -> tensor<256x512xf16>
+  %m = linalg.generic {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %f : tensor<4x512xf16>, tensor<256x512xf16>) outs(%o : tensor<4x256xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<4x256xf32>
+  return %m : tensor<4x256xf32>
+})mlir"},
 };
 
 namespace {

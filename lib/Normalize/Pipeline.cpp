@@ -28,6 +28,8 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   func.addPass(createCanonicalizerPass());
   func.addPass(createOrderLoopsPass());
+  func.addPass(createCollapseLoopsPass());
+  func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createCheckNormalizedPass());
 }

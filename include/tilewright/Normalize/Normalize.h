@@ -45,6 +45,10 @@ void readWindows(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// Brings the loops of `op` into canonical order; true if it changed.
 bool orderLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Makes one loop of neighbouring ones of a contraction, or of what reads a
+/// collapsed one, where all tensors allow it; true if it changed.
+bool collapseLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Emits an error on `op` and fails if no later stage can serve it.
 mlir::LogicalResult checkNormalized(mlir::linalg::LinalgOp op);
 

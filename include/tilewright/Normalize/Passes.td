@@ -62,6 +62,19 @@ def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def CollapseLoopsPass : Pass<"tilewright-collapse-loops", "::mlir::func::FuncOp"> {
+  let summary = "Make one loop of a contraction's loops that run side by side";
+  let description = [{
+    Loops that are neighbours in every tensor of a contraction that has them, and
+    in everything that reads its result, become one, and the tensors are seen
+    through `tensor.collapse_shape` and `tensor.expand_shape`. Ops with a pinned
+    lowering config stay, since it speaks of their loops.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def CheckNormalizedPass
     : Pass<"tilewright-check-normalized", "::mlir::func::FuncOp"> {
   let summary = "Refuse structured ops that no later stage serves";

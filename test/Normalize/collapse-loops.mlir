@@ -1,0 +1,102 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-collapse-loops))' -split-input-file | FileCheck %s
+
+#x = affine_map<(n, h, w, o, c) -> (n, h, w, c)>
+#f = affine_map<(n, h, w, o, c) -> (c, o)>
+#r = affine_map<(n, h, w, o, c) -> (n, h, w, o)>
+#all = affine_map<(n, h, w, o) -> (n, h, w, o)>
+#o = affine_map<(n, h, w, o) -> (o)>
+
+// A convolution by 1 x 1 and what follows it: a product of n * h * w rows.
+// CHECK-LABEL: func.func @OneRowLoop
+// CHECK-SAME: %[[X:.+]]: tensor<?x7x7x64xf16>, %[[F:.+]]: tensor<64x96xf16>, %[[B:.+]]: tensor<96xf32>, %[[RES:.+]]: tensor<?x7x7x96xf32>
+// CHECK-DAG: %[[X1:.+]] = tensor.collapse_shape %[[X]] {{\[}}[0, 1, 2], [3]] : tensor<?x7x7x64xf16> into tensor<?x64xf16>
+// CHECK-DAG: %[[ROWS:.+]] = arith.muli %{{.+}}, %c49
+// CHECK: %[[E:.+]] = tensor.empty(%[[ROWS]]) : tensor<?x96xf32>
+// CHECK: %[[Z:.+]] = linalg.fill ins(%{{.+}}) outs(%[[E]] : tensor<?x96xf32>)
+// CHECK: %[[P:.+]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X1]], %[[F]] : {{.*}}) outs(%[[Z]]
+// CHECK: %[[RES1:.+]] = tensor.collapse_shape %[[RES]] {{\[}}[0, 1, 2], [3]]
+// CHECK: %[[S:.+]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%{{.+}}, %[[B]], %[[RES1]]
+// CHECK: tensor.expand_shape {{.*}} {{\[}}[0, 1, 2], [3]]
+// CHECK-NOT: tilewright.collapsed
+func.func @OneRowLoop(%x: tensor<?x7x7x64xf16>, %f: tensor<64x96xf16>, %b: tensor<96xf32>, %res: tensor<?x7x7x96xf32>) -> tensor<?x7x7x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x7x7x64xf16>
+  %e = tensor.empty(%n) : tensor<?x7x7x96xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x7x7x96xf32>) -> tensor<?x7x7x96xf32>
+  %p = linalg.generic {indexing_maps = [#x, #f, #r], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %f : tensor<?x7x7x64xf16>, tensor<64x96xf16>) outs(%z : tensor<?x7x7x96xf32>) {
+    ^bb0(%v: f16, %w: f16, %acc: f32):
+      %v1 = arith.extf %v : f16 to f32
+      %w1 = arith.extf %w : f16 to f32
+      %m = arith.mulf %v1, %w1 : f32
+      %a = arith.addf %acc, %m : f32
+      linalg.yield %a : f32
+  } -> tensor<?x7x7x96xf32>
+  %r = linalg.generic {indexing_maps = [#all, #o, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+       ins(%p, %b, %res : tensor<?x7x7x96xf32>, tensor<96xf32>, tensor<?x7x7x96xf32>) outs(%e : tensor<?x7x7x96xf32>) {
+    ^bb0(%v: f32, %w: f32, %u: f32, %out: f32):
+      %s = arith.addf %v, %w : f32
+      %t = arith.addf %s, %u : f32
+      linalg.yield %t : f32
+  } -> tensor<?x7x7x96xf32>
+  return %r : tensor<?x7x7x96xf32>
+}
+
+// -----
+
+#a = affine_map<(b, s, n, k) -> (b, s, k)>
+#w = affine_map<(b, s, n, k) -> (k, n)>
+#c = affine_map<(b, s, n, k) -> (b, s, n)>
+#t = affine_map<(b, s, n) -> (s, b, n)>
+#i = affine_map<(b, s, n) -> (b, s, n)>
+
+// A reader that has the rows in another order: nothing is collapsed, since the
+// two would no longer be one kernel.
+// CHECK-LABEL: func.func @ReaderTurns
+// CHECK-NOT: collapse_shape
+func.func @ReaderTurns(%x: tensor<4x8x64xf32>, %f: tensor<64x96xf32>, %o: tensor<4x8x96xf32>, %u: tensor<8x4x96xf32>) -> tensor<4x8x96xf32> {
+  %p = linalg.generic {indexing_maps = [#a, #w, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %f : tensor<4x8x64xf32>, tensor<64x96xf32>) outs(%o : tensor<4x8x96xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<4x8x96xf32>
+  %r = linalg.generic {indexing_maps = [#i, #t, #i], iterator_types = ["parallel", "parallel", "parallel"]}
+       ins(%p, %u : tensor<4x8x96xf32>, tensor<8x4x96xf32>) outs(%o : tensor<4x8x96xf32>) {
+    ^bb0(%v: f32, %y: f32, %out: f32):
+      %s = arith.addf %v, %y : f32
+      linalg.yield %s : f32
+  } -> tensor<4x8x96xf32>
+  return %r : tensor<4x8x96xf32>
+}
+
+// -----
+
+#a = affine_map<(b, s, n, k) -> (b, s, k)>
+#w = affine_map<(b, s, n, k) -> (k, n)>
+#c = affine_map<(b, s, n, k) -> (b, s, n)>
+
+// A window is no dense tensor, and a pinned config speaks of all loops.
+// CHECK-LABEL: func.func @WindowAndPinned
+// CHECK-NOT: collapse_shape
+func.func @WindowAndPinned(%d: tensor<9x9x64xf32>, %x: tensor<4x8x64xf32>, %f: tensor<64x96xf32>, %o: tensor<4x8x96xf32>) -> (tensor<4x8x96xf32>, tensor<4x8x96xf32>) {
+  %win = tensor.extract_slice %d[1, 1, 0] [4, 8, 64] [1, 1, 1] : tensor<9x9x64xf32> to tensor<4x8x64xf32>
+  %p = linalg.generic {indexing_maps = [#a, #w, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%win, %f : tensor<4x8x64xf32>, tensor<64x96xf32>) outs(%o : tensor<4x8x96xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<4x8x96xf32>
+  %q = linalg.generic {indexing_maps = [#a, #w, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %f : tensor<4x8x64xf32>, tensor<64x96xf32>) outs(%o : tensor<4x8x96xf32>)
+       attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [1, 8, 32, 16], warps = [1, 1, 1, 1], thread = [1, 2, 4, 1], promote = [0, 1]>} {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<4x8x96xf32>
+  return %p, %q : tensor<4x8x96xf32>, tensor<4x8x96xf32>
+}

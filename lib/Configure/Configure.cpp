@@ -215,6 +215,16 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   std::string whole;
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))
     whole = "it was dispatched whole";
+  bool alone = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
+                 return !isa<linalg::FillOp>(op.getOperation());
+               }) == 1;
+  if (auto guarded = chooseGuardedSplit(info->getRoot(), target);
+      guarded && alone && !guarded->tile.empty())
+    whole = "another kernel computes " + std::to_string(guarded->split.parts) +
+            " parts, where the host finds it " +
+            std::to_string(guarded->fewestElements) +
+            " long or more and at most " + std::to_string(guarded->mostResults) +
+            " tiles of 128 x 128 results";
   std::vector<Candidate> candidates;
   if (!pinned || listAll)
     candidates = listConfigs(*info, target);

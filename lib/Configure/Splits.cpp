@@ -202,9 +202,53 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
   return split;
 }
 
+/// Products on matrix units whose sum is dynamic, and one side at most: where
+/// both are, few programs would have few results, and all would take longer to
+/// compile.
+static std::optional<GuardedSplit>
+chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product) {
+  constexpr int64_t kTile = 128, kMostParts = 16;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  GuardedSplit guarded;
+  guarded.split.loop = product.k.front();
+  guarded.split.unit = kMatrixUnit;
+  guarded.split.partsFirst = true;
+  guarded.tile.assign(op.getNumLoops(), 1);
+  int64_t blocks = 1, numDynamic = 0;
+  auto count = [&](unsigned loop, int64_t tile) {
+    guarded.tile[loop] = tile;
+    if (ShapedType::isDynamic(extents[loop]))
+      ++numDynamic;
+    else if (llvm::MulOverflow(blocks, int64_t(llvm::divideCeil(extents[loop], tile)),
+                               blocks))
+      blocks = INT64_MAX;
+  };
+  for (unsigned loop : {product.m.front(), product.n.front()})
+    count(loop, kTile);
+  for (unsigned loop : product.batch)
+    count(loop, 1);
+  if (numDynamic > 1 || !ShapedType::isDynamic(extents[guarded.split.loop]) ||
+      blocks == 0 || blocks > kMatrixBlocks / 4)
+    return std::nullopt;
+  // Of a dynamic side, up to four tiles.
+  int64_t most = numDynamic ? 4 * blocks : blocks;
+  guarded.mostResults = most;
+  guarded.split.parts = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(kMatrixBlocks / most), 2, kMostParts);
+  guarded.fewestElements =
+      std::max(kFewestMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
+  return guarded;
+}
+
 std::optional<GuardedSplit>
 tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
   std::string reason;
+  if (std::optional<Contraction> product = matchContraction(op);
+      product && !op->hasAttr(kConfigAttr) &&
+      target.getFact("subgroup", 1) > 1 &&
+      isa<linalg::GenericOp>(op.getOperation()) &&
+      isForMatrixUnit(op, target) && !matchCombiners(op).empty())
+    return chooseGuardedMatrixSplit(op, *product);
   if (op->hasAttr(kConfigAttr) || target.getFact("subgroup", 1) <= 1 ||
       !isa<linalg::GenericOp>(op.getOperation()) ||
       op.getNumReductionLoops() == 0 || matchContraction(op) ||

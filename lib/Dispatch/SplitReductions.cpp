@@ -170,15 +170,26 @@ static Value extentOf(OpBuilder &b, linalg::GenericOp op, unsigned loop) {
   return {};
 }
 
+/// (extent + tile - 1) / tile, of extents that are not negative.
+static Value tilesOf(OpBuilder &b, Location loc, Value extent, int64_t tile) {
+  Value most = arith::ConstantIndexOp::create(b, loc, tile - 1);
+  Value size = arith::ConstantIndexOp::create(b, loc, tile);
+  Value up = b.createOrFold<arith::AddIOp>(loc, extent, most);
+  return b.createOrFold<arith::DivUIOp>(loc, up, size);
+}
+
 void tilewright::splitReductionGuarded(RewriterBase &rewriter,
                                        linalg::GenericOp op,
                                        const GuardedSplit &guarded) {
   Location loc = op.getLoc();
   Value results = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (type == utils::IteratorType::parallel)
-      results = rewriter.createOrFold<arith::MulIOp>(
-          loc, results, extentOf(rewriter, op, loop));
+    if (type == utils::IteratorType::parallel) {
+      Value extent = extentOf(rewriter, op, loop);
+      if (!guarded.tile.empty() && guarded.tile[loop] != 1)
+        extent = tilesOf(rewriter, loc, extent, guarded.tile[loop]);
+      results = rewriter.createOrFold<arith::MulIOp>(loc, results, extent);
+    }
   Value elements = extentOf(rewriter, op, guarded.split.loop);
   auto constant = [&](int64_t value) {
     return arith::ConstantIndexOp::create(rewriter, loc, value);

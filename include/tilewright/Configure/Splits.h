@@ -13,6 +13,7 @@
 //   sum of ? x ? -> ?              64 parts a row where the host finds few long
 //                                  rows, else none
 //   sum of ? x 512 -> ?            none: the rows fill the machine
+//   64 x ? times ? x 256           16 parts where the host finds a sum of 8192 or more
 
 #ifndef TILEWRIGHT_CONFIGURE_SPLITS_H
 #define TILEWRIGHT_CONFIGURE_SPLITS_H
@@ -48,11 +49,15 @@ mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,
 /// most `mostResults` results of at least `fewestElements` along the split loop.
 struct GuardedSplit {
   Split split;
+  /// What counts as one result: so many along loops of rows or columns of tiles
+  /// (by loop; empty: every result counts).
+  llvm::SmallVector<int64_t> tile;
   int64_t mostResults = 0, fewestElements = 0;
 };
 
-/// The split of a reduction with a dynamic number of results for the case that
-/// they are few; nothing where `chooseSplit` decides for all sizes.
+/// The split of a reduction with a dynamic number of results, or of a product on
+/// matrix units with a dynamic sum and at most one dynamic side, for the case
+/// that results are few and sums are long; nothing where `chooseSplit` decides for all sizes.
 std::optional<GuardedSplit> chooseGuardedSplit(mlir::linalg::LinalgOp op,
                                                TargetAttr target);
 

@@ -109,6 +109,8 @@ struct ReadWindowsPass
     : public tilewright::impl::ReadWindowsPassBase<ReadWindowsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    getOperation().walk(
+        [&](linalg::GenericOp op) { flattenChannels(rewriter, op); });
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.hasPureTensorSemantics())
         readWindows(rewriter, op);

@@ -38,6 +38,10 @@ mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 /// True if `op` has one input, one result and yields the input unchanged.
 bool isRelayout(mlir::linalg::GenericOp op);
 
+/// Makes one loop of the columns and channels of a convolution's windows where
+/// channels are few; true if `op` was replaced.
+bool flattenChannels(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Reads the inputs of `op` that are indexed by sums of loops through
 /// tilewright.im2col.
 void readWindows(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

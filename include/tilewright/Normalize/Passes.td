@@ -44,7 +44,8 @@ def ReadWindowsPass
   let description = [{
     An input that is indexed by sums of loops times positive constants (stride,
     dilation) is replaced by the view of all its windows, which the loops index
-    one by one.
+    one by one. Of convolutions of few channels, a window's columns and channels
+    become one loop first.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -194,7 +194,7 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
   if (stage == Stage::Place)
     keepHostForms();
   // Later stages add to what configure decided.
-  if (stage == Stage::Configure || stage == Stage::Pipeline)
+  if (stage >= Stage::Configure)
     collectExplanations();
   stop = options.stopAfter == stage ||
          (options.listConfigs && stage == Stage::Configure);

@@ -6,6 +6,8 @@
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -149,20 +151,21 @@ LogicalResult AsyncCopyRunOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyFragment(Operation *op, Type fragment, Type base,
-                                    int64_t stride, bool transposed) {
+                                    Value stride, bool transposed) {
   auto vector = cast<VectorType>(fragment);
   auto memory = cast<MemRefType>(base);
-  if (memory.getRank() != 1 ||
-      !isa_and_nonnull<SharedAttr>(memory.getMemorySpace()))
-    return op->emitOpError()
-           << "accesses shared memory of rank 1, not " << memory;
+  if (memory.getRank() != 1)
+    return op->emitOpError() << "accesses memory of rank 1, not " << memory;
   if (vector.getRank() != 2 ||
       vector.getElementType() != memory.getElementType())
     return op->emitOpError() << "moves vectors of rank 2 of the memory's type, "
                                 "not "
                              << vector;
-  if (stride < vector.getDimSize(transposed ? 0 : 1))
-    return op->emitOpError() << "has rows that overlap: stride " << stride;
+  APInt known;
+  if (matchPattern(stride, m_ConstantInt(&known)) &&
+      known.getSExtValue() < vector.getDimSize(transposed ? 0 : 1))
+    return op->emitOpError()
+           << "has rows that overlap: stride " << known.getSExtValue();
   return success();
 }
 
@@ -176,6 +179,31 @@ LogicalResult LoadFragmentOp::verify() {
 LogicalResult StoreFragmentOp::verify() {
   return verifyFragment(*this, getValue().getType(), getBase().getType(),
                         getStride(), getTransposed());
+}
+
+LogicalResult MapFragmentsOp::verify() {
+  Type type = getResult().getType(), element = getElementTypeOrSelf(type);
+  Block &block = getBody().front();
+  if (getFragments().empty() ||
+      block.getNumArguments() != getFragments().size())
+    return emitOpError() << "has " << getFragments().size()
+                         << " fragments and a body of "
+                         << block.getNumArguments() << " arguments";
+  for (auto [fragment, argument] :
+       llvm::zip_equal(getFragments(), block.getArguments()))
+    if (fragment.getType() != type || argument.getType() != element)
+      return emitOpError() << "maps fragments of " << type
+                           << " to one of the same type, element by element, not "
+                           << fragment.getType() << " as "
+                           << argument.getType();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield || yield.getValue().getType() != element)
+    return emitOpError() << "body must yield one " << element;
+  for (Operation &op : block.without_terminator())
+    if (op.getNumRegions() || !isPure(&op))
+      return emitOpError() << "body has " << op.getName().getStringRef()
+                           << ", which is not arithmetic on scalars";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

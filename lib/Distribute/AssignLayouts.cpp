@@ -27,88 +27,20 @@
 //   %c = tilewright.convert_layout %t from … to <rows across lanes>
 //   vector.transfer_write %c, %B…
 
-#include "LayoutRules.h"
+#include "LayoutAssigner.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
 
-namespace {
-
-enum Strength {
-  None = 0,
-  Repeated = 1,
-  Read = 2,
-  Reduced = 3,
-  Matrix = 4,
-  Pinned = 5
-};
-
-struct Proposal {
-  DistributedLayout layout;
-  Strength strength = None;
-};
-
-class LayoutAssigner {
-public:
-  explicit LayoutAssigner(func::FuncOp kernel) : kernel(kernel) {}
-  LogicalResult run();
-
-private:
-  LogicalResult propose(Block &block);
-  LogicalResult propose(Operation *op);
-  LogicalResult proposeFor(scf::ForOp loop);
-  /// Keeps the stronger of the old and the new proposal.
-  void offer(Value value, const DistributedLayout &layout, Strength strength) {
-    Proposal &old = proposals[value];
-    if (strength > old.strength)
-      old = {layout, strength};
-  }
-  /// The strongest proposal among the vector operands, or null.
-  const Proposal *strongestOperand(Operation *op);
-  bool staysOpaque(Operation *op);
-
-  LogicalResult settle(Block &block);
-  LogicalResult settle(Operation *op);
-  /// Layouts that `op` needs its vector operands in (null: as they come).
-  LogicalResult settleOperands(Operation *op);
-  FailureOr<Value> inLayout(Value value, const DistributedLayout &layout);
-  Value convert(Value value, const DistributedLayout &layout);
-  LogicalResult useInLayout(OpOperand &operand,
-                            const DistributedLayout &layout) {
-    FailureOr<Value> value = inLayout(operand.get(), layout);
-    if (succeeded(value))
-      operand.set(*value);
-    return success(succeeded(value));
-  }
-  bool isCheap(Operation *op);
-  void write(Operation *op, ArrayRef<DistributedLayout> layouts);
-  FailureOr<DistributedLayout> naturalLayout(VectorType type, AffineMap map);
-
-  func::FuncOp kernel;
-  ThreadRange threads;
-  int64_t accessBytes = 16;
-  bool opaque = false; // the kernel has opaque fragments
-  DenseMap<Value, Proposal> proposals;
-  /// Layouts that values ended up with.
-  DenseMap<Value, DistributedLayout> settled;
-  DenseMap<Value, SmallVector<std::pair<std::string, Value>>> versions;
-};
-
-} // namespace
-
-static bool isElementwise(Operation *op) {
+bool tilewright::isElementwise(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) &&
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 
-/// An operand of a matrix instruction out of shared memory, multiplied at once or
-/// in the next iteration of a loop.
-static bool isFragment(vector::TransferReadOp read) {
+bool tilewright::isFragment(vector::TransferReadOp read) {
   auto memory = dyn_cast<MemRefType>(read.getBase().getType());
   return memory && memory.getMemorySpace() &&
          llvm::all_of(read->getUsers(), [](Operation *user) {
@@ -116,12 +48,6 @@ static bool isFragment(vector::TransferReadOp read) {
            return (mma && mma.getInstruction()) ||
                   isa<scf::ForOp, scf::YieldOp>(user);
          });
-}
-
-/// A fragment that the instruction reads itself.
-static bool isOpaqueRead(Value value) {
-  auto read = value.getDefiningOp<vector::TransferReadOp>();
-  return read && isFragment(read);
 }
 
 /// The most bytes of `read` that a thread reads at once where a factor of a product is
@@ -152,13 +78,6 @@ static int64_t computedBytes(Value read, bool isSkinny) {
     return kStored;
   elements = elements ? elements : kSums;
   return std::max<int64_t>(bytes, packed ? elements / 2 : elements * bytes);
-}
-
-static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
-  SmallVector<int> result(permutation.size());
-  for (auto [position, dim] : llvm::enumerate(permutation))
-    result[dim] = position;
-  return result;
 }
 
 static std::vector<int> asInts(ArrayRef<int64_t> values) {
@@ -202,7 +121,7 @@ LogicalResult LayoutAssigner::propose(Block &block) {
   return success();
 }
 
-const Proposal *LayoutAssigner::strongestOperand(Operation *op) {
+auto LayoutAssigner::strongestOperand(Operation *op) -> const Proposal * {
   const Proposal *best = nullptr;
   for (Value operand : op->getOperands()) {
     auto it = proposals.find(operand);
@@ -222,7 +141,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
           return failure();
         offer(result, *layout, Pinned);
       }
-    if (!isa<scf::ForOp>(op))
+    if (!isa<scf::ForOp, scf::IfOp>(op))
       return success();
   }
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -333,28 +252,10 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
   } else if (isElementwise(op)) {
     if (const Proposal *source = strongestOperand(op)) {
       Proposal copy = *source;
-      if (!staysOpaque(op))
-        copy.layout = plainLayout(copy.layout);
-      offer(result, copy.layout, copy.strength);
+      offer(result, plainLayout(copy.layout), copy.strength);
     }
   }
   return success();
-}
-
-/// Whether an elementwise op is done on opaque fragments: it can be, and all it
-/// needs is there in the same layout, or can be.
-bool LayoutAssigner::staysOpaque(Operation *op) {
-  const DistributedLayout *layout = nullptr;
-  for (Value operand : op->getOperands()) {
-    if (isSplat(operand))
-      continue;
-    auto it = proposals.find(operand);
-    if (it == proposals.end() || !it->second.layout.isOpaque() ||
-        (layout && *layout != it->second.layout))
-      return false;
-    layout = &it->second.layout;
-  }
-  return layout && worksOnFragments(op, *layout);
 }
 
 LogicalResult LayoutAssigner::proposeFor(scf::ForOp loop) {
@@ -390,305 +291,6 @@ LogicalResult LayoutAssigner::proposeFor(scf::ForOp loop) {
     }
     link(argument, result);
   }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// 2. Settle
-//===----------------------------------------------------------------------===//
-
-void LayoutAssigner::write(Operation *op, ArrayRef<DistributedLayout> layouts) {
-  SmallVector<Attribute> attrs;
-  for (const DistributedLayout &layout : layouts)
-    attrs.push_back(toAttr(op->getContext(), layout));
-  op->setAttr(kLayoutsAttr, ArrayAttr::get(op->getContext(), attrs));
-}
-
-/// Computing these again costs less than moving data between lanes.
-bool LayoutAssigner::isCheap(Operation *op) {
-  if (matchPattern(op, m_Constant()) ||
-      isa<vector::CreateMaskOp, vector::ConstantMaskOp, vector::StepOp,
-          vector::BroadcastOp>(op))
-    return true;
-  if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    // The copy stands beside the read and sees the same memory; a second read
-    // of an address hits the cache.
-    auto memref = dyn_cast<MemRefType>(read.getBase().getType());
-    return memref && (!memref.getMemorySpace() || isFragment(read));
-  }
-  if (!isElementwise(op) && !isa<vector::ShapeCastOp, vector::TransposeOp>(op))
-    return false;
-  if (proposals[op->getResult(0)].strength == None)
-    return true;
-  // A factor of a skinny product that is computed from what was read.
-  LoweringConfigAttr config = getConfig(op);
-  return config && config.getStrategy() == Strategy::SkinnyContraction &&
-         isElementwise(op) && proposals[op->getResult(0)].strength <= Read &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return !laidOutType(operand.getType()) ||
-                  (operand.getDefiningOp() && isCheap(operand.getDefiningOp()));
-         });
-}
-
-FailureOr<Value> LayoutAssigner::inLayout(Value value,
-                                          const DistributedLayout &layout) {
-  auto it = settled.find(value);
-  if (it != settled.end() && it->second == layout)
-    return value;
-  std::string text = layout.print();
-  for (auto &[known, version] : versions[value])
-    if (known == text)
-      return version;
-  // Opaque layouts are reached from their plain ones, and left to them.
-  std::optional<DistributedLayout> between;
-  if (layout.isOpaque() && !isSplat(value) && !isOpaqueRead(value))
-    between = plainLayout(layout);
-  else if (it != settled.end() && it->second.isOpaque() &&
-           plainLayout(it->second) != layout)
-    between = plainLayout(it->second);
-  if (between) {
-    FailureOr<Value> plain = inLayout(value, *between);
-    if (failed(plain))
-      return failure();
-    FailureOr<Value> result =
-        layout.isOpaque() ? convert(*plain, layout) : inLayout(*plain, layout);
-    if (succeeded(result))
-      versions[value].push_back({text, *result});
-    return result;
-  }
-
-  Operation *op = value.getDefiningOp();
-  Value result;
-  if (op && isCheap(op)) {
-    bool unsettled = it == settled.end();
-    // A wide read is only repeated where it stays reasonably wide.
-    auto read = dyn_cast<vector::TransferReadOp>(op);
-    bool repeat = true;
-    if (read && !read.hasBroadcastDim() && !unsettled) {
-      auto type = cast<VectorType>(value.getType());
-      unsigned last = read.getPermutationMap().getNumDims() - 1;
-      int dim = -1;
-      for (auto [position, expr] :
-           llvm::enumerate(read.getPermutationMap().getResults()))
-        if (auto memory = dyn_cast<AffineDimExpr>(expr);
-            memory && memory.getPosition() == last)
-          dim = position;
-      repeat = opaque ||
-               (dim >= 0 && contiguousBytes(layout, dim,
-                                           elementBytes(type.getElementType())) >= 32);
-    }
-    if (repeat) {
-      OpBuilder builder(op);
-      builder.setInsertionPointAfter(op);
-      Operation *copy = unsettled && !op->hasAttr(kLayoutsAttr)
-                            ? op
-                            : builder.clone(*op);
-      copy->removeAttr(kLayoutsAttr);
-      result = copy->getResult(0);
-      settled[result] = layout;
-      proposals[result] = {layout, proposals[value].strength};
-      write(copy, {layout});
-      if (failed(settleOperands(copy)))
-        return failure();
-    }
-  }
-  if (!result) {
-    if (it == settled.end())
-      return emitError(value.getLoc())
-             << "vector " << value.getType() << " has no layout to convert from";
-    result = convert(value, layout);
-  }
-  versions[value].push_back({text, result});
-  return result;
-}
-
-/// `value`, which is settled, converted to another layout.
-Value LayoutAssigner::convert(Value value, const DistributedLayout &layout) {
-  OpBuilder builder(value.getContext());
-  builder.setInsertionPointAfterValue(value);
-  MLIRContext *context = value.getContext();
-  auto convert = ConvertLayoutOp::create(
-      builder, value.getLoc(), value.getType(), value,
-      toAttr(context, settled.find(value)->second), toAttr(context, layout));
-  write(convert, {layout});
-  settled[convert.getResult()] = layout;
-  return convert.getResult();
-}
-
-LogicalResult LayoutAssigner::settle(Block &block) {
-  SmallVector<Operation *> ops;
-  for (Operation &op : block)
-    ops.push_back(&op);
-  for (Operation *op : ops)
-    if (failed(settle(op)))
-      return failure();
-  return success();
-}
-
-LogicalResult LayoutAssigner::settle(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    SmallVector<DistributedLayout> layouts;
-    for (auto [init, argument, result] :
-         llvm::zip_equal(loop.getInitArgsMutable(), loop.getRegionIterArgs(),
-                         loop.getResults())) {
-      if (!laidOutType(argument.getType()))
-        continue;
-      const DistributedLayout &layout = proposals[argument].layout;
-      layouts.push_back(layout);
-      settled[argument] = layout;
-      settled[result] = layout;
-      if (failed(useInLayout(init, layout)))
-        return failure();
-    }
-    if (!layouts.empty())
-      write(op, layouts);
-    if (failed(settle(*loop.getBody())))
-      return failure();
-    auto yields = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    for (auto [yielded, argument] : llvm::zip_equal(
-             yields->getOpOperands(), loop.getRegionIterArgs()))
-      if (laidOutType(argument.getType()) &&
-          failed(useInLayout(yielded, settled.find(argument)->second)))
-        return failure();
-    return success();
-  }
-  if (auto warps = dyn_cast<WarpsOp>(op)) {
-    ThreadRange outer = threads;
-    threads.firstWarp = warps.getFirst();
-    threads.warps = warps.getCount();
-    LogicalResult result = settle(warps.getBody().front());
-    threads = outer;
-    return result;
-  }
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      if (failed(settle(block)))
-        return failure();
-  SmallVector<DistributedLayout> layouts;
-  for (Value result : op->getResults())
-    if (laidOutType(result.getType())) {
-      const Proposal &proposal = proposals[result];
-      // Adapts: waits until a use asks.
-      if (proposal.strength == None)
-        return success();
-      settled[result] = proposal.layout;
-      layouts.push_back(proposal.layout);
-    }
-  if (!layouts.empty())
-    write(op, layouts);
-  return settleOperands(op);
-}
-
-LogicalResult LayoutAssigner::settleOperands(Operation *op) {
-  if (auto store = dyn_cast<vector::TransferWriteOp>(op)) {
-    VectorType type = laidOutType(store.getVector().getType());
-    if (!type)
-      return success();
-    auto natural = naturalLayout(type, store.getPermutationMap());
-    if (failed(natural))
-      return op->emitOpError() << "has no coalesced layout for " << type;
-    DistributedLayout layout = *natural;
-    if (auto it = settled.find(store.getVector()); it != settled.end()) {
-      auto memref = cast<MemRefType>(store.getBase().getType());
-      AffineMap map = store.getPermutationMap();
-      int dim = -1;
-      for (auto [position, expr] : llvm::enumerate(map.getResults()))
-        if (cast<AffineDimExpr>(expr).getPosition() == map.getNumDims() - 1)
-          dim = position;
-      int64_t bytes = elementBytes(type.getElementType());
-      int64_t wanted = std::min<int64_t>(
-          32, dim < 0 ? 0 : contiguousBytes(*natural, dim, bytes));
-      if (it->second.isOpaque())
-        layout = plainLayout(it->second);
-      else if (opaque || memref.getMemorySpace() || dim < 0 ||
-          contiguousBytes(it->second, dim, bytes) >= wanted)
-        layout = it->second;
-    }
-    if (failed(useInLayout(store.getValueToStoreMutable(), layout)))
-      return failure();
-    if (!store.getMask())
-      return success();
-    OpOperand &mask = *store.getMaskMutable().begin();
-    return useInLayout(mask, layout);
-  }
-  if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op)) {
-    const DistributedLayout source =
-        plainLayout(proposals[reduction.getSource()].layout);
-    if (failed(useInLayout(reduction.getSourceMutable(), source)))
-      return failure();
-    if (!laidOutType(reduction.getAcc().getType()))
-      return success();
-    return useInLayout(reduction.getAccMutable(),
-                       reduceDims(source, reduction.getReductionDims()));
-  }
-  if (op->getNumResults() == 0 || !laidOutType(op->getResult(0).getType()))
-    return success();
-  DistributedLayout layout = settled.find(op->getResult(0))->second;
-
-  if (auto mma = dyn_cast<MmaOp>(op)) {
-    if (mma.getInstruction()) {
-      auto layouts = instructionLayouts(mma, threads);
-      if (failed(layouts))
-        return failure();
-      if (laidOutType(mma.getA().getType()) &&
-          failed(useInLayout(mma.getAMutable(), layouts->a)))
-        return failure();
-      if (laidOutType(mma.getB().getType()) &&
-          failed(useInLayout(mma.getBMutable(), layouts->b)))
-        return failure();
-    } else if (laidOutType(mma.getA().getType()) ||
-               laidOutType(mma.getB().getType())) {
-      return op->emitOpError()
-             << "multiplies by FMA, which takes operands from shared memory; "
-                "add the operand to 'promote' in the lowering config";
-    }
-    return useInLayout(mma.getAccMutable(), layout);
-  }
-  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
-    auto from = DistributedLayout::parse(
-        std::string(convert.getFrom().getText()), layout.shape());
-    if (!from)
-      return op->emitOpError() << from.error();
-    return useInLayout(convert.getSourceMutable(), *from);
-  }
-  if (auto transpose = dyn_cast<vector::TransposeOp>(op)) {
-    SmallVector<int> back = inverse(transpose.getPermutation());
-    return useInLayout(transpose.getVectorMutable(),
-                       layout.transpose({back.begin(), back.end()}));
-  }
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    VectorType source = laidOutType(broadcast.getSourceType());
-    return source ? useInLayout(broadcast.getSourceMutable(),
-                                broadcastSource(layout, source))
-                  : success();
-  }
-  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
-    VectorType source = laidOutType(cast.getSource().getType());
-    if (!source)
-      return success();
-    auto needed = castUnitDims(layout, source.getShape());
-    if (failed(needed))
-      return op->emitOpError() << "changes more than unit dims";
-    return useInLayout(cast.getSourceMutable(), *needed);
-  }
-  if (auto interleave = dyn_cast<vector::InterleaveOp>(op)) {
-    auto half = halfOf(layout);
-    if (failed(half))
-      return op->emitOpError() << "has pairs that are no neighbours in registers";
-    return failure(failed(useInLayout(interleave.getLhsMutable(), *half)) ||
-                   failed(useInLayout(interleave.getRhsMutable(), *half)));
-  }
-  if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    if (!read.getMask())
-      return success();
-    if (!read.getPermutationMap().isMinorIdentity())
-      return op->emitOpError() << "has a mask and a permutation";
-    return useInLayout(*read.getMaskMutable().begin(), layout);
-  }
-  for (OpOperand &operand : op->getOpOperands())
-    if (laidOutType(operand.get().getType()) &&
-        failed(useInLayout(operand, layout)))
-      return failure();
   return success();
 }
 

@@ -11,7 +11,6 @@
 //     …                                             %5 = arith.addf %1, %1 : f32 …
 
 #include "ThreadCode.h"
-#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -30,8 +29,9 @@ class Distributor {
 public:
   Distributor(func::FuncOp source, func::FuncOp target, LaunchAttr launch)
       : code(source, target, launch) {}
-  LogicalResult mapArguments();
   LogicalResult block(Block &source);
+
+  ThreadCode code;
 
 private:
   LogicalResult op(Operation *op);
@@ -50,123 +50,10 @@ private:
   /// The reverse: defines `values` from flat ones.
   LogicalResult unflatten(ValueRange values, ValueRange flat);
 
-  ThreadCode code;
   int64_t nextBarrier = 1;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Signature
-//===----------------------------------------------------------------------===//
-
-/// Arguments of the thread form: buffers, then dims (and for each window its
-/// strides and its offset), then host scalars.
-static SmallVector<Attribute> scalarArguments(func::FuncOp source,
-                                              SmallVectorImpl<Type> &types) {
-  MLIRContext *context = source.getContext();
-  SmallVector<Attribute> scalars;
-  int64_t operand = 0, hostScalar = 0;
-  SmallVector<Type> hostTypes;
-  SmallVector<Attribute> hostScalars;
-  for (Type type : source.getArgumentTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
-    if (!memref) {
-      hostScalars.push_back(HostScalarAttr::get(context, hostScalar++));
-      hostTypes.push_back(type);
-      continue;
-    }
-    types.push_back(MemRefType::get({ShapedType::kDynamic},
-                                    memoryElement(memref.getElementType())));
-    for (auto [dim, size] : llvm::enumerate(memref.getShape()))
-      if (ShapedType::isDynamic(size))
-        scalars.push_back(DimAttr::get(context, operand, dim));
-    SmallVector<int64_t> strides;
-    if (getWindowStrides(memref, strides)) {
-      for (auto [dim, stride] : llvm::enumerate(strides))
-        if (ShapedType::isDynamic(stride))
-          scalars.push_back(StrideAttr::get(context, operand, dim));
-      scalars.push_back(OffsetAttr::get(context, operand));
-    }
-    ++operand;
-  }
-  types.append(scalars.size(), IndexType::get(context));
-  llvm::append_range(types, hostTypes);
-  llvm::append_range(scalars, hostScalars);
-  return scalars;
-}
-
-/// True if the kernel both reads and writes buffer `operand`.
-static bool isUpdated(func::FuncOp source, int64_t operand) {
-  auto access = source->getAttrOfType<ArrayAttr>(kAccessAttr);
-  if (!access || operand >= int64_t(access.size()))
-    return false;
-  auto text = dyn_cast<StringAttr>(access[operand]);
-  return text && text.getValue() == "readwrite";
-}
-
-LogicalResult Distributor::mapArguments() {
-  func::FuncOp source = code.source;
-  ValueRange arguments = code.target.getArguments();
-  Location loc = source.getLoc();
-  int64_t buffers = llvm::count_if(source.getArgumentTypes(),
-                                   [](Type type) { return isa<MemRefType>(type); });
-  size_t nextBuffer = 0, nextScalar = buffers;
-  SmallVector<std::pair<BlockArgument, MemRefType>> memrefs;
-  for (BlockArgument argument : source.getArguments())
-    if (auto type = dyn_cast<MemRefType>(argument.getType()))
-      memrefs.push_back({argument, type});
-  for (auto [argument, type] : memrefs) {
-    SmallVector<int64_t> strides;
-    bool isView = getWindowStrides(type, strides);
-    if ((!isView && !type.getLayout().isIdentity()) || type.getMemorySpace())
-      return source.emitError() << "argument " << argument.getArgNumber() << " of "
-                                << type << " must be strided global memory";
-    MemView view;
-    int64_t operand = nextBuffer;
-    view.base = arguments[nextBuffer++];
-    BufferDivisors divisors = argumentDivisors(source, argument, code.accessBytes);
-    view.offsetDivisor = divisors.offset;
-    view.sizeDivisors = divisors.sizes;
-    view.strideDivisors = divisors.strides;
-    view.element = type.getElementType();
-    view.updated = isUpdated(source, operand);
-    int64_t rank = type.getRank();
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      bool dynamic = type.isDynamicDim(dim);
-      view.sizes.push_back(dynamic ? Index(arguments[nextScalar++])
-                                   : Index(type.getDimSize(dim)));
-    }
-    if (isView) {
-      for (int64_t stride : strides) {
-        bool dynamic = ShapedType::isDynamic(stride);
-        view.strides.push_back(dynamic ? Index(arguments[nextScalar++])
-                                       : Index(stride));
-      }
-      view.offset = Index(arguments[nextScalar++]);
-      code.defineView(argument, view);
-      continue;
-    }
-    view.strides.assign(rank, Index(1));
-    for (int64_t dim = rank - 2; dim >= 0; --dim)
-      view.strides[dim] =
-          code.multiply(loc, view.strides[dim + 1], view.sizes[dim + 1]);
-    code.defineView(argument, view);
-  }
-  for (BlockArgument argument : source.getArguments())
-    if (!isa<MemRefType>(argument.getType()))
-      code.scalars.map(argument, arguments[nextScalar++]);
-  for (auto [argument, type] : memrefs)
-    if (std::optional<Padding> padding = getPadding(argument)) {
-      MemView view = *code.view(argument);
-      view.padding = {padding->inside, {}, padding->fill,
-                      !padding->symbols.empty() || !type.hasStaticShape()};
-      for (BlockArgument symbol : padding->symbols)
-        view.padding->symbols.push_back(code.mapped(OpFoldResult(symbol)));
-      code.defineView(argument, view);
-    }
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Ops
@@ -196,6 +83,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](vector::MultiDimReductionOp op) { return code.reduce(op); })
       .Case([&](ConvertLayoutOp op) { return code.convert(op); })
       .Case([&](MmaOp op) { return code.mma(op); })
+      .Case([&](MapFragmentsOp op) { return code.mapFragments(op); })
       .Case([&](AsyncCopyOp op) { return code.asyncCopy(op); })
       .Case([&](TileIdOp op) { return code.tileId(op); })
       .Case([&](WarpsOp op) { return warps(op); })
@@ -629,7 +517,7 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
 
   Distributor distributor(kernel, target, launch);
   auto build = [&]() -> LogicalResult {
-    if (failed(distributor.mapArguments()) ||
+    if (failed(distributor.code.mapArguments()) ||
         failed(distributor.block(kernel.getBody().front())))
       return failure();
     return success();

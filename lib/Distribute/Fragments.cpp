@@ -3,23 +3,26 @@
 //
 // Opaque fragments: matrices that a subgroup holds in an arrangement which only
 // the matrix instruction knows. In thread form each is one vector of rank 2, a
-// register of its layout. They come from shared memory, and every way to or from
-// another layout leads through it: a subgroup has room for two matrices there,
-// used in turn, so that one barrier is enough for each.
+// register of its layout. Reads and writes of memory in an opaque layout are loads
+// and stores of whole matrices, of shared and of global memory. Every way to or
+// from another layout leads through shared memory: a subgroup has room for two
+// matrices there, used in turn, so that one barrier is enough for each.
 //
 //   %p = tilewright.convert_layout %acc from <opaque=acc …> to <plain>
 // becomes, for each matrix,
-//   tilewright.store_fragment %acc0, %slot[…] stride 20
+//   tilewright.store_fragment %acc0, %slot[…] stride %c20
 //   gpu.barrier
 //   %p0 = vector.load %slot[…] …
+//
+//   vector.transfer_write %acc, %out[%i, %j] {tilewright.layouts = [<opaque=acc …>]}
+// becomes, for each matrix,
+//   tilewright.store_fragment %acc0, %out[%i * %columns + %j …] stride %columns
 //
 // The plain layout of an opaque one keeps the matrices where they are among
 // subgroups and spreads each over the lanes: rows across lanes, up to four
 // neighbours in a row by one lane.
 
 #include "ThreadCode.h"
-
-#include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -30,8 +33,7 @@ using namespace tilewright;
 using layout::Level;
 using layout::Mode;
 
-/// The dims of a block vector that are the rows and columns of its matrices.
-static std::pair<int, int> matrixDims(const DistributedLayout &opaque) {
+std::pair<int, int> tilewright::matrixDims(const DistributedLayout &opaque) {
   bool swapped = StringRef(opaque.opaqueName()).ends_with(kTransposedSuffix);
   return swapped ? std::pair(1, 0) : std::pair(0, 1);
 }
@@ -79,30 +81,17 @@ bool tilewright::isSplat(Value value) {
   return broadcast && !laidOutType(broadcast.getSourceType());
 }
 
-bool tilewright::worksOnFragments(Operation *op,
-                                  const DistributedLayout &opaque) {
-  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
-           arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-           arith::MaxNumFOp, arith::MinNumFOp, arith::ExtFOp, arith::TruncFOp,
-           arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MaxSIOp,
-           arith::MinSIOp>(op))
-    return false;
-  TargetAttr target = getTarget(op);
-  auto names = target ? target.getFacts().getAs<ArrayAttr>("mma") : ArrayAttr();
-  Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  VectorType type = fragmentType(opaque, element);
-  return names && llvm::any_of(names.getAsRange<StringAttr>(),
-                               [&](StringAttr name) {
-    auto known = MatrixInstruction::parse(op->getContext(), name);
-    return known && known->opaque && known->m == type.getDimSize(0) &&
-           known->n == type.getDimSize(1) && known->accumulator == element;
-  });
+/// "a", "b" or "acc".
+static StringRef useOf(const DistributedLayout &opaque) {
+  StringRef use = opaque.opaqueName();
+  use.consume_back(kTransposedSuffix);
+  return use;
 }
 
-/// A fragment out of shared memory, as the instruction reads it: rows or columns
-/// of the matrix are rows of the memory.
-LogicalResult ThreadCode::readFragments(vector::TransferReadOp op,
-                                        const DistributedLayout &layout) {
+/// Where the matrices of a transfer op are in memory.
+FailureOr<ThreadCode::FragmentPlaces>
+ThreadCode::fragmentPlaces(VectorTransferOpInterface op,
+                           const DistributedLayout &layout) {
   Location loc = op.getLoc();
   FailureOr<MemView> mem = view(op.getBase());
   if (failed(mem))
@@ -110,42 +99,90 @@ LogicalResult ThreadCode::readFragments(vector::TransferReadOp op,
   auto refuse = [&](StringRef why) {
     return op.emitOpError() << "cannot be an opaque fragment: " << why;
   };
-  if (!mem->shared || !mem->shared.getSwizzle().empty())
-    return refuse("it is not plain shared memory");
+  if (mem->shared && !mem->shared.getSwizzle().empty())
+    return refuse("its shared memory is swizzled");
   if (op.getMask() || op.hasOutOfBoundsDim() || op.hasBroadcastDim() ||
-      layout.rank() != 2)
-    return refuse("it has a mask, bounds or broadcast dims");
+      layout.rank() != 2 || mem->padding)
+    return refuse("it has a mask, bounds, padding or broadcast dims");
 
   // Strides in memory of the vector's dims.
-  SmallVector<int64_t> strides;
+  FragmentPlaces places;
   Index base = mem->offset;
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), mem->strides))
     base = add(loc, base, multiply(loc, mapped(OpFoldResult(index)), stride));
-  SmallVector<Index> coordinates = warpCoordinates(layout);
+  SmallVector<Index> strides, coordinates = warpCoordinates(layout);
   for (auto [dim, expr] : llvm::enumerate(op.getPermutationMap().getResults())) {
-    const Index &stride =
-        mem->strides[cast<AffineDimExpr>(expr).getPosition()];
-    if (!stride.isConstant())
-      return refuse("its memory has dynamic strides");
-    strides.push_back(stride.constant);
-    base = add(loc, base, multiply(loc, coordinates[dim], stride));
+    strides.push_back(mem->strides[cast<AffineDimExpr>(expr).getPosition()]);
+    base = add(loc, base, multiply(loc, coordinates[dim], strides[dim]));
   }
   auto [row, column] = matrixDims(layout);
-  bool transposed = strides[column] != 1;
-  if (transposed && strides[row] != 1)
+  auto isUnit = [&](int dim) {
+    return strides[dim].isConstant() && strides[dim].constant == 1;
+  };
+  places.transposed = !isUnit(column);
+  if (places.transposed && !isUnit(row))
     return refuse("neither rows nor columns are contiguous");
-  StringRef use = StringRef(layout.opaqueName());
-  use.consume_back(kTransposedSuffix);
-  Registers fragments;
+  places.memory = mem->base;
+  places.element = mem->element;
+  places.stride = materialize(loc, strides[places.transposed ? column : row]);
   for (int64_t reg = 0; reg < layout.numRegisters(); ++reg) {
-    std::vector<int64_t> at = layout.registerOffset(reg);
-    Value offset = materialize(
-        loc, add(loc, base, Index(at[0] * strides[0] + at[1] * strides[1])));
-    fragments.push_back(LoadFragmentOp::create(
-        b, loc, fragmentType(layout, mem->element), use, mem->base, offset,
-        transposed ? strides[column] : strides[row], transposed));
+    Index offset = base;
+    for (auto [at, stride] : llvm::zip_equal(layout.registerOffset(reg), strides))
+      offset = add(loc, offset, multiply(loc, Index(at), stride));
+    places.offsets.push_back(materialize(loc, offset));
   }
+  return places;
+}
+
+LogicalResult ThreadCode::readFragments(vector::TransferReadOp op,
+                                        const DistributedLayout &layout) {
+  FailureOr<FragmentPlaces> places = fragmentPlaces(op, layout);
+  if (failed(places))
+    return failure();
+  Registers fragments;
+  for (Value offset : places->offsets)
+    fragments.push_back(LoadFragmentOp::create(
+        b, op.getLoc(), fragmentType(layout, places->element), useOf(layout),
+        places->memory, offset, places->stride, places->transposed));
   define(op.getVector(), fragments);
+  return success();
+}
+
+LogicalResult ThreadCode::writeFragments(vector::TransferWriteOp op,
+                                         const DistributedLayout &layout) {
+  FailureOr<Registers> fragments = registers(op.getVector());
+  if (failed(fragments))
+    return failure();
+  FailureOr<FragmentPlaces> places = fragmentPlaces(op, layout);
+  if (failed(places))
+    return failure();
+  for (auto [offset, fragment] : llvm::zip_equal(places->offsets, *fragments))
+    StoreFragmentOp::create(b, op.getLoc(), fragment, places->memory, offset,
+                            places->stride, places->transposed);
+  return success();
+}
+
+/// The body for each fragment, on what is the same for all of its elements.
+LogicalResult ThreadCode::mapFragments(MapFragmentsOp op) {
+  SmallVector<Registers> operands;
+  for (Value fragment : op.getFragments()) {
+    FailureOr<Registers> held = registers(fragment);
+    if (failed(held))
+      return failure();
+    operands.push_back(*held);
+  }
+  Registers results;
+  for (size_t reg = 0; reg < operands.front().size(); ++reg) {
+    SmallVector<Value> fragments;
+    for (const Registers &operand : operands)
+      fragments.push_back(operand[reg]);
+    auto map = MapFragmentsOp::create(b, op.getLoc(), fragments[0].getType(),
+                                      fragments);
+    IRMapping mapping = scalars;
+    op.getBody().cloneInto(&map.getBody(), mapping);
+    results.push_back(map.getResult());
+  }
+  define(op.getResult(), results);
   return success();
 }
 
@@ -173,6 +210,7 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   mem.shared = SharedAttr::get(b.getContext(), {});
   mem.element = element;
   Index mine = multiply(loc, Index(warp()), Index(2 * slot));
+  Value rowStride = constant(loc, stride);
 
   int64_t count = opaque.numRegisters();
   int64_t share = plain.numRegisters() / count;
@@ -189,7 +227,7 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
     bool transposed = row != 0;
     if (unpacks) {
       StoreFragmentOp::create(b, loc, (*source)[fragment], mem.base, whole,
-                              stride, transposed);
+                              rowStride, transposed);
       barrier(loc);
     }
     OpBuilder::InsertionGuard guard(b);
@@ -219,10 +257,9 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
     }
     if (!unpacks) {
       barrier(loc);
-      StringRef use = StringRef(opaque.opaqueName());
-      use.consume_back(kTransposedSuffix);
-      result[fragment] = LoadFragmentOp::create(b, loc, type, use, mem.base,
-                                                whole, stride, transposed);
+      result[fragment] =
+          LoadFragmentOp::create(b, loc, type, useOf(opaque), mem.base, whole,
+                                 rowStride, transposed);
     }
   }
   barrier(loc);

@@ -93,6 +93,9 @@ mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
 /// the block vector's dims are those of the matrix in reverse.
 constexpr llvm::StringLiteral kTransposedSuffix = ".t";
 
+/// The dims of a block vector that are the rows and columns of its matrices.
+std::pair<int, int> matrixDims(const DistributedLayout &opaque);
+
 /// What one register of an opaque layout is in thread form.
 mlir::VectorType fragmentType(const DistributedLayout &opaque,
                               mlir::Type element);
@@ -108,11 +111,6 @@ DistributedLayout plainLayout(const DistributedLayout &layout);
 
 /// A constant or a broadcast scalar: it can be made in any layout.
 bool isSplat(mlir::Value value);
-
-/// Whether an elementwise op can be done on opaque fragments of this layout,
-/// where no thread knows which elements it has: arithmetic whose result is an
-/// accumulator that the target has in this shape.
-bool worksOnFragments(mlir::Operation *op, const DistributedLayout &opaque);
 
 /// Layouts of a matrix instruction's operands and accumulator over the whole
 /// block tile.

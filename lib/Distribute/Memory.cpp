@@ -428,6 +428,8 @@ LogicalResult ThreadCode::write(vector::TransferWriteOp op) {
   FailureOr<Registers> values = registers(op.getVector());
   if (failed(layout) || failed(values))
     return failure();
+  if (layout->isOpaque())
+    return writeFragments(op, *layout);
   FailureOr<Access> found =
       access(op, op.getBase(), op.getIndices(), op.getPermutationMap(),
              op.getInBounds(), op.getVectorType(), *layout);

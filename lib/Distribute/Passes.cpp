@@ -13,6 +13,7 @@
 namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
+#define GEN_PASS_DEF_KEEPFRAGMENTSPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
 #define GEN_PASS_DECL_PRINTLAYOUTSPASS
 #define GEN_PASS_DEF_PRINTLAYOUTSPASS
@@ -37,6 +38,14 @@ struct LoadFragmentsPass
   void runOnOperation() override {
     if (isKernel(getOperation()))
       loadFragments(getOperation());
+  }
+};
+
+struct KeepFragmentsPass
+    : tilewright::impl::KeepFragmentsPassBase<KeepFragmentsPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(keepFragments(getOperation())))
+      signalPassFailure();
   }
 };
 
@@ -80,6 +89,7 @@ void tilewright::registerDistributePasses() {
 void tilewright::populateDistributePipeline(OpPassManager &pm,
                                             const DistributeOptions &) {
   pm.addNestedPass<func::FuncOp>(createLoadFragmentsPass());
+  pm.addNestedPass<func::FuncOp>(createKeepFragmentsPass());
   pm.addNestedPass<func::FuncOp>(createAssignLayoutsPass());
   pm.addNestedPass<func::FuncOp>(createDistributePass());
   pm.addPass(createLowerAffinePass());

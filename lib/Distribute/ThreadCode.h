@@ -4,13 +4,14 @@
 // The state of one kernel's distribution: who the thread is, what it holds of
 // each vector, and where memory lies. The members are implemented by subject:
 //   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
+//   Arguments.cpp    the signature of the thread form
 //   Memory.cpp       views of memory; reads and writes of block vectors
 //   UnalignedRuns.cpp  those of rows that begin anywhere
 //   Padding.cpp      what is inside of a padded operand
 //   AsyncCopy.cpp    copies from global to shared memory without registers
 //   TileId.cpp       which tile the block computes
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
-//   Fragments.cpp    opaque fragments out of memory, and their conversions
+//   Fragments.cpp    opaque fragments: memory, bodies, conversions
 //   Convert.cpp      convert_layout as planned by the layout library
 //   ConvertByShuffles.cpp  its plans within a warp
 //   Mma.cpp          matrix products by FMA from shared memory
@@ -99,6 +100,9 @@ public:
     views[memref] = std::move(value);
   }
 
+  /// Views and scalars for all arguments of the source kernel.
+  mlir::LogicalResult mapArguments();
+
   //===--- Index arithmetic (folds constants) -----------------------------===//
   mlir::Value constant(mlir::Location loc, int64_t value);
   mlir::Value materialize(mlir::Location loc, Index index);
@@ -134,9 +138,13 @@ public:
   /// the memory does not allow it.
   bool readMatrices(mlir::vector::TransferReadOp op,
                     const DistributedLayout &layout);
-  /// Opaque fragments out of shared memory, and to and from other layouts.
+  /// Opaque fragments out of and into memory, as they are, and to and from other
+  /// layouts.
   mlir::LogicalResult readFragments(mlir::vector::TransferReadOp op,
                                     const DistributedLayout &layout);
+  mlir::LogicalResult writeFragments(mlir::vector::TransferWriteOp op,
+                                     const DistributedLayout &layout);
+  mlir::LogicalResult mapFragments(MapFragmentsOp op);
   mlir::LogicalResult convertFragments(ConvertLayoutOp op,
                                        const DistributedLayout &from,
                                        const DistributedLayout &to);
@@ -187,6 +195,15 @@ private:
   mlir::SmallVector<Index>
   coordinates(const DistributedLayout &layout,
               mlir::ArrayRef<layout::Level> levels);
+  struct FragmentPlaces {
+    mlir::Value memory, stride; // of rows, if transposed of columns
+    mlir::SmallVector<mlir::Value> offsets; // one per register
+    mlir::Type element;
+    bool transposed = false;
+  };
+  mlir::FailureOr<FragmentPlaces>
+  fragmentPlaces(mlir::VectorTransferOpInterface op,
+                 const DistributedLayout &layout);
   struct Access;
   mlir::FailureOr<Access> access(mlir::Operation *op, mlir::Value memref,
                                  mlir::OperandRange indices,
@@ -243,6 +260,12 @@ private:
   /// By element type and first warp: ranges of warps run side by side.
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> scratches;
 };
+
+/// The scalar arguments of the thread form: dims of buffers, for each window its
+/// strides and its offset, then host scalars. Appends the types of all arguments.
+mlir::SmallVector<mlir::Attribute>
+scalarArguments(mlir::func::FuncOp source,
+                mlir::SmallVectorImpl<mlir::Type> &types);
 
 /// Whether `expr`, of constant coefficients, becomes more along `dim`.
 bool growsAlong(mlir::AffineExpr expr, unsigned dim, unsigned numDims);

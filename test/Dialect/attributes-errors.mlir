@@ -38,31 +38,57 @@ func.func @extents_differ(%a: vector<4x8xf32>, %b: vector<4x4xf32>, %c: vector<4
 // -----
 
 func.func private @fragment_use(%s: memref<64xf32, #tilewright.shared>, %i: index) {
+  %c8 = arith.constant 8 : index
   // expected-error @below {{has use 'c'; a, b, acc exist}}
-  %f = tilewright.load_fragment "c" %s[%i] stride 8 : memref<64xf32, #tilewright.shared> -> vector<8x8xf32>
+  %f = tilewright.load_fragment "c" %s[%i] stride %c8 : memref<64xf32, #tilewright.shared> -> vector<8x8xf32>
   return
 }
 
 // -----
 
-func.func private @fragment_of_global_memory(%s: memref<?xf32>, %i: index) {
-  // expected-error @below {{accesses shared memory of rank 1, not 'memref<?xf32>'}}
-  %f = tilewright.load_fragment "a" %s[%i] stride 8 : memref<?xf32> -> vector<8x8xf32>
+func.func private @fragment_of_two_dims(%s: memref<?x8xf32>, %i: index) {
+  // expected-error @below {{accesses memory of rank 1, not 'memref<?x8xf32>'}}
+  %f = tilewright.load_fragment "a" %s[%i] stride %i : memref<?x8xf32> -> vector<8x8xf32>
   return
 }
 
 // -----
 
 func.func private @fragment_type(%s: memref<64xf32, #tilewright.shared>, %i: index, %f: vector<8x8xf16>) {
+  %c8 = arith.constant 8 : index
   // expected-error @below {{moves vectors of rank 2 of the memory's type, not 'vector<8x8xf16>'}}
-  tilewright.store_fragment %f, %s[%i] stride 8 : vector<8x8xf16>, memref<64xf32, #tilewright.shared>
+  tilewright.store_fragment %f, %s[%i] stride %c8 : vector<8x8xf16>, memref<64xf32, #tilewright.shared>
   return
 }
 
 // -----
 
 func.func private @fragment_stride(%s: memref<64xf32, #tilewright.shared>, %i: index, %f: vector<16x8xf32>) {
+  %c8 = arith.constant 8 : index
   // expected-error @below {{has rows that overlap: stride 8}}
-  tilewright.store_fragment transposed %f, %s[%i] stride 8 : vector<16x8xf32>, memref<64xf32, #tilewright.shared>
+  tilewright.store_fragment transposed %f, %s[%i] stride %c8 : vector<16x8xf32>, memref<64xf32, #tilewright.shared>
+  return
+}
+
+// -----
+
+func.func private @map_of_two_types(%f: vector<8x8xf16>, %g: vector<8x8xf32>) {
+  // expected-error @below {{maps fragments of 'vector<8x8xf16>' to one of the same type, element by element, not 'vector<8x8xf32>' as 'f32'}}
+  %r = tilewright.map_fragments %f, %g : (vector<8x8xf16>, vector<8x8xf32>) -> vector<8x8xf16> {
+  ^bb0(%x: f16, %y: f32):
+    tilewright.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+func.func private @map_with_memory(%f: vector<8x8xf32>, %s: memref<64xf32>, %i: index) {
+  // expected-error @below {{body has memref.load, which is not arithmetic on scalars}}
+  %r = tilewright.map_fragments %f : (vector<8x8xf32>) -> vector<8x8xf32> {
+  ^bb0(%x: f32):
+    %y = memref.load %s[%i] : memref<64xf32>
+    tilewright.yield %y : f32
+  }
   return
 }

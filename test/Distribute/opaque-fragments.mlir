@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-load-fragments -tilewright-assign-layouts -tilewright-distribute -canonicalize -cse | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-load-fragments -tilewright-keep-fragments -tilewright-assign-layouts -tilewright-distribute -canonicalize -cse | FileCheck %s
 
 #launch = #tilewright.launch<threads = 16, subgroup = 8, tiles = affine_map<() -> (1)>>
 #config = #tilewright.lowering_config<strategy = matrix_unit, block = [16, 16, 16], warps = [2, 1, 1], promote = [0, 1], mma = "coopmat.m8n8k8.f16.f32">
@@ -6,12 +6,13 @@ module attributes {tilewright.target = #tilewright.target<"vulkan:1.3", "spirv",
 
 // Two subgroups with 8 rows each: two matrices of the accumulator, one product
 // for each step along k. A is read by rows; B lies transposed and is read by
-// columns. What needs no coordinates stays on the matrices; they leave through
-// a slot of shared memory, one after the other, in two slots by turns.
+// columns. What needs no coordinates stays on the matrices; they go where the
+// result is.
 // CHECK-LABEL: func.func private @product
-// CHECK-DAG: memref.alloc() : memref<{{.*}}xf16, #tilewright.shared>
-// CHECK: tilewright.load_fragment "a" %{{.*}} stride 24 : {{.*}} -> vector<8x8xf16>
-// CHECK: tilewright.load_fragment "b" transposed %{{.*}} stride 24 : {{.*}} -> vector<8x8xf16>
+// CHECK-DAG: %[[ROWS:.*]] = arith.constant 24 : index
+// CHECK-DAG: %[[COLUMNS:.*]] = arith.constant 16 : index
+// CHECK: tilewright.load_fragment "a" %{{.*}} stride %[[ROWS]] : {{.*}} -> vector<8x8xf16>
+// CHECK: tilewright.load_fragment "b" transposed %{{.*}} stride %[[ROWS]] : {{.*}} -> vector<8x8xf16>
 // CHECK: tilewright.load_fragment "b"
 // CHECK: tilewright.load_fragment "a"
 // CHECK: tilewright.load_fragment "b"
@@ -20,13 +21,13 @@ module attributes {tilewright.target = #tilewright.target<"vulkan:1.3", "spirv",
 // CHECK: tilewright.mma_fragment
 // CHECK: tilewright.mma_fragment
 // CHECK: %[[LAST:.*]] = tilewright.mma_fragment
-// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}} : vector<8x8xf32>
+// CHECK: tilewright.map_fragments %{{.*}} : (vector<8x8xf32>) -> vector<8x8xf32> {
+// CHECK: arith.mulf %{{.*}} : f32
 // CHECK: arith.truncf %{{.*}} : vector<8x8xf32> to vector<8x8xf16>
-// CHECK: tilewright.store_fragment %{{.*}} stride 16 : vector<8x8xf16>
-// CHECK-NEXT: gpu.barrier
-// CHECK: vector.load
-// CHECK: tilewright.store_fragment
-// CHECK-NEXT: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK: tilewright.store_fragment %{{.*}}, %arg0[%{{.*}}] stride %[[COLUMNS]] : vector<8x8xf16>, memref<?xf16>
+// CHECK-NEXT: tilewright.store_fragment %{{.*}}, %arg0[%{{.*}}] stride %[[COLUMNS]] : vector<8x8xf16>, memref<?xf16>
+// CHECK-NEXT: return
 func.func private @product(%out: memref<16x16xf16>)
     attributes {tilewright.kernel, tilewright.access = ["write"], tilewright.launch = #launch, tilewright.lowering_config = #config} {
   %i = arith.constant 0 : index
@@ -43,13 +44,18 @@ func.func private @product(%out: memref<16x16xf16>)
   return
 }
 
-// A bias has coordinates: the sum is computed on the elements of threads. The
-// accumulator's first value enters by the same way.
+// A bias has coordinates: the sum is computed on the elements of threads, which
+// matrices reach through a slot of shared memory, one after the other, in two slots
+// by turns. The accumulator's first value is read where it is.
 // CHECK-LABEL: func.func private @bias
-// CHECK: gpu.barrier
-// CHECK: tilewright.load_fragment "acc"
+// CHECK-NOT: gpu.barrier
+// CHECK: tilewright.load_fragment "acc" %arg1[%{{.*}}] stride %{{.*}} : memref<?xf32> -> vector<8x8xf32>
 // CHECK: tilewright.mma_fragment
-// CHECK: tilewright.store_fragment %{{.*}} : vector<8x8xf32>
+// CHECK: tilewright.store_fragment %{{.*}} : vector<8x8xf32>, memref<{{.*}}xf32, #tilewright.shared>
+// CHECK-NEXT: gpu.barrier
+// CHECK: vector.load
+// CHECK: tilewright.store_fragment
+// CHECK-NEXT: gpu.barrier
 // CHECK: arith.addf %{{.*}} : f32
 func.func private @bias(%bias: memref<16xf32>, %out: memref<16x16xf32>)
     attributes {tilewright.kernel, tilewright.access = ["read", "readwrite"], tilewright.launch = #launch, tilewright.lowering_config = #config} {

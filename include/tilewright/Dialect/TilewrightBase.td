@@ -57,7 +57,10 @@ def Tilewright_Dialect : Dialect {
       * `tilewright.explain` (kernel, from `configure` on): array of strings, what
         was decided and why.
       * `tilewright.copies` (op): text, why the compiler added this copy.
-      * `tilewright.layouts` (op): one `#tilewright.layout` per vector result.
+      * `tilewright.layouts` (op): one `#tilewright.layout` per vector result. On
+        a write of a vector: the layout in which it is written, if not the pass
+        that assigns layouts is to choose. An opaque layout on a read or write
+        of memory: a matrix instruction's own, without threads' registers.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -286,21 +286,21 @@ def Tilewright_LoadMatricesOp : Tilewright_Op<"load_matrices"> {
 }
 
 def Tilewright_LoadFragmentOp : Tilewright_Op<"load_fragment"> {
-  let summary = "an opaque fragment out of shared memory, by a subgroup";
+  let summary = "an opaque fragment out of memory, by a subgroup";
   let description = [{
     In per-thread code. A vector of rank 2 there is a fragment: one matrix that
     the subgroup holds together, in an arrangement that only the matrix
     instruction knows (a cooperative matrix). `use` says as what: `a` (m, k), `b`
-    (k, n) or `acc` (m, n). Rows are `stride` elements apart in memory, of which
-    offset names the first; `transposed`: columns are.
+    (k, n) or `acc` (m, n). Rows are `stride` elements apart in memory, shared or
+    global, of which offset names the first; `transposed`: columns are.
 
     ```mlir
-    %a = tilewright.load_fragment "a" %s[%i] stride 40
+    %a = tilewright.load_fragment "a" %s[%i] stride %c40
            : memref<1280xf16, #tilewright.shared> -> vector<16x16xf16>
     ```
   }];
   let arguments = (ins StrAttr:$use, Arg<AnyMemRef, "", [MemRead]>:$base,
-                       Index:$offset, I64Attr:$stride, UnitAttr:$transposed);
+                       Index:$offset, Index:$stride, UnitAttr:$transposed);
   let results = (outs AnyVectorOfAnyRank:$result);
   let assemblyFormat = [{
     $use (`transposed` $transposed^)? $base `[` $offset `]` `stride` $stride
@@ -310,18 +310,55 @@ def Tilewright_LoadFragmentOp : Tilewright_Op<"load_fragment"> {
 }
 
 def Tilewright_StoreFragmentOp : Tilewright_Op<"store_fragment"> {
-  let summary = "an opaque fragment into shared memory, by a subgroup";
+  let summary = "an opaque fragment into memory, by a subgroup";
   let description = [{
     The reverse of `load_fragment`, of an accumulator.
   }];
   let arguments = (ins AnyVectorOfAnyRank:$value,
                        Arg<AnyMemRef, "", [MemWrite]>:$base, Index:$offset,
-                       I64Attr:$stride, UnitAttr:$transposed);
+                       Index:$stride, UnitAttr:$transposed);
   let assemblyFormat = [{
     (`transposed` $transposed^)? $value `,` $base `[` $offset `]` `stride` $stride
     attr-dict `:` type($value) `,` type($base)
   }];
   let hasVerifier = 1;
+}
+
+def Tilewright_MapFragmentsOp : Tilewright_Op<"map_fragments", [
+    SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "a scalar body on every element of opaque fragments";
+  let description = [{
+    What can be done to fragments by threads that do not know which elements they
+    hold: the body is run on each element, of all `fragments` at the same place,
+    and may use scalars from outside, which are the same for the whole block. It
+    has no memory and no control flow. Fragments and result are of one type (the
+    arrangement of another may be another); between them the body computes in
+    whatever types it likes. On block vectors until `distribute`, then on one
+    fragment each.
+
+    ```mlir
+    %r = tilewright.map_fragments %acc, %skip : (vector<64x64xf32>, vector<64x64xf32>) -> vector<64x64xf32> {
+    ^bb0(%x: f32, %y: f32):
+      %s = arith.addf %x, %y : f32
+      %m = arith.maximumf %s, %zero : f32
+      tilewright.yield %m : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyVectorOfAnyRank>:$fragments);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $fragments `:` functional-type($fragments, results) attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_YieldOp : Tilewright_Op<"yield", [
+    Pure, Terminator, HasParent<"MapFragmentsOp">]> {
+  let summary = "what the body of `map_fragments` makes of an element";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Tilewright_MmaFragmentOp : Tilewright_Op<"mma_fragment", [Pure, AttrSizedOperandSegments]> {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The room where block-level vectors become per-thread code:
+//   load-fragments   operands of matrix instructions are read into vectors;
+//   keep-fragments   what is done to a product while it is in opaque fragments;
 //   assign-layouts   every vector gets a layout, conversions become explicit;
 //   distribute       vectors become the registers of one thread.
 
@@ -15,8 +17,11 @@
 
 namespace tilewright {
 
-/// Assigns layouts to a kernel in block form (see AssignLayoutsPass).
+/// Reads operands of matrix instructions into vectors (see LoadFragmentsPass).
 void loadFragments(mlir::func::FuncOp kernel);
+/// Decides what stays in opaque fragments (see KeepFragmentsPass).
+mlir::LogicalResult keepFragments(mlir::func::FuncOp kernel);
+/// Assigns layouts to a kernel in block form (see AssignLayoutsPass).
 mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 
 /// Rewrites a kernel with layouts into thread form (see DistributePass).

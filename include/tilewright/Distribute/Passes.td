@@ -18,6 +18,20 @@ def LoadFragmentsPass : Pass<"tilewright-load-fragments", "::mlir::func::FuncOp"
       "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def KeepFragmentsPass : Pass<"tilewright-keep-fragments", "::mlir::func::FuncOp"> {
+  let summary = "decide what is done to a product while it is in opaque fragments";
+  let description = [{
+    Elementwise ops that need no coordinates become `tilewright.map_fragments`;
+    reads and writes of memory that the matrix instruction can make itself get
+    an opaque layout in `tilewright.layouts`, behind a branch where a tile may
+    be clipped. What remains goes through shared memory. `tilewright.explain`
+    says which and why. Kernels without opaque fragments stay as they are.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def AssignLayoutsPass : Pass<"tilewright-assign-layouts", "::mlir::func::FuncOp"> {
   let summary = "give every block-level vector a layout";
   let description = [{

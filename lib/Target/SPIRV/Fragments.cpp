@@ -4,23 +4,35 @@
 // Opaque fragments: vectors of rank 2 in thread form become cooperative matrices
 // (SPV_KHR_cooperative_matrix) of the subgroup.
 //
-//   %a = tilewright.load_fragment "a" %s[%i] stride 40 : … -> vector<16x16xf16>
+//   %a = tilewright.load_fragment "a" %s[%i] stride %c40 : … -> vector<16x16xf16>
 //   %d = tilewright.mma_fragment "coopmat.m16n16k16.f16.f32" (%a) (%b) (%c)
+//   tilewright.store_fragment %d, %o[%j] stride %n : vector<16x16xf32>, memref<?xf32>
 // becomes
 //   %p = spirv.AccessChain %shared0[%i / 4]
 //   %a = spirv.KHR.CooperativeMatrixLoad %p, 10, <RowMajor> : … MatrixA
 //   %d = spirv.KHR.CooperativeMatrixMulAdd %a, %b, %c
+//   %q = spirv.AccessChain %arg2[0, %j]
+//   spirv.KHR.CooperativeMatrixStore %q, %d, %n, <RowMajor>
 //
-// Strides count what the array holds, chunks of four elements above. SPIR-V adds,
-// multiplies and converts whole matrices; other arithmetic goes through the
-// components that each invocation has, in a loop, for nobody but the driver
-// knows how many those are.
+// Strides count what the array holds: chunks of four elements of the shared one
+// above, single elements of buffers.
+//
+// Arithmetic (map_fragments) takes one of two forms. SPIR-V adds, subtracts,
+// multiplies, divides and negates whole matrices: a body of nothing else is that.
+// Any other body is run on the components that each invocation has, in a loop, for
+// nobody but the driver knows how many those are: matrices go through variables of
+// the function, and the loop's body is the scalar code of any other kernel, so that
+// whatever can be computed on scalars can be here, comparisons and functions
+// included. (There is no third way: CooperativeMatrixPerElementOp is another
+// extension.) Components of one number are the same element in matrices of one type
+// only; from type to type whole matrices are converted.
 
 #include "KernelEmitter.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVEnums.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -37,27 +49,59 @@ bool KernelEmitter::isFragment(Type type) {
 spirv::CooperativeMatrixType
 KernelEmitter::fragmentType(Type type, CooperativeMatrixUseKHR use) const {
   auto vector = cast<VectorType>(type);
-  return spirv::CooperativeMatrixType::get(
-      vector.getElementType(), vector.getDimSize(0), vector.getDimSize(1),
-      spirv::Scope::Subgroup, use);
+  Type element = vector.getElementType();
+  if (signedSums && element.isInteger(32) &&
+      use == CooperativeMatrixUseKHR::MatrixAcc)
+    element = IntegerType::get(type.getContext(), 32, IntegerType::Signed);
+  return spirv::CooperativeMatrixType::get(element, vector.getDimSize(0),
+                                           vector.getDimSize(1),
+                                           spirv::Scope::Subgroup, use);
+}
+
+/// Casts between types of accumulators.
+static bool isConversion(Operation *op) {
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::FPToSIOp>(
+      op);
+}
+
+/// Drivers are seen to take the sign of a matrix that they convert from its type,
+/// not from the instruction, so that such kernels have sums of a type with a sign.
+/// Everywhere else in SPIR-V kernels the instruction says it.
+void KernelEmitter::chooseSigns() {
+  kernel.walk([&](Operation *op) {
+    signedSums |= isa<arith::SIToFPOp, arith::FPToSIOp>(op) &&
+                  isFragment(op->getResult(0).getType());
+  });
+}
+
+Value KernelEmitter::splatFragment(Type type, Value scalar) {
+  Type element = cast<spirv::CooperativeMatrixType>(type).getElementType();
+  return make<spirv::CompositeConstructOp>(
+      type, ValueRange(element.isBF16() ? scalar : bitcast(scalar, element)));
 }
 
 Outcome KernelEmitter::emitFragmentAccess(Operation *op) {
   auto load = dyn_cast<LoadFragmentOp>(op);
   auto store = dyn_cast<StoreFragmentOp>(op);
   Memory &memory = memories.find(load ? load.getBase() : store.getBase())->second;
-  int64_t stride = load ? load.getStride() : store.getStride();
-  if (stride % memory.chunk) {
+  Value stride = load ? load.getStride() : store.getStride();
+  if (APInt known; matchPattern(stride, m_ConstantInt(&known)) &&
+                   known.getSExtValue() % memory.chunk) {
     op->emitOpError("has rows ")
-        << stride << " elements apart, in an array of chunks of "
+        << known.getSExtValue() << " elements apart, in an array of chunks of "
         << memory.chunk;
     return Outcome::Failed;
   }
   Value index = part(load ? load.getOffset() : store.getOffset());
-  Value address = make<spirv::AccessChainOp>(
-      memory.variables.front().second,
-      ValueRange(divideIndex(index, memory.chunk)));
-  Value distance = constant(b.getI32Type(), stride / memory.chunk);
+  Value address =
+      memory.shared
+          ? make<spirv::AccessChainOp>(
+                memory.variables.front().second,
+                ValueRange(divideIndex(index, memory.chunk)))
+          : make<spirv::AccessChainOp>(
+                memory.variables.lookup(storageType(memory.element)),
+                ValueRange{constant(b.getI32Type(), 0), index});
+  Value distance = divideIndex(part(stride), memory.chunk);
   bool transposed = load ? load.getTransposed() : store.getTransposed();
   auto order = transposed ? CooperativeMatrixLayoutKHR::ColumnMajor
                           : CooperativeMatrixLayoutKHR::RowMajor;
@@ -78,27 +122,79 @@ Outcome KernelEmitter::emitFragmentAccess(Operation *op) {
   return Outcome::Done;
 }
 
-/// `op` on every component of the matrices: they are put into variables, whose
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// Whether SPIR-V does all that a body does with whole matrices.
+static bool isWholeArithmetic(MapFragmentsOp map) {
+  return llvm::all_of(
+      map.getBody().front().without_terminator(), [](Operation &op) {
+        return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+                   arith::NegFOp, arith::AddIOp, arith::SubIOp, arith::MulIOp>(
+            op);
+      });
+}
+
+Value KernelEmitter::emitWholeArithmetic(Operation *op, ValueRange args) {
+  if (isa<arith::AddFOp>(op))
+    return makeExact<spirv::FAddOp>(args[0], args[1]);
+  if (isa<arith::SubFOp>(op))
+    return makeExact<spirv::FSubOp>(args[0], args[1]);
+  if (isa<arith::MulFOp>(op))
+    return makeExact<spirv::FMulOp>(args[0], args[1]);
+  if (isa<arith::DivFOp>(op))
+    return makeExact<spirv::FDivOp>(args[0], args[1]);
+  if (isa<arith::NegFOp>(op))
+    return make<spirv::FNegateOp>(args[0]);
+  if (isa<arith::AddIOp>(op))
+    return make<spirv::IAddOp>(args[0], args[1]);
+  if (isa<arith::SubIOp>(op))
+    return make<spirv::ISubOp>(args[0], args[1]);
+  return make<spirv::IMulOp>(args[0], args[1]);
+}
+
+Value KernelEmitter::emitWholeBody(MapFragmentsOp map, Type type) {
+  Block &body = map.getBody().front();
+  for (auto [argument, fragment] :
+       llvm::zip_equal(body.getArguments(), map.getFragments()))
+    setParts(argument, part(fragment));
+  // Scalars from outside are matrices of equal elements here.
+  auto matrix = [&](Value value) {
+    Value known = part(value);
+    return known.getType() == type
+               ? known
+               : splatFragment(type, known);
+  };
+  contract = contractAllowed;
+  for (Operation &op : body.without_terminator()) {
+    Parts args;
+    for (Value operand : op.getOperands())
+      args.push_back(matrix(operand));
+    setParts(op.getResult(0), emitWholeArithmetic(&op, args));
+  }
+  return matrix(cast<YieldOp>(body.getTerminator()).getValue());
+}
+
+/// The body on every component of the matrices: they are put into variables, whose
 /// components a loop goes through.
-Value KernelEmitter::emitEachComponent(Operation *op, Type type,
-                                       ValueRange args) {
-  auto matrix = cast<spirv::CooperativeMatrixType>(type);
-  auto pointer = spirv::PointerType::get(matrix, spirv::StorageClass::Function);
+Value KernelEmitter::emitEachComponent(MapFragmentsOp map, Type type) {
+  auto pointer = spirv::PointerType::get(type, spirv::StorageClass::Function);
   SmallVector<Value> variables;
-  for (Value arg : args) {
+  for (Value fragment : map.getFragments()) {
     Value variable =
         spirv::VariableOp::create(top, loc, pointer,
                                   spirv::StorageClass::Function, Value());
-    spirv::StoreOp::create(b, loc, variable, arg);
+    spirv::StoreOp::create(b, loc, variable, part(fragment));
     variables.push_back(variable);
   }
   Type word = b.getI32Type();
   Value count = make<spirv::KHRCooperativeMatrixLengthOp>(
-      word, TypeAttr::get(matrix));
+      word, TypeAttr::get(type));
   Value zero = constant(word, 0), one = constant(word, 1);
   auto loop =
       spirv::LoopOp::create(b, loc, TypeRange(), spirv::LoopControl::None);
-  bool good = true;
+  Block &scalars = map.getBody().front();
   {
     OpBuilder::InsertionGuard guard(b);
     Region &region = loop.getBody();
@@ -114,48 +210,36 @@ Value KernelEmitter::emitEachComponent(Operation *op, Type type,
     spirv::BranchConditionalOp::create(b, loc, more, body, ValueRange(), merge,
                                        ValueRange());
     b.setInsertionPointToEnd(body);
-    Parts components, places;
-    for (Value variable : variables) {
+    Parts places;
+    for (auto [variable, argument] :
+         llvm::zip_equal(variables, scalars.getArguments())) {
       places.push_back(make<spirv::AccessChainOp>(variable, ValueRange(i)));
-      components.push_back(make<spirv::LoadOp>(places.back()));
+      setParts(argument, bitcast(make<spirv::LoadOp>(places.back()),
+                                 argument.getType()));
     }
-    Value value = emitScalar(op, components);
-    good = value != nullptr;
-    if (good)
-      spirv::StoreOp::create(b, loc, places.front(), value);
+    if (failed(emitBody(scalars)))
+      return {};
+    spirv::StoreOp::create(
+        b, loc, places.front(),
+        bitcast(part(cast<YieldOp>(scalars.getTerminator()).getValue()),
+                cast<spirv::CooperativeMatrixType>(type).getElementType()));
     spirv::BranchOp::create(b, loc, next);
     b.setInsertionPointToEnd(next);
     spirv::BranchOp::create(b, loc, header, make<spirv::IAddOp>(i, one));
     b.setInsertionPointToEnd(merge);
     spirv::MergeOp::create(b, loc, ValueRange());
   }
-  return good ? make<spirv::LoadOp>(variables.front()) : Value();
+  return make<spirv::LoadOp>(variables.front());
 }
 
-Value KernelEmitter::emitFragmentArithmetic(Operation *op, Type type,
-                                            ValueRange args) {
-  if (isa<arith::AddFOp>(op))
-    return makeExact<spirv::FAddOp>(args[0], args[1]);
-  if (isa<arith::SubFOp>(op))
-    return makeExact<spirv::FSubOp>(args[0], args[1]);
-  if (isa<arith::MulFOp>(op))
-    return makeExact<spirv::FMulOp>(args[0], args[1]);
-  if (isa<arith::DivFOp>(op))
-    return makeExact<spirv::FDivOp>(args[0], args[1]);
-  if (isa<arith::NegFOp>(op))
-    return make<spirv::FNegateOp>(args[0]);
-  if (isa<arith::AddIOp>(op))
-    return make<spirv::IAddOp>(args[0], args[1]);
-  if (isa<arith::SubIOp>(op))
-    return make<spirv::ISubOp>(args[0], args[1]);
-  if (isa<arith::MulIOp>(op))
-    return make<spirv::IMulOp>(args[0], args[1]);
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return make<spirv::FConvertOp>(type, args[0]);
-  if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-          arith::MinNumFOp, arith::MaxSIOp, arith::MinSIOp>(op))
-    return emitEachComponent(op, type, args);
-  return {};
+/// From one type of accumulators to another.
+Value KernelEmitter::emitFragmentConversion(Operation *op, Type type) {
+  Value arg = part(op->getOperand(0));
+  if (isa<arith::SIToFPOp>(op))
+    return make<spirv::ConvertSToFOp>(type, arg);
+  if (isa<arith::FPToSIOp>(op))
+    return make<spirv::ConvertFToSOp>(type, arg);
+  return make<spirv::FConvertOp>(type, arg);
 }
 
 Outcome KernelEmitter::emitFragment(Operation *op) {
@@ -189,20 +273,24 @@ Outcome KernelEmitter::emitFragment(Operation *op) {
     return Outcome::Done;
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    setParts(result, make<spirv::CompositeConstructOp>(
-                         type, parts(broadcast.getSource())));
+    setParts(result, splatFragment(type, part(broadcast.getSource())));
     return Outcome::Done;
   }
-  contract = contractAllowed;
-  Value value =
-      emitFragmentArithmetic(op, type, parts(op->getOperands()));
-  if (!value) {
-    op->emitOpError("is not done on cooperative matrices; compute it on the "
-                    "elements of threads");
-    return Outcome::Failed;
+  if (auto map = dyn_cast<MapFragmentsOp>(op)) {
+    Value value = isWholeArithmetic(map) ? emitWholeBody(map, type)
+                                         : emitEachComponent(map, type);
+    if (!value)
+      return Outcome::Failed;
+    setParts(result, value);
+    return Outcome::Done;
   }
-  setParts(result, value);
-  return Outcome::Done;
+  if (isConversion(op)) {
+    setParts(result, emitFragmentConversion(op, type));
+    return Outcome::Done;
+  }
+  op->emitOpError("is not done on whole cooperative matrices; put it into a "
+                  "tilewright.map_fragments");
+  return Outcome::Failed;
 }
 
 /// Under the Vulkan memory model, which cooperative matrices come with, what

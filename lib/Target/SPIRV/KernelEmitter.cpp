@@ -57,6 +57,7 @@ FailureOr<spirv::ModuleOp> KernelEmitter::emit() {
   top.setInsertionPoint(mark);
   b.setInsertionPointAfter(mark);
 
+  chooseSigns();
   LogicalResult result = success();
   if (failed(declareArguments()) || failed(declareShared()) ||
       failed(emitBody(kernel.getBody().front())))
@@ -100,7 +101,7 @@ LogicalResult KernelEmitter::emitOp(Operation *op) {
       auto dense = dyn_cast<SplatElementsAttr>(cst.getValue());
       if (!dense)
         return op->emitOpError("is a fragment of different elements");
-      result.push_back(make<spirv::CompositeConstructOp>(
+      result.push_back(splatFragment(
           types.front(),
           constant(cast<TypedAttr>(dense.getSplatValue<Attribute>()))));
     } else if (auto dense = dyn_cast<DenseElementsAttr>(cst.getValue())) {

@@ -151,14 +151,16 @@ private:
 
   Outcome emitFragment(mlir::Operation *op);
   Outcome emitFragmentAccess(mlir::Operation *op);
-  mlir::Value emitFragmentArithmetic(mlir::Operation *op, mlir::Type type,
-                                     mlir::ValueRange args);
-  mlir::Value emitEachComponent(mlir::Operation *op, mlir::Type type,
-                                mlir::ValueRange args);
+  mlir::Value emitWholeArithmetic(mlir::Operation *op, mlir::ValueRange args);
+  mlir::Value emitWholeBody(MapFragmentsOp map, mlir::Type type);
+  mlir::Value emitEachComponent(MapFragmentsOp map, mlir::Type type);
+  mlir::Value emitFragmentConversion(mlir::Operation *op, mlir::Type type);
   /// A vector of rank 2: a matrix that the subgroup holds.
   static bool isFragment(mlir::Type type);
   mlir::spirv::CooperativeMatrixType
   fragmentType(mlir::Type type, mlir::spirv::CooperativeMatrixUseKHR use) const;
+  mlir::Value splatFragment(mlir::Type type, mlir::Value scalar);
+  void chooseSigns();
   void useVulkanMemoryModel();
 
   //===--- Control.cpp
@@ -220,6 +222,7 @@ private:
   bool index64;          // tilewright.index_bits = 64
   bool contractAllowed;  // tilewright.fp has "contract"
   bool contract = false; // for the op being emitted
+  bool signedSums = false; // fragments of i32 have a sign
   mlir::OpBuilder b;     // inside the function
   mlir::OpBuilder top;   // where the function begins: constants, addresses
   mlir::Location loc;

@@ -127,13 +127,15 @@ LogicalResult KernelEmitter::collectAccesses() {
       auto load = dyn_cast<LoadFragmentOp>(op);
       auto *found = memories.find(
           load ? load.getBase() : cast<StoreFragmentOp>(op).getBase());
-      if (found == memories.end() || !found->second.shared) {
-        op->emitOpError("accesses no shared memory of the kernel");
+      if (found == memories.end()) {
+        op->emitOpError("accesses a memref that is neither an argument of rank 1 "
+                        "nor shared memory");
         return WalkResult::interrupt();
       }
-      // In chunks, where other accesses ask for them.
+      // Shared memory in chunks, where other accesses ask for them.
       Memory &memory = found->second;
-      if (memory.variables.empty())
+      (load ? memory.read : memory.written) = true;
+      if (!memory.shared || memory.variables.empty())
         memory.variables.insert({storageType(memory.element), Value()});
       return WalkResult::advance();
     }

@@ -172,8 +172,9 @@ module attributes {tilewright.target = #target} {
   func.func private @RowsNotInChunks(%o: memref<?xf32>) attributes {tilewright.kernel, tilewright.launch = #launch} {
     %s = memref.alloc() : memref<128xf32, #tilewright.shared>
     %zero = arith.constant 0 : index
+    %ten = arith.constant 10 : index
     // expected-error @+1 {{has rows 10 elements apart, in an array of chunks of 4}}
-    %f = tilewright.load_fragment "acc" %s[%zero] stride 10 : memref<128xf32, #tilewright.shared> -> vector<8x8xf32>
+    %f = tilewright.load_fragment "acc" %s[%zero] stride %ten : memref<128xf32, #tilewright.shared> -> vector<8x8xf32>
     %v = vector.load %s[%zero] {alignment = 16} : memref<128xf32, #tilewright.shared>, vector<4xf32>
     return
   }
@@ -186,7 +187,7 @@ module attributes {tilewright.target = #target} {
 module attributes {tilewright.target = #target} {
   func.func private @NoMatrixArithmetic(%x: f32) attributes {tilewright.kernel, tilewright.launch = #launch} {
     %f = vector.broadcast %x : f32 to vector<8x8xf32>
-    // expected-error @+1 {{is not done on cooperative matrices; compute it on the elements of threads}}
+    // expected-error @+1 {{is not done on whole cooperative matrices; put it into a tilewright.map_fragments}}
     %v = math.sqrt %f : vector<8x8xf32>
     return
   }

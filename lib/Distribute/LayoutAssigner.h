@@ -1,0 +1,85 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The state of assign-layouts. AssignLayouts.cpp proposes layouts (and has the
+// algorithm), SettleLayouts.cpp settles them.
+
+#ifndef TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTASSIGNER_H
+#define TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTASSIGNER_H
+
+#include "LayoutRules.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tilewright {
+
+class LayoutAssigner {
+public:
+  explicit LayoutAssigner(mlir::func::FuncOp kernel) : kernel(kernel) {}
+  mlir::LogicalResult run();
+
+private:
+  /// How much a proposed layout counts.
+  enum Strength {
+    None = 0,
+    Repeated = 1,
+    Read = 2,
+    Reduced = 3,
+    Matrix = 4,
+    Pinned = 5
+  };
+
+  struct Proposal {
+    DistributedLayout layout;
+    Strength strength = None;
+  };
+
+  mlir::LogicalResult propose(mlir::Block &block);
+  mlir::LogicalResult propose(mlir::Operation *op);
+  mlir::LogicalResult proposeFor(mlir::scf::ForOp loop);
+  /// Keeps the stronger of the old and the new proposal.
+  void offer(mlir::Value value, const DistributedLayout &layout, Strength strength) {
+    Proposal &old = proposals[value];
+    if (strength > old.strength)
+      old = {layout, strength};
+  }
+  /// The strongest proposal among the vector operands, or null.
+  const Proposal *strongestOperand(mlir::Operation *op);
+
+  mlir::LogicalResult settle(mlir::Block &block);
+  mlir::LogicalResult settle(mlir::Operation *op);
+  /// Layouts that `op` needs its vector operands in (null: as they come).
+  mlir::LogicalResult settleOperands(mlir::Operation *op);
+  mlir::FailureOr<mlir::Value> inLayout(mlir::Value value, const DistributedLayout &layout);
+  mlir::Value convert(mlir::Value value, const DistributedLayout &layout);
+  mlir::LogicalResult useInLayout(mlir::OpOperand &operand,
+                            const DistributedLayout &layout) {
+    mlir::FailureOr<mlir::Value> value = inLayout(operand.get(), layout);
+    if (mlir::succeeded(value))
+      operand.set(*value);
+    return mlir::success(mlir::succeeded(value));
+  }
+  bool isCheap(mlir::Operation *op);
+  void write(mlir::Operation *op, llvm::ArrayRef<DistributedLayout> layouts);
+  mlir::FailureOr<DistributedLayout> naturalLayout(mlir::VectorType type, mlir::AffineMap map);
+
+  mlir::func::FuncOp kernel;
+  ThreadRange threads;
+  int64_t accessBytes = 16;
+  bool opaque = false; // the kernel has opaque fragments
+  llvm::DenseMap<mlir::Value, Proposal> proposals;
+  /// Layouts that values ended up with.
+  llvm::DenseMap<mlir::Value, DistributedLayout> settled;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<std::string, mlir::Value>>> versions;
+};
+
+/// An elementwise op on vectors that have layouts.
+bool isElementwise(mlir::Operation *op);
+/// An operand of a matrix instruction out of shared memory, multiplied at once or
+/// in the next iteration of a loop.
+bool isFragment(mlir::vector::TransferReadOp read);
+
+} // namespace tilewright
+
+#endif

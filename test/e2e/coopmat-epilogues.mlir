@@ -4,6 +4,7 @@
 
 #row = affine_map<(i, j) -> (j)>
 #all = affine_map<(i, j) -> (i, j)>
+#none = affine_map<(i, j) -> ()>
 
 // Nothing but a product of whole tiles.
 func.func @plain(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf32> {
@@ -115,4 +116,64 @@ func.func @bias(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %bias: tensor<64xf
       linalg.yield %s : f32
   } -> tensor<64x64xf32>
   return %r : tensor<64x64xf32>
+}
+
+// Scalars are the same for all elements, and a residual may be scaled on its way.
+func.func @uniform(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %s: tensor<f32>, %beta: f32, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.generic {indexing_maps = [#all, #none, #all, #all], iterator_types = ["parallel", "parallel"]}
+       ins(%p, %s, %c : tensor<64x64xf32>, tensor<f32>, tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
+    ^bb0(%v: f32, %w: f32, %u: f32, %out: f32):
+      %t = arith.mulf %v, %w : f32
+      %x = arith.mulf %u, %beta : f32
+      %y = arith.addf %t, %x : f32
+      linalg.yield %y : f32
+  } -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// A function of the sum: any arithmetic on scalars.
+func.func @smooth(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+       ins(%p : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) {
+    ^bb0(%v: f32, %out: f32):
+      %n = arith.negf %v : f32
+      %x = math.exp %n : f32
+      %d = arith.addf %one, %x : f32
+      %q = arith.divf %v, %d : f32
+      linalg.yield %q : f32
+  } -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// Sums of bytes that end as floats.
+func.func @dequant(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0 : i32
+  %scale = arith.constant 0.125 : f32
+  %e = tensor.empty() : tensor<64x64xi32>
+  %z = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %p = linalg.matmul ins(%a, %b : tensor<64x64xi8>, tensor<64x64xi8>) outs(%z : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %h = tensor.empty() : tensor<64x64xf32>
+  %r = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+       ins(%p : tensor<64x64xi32>) outs(%h : tensor<64x64xf32>) {
+    ^bb0(%v: i32, %out: f32):
+      %f = arith.sitofp %v : i32 to f32
+      %s = arith.mulf %f, %scale : f32
+      linalg.yield %s : f32
+  } -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// Columns of matrices are rows of the result.
+func.func @conv(%x: tensor<2x16x18x18xf16>, %w: tensor<32x16x3x3xf16>, %o: tensor<2x32x16x16xf32>) -> tensor<2x32x16x16xf32> {
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<2x16x18x18xf16>, tensor<32x16x3x3xf16>) outs(%o : tensor<2x32x16x16xf32>) -> tensor<2x32x16x16xf32>
+  return %r : tensor<2x32x16x16xf32>
 }

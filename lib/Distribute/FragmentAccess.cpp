@@ -130,7 +130,8 @@ FragmentAccess tilewright::planFragmentAccess(VectorTransferOpInterface op,
     return refuse("neither rows nor columns of " + buffer + " are without gaps");
   std::vector<int64_t> atom = layout.atomShape();
   int64_t bytes = elementBytes(vector.getElementType());
-  int64_t aligned = std::max<int64_t>(1, std::min<int64_t>(16, atom[along] * bytes) / bytes);
+  int64_t aligned = std::max<int64_t>(
+      1, std::min<int64_t>(16, atom[along] * bytes) / bytes);
   int64_t stride = memory.strides[dims[1 - along]];
   if (!ShapedType::isDynamic(stride) && stride < atom[along])
     return refuse("rows of " + buffer + " overlap");
@@ -150,7 +151,8 @@ FragmentAccess tilewright::planFragmentAccess(VectorTransferOpInterface op,
       continue;
     int64_t size = type.getDimSize(dims[dim]);
     if (!ShapedType::isDynamic(size) && size < vector.getDimSize(dim))
-      return refuse("no tile is whole: " + buffer + " has " + Twine(size) + (dim ? " columns" : " rows") + ", tiles " +
+      return refuse("no tile is whole: " + buffer + " has " + Twine(size) +
+                    (dim ? " columns" : " rows") + ", tiles " +
                     Twine(vector.getDimSize(dim)));
     result.clipped.push_back(dim);
   }

@@ -39,7 +39,8 @@ private:
   mlir::LogicalResult propose(mlir::Operation *op);
   mlir::LogicalResult proposeFor(mlir::scf::ForOp loop);
   /// Keeps the stronger of the old and the new proposal.
-  void offer(mlir::Value value, const DistributedLayout &layout, Strength strength) {
+  void offer(mlir::Value value, const DistributedLayout &layout,
+             Strength strength) {
     Proposal &old = proposals[value];
     if (strength > old.strength)
       old = {layout, strength};
@@ -51,10 +52,11 @@ private:
   mlir::LogicalResult settle(mlir::Operation *op);
   /// Layouts that `op` needs its vector operands in (null: as they come).
   mlir::LogicalResult settleOperands(mlir::Operation *op);
-  mlir::FailureOr<mlir::Value> inLayout(mlir::Value value, const DistributedLayout &layout);
+  mlir::FailureOr<mlir::Value> inLayout(mlir::Value value,
+                                        const DistributedLayout &layout);
   mlir::Value convert(mlir::Value value, const DistributedLayout &layout);
   mlir::LogicalResult useInLayout(mlir::OpOperand &operand,
-                            const DistributedLayout &layout) {
+                                  const DistributedLayout &layout) {
     mlir::FailureOr<mlir::Value> value = inLayout(operand.get(), layout);
     if (mlir::succeeded(value))
       operand.set(*value);
@@ -62,7 +64,8 @@ private:
   }
   bool isCheap(mlir::Operation *op);
   void write(mlir::Operation *op, llvm::ArrayRef<DistributedLayout> layouts);
-  mlir::FailureOr<DistributedLayout> naturalLayout(mlir::VectorType type, mlir::AffineMap map);
+  mlir::FailureOr<DistributedLayout> naturalLayout(mlir::VectorType type,
+                                                   mlir::AffineMap map);
 
   mlir::func::FuncOp kernel;
   ThreadRange threads;
@@ -71,7 +74,9 @@ private:
   llvm::DenseMap<mlir::Value, Proposal> proposals;
   /// Layouts that values ended up with.
   llvm::DenseMap<mlir::Value, DistributedLayout> settled;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<std::string, mlir::Value>>> versions;
+  llvm::DenseMap<mlir::Value,
+                 llvm::SmallVector<std::pair<std::string, mlir::Value>>>
+      versions;
 };
 
 /// An elementwise op on vectors that have layouts.

@@ -110,6 +110,8 @@ class Estimator {
 public:
   explicit Estimator(func::FuncOp func) : func(func) {}
   FunctionWork run();
+  /// `func` is a kernel.
+  FunctionWork runKernel();
 
 private:
   /// An index or integer of host code.
@@ -120,6 +122,7 @@ private:
   Product elements(Value value);
   void visit(Block &block, const Product &times);
   void addKernel(DispatchOp dispatch, const Product &times);
+  void addOps(func::FuncOp kernel, const Product &times);
   Expr reduction(Value value);
   Expr bytes();
 
@@ -268,6 +271,11 @@ void Estimator::addKernel(DispatchOp dispatch, const Product &times) {
   for (auto [argument, operand] :
        llvm::zip_equal(kernel.getArguments(), dispatch->getOperands()))
     operands.map(argument, operand);
+  addOps(kernel, times);
+  operands.clear();
+}
+
+void Estimator::addOps(func::FuncOp kernel, const Product &times) {
   kernel.walk([&](linalg::LinalgOp op) {
     Product count = times;
     int64_t operations = 0;
@@ -281,7 +289,6 @@ void Estimator::addKernel(DispatchOp dispatch, const Product &times) {
       count.multiply(loopExtent(op, loop));
     flops.add(std::move(count));
   });
-  operands.clear();
 }
 
 void Estimator::visit(Block &block, const Product &times) {
@@ -418,6 +425,31 @@ FunctionWork Estimator::run() {
   return work;
 }
 
+FunctionWork Estimator::runKernel() {
+  FunctionWork work;
+  addOps(func, Product());
+  work.flops = flops.take();
+  Sum sum;
+  auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
+  for (BlockArgument argument : func.getArguments()) {
+    if (!isa<ShapedType>(argument.getType()))
+      continue;
+    unsigned number = argument.getArgNumber();
+    auto how = access && number < access.size()
+                   ? dyn_cast<StringAttr>(access[number])
+                   : StringAttr();
+    sum.add(elements(argument));
+    if (how && how.getValue() == "readwrite")
+      sum.add(elements(argument));
+  }
+  work.bytes = sum.take();
+  return work;
+}
+
 FunctionWork tilewright::describeWork(func::FuncOp func) {
   return Estimator(func).run();
+}
+
+FunctionWork tilewright::describeKernelWork(func::FuncOp kernel) {
+  return Estimator(kernel).runKernel();
 }

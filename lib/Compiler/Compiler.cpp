@@ -489,7 +489,7 @@ LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
     if (failed(compileProgram(job, program)))
       return failure();
   if ((options.resources || options.emit == EmitKind::Cubin) &&
-      failed(assembleKernels(module->getLoc(), programs, options,
+      failed(assembleKernels(module->getLoc(), programs, options, &watcher,
                              result.resources)))
     return failure();
   for (const CompiledProgram &program : programs)

@@ -182,6 +182,11 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
     origins.number(op, result.ops.size() - 1);
     return WalkResult::skip();
   });
+  FunctionWork work = describeKernelWork(kernel);
+  if (work.flops)
+    result.flops = expressionText(*work.flops);
+  if (work.bytes)
+    result.bytes = expressionText(*work.bytes);
   return result;
 }
 

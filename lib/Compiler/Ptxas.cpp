@@ -154,6 +154,7 @@ LogicalResult
 tilewright::assembleKernels(Location loc,
                             MutableArrayRef<CompiledProgram> programs,
                             const CompileOptions &options,
+                            CompileObserver *observer,
                             std::vector<KernelResources> &resources) {
   std::vector<Item> items;
   for (CompiledProgram &program : programs)
@@ -178,6 +179,8 @@ tilewright::assembleKernels(Location loc,
   }
   return failableParallelForEach(
       loc.getContext(), items, [&](Item &item) -> LogicalResult {
+        ObservedStep step(observer, "ptxas",
+                          "ptxas " + item.kernel->code.entry);
         llvm::Error error = assemble(*ptxas, item, options.debugInfo,
                                      options.emit == EmitKind::Cubin);
         if (!error)

@@ -9,6 +9,7 @@
 #define TILEWRIGHT_LIB_COMPILER_PTXAS_H
 
 #include "Package.h"
+#include "tilewright/Target/Observer.h"
 
 namespace tilewright {
 
@@ -20,11 +21,11 @@ llvm::Expected<std::string> findPtxas(llvm::StringRef given);
 llvm::Error parseResources(llvm::StringRef log, KernelResources &resources);
 
 /// Assembles every PTX kernel of `programs`: fills CompiledKernel::cubin, and
-/// one entry per kernel of `resources`. Errors at `loc`.
+/// one entry per kernel of `resources`; each is a step of `observer`. Errors at `loc`.
 mlir::LogicalResult
 assembleKernels(mlir::Location loc,
                 llvm::MutableArrayRef<CompiledProgram> programs,
-                const CompileOptions &options,
+                const CompileOptions &options, CompileObserver *observer,
                 std::vector<KernelResources> &resources);
 
 } // namespace tilewright

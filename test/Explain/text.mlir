@@ -16,6 +16,8 @@
 // CHECK-NEXT:     line {{[0-9]+}}   %p = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<64x64x…  product: mulf, addf -> ?x64xf32
 // CHECK-NEXT:     line {{[0-9]+}}   %r = linalg.add ins(%p, %rows : tensor<?x64xf32>, tensor<?x64xf…  elementwise: addf -> ?x64xf32
 // CHECK-NEXT:     operands: read ?x64xf32, read 64x64xf32, read 64xf32, write ?x64xf32
+// CHECK-NEXT:     operations 8192 * dim(0, 0) + {{.*}}
+// CHECK-NEXT:     bytes that must move {{.*}}
 // CHECK-NEXT:     strategy simt_contraction: {{.*}}
 // CHECK-NEXT:     block tile {{[0-9 x]+}}, {{[0-9 x]+}} warps, {{[0-9 x]+}} elements a thread, operands 0, 1 through shared memory in {{[0-9]}} slots
 // CHECK-NEXT:     config: #tilewright.lowering_config<strategy = simt_contraction, {{.*}}>

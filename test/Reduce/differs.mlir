@@ -1,11 +1,12 @@
 // Two devices that disagree, and a compiler that dies: both played by a script.
 // REQUIRES: tilewright-reduce
 // RUN: tilewright-reduce %s --device=vulkan --check=oracle --compiler=%S/Inputs/fake.sh --runner=%S/Inputs/fake.sh -o %t.mlir 2>%t.log
-// RUN: FileCheck %s --implicit-check-not=math --implicit-check-not=scf --implicit-check-not=f16 <%t.mlir
+// RUN: FileCheck %s --implicit-check-not=math --implicit-check-not=scf --implicit-check-not=f16 --implicit-check-not='?' <%t.mlir
 // RUN: env FAULT=math.exp tilewright-reduce %s --crashes --compiler=%S/Inputs/fake.sh -o %t.crash.mlir 2>%t.log
 // RUN: FileCheck %s --check-prefix=CRASH --implicit-check-not=linalg <%t.crash.mlir
 
-// CHECK:      func.func @main(%{{.*}}: tensor<{{[1?]}}x1xf32>
+
+// CHECK:      func.func @main(%{{.*}}: tensor<1x1xf32>
 // CHECK:        linalg.matmul ins({{.*}} : tensor<{{.*}}1xf32>, tensor<1x1xf32>)
 // CHECK-NEXT:   return
 

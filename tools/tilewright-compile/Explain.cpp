@@ -154,6 +154,10 @@ static void writeKernel(raw_ostream &os, const ExplainInput &input,
      << (kernel.ops.size() == 1 ? " op\n" : " ops in one kernel\n");
   writeOps(os, input, kernel);
   os << "    operands: " << llvm::join(kernel.operands, ", ") << "\n";
+  if (!kernel.flops.empty())
+    os << "    operations " << kernel.flops << "\n";
+  if (!kernel.bytes.empty())
+    os << "    bytes that must move " << kernel.bytes << "\n";
   bool several = program.programs.size() > 1;
   for (const std::string &name : program.programs) {
     if (several)
@@ -213,6 +217,8 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                                     {"shared_bytes", variant.sharedBytes}});
   return json::Object{{"name", kernel.name},
                       {"operands", json::Array(kernel.operands)},
+                      {"flops", kernel.flops},
+                      {"bytes", kernel.bytes},
                       {"ops", std::move(ops)},
                       {"variants", std::move(variants)}};
 }

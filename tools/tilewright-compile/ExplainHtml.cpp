@@ -64,6 +64,7 @@ rect.pill { fill: #fff; stroke: #93a1b8; }
 path.edge { fill: none; stroke: #56637a; stroke-width: 1.3; }
 details { border: 1px solid #ccd3dd; border-radius: 6px; margin: 8px 0; padding: 6px 12px; }
 details:target, details:has(:target) { border-color: #2257a8; }
+details.variants { border: none; padding: 0; }
 summary { font-weight: 600; cursor: pointer; } table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-weight: 600; } td, th { padding: 3px 10px 3px 0; vertical-align: top; border-bottom: 1px solid #edf0f5; }
 p.refused { color: #8a4a1c; margin: 2px 0; } p.said { margin: 2px 0; } p.config { margin: 2px 0; color: #56637a; }
@@ -244,6 +245,15 @@ private:
   int detours = 0;
 };
 
+void writeWork(raw_ostream &os, StringRef flops, StringRef bytes) {
+  if (!flops.empty())
+    os << "<p class=\"said\">Operations: <code>" << escaped(flops)
+       << "</code></p>\n";
+  if (!bytes.empty())
+    os << "<p class=\"said\">Bytes that must move: <code>" << escaped(bytes)
+       << "</code></p>\n";
+}
+
 void writeLine(raw_ostream &os, StringRef line) {
   std::string words = configInWords(line);
   if (!words.empty())
@@ -260,7 +270,13 @@ void writeVariants(raw_ostream &os, const ExplainInput &input,
                    const ExplainedKernel &kernel) {
   if (kernel.variants.empty())
     return;
-  os << "<h3>Variants, in the order in which they are tried</h3>\n<table>"
+  // A list that fills the screen is folded: Vulkan has one per subgroup size.
+  constexpr size_t kShown = 2;
+  os << "<details class=\"variants\""
+     << (kernel.variants.size() <= kShown ? " open" : "") << "><summary>"
+     << kernel.variants.size()
+     << (kernel.variants.size() == 1 ? " variant" : " variants")
+     << ", in the order in which they are tried</summary>\n<table>"
         "<tr><th>name</th><th>runs if</th><th>grid</th><th>block</th>"
         "<th>size</th></tr>\n";
   for (const ExplainedVariant &variant : kernel.variants) {
@@ -276,7 +292,22 @@ void writeVariants(raw_ostream &os, const ExplainInput &input,
         os << "<tr><td></td><td colspan=\"4\">" << escaped(line)
            << "</td></tr>\n";
   }
-  os << "</table>\n";
+  os << "</table></details>\n";
+}
+
+void writePrograms(raw_ostream &os, const ExplainInput &input,
+                   const ProgramExplanation &program,
+                   const ExplainedKernel &kernel) {
+  bool several = program.programs.size() > 1;
+  for (const auto &[number, name] : llvm::enumerate(program.programs)) {
+    if (several)
+      os << "<details class=\"variants\"" << (number ? "" : " open")
+         << "><summary>" << escaped(name) << "</summary>\n";
+    for (const std::string &line : input.linesOf(name, kernel.name))
+      writeLine(os, line);
+    if (several)
+      os << "</details>\n";
+  }
 }
 
 void writeKernel(raw_ostream &os, const ExplainInput &input,
@@ -292,12 +323,8 @@ void writeKernel(raw_ostream &os, const ExplainInput &input,
        << escaped(op.type) << "</td></tr>\n";
   os << "</table>\n<p class=\"said\">Operands: <code>"
      << escaped(llvm::join(kernel.operands, ", ")) << "</code></p>\n";
-  for (const std::string &name : program.programs) {
-    if (program.programs.size() > 1)
-      os << "<h3>" << escaped(name) << "</h3>\n";
-    for (const std::string &line : input.linesOf(name, kernel.name))
-      writeLine(os, line);
-  }
+  writeWork(os, kernel.flops, kernel.bytes);
+  writePrograms(os, input, program, kernel);
   writeVariants(os, input, program, kernel);
   os << "</details>\n";
 }
@@ -327,12 +354,7 @@ std::string explainHtml(const ExplainInput &input) {
     for (const ExplainedFunction &function : program.functions) {
       os << "<h3>Function <code>" << escaped(function.name) << "("
          << escaped(llvm::join(function.arguments, ", ")) << ")</code></h3>\n";
-      if (!function.flops.empty())
-        os << "<p class=\"said\">Operations: <code>" << escaped(function.flops)
-           << "</code></p>\n";
-      if (!function.bytes.empty())
-        os << "<p class=\"said\">Bytes that must move: <code>"
-           << escaped(function.bytes) << "</code></p>\n";
+      writeWork(os, function.flops, function.bytes);
       os << Picture(input, program, function).draw();
     }
     os << "<h3>Kernels</h3>\n";

@@ -205,6 +205,30 @@ std::vector<int64_t> sizesIn(StringRef text) {
   return {sizes.begin(), sizes.end()};
 }
 
+std::string withStaticDims(StringRef text, int64_t to) {
+  std::string number = std::to_string(to) + "x", result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char before = i ? text[i - 1] : ' ';
+    if (text.substr(i, 2) == "?x" && (before == '<' || before == 'x')) {
+      result += number;
+      ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  constexpr StringRef empty = "tensor.empty(";
+  for (size_t at = 0; (at = result.find(empty, at)) != std::string::npos;) {
+    at += empty.size();
+    size_t end = result.find(')', at);
+    // Sizes stay where a type still asks for them.
+    StringRef type = StringRef(result).substr(end).take_until(
+        [](char c) { return c == '\n'; });
+    if (end != std::string::npos && !type.contains('?'))
+      result.erase(at, end - at);
+  }
+  return result;
+}
+
 std::string withSize(StringRef text, int64_t from, int64_t to, bool constants) {
   std::string digits = std::to_string(from), result;
   size_t done = 0;

@@ -38,6 +38,8 @@ void eraseDead(mlir::ModuleOp module);
 
 /// The static sizes above 1 that types in a text have, largest first.
 std::vector<int64_t> sizesIn(llvm::StringRef text);
+/// The text with every ? of types `to`. tensor.empty is given its sizes no more.
+std::string withStaticDims(llvm::StringRef text, int64_t to);
 /// The text with size `from` of types (and index constants, if asked for) `to`.
 std::string withSize(llvm::StringRef text, int64_t from, int64_t to,
                      bool constants);

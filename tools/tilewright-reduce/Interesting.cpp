@@ -94,6 +94,9 @@ std::string Interesting::whyNotDiffering(ModuleOp module, StringRef input) {
     arguments.push_back("--input=" + inputFor(type, question.dim, seed));
   llvm::append_range(arguments, question.runArguments);
   Ended ran = run(question.runner, arguments);
+  if (ran.timedOut)
+    return "the run does not end within " + std::to_string(question.seconds) +
+           " s";
   return ran.code == 2 ? ""
                        : "the run ends with exit code " +
                              std::to_string(ran.code) + ", not 2 (a difference)" +

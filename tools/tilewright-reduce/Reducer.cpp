@@ -82,7 +82,9 @@ bool Reducer::reduceOps(Instead instead) {
 }
 
 bool Reducer::reduceSizes() {
-  bool changed = false;
+  // What is in runs, and what is smallest; with sizes known more can go.
+  bool changed = tryText(withStaticDims(text, dim), "? is " + Twine(dim)) ||
+                 tryText(withStaticDims(text, 1), "? is 1");
   for (int64_t size : sizesIn(text))
     for (int64_t to : {int64_t(1), int64_t(2), int64_t(4), int64_t(8),
                        int64_t(16), size / 2}) {

@@ -20,8 +20,9 @@
 
 class Reducer {
 public:
-  Reducer(mlir::MLIRContext &context, Interesting &interesting)
-      : context(context), interesting(interesting) {}
+  /// `dim`: what a ? is in runs.
+  Reducer(mlir::MLIRContext &context, Interesting &interesting, int64_t dim)
+      : context(context), interesting(interesting), dim(dim) {}
 
   /// The smallest text found; empty, with `error`, if `source` does not parse or
   /// is not interesting to begin with.
@@ -43,6 +44,7 @@ private:
 
   mlir::MLIRContext &context;
   Interesting &interesting;
+  int64_t dim;
   Module current;
   std::string text;
   llvm::StringSet<> tried;

@@ -155,7 +155,7 @@ static int reduce(const Arguments &arguments) {
   Interesting interesting(arguments.question);
   std::string error;
   std::string text =
-      Reducer(context, interesting).reduce((*source)->getBuffer(), error);
+      Reducer(context, interesting, arguments.question.dim).reduce((*source)->getBuffer(), error);
   if (text.empty())
     return complain("'" + arguments.input +
                     "' is not interesting as it is: " + StringRef(error).trim());

@@ -28,6 +28,8 @@ struct FunctionWork {
 
 /// The work of a host function of a program after `place`.
 FunctionWork describeWork(mlir::func::FuncOp func);
+/// The same of one launch of a kernel, in dims of its operands; no reductions.
+FunctionWork describeKernelWork(mlir::func::FuncOp kernel);
 
 } // namespace tilewright
 

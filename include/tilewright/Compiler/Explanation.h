@@ -49,6 +49,7 @@ struct ExplainedKernel {
   std::vector<std::string> operands; // "read ?x784xf32"
   std::vector<ExplainedOp> ops;
   std::vector<ExplainedVariant> variants; // in the order in which they are tried
+  std::string flops, bytes; // in terms of dim(operand, d); empty: unknown
 };
 
 /// One launch in a function.

@@ -3,7 +3,8 @@
 """Stands in for compiler and runner, with a fault that is known.
 
 As compiler (fake.py IN.mlir -o OUT …) it copies the program, and dies of a signal
-if the program has FAULT=op in the environment and that op. As runner (fake.py
+if the program has FAULT=op in the environment and that op, or does not end if HANG
+names one that it has. HANG_RUN is a runner that does not end. As runner (fake.py
 OUT --function=… --input=…) it ends with 2, a difference, if the program multiplies
 matrices, and with 1 if the inputs are not those of the function.
 """
@@ -13,13 +14,18 @@ import re
 import shutil
 import signal
 import sys
+import time
 
 program = open(sys.argv[1], encoding="utf-8").read()
 if "-o" in sys.argv:
     if os.environ.get("FAULT", "nothing") in program:
         os.kill(os.getpid(), signal.SIGABRT)
+    if os.environ.get("HANG", "nothing") in program:
+        time.sleep(600)
     shutil.copyfile(sys.argv[1], sys.argv[sys.argv.index("-o") + 1])
     sys.exit(0)
+if "HANG_RUN" in os.environ:
+    time.sleep(600)
 name = next(word.split("=")[1] for word in sys.argv if word.startswith("--function="))
 inputs = [word for word in sys.argv if word.startswith("--input=")]
 signature = re.search(rf"func\.func @{name}\((.*?)\)", program).group(1)

@@ -44,11 +44,11 @@ static void run(const char *deviceName) {
   // Arguments are views of device memory; these functions copy there.
   const int64_t images = 3;
   tilewright_view *x, *w1, *b1, *w2, *b2, *probabilities;
-  check(mlp_main_input0(device, stream, madeUp(images * 784, 1).data(), images, &x));
-  check(mlp_main_input1(device, stream, madeUp(784 * 256, 0.1f).data(), &w1));
-  check(mlp_main_input2(device, stream, madeUp(256, 0.1f).data(), &b1));
-  check(mlp_main_input3(device, stream, madeUp(256 * 10, 0.1f).data(), &w2));
-  check(mlp_main_input4(device, stream, madeUp(10, 0.1f).data(), &b2));
+  check(mlp_main_x(device, stream, madeUp(images * 784, 1).data(), images, &x));
+  check(mlp_main_w1(device, stream, madeUp(784 * 256, 0.1f).data(), &w1));
+  check(mlp_main_b1(device, stream, madeUp(256, 0.1f).data(), &b1));
+  check(mlp_main_w2(device, stream, madeUp(256 * 10, 0.1f).data(), &w2));
+  check(mlp_main_b2(device, stream, madeUp(10, 0.1f).data(), &b2));
 
   check(mlp_main(program, stream, x, w1, b1, w2, b2, &probabilities));
   std::vector<float> out(images * 10);

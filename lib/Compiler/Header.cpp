@@ -6,13 +6,16 @@
 // in mlp.mlir come, all static inline over tilewright.h,
 //   mlp_load         the linked-in artifact on a device
 //   mlp_main         the call: views in and out, scalars as C types
-//   mlp_main_input0  a view of host memory's contents: const float *, dim0
+//   mlp_main_x       a view of host memory's contents: const float *, dim0
 //   mlp_main_result0_read  its elements back: float *
+// An argument is called what the text calls it; inputN where that is no name in C
+// or is taken.
 
 #include "Embed.h"
 
 #include "tilewright/Target/Host/Host.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -38,6 +41,9 @@ private:
   void writeRead(const HostFunction &function, const Twine &value,
                  ShapedType type);
   std::string signatureOf(const HostFunction &function) const;
+  /// Whether C has a function of this name behind the prefix already.
+  bool isFunction(const Twine &name) const;
+  std::vector<std::string> inputNames(const HostFunction &function) const;
   std::string nameOf(const HostFunction &function) const {
     return (prefix + "_" + asCName(function.name)).str();
   }
@@ -46,8 +52,58 @@ private:
   const CompiledProgram &program;
   std::string text;
   llvm::raw_string_ostream os;
+  std::vector<std::string> inputs; // names, of the function that is written
 };
 } // namespace
+
+/// Words of C and C++, and what the functions here call other things.
+static bool isTaken(StringRef name) {
+  static const llvm::StringSet<> words = {
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
+      "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t",
+      "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+      "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
+      "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
+      "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
+      "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept",
+      "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private",
+      "protected", "public", "register", "reinterpret_cast", "requires", "restrict",
+      "return", "short", "signed", "sizeof", "static", "static_assert",
+      "static_cast", "struct", "switch", "template", "this", "thread_local",
+      "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
+      "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
+      "xor_eq",
+      "args", "function", "memcpy", "memset", "program", "results", "size_t",
+      "status", "stream"};
+  return words.contains(name) || name.starts_with("tilewright") ||
+         name.starts_with("TILEWRIGHT") || name.starts_with("_") ||
+         name.starts_with("input") || name.starts_with("result") ||
+         (name.ends_with("_t") && name.contains("int")) || name == "NULL";
+}
+
+bool HeaderWriter::isFunction(const Twine &name) const {
+  std::string text = name.str();
+  return llvm::any_of(program.host.functions, [&](const HostFunction &other) {
+    return asCName(other.name) == text;
+  });
+}
+
+std::vector<std::string>
+HeaderWriter::inputNames(const HostFunction &function) const {
+  std::vector<std::string> result;
+  auto names = program.names->find(function.name);
+  for (size_t i = 0; i < function.type.getNumInputs(); ++i) {
+    std::string name;
+    if (names != program.names->end() && i < names->second.size())
+      name = names->second[i];
+    std::string whole = asCName(function.name) + "_" + name;
+    bool fits = !name.empty() && asCName(name) == name && !isTaken(name) &&
+                !llvm::is_contained(result, name) && !isFunction(whole) &&
+                !isFunction(whole + "_read");
+    result.push_back(fits ? name : "input" + std::to_string(i));
+  }
+  return result;
+}
 
 static CType getCType(Type type) {
   return llvm::StringSwitch<CType>(getDTypeName(type))
@@ -78,14 +134,14 @@ static std::string describe(Type type) {
   return text + "]";
 }
 
-/// "main(input0 %x: f32[? x 784]) -> result0: f32[? x 10]"
+/// "main(x: f32[? x 784], input1 %0: i64) -> result0: f32[? x 10]"
 std::string HeaderWriter::signatureOf(const HostFunction &function) const {
   std::string text = function.name + "(";
   auto names = program.names->find(function.name);
   for (auto [i, type] : llvm::enumerate(function.type.getInputs())) {
-    text += llvm::formatv("{0}input{1}", i ? ", " : "", i);
+    text += (i ? ", " : "") + inputs[i];
     if (names != program.names->end() && i < names->second.size() &&
-        !names->second[i].empty())
+        !names->second[i].empty() && names->second[i] != inputs[i])
       text += " %" + names->second[i];
     text += ": " + describe(type);
   }
@@ -102,7 +158,7 @@ void HeaderWriter::writeIntroduction() {
         " * The functions of a program for C and C++, over the runtime's C "
         "API.\n * Tensors are views on the program's device; "
      << prefix
-     << "_FUNCTION_inputN makes one\n * of host memory, _resultN_read brings "
+     << "_FUNCTION_ARGUMENT makes one\n * of host memory, _resultN_read brings "
         "one back. f16, bf16 and f8 are their bits.\n * Statuses are null or "
         "belong to the caller, as everywhere in tilewright.h.\n */\n"
         "#ifndef "
@@ -127,11 +183,11 @@ void HeaderWriter::writeInput(const HostFunction &function, size_t number) {
   auto type = cast<ShapedType>(function.type.getInput(number));
   CType element = getCType(type.getElementType());
   os << llvm::formatv(
-      "\n/* input{0} of {1}, {2}: copied from host memory when this returns. "
-      "*/\nstatic inline tilewright_status *{3}_input{0}(\n"
+      "\n/* {0} of {1}, {2}: copied from host memory when this returns. "
+      "*/\nstatic inline tilewright_status *{3}_{0}(\n"
       "    tilewright_device *device, tilewright_stream *stream, const {4} "
       "*data,\n    ",
-      number, function.name, describe(type), nameOf(function), element.name);
+      inputs[number], function.name, describe(type), nameOf(function), element.name);
   std::string dims;
   for (auto [d, size] : llvm::enumerate(type.getShape())) {
     bool dynamic = ShapedType::isDynamic(size);
@@ -172,18 +228,18 @@ void HeaderWriter::writeRead(const HostFunction &function, const Twine &value,
 }
 
 void HeaderWriter::writeCall(const HostFunction &function) {
-  ArrayRef<Type> inputs = function.type.getInputs(),
+  ArrayRef<Type> types = function.type.getInputs(),
                  results = function.type.getResults();
   os << "\n/* " << signatureOf(function)
      << "\n * Asynchronous; with stream NULL it waits. Views in results belong "
         "to the caller. */\nstatic inline tilewright_status *"
      << nameOf(function)
      << "(\n    tilewright_program *program, tilewright_stream *stream";
-  for (auto [i, type] : llvm::enumerate(inputs))
+  for (auto [i, type] : llvm::enumerate(types))
     os << ",\n    "
        << (isa<ShapedType>(type) ? "tilewright_view *"
                                  : (getCType(type).name + " ").str())
-       << "input" << i;
+       << inputs[i];
   for (auto [i, type] : llvm::enumerate(results))
     os << ",\n    "
        << (isa<ShapedType>(type) ? "tilewright_view **"
@@ -195,28 +251,28 @@ void HeaderWriter::writeCall(const HostFunction &function) {
                       "  tilewright_status *status;\n"
                       "  memset(args, 0, sizeof args);\n"
                       "  memset(results, 0, sizeof results);\n",
-                      std::max<size_t>(1, inputs.size()),
+                      std::max<size_t>(1, types.size()),
                       std::max<size_t>(1, results.size()));
-  for (auto [i, type] : llvm::enumerate(inputs)) {
+  for (auto [i, type] : llvm::enumerate(types)) {
     StringRef kind = isa<BaseMemRefType>(type) ? "BUFFER"
                      : isa<ShapedType>(type)   ? "TENSOR"
                                                : "SCALAR";
     os << llvm::formatv("  args[{0}].kind = TILEWRIGHT_{1};\n", i, kind);
     if (isa<ShapedType>(type))
-      os << llvm::formatv("  args[{0}].view = input{0};\n", i);
+      os << llvm::formatv("  args[{0}].view = {1};\n", i, inputs[i]);
     else if (isa<FloatType>(type))
       os << llvm::formatv(
-          "  memcpy(&args[{0}].bits, &input{0}, sizeof input{0});\n", i);
+          "  memcpy(&args[{0}].bits, &{1}, sizeof {1});\n", i, inputs[i]);
     else
-      os << llvm::formatv("  args[{0}].bits = (uint64_t)(int64_t)input{0};\n",
-                          i);
+      os << llvm::formatv("  args[{0}].bits = (uint64_t)(int64_t){1};\n", i,
+                          inputs[i]);
   }
   os << llvm::formatv(
       "  status = tilewright_program_function_find(program, \"{0}\", "
       "&function);\n  if (!status)\n    status = "
       "tilewright_program_call(program, function, stream, {1}, args, {2},\n"
       "        results);\n  if (status)\n    return status;\n",
-      function.name, inputs.size(), results.size());
+      function.name, types.size(), results.size());
   for (auto [i, type] : llvm::enumerate(results)) {
     if (isa<ShapedType>(type))
       os << llvm::formatv("  *result{0} = results[{0}].view;\n", i);
@@ -233,13 +289,14 @@ void HeaderWriter::writeCall(const HostFunction &function) {
 std::string HeaderWriter::write() {
   writeIntroduction();
   for (const HostFunction &function : program.host.functions) {
+    inputs = inputNames(function);
     for (auto [i, type] : llvm::enumerate(function.type.getInputs()))
       if (isa<ShapedType>(type))
         writeInput(function, i);
     writeCall(function);
     for (auto [i, type] : llvm::enumerate(function.type.getInputs()))
       if (auto memref = dyn_cast<MemRefType>(type))
-        writeRead(function, "input" + Twine(i), memref);
+        writeRead(function, inputs[i], memref);
     for (auto [i, type] : llvm::enumerate(function.type.getResults()))
       if (auto shaped = dyn_cast<ShapedType>(type))
         writeRead(function, "result" + Twine(i), shaped);

@@ -237,9 +237,12 @@ bool setUpFrame(ExecContext &context, Warp &warp, Frame &frame, const FunctionCo
   if (context.checks) {
     frame.undefinedLanes.assign(function.rows, ~0u);
     frame.undefinedBits.resize(values);
-    for (uint32_t row = 1; row < function.rows; ++row)
-      std::fill_n(frame.undefinedBits.begin() + size_t(row) * warpSize, warpSize,
-                  lowBits(bitWidth(function.function->registers[row - 1].type)));
+    const auto &registers = function.function->registers;
+    for (uint32_t row = 1; row < function.rows; ++row) {
+      // Behind the registers are the upper halves of those of .b128.
+      unsigned bits = row <= registers.size() ? bitWidth(registers[row - 1].type) : 64;
+      std::fill_n(frame.undefinedBits.begin() + size_t(row) * warpSize, warpSize, lowBits(std::min(bits, 64u)));
+    }
     frame.definedParams.assign(size_t(function.paramBytes) * warpSize, 0);
   }
   if (!growLocal(context, warp, uint64_t(localBase) + function.localBytes))

@@ -27,12 +27,12 @@ int main(void) {
   check(tilewright_device_open(instance, "cpu", &device));
   check(tilewright_stream_create(device, &stream));
   check(scaled_load(device, &program));
-  check(scaled_main_input0(device, stream, values, 3, &in));
+  check(scaled_main_a(device, stream, values, 3, &in));
   check(scaled_main(program, stream, in, 0.5f, -7, &out, &n));
   check(scaled_main_result0_read(out, stream, results, 3));
   printf("%g %g %g %d\n", results[0], results[1], results[2], (int)n);
   check(scaled_update(program, stream, in));
-  check(scaled_update_input0_read(in, stream, results, 3));
+  check(scaled_update_a_read(in, stream, results, 3));
   printf("%g %g %g\n", results[0], results[1], results[2]);
   /* A result of another size is an error with a message. */
   check(scaled_main_result0_read(out, stream, results, 2));

@@ -110,6 +110,30 @@ TEST_P(BadLaunch, DamagedForeignAndFutureArtifacts) {
                "the artifact has no program for");
 }
 
+TEST_P(BadLaunch, EverythingReleasedInFlight) {
+  for (int turn = 0; turn < 4; ++turn) {
+    Opened mine;
+    ASSERT_EQ(mine.open(GetParam()), "");
+    for (int i = 0; i < 8; ++i)
+      ASSERT_EQ(mine.run("inplace"), "");
+    auto release = [](auto *&handle, auto how) {
+      how(handle);
+      handle = nullptr;
+    };
+    for (int i = turn; i < turn + 4; ++i) {
+      if (i % 4 == 0)
+        release(mine.view, tilewright_view_release);
+      if (i % 4 == 1)
+        release(mine.program, tilewright_program_release);
+      if (i % 4 == 2)
+        release(mine.stream, tilewright_stream_release);
+      if (i % 4 == 3)
+        release(mine.device, tilewright_device_release);
+    }
+  }
+  EXPECT_EQ(opened.check(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(, BadLaunch, testing::Values("cpu", "ptxsim", "vulkan"),
                          [](const auto &info) { return std::string(info.param); });
 

@@ -43,6 +43,14 @@ def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True).stdout
 
 
+def check_versions():
+    """The table of docs/abi.md has the versions of the code."""
+    header = (ROOT / "gpu-runtime/include/tilewright/program_abi.h").read_text(encoding="utf-8")
+    version = re.search(r"TW_PROGRAM_ABI_VERSION (\d+)u", header).group(1)
+    if f"| host program | {version} |" not in (ROOT / "docs/abi.md").read_text(encoding="utf-8"):
+        raise SystemExit(f"pages.py: error: docs/abi.md: the host program's interface has version {version}")
+
+
 def bend_links(text, source, pages):
     """Links to files that are pages become links to those; others become names of files."""
 
@@ -122,6 +130,7 @@ def write_references(output):
 
 def main():
     build, output = (pathlib.Path(x).resolve() for x in sys.argv[1:3])
+    check_versions()
     copy_pages(output)
     shutil.copy(ROOT / "docs/site/site.css", output)
     write_stages(build, output)

@@ -69,7 +69,8 @@ void expand(const WarpRegisters &registers, const MatrixCode &code, const uint8_
 template <typename T>
 void gather(const WarpRegisters &registers, const MatrixCode &code, bool isA, Operand<T> &result) {
   MatrixElement type = isA ? code.aType : code.bType;
-  alignas(8) uint8_t packed[maxRows * warpSize];
+  // The most is A of mma.m16n8k16 in f64: eight registers a lane.
+  alignas(8) uint8_t packed[8 * warpSize * sizeof(uint64_t)];
   if (type == MatrixElement::F64)
     pack<uint64_t>(registers, code, isA, packed, result.undefined);
   else

@@ -14,7 +14,9 @@ using namespace tilewright;
 static std::vector<LoweringConfigAttr>
 enumerateContractions(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs = enumerateMatrix(info, target);
-  llvm::append_range(configs, enumerateContraction(info, target));
+  // Bytes that hold nibbles are multiplied by instructions only.
+  if (matchContraction(info.root)->perElement == 1)
+    llvm::append_range(configs, enumerateContraction(info, target));
   return configs;
 }
 
@@ -23,6 +25,8 @@ enumerateSkinnyProducts(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
   if (isForMatrixUnit(info.root, target))
     configs = enumerateMatrix(info, target);
+  if (matchProduct(info.root)->perElement > 1)
+    return configs;
   llvm::append_range(configs, enumerateSkinny(info, target));
   return configs;
 }

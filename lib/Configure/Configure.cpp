@@ -13,6 +13,7 @@
 #include "Enumerate.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -99,8 +100,8 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string why;
     if (!matchInstruction(info, name, why)) {
-      if (StringRef(why).contains("--fp=")) // a way out
-        reason = why;
+      if (!StringRef(reason).contains("--fp=") && StringRef(why).contains("--fp="))
+        reason = why; // a way out
       continue;
     }
     return "'" + name.getValue().str() + "' computes it, but this config " +
@@ -211,6 +212,9 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     if (auto reason = op->getAttrOfType<StringAttr>(kCopiesAttr))
       explain.push_back("a copy that the compiler added: " +
                         reason.getValue().str());
+  for (linalg::LinalgOp op : info->ops)
+    if (auto reason = op->getAttrOfType<StringAttr>(kUnpackedAttr))
+      explain.push_back("i4 is multiplied as bytes: " + reason.getValue().str());
   // Why a reduction, or the sum of a product, is not split.
   std::string whole;
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))

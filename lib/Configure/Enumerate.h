@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
 #define TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
 
+#include "tilewright/Configure/MatrixUnits.h"
 #include "tilewright/Configure/TilePlan.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 
@@ -43,12 +44,6 @@ std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
 /// its own, is another one.
 std::optional<unsigned> contiguousSum(mlir::linalg::LinalgOp op,
                                       const Contraction &contraction);
-
-/// Whether matrix units are the first choice for `op`: the target has an
-/// instruction for its types, the loops are one m and n each, neither so few
-/// rows nor so few columns that most of a tile would be idle. A pinned config
-/// decides by its `mma`.
-bool isForMatrixUnit(mlir::linalg::LinalgOp op, TargetAttr target);
 
 /// Contractions by matrix instruction; none where the target has no
 /// instruction for the types, or the loops are not one m, n and k each.

@@ -30,6 +30,7 @@ bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
     return getElementTypeOrSelf(op->getOperand(number)) == type;
   };
   return (!instruction.rounds || mayRound(op)) &&
+         contraction.perElement == instruction.perElement &&
          isOf(contraction.a, instruction.operands[0]) &&
          isOf(contraction.b, instruction.operands[1]) &&
          isOf(2, instruction.accumulator) &&
@@ -51,6 +52,9 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
   for (unsigned loop : {contraction->m[0], contraction->n[0]})
     if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
       return false;
+  // Nibbles share bytes only where they are multiplied so.
+  if (contraction->perElement > 1)
+    return true;
   return llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
     auto instruction = MatrixInstruction::parse(op.getContext(), name);
     return instruction && hasTypesOf(op, *contraction, *instruction);
@@ -73,7 +77,11 @@ tilewright::matchInstruction(const KernelInfo &info, StringRef name,
   }
   if (!hasTypesOf(info.getRoot(), *contraction, *instruction)) {
     reason = "matrix instruction '" + name.str() + "' is for other types";
-    if (instruction->rounds && !mayRound(info.getRoot()))
+    bool isWide = llvm::all_of(
+        ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
+          return getElementTypeOrSelf(info.getRoot()->getOperand(number)).isF32();
+        });
+    if (instruction->rounds && isWide && !mayRound(info.getRoot()))
       reason += ", and f32 is rounded for it with --fp=tf32 only";
     return std::nullopt;
   }
@@ -146,6 +154,21 @@ static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps,
   return stages;
 }
 
+/// Whether a larger instruction of the same types does all that `instruction`
+/// does, as fast: one of as many rows, or more where there are as many; likewise
+/// along the sum, where less than two of its steps may be largely zeros.
+static bool isCovered(const KernelInfo &info,
+                      const MatrixInstruction &instruction,
+                      ArrayRef<MatrixInstruction> larger, unsigned m,
+                      unsigned k) {
+  return llvm::any_of(larger, [&](const MatrixInstruction &other) {
+    return (other.m == instruction.m ||
+            (other.m > instruction.m && nominalExtent(info, m) >= other.m)) &&
+           (other.k == instruction.k ||
+            (other.k > instruction.k && nominalExtent(info, k) >= 2 * other.k));
+  });
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
@@ -153,6 +176,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
   if (!names || !matchContraction(info.getRoot()))
     return configs;
   MLIRContext *context = info.getRoot()->getContext();
+  SmallVector<MatrixInstruction> tried;
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
     auto instruction = matchInstruction(info, name, reason);
@@ -162,6 +186,9 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
     unsigned m = longest(info, contraction.m), n = longest(info, contraction.n),
              k = contiguousSum(info.getRoot(), contraction)
                      .value_or(longest(info, contraction.k));
+    if (isCovered(info, *instruction, tried, m, k))
+      continue;
+    tried.push_back(*instruction);
     // Registers between two slots wait for one step, whatever the slots.
     bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
       return computesFactor(info, op);

@@ -8,6 +8,7 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +39,45 @@ static BlockArgument stripExtension(Value value, StringRef &signedness) {
   return dyn_cast<BlockArgument>(value);
 }
 
+/// `ext(low a) * ext(low b) + ext(high a) * ext(high b)`.
+static bool matchNibbleProducts(Operation *sum, Contraction &result,
+                                BlockArgument factors[2]) {
+  if (!isa_and_nonnull<arith::AddIOp>(sum))
+    return false;
+  bool seen[2] = {false, false};
+  for (Value addend : sum->getOperands()) {
+    auto mul = addend.getDefiningOp<arith::MulIOp>();
+    if (!mul)
+      return false;
+    std::optional<Nibble> pair[2];
+    for (unsigned side : {0, 1}) {
+      Operation *extension = mul->getOperand(side).getDefiningOp();
+      if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension))
+        return false;
+      std::optional<Nibble> nibble = matchNibble(extension->getOperand(0));
+      if (!nibble ||
+          (isa<arith::ExtUIOp>(extension) && !nibble->isUnsigned))
+        return false;
+      pair[side] = nibble;
+    }
+    if (pair[0]->isHigh != pair[1]->isHigh || seen[pair[0]->isHigh])
+      return false;
+    bool isFirst = !seen[0] && !seen[1];
+    seen[pair[0]->isHigh] = true;
+    for (unsigned side : {0, 1}) {
+      auto factor = dyn_cast<BlockArgument>(pair[side]->byte);
+      StringRef sign = pair[side]->isUnsigned ? "unsigned" : "signed";
+      if (!factor || (!isFirst && (factors[side] != factor ||
+                                   result.signedness[side] != sign)))
+        return false;
+      factors[side] = factor;
+      result.signedness[side] = sign;
+    }
+  }
+  result.perElement = 2;
+  return true;
+}
+
 std::optional<Contraction> tilewright::matchProduct(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1)
@@ -50,19 +90,20 @@ std::optional<Contraction> tilewright::matchProduct(linalg::LinalgOp op) {
   unsigned accSide = add->getOperand(0) == acc ? 0 : 1;
   if (add->getOperand(accSide) != acc || !acc.hasOneUse())
     return std::nullopt;
-  Operation *mul = add->getOperand(1 - accSide).getDefiningOp();
-  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
-    return std::nullopt;
+  Operation *product = add->getOperand(1 - accSide).getDefiningOp();
 
   Contraction result;
   BlockArgument factors[2];
-  for (unsigned side : {0, 1}) {
-    factors[side] =
-        stripExtension(mul->getOperand(side), result.signedness[side]);
-    if (!factors[side] || factors[side].getOwner() != body ||
-        factors[side].getArgNumber() > 1)
-      return std::nullopt;
+  if (isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product)) {
+    for (unsigned side : {0, 1})
+      factors[side] =
+          stripExtension(product->getOperand(side), result.signedness[side]);
+  } else if (!matchNibbleProducts(product, result, factors)) {
+    return std::nullopt;
   }
+  for (BlockArgument factor : factors)
+    if (!factor || factor.getOwner() != body || factor.getArgNumber() > 1)
+      return std::nullopt;
   if (factors[0] == factors[1])
     return std::nullopt;
   result.a = factors[0].getArgNumber();

@@ -53,8 +53,12 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     reason = why.str();
     return failure();
   };
-  auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  if (!names || !llvm::is_contained(names, name))
+  // Who asks for an instruction gets one that is made of others, too.
+  auto has = [&](StringRef fact) {
+    auto names = target.getFacts().getAs<ArrayAttr>(fact);
+    return names && llvm::is_contained(names, name);
+  };
+  if (!has("mma") && !has("mma_emulated"))
     return fail(target.getName() + " has no matrix instruction '" +
                 name.getValue() + "'");
   auto instruction = matchInstruction(info, name, reason);
@@ -354,15 +358,22 @@ static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
 
 /// Whether `operand` surely goes from global to shared memory by asynchronous
 /// copies: an argument whose rows are aligned, of elements that are loaded as
-/// they lie.
-static bool isCopied(OpOperand &operand, TargetAttr target) {
+/// they lie: of 16 bits, or bytes with the sum along their rows.
+static bool isCopied(OpOperand &operand, const Contraction &contraction,
+                     TargetAttr target) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   int64_t row = type.getRank() ? type.getShape().back() : 1;
   int64_t bits = type.getElementType().isIntOrFloat()
                      ? type.getElementTypeBitWidth()
                      : 0;
+  AffineMap map = cast<linalg::LinalgOp>(operand.getOwner())
+                      .getMatchingIndexingMap(&operand);
+  bool asTheyLie =
+      bits == 16 || (bits == 8 && map.getNumResults() &&
+                     llvm::is_contained(contraction.k,
+                                        map.getDimPosition(map.getNumResults() - 1)));
   return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
-         bits == 16 && !ShapedType::isDynamic(row) && row * bits % 32 == 0;
+         asTheyLie && !ShapedType::isDynamic(row) && row * bits % 32 == 0;
 }
 
 /// Bytes, over all threads, of the next step's tiles, which wait in registers
@@ -375,7 +386,7 @@ static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
   bool copied = true;
   for (unsigned number : {contraction.a, contraction.b}) {
     OpOperand &operand = product->getOpOperand(number);
-    copied &= isCopied(operand, target);
+    copied &= isCopied(operand, contraction, target);
     bytes += tileElements(info, plan, operand) *
              bytesPerElement(operand.get().getType());
   }
@@ -391,7 +402,7 @@ static int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config,
   int64_t element = bytesPerElement(operand.get().getType());
   int64_t bytes = tileElements(info, plan, operand) * element;
   int64_t padded = bytes + 16 * sharedRows(info, config, plan, operand);
-  if (config.getMma() && target.has("load_matrices") && element == 2)
+  if (config.getMma() && target.has("load_matrices") && element <= 2)
     return std::min(padded, int64_t(llvm::alignTo(bytes, kSwizzleBlock)));
   return padded;
 }

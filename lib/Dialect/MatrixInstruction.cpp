@@ -15,7 +15,7 @@ static Type parseType(Builder &builder, StringRef name) {
       .Case("bf16", builder.getBF16Type())
       .Cases({"tf32", "f32"}, builder.getF32Type())
       .Case("f64", builder.getF64Type())
-      .Cases({"s8", "u8"}, builder.getI8Type())
+      .Cases({"s8", "u8", "s4", "u4"}, builder.getI8Type())
       .Cases({"s32", "u32"}, builder.getI32Type())
       .Case("e4m3", builder.getType<Float8E4M3FNType>())
       .Case("e5m2", builder.getType<Float8E5M2Type>())
@@ -39,6 +39,7 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
   name.split(types, '.');
   if (types.size() != 2 && types.size() != 3)
     return std::nullopt;
+  unsigned packed = 0;
   Builder builder(context);
   result.accumulator = parseType(builder, types.back());
   for (unsigned number : {0, 1}) {
@@ -49,9 +50,17 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
     if (isa_and_nonnull<IntegerType>(type))
       result.signedness[number] =
           operand.starts_with("u") ? "unsigned" : "signed";
+    if (operand == "s4" || operand == "u4")
+      ++packed;
   }
   if (!result.operands[0] || !result.operands[1] || !result.accumulator ||
       result.operands[1].getIntOrFloatBitWidth() != result.operandBits())
     return std::nullopt;
+  if (packed == 1 || (packed && (result.opaque || result.k % 2)))
+    return std::nullopt;
+  if (packed) {
+    result.perElement = 2;
+    result.k /= 2;
+  }
   return result;
 }

@@ -214,13 +214,16 @@ LogicalResult LoadMatricesOp::verify() {
   auto type = cast<MemRefType>(getBase().getType());
   if (type.getRank() != 1 || !isa_and_nonnull<SharedAttr>(type.getMemorySpace()))
     return emitOpError() << "reads shared memory of rank 1, not " << type;
-  if (!type.getElementType().isIntOrFloat() ||
-      type.getElementTypeBitWidth() != 16)
-    return emitOpError() << "reads elements of 16 bits, not "
+  unsigned bits = type.getElementType().isIntOrFloat()
+                      ? type.getElementTypeBitWidth()
+                      : 0;
+  if (bits != 16 && (bits != 8 || getTransposed()))
+    return emitOpError() << "reads elements of 16 bits, or of 8 as they lie, not "
                          << type.getElementType();
-  size_t count = getNumResults();
-  if (count != 2 && count != 4 && count != 8)
-    return emitOpError() << "has " << count << " results; 2, 4 or 8 are possible";
+  size_t each = 32 / bits, count = getNumResults();
+  if (count != each && count != 2 * each && count != 4 * each)
+    return emitOpError() << "has " << count << " results; " << each << ", "
+                         << 2 * each << " or " << 4 * each << " are possible";
   for (Type result : getResultTypes())
     if (result != type.getElementType())
       return emitOpError() << "has a result of " << result << " out of memory of "

@@ -5,6 +5,7 @@
 
 #include "tilewright/Dispatch/Groups.h"
 
+#include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/TileFusion.h"
 
 using namespace mlir;
@@ -17,8 +18,12 @@ using namespace tilewright;
 GroupKind tilewright::classify(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0)
     return GroupKind::Elementwise;
-  if (!linalg::isaContractionOpInterface(op))
-    return GroupKind::Reduction;
+  // Products of nibbles have a body that upstream does not know.
+  if (!linalg::isaContractionOpInterface(op)) {
+    auto product = matchContraction(op);
+    if (!product || product->perElement == 1)
+      return GroupKind::Reduction;
+  }
   // A sum of products of two tensors of the same shape reuses nothing: it is a
   // reduction. So is a product with everything reduced.
   bool reuses = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {

@@ -33,22 +33,13 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-namespace {
-/// The halves of `bytes`, in a last dim of two.
-struct Halves {
-  Value bytes;
-  bool isUnsigned = false;
-};
-} // namespace
-
 static bool isInt(Value value, int64_t number) {
   APInt constant;
   return matchPattern(value, m_ConstantInt(&constant)) &&
          constant.getSExtValue() == number;
 }
 
-/// Whether `value` is what `input` made of a tensor of i4.
-static std::optional<Halves> matchHalves(Value value) {
+std::optional<Halves> tilewright::matchHalves(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || op.getNumReductionLoops() || op.getNumDpsInputs() != 2 ||
       op.getNumResults() != 1 || op->hasAttr(kConfigAttr))

@@ -18,6 +18,7 @@ namespace tilewright {
 
 void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
+  pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();
     func.addPass(createPackFactorsPass());

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Fragments of 16-bit elements out of shared memory, by tilewright.load_matrices
+// Fragments of 16- and 8-bit elements out of shared memory, by tilewright.load_matrices
 // where the target has it. In a fragment of a matrix instruction four lanes hold
 // the pairs of a row of eight and eight groups of lanes the rows; each pair of
 // registers is one 8x8 matrix. Rows of the matrix that are rows of the memory
@@ -9,6 +9,10 @@
 //
 //   A[m][k] in memory, pairs along k          B[k][n] in memory, pairs along k
 //   load_matrices %a[(l % 8) * row + …]       load_matrices transposed %b[…]
+//
+// Bytes are loaded as 16-bit pairs of neighbours along the reduction, of which the
+// fragment is the same register image. Transposing would part them, so that columns
+// of bytes are no matrices: tiles of bytes lie with the reduction innermost.
 
 #include "Swizzle.h"
 
@@ -23,17 +27,19 @@ using layout::Level;
 namespace {
 /// Which dims of a vector of rank 2 the 8x8 matrices have.
 struct MatrixDims {
-  int pair; // four lanes, two elements each
+  int pair; // four lanes, a register of elements each
   int row;  // eight groups of lanes
 };
 } // namespace
 
-static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout) {
-  if (layout.rank() != 2 || layout.numRegisters() % 2)
+/// `each`: elements of a register.
+static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout,
+                                               int64_t each) {
+  if (layout.rank() != 2 || layout.numRegisters() % each)
     return std::nullopt;
   MatrixDims dims = {-1, -1};
   for (const DigitTerm &term : layout.forwardTerms(Level::Lane)) {
-    if (term.div == 1 && term.mod == 4 && term.multiplier == 2)
+    if (term.div == 1 && term.mod == 4 && term.multiplier == each)
       dims.pair = term.dim;
     else if (term.div == 4 && term.mod == 8 && term.multiplier == 1)
       dims.row = term.dim;
@@ -42,10 +48,10 @@ static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout) 
   }
   if (dims.pair < 0 || dims.row < 0 || dims.pair == dims.row)
     return std::nullopt;
-  for (int64_t reg = 0; reg < layout.numRegisters(); reg += 2) {
-    std::vector<int64_t> first = layout.registerOffset(reg);
-    ++first[dims.pair];
-    if (layout.registerOffset(reg + 1) != first)
+  for (int64_t reg = 0; reg < layout.numRegisters(); ++reg) {
+    std::vector<int64_t> first = layout.registerOffset(reg - reg % each);
+    first[dims.pair] += reg % each;
+    if (layout.registerOffset(reg) != first)
       return std::nullopt;
   }
   return dims;
@@ -78,13 +84,17 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   if (!target || !target.getFacts().contains("load_matrices") || failed(mem) ||
       !mem->shared || op.getMask() ||
       op.hasOutOfBoundsDim() || !op.getPermutationMap().isIdentity() ||
-      !mem->element.isIntOrFloat() ||
-      mem->element.getIntOrFloatBitWidth() != 16)
+      !mem->element.isIntOrFloat())
     return false;
-  std::optional<MatrixDims> dims = matchMatrices(layout);
+  int64_t bits = mem->element.getIntOrFloatBitWidth();
+  if (bits != 16 && bits != 8)
+    return false;
+  // Elements of a register, and of a matrix' row of 16 bytes.
+  int64_t each = 32 / bits, row = 128 / bits;
+  std::optional<MatrixDims> dims = matchMatrices(layout, each);
   if (!dims)
     return false;
-  // Rows of eight neighbours at multiples of 16 bytes.
+  // Rows of neighbours at multiples of 16 bytes.
   SmallVector<int64_t> strides;
   for (const Index &stride : mem->strides)
     if (!stride.isConstant())
@@ -94,24 +104,25 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   bool transposed = strides[dims->pair] != 1;
   int contiguous = transposed ? dims->row : dims->pair;
   int across = transposed ? dims->pair : dims->row;
-  if (strides[contiguous] != 1 || strides[across] % 8 || mem->offsetDivisor % 8)
+  if (strides[contiguous] != 1 || strides[across] % row ||
+      mem->offsetDivisor % row || (transposed && bits != 16))
     return false;
   if (ArrayRef<int64_t> swizzle = mem->shared.getSwizzle();
-      !swizzle.empty() && swizzle[1] < 3)
+      !swizzle.empty() && (int64_t(1) << swizzle[1]) < row)
     return false;
   int64_t start = 0;
   for (auto [index, stride] : llvm::zip_equal(op.getIndices(), strides)) {
-    std::optional<int64_t> known = getConstantIntValue(index);
-    if (!known)
+    std::optional<int64_t> constant = getConstantIntValue(index);
+    if (!constant)
       return false;
-    start += *known * stride;
+    start += *constant * stride;
   }
-  if (start % 8)
+  if (start % row)
     return false;
   SmallVector<int64_t> offsets;
-  for (int64_t reg = 0; reg < layout.numRegisters(); reg += 2) {
+  for (int64_t reg = 0; reg < layout.numRegisters(); reg += each) {
     std::vector<int64_t> at = layout.registerOffset(reg);
-    if (at[contiguous] % 8)
+    if (at[contiguous] % row)
       return false;
     offsets.push_back(at[0] * strides[0] + at[1] * strides[1]);
   }
@@ -123,15 +134,15 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
   for (auto [coordinate, stride] :
        llvm::zip_equal(warpCoordinates(layout), strides))
     base = add(loc, base, multiply(loc, coordinate, Index(stride)));
-  int64_t bits = warpBits(layout, strides);
+  int64_t known = warpBits(layout, strides);
   int64_t size = groupSize(offsets);
   auto addDigit = [&](int64_t div, int64_t mod, int64_t multiplier) {
     Value digit = arith::DivUIOp::create(b, loc, lane(), constant(loc, div));
     digit = arith::RemUIOp::create(b, loc, digit, constant(loc, mod));
     base = add(loc, base, multiply(loc, Index(digit), Index(multiplier)));
     int64_t own = (mod - 1) * multiplier;
-    bool isKnown = bits >= 0 && llvm::isPowerOf2_64(multiplier) && !(bits & own);
-    bits = isKnown ? bits | own : -1;
+    bool isKnown = known >= 0 && llvm::isPowerOf2_64(multiplier) && !(known & own);
+    known = isKnown ? known | own : -1;
   };
   addDigit(1, 8, strides[across]);
   if (size >= 2)
@@ -140,8 +151,8 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
     addDigit(16, 2, offsets[2] - offsets[0]);
 
   Registers result;
-  SmallVector<Type> types(2 * size, mem->element);
-  SharedOffsets shared(*this, loc, *mem, base, bits);
+  SmallVector<Type> types(each * size, mem->element);
+  SharedOffsets shared(*this, loc, *mem, base, known);
   for (size_t first = 0; first < offsets.size(); first += size) {
     auto load = LoadMatricesOp::create(b, loc, types, mem->base,
                                        shared.at(start + offsets[first]),

@@ -76,12 +76,15 @@ tilewright::passingLayout(vector::TransferWriteOp write, AffineMap readMap,
   for (int64_t along = std::min(threads.lanes, columns / width);
        along >= 1 && along * width * bytes >= std::min<int64_t>(32, columns * bytes);
        along /= 2)
-    for (int64_t below : {1, 2, 4}) {
+    for (int64_t below : {1, 2, 4, 8, 16}) {
       std::vector<int64_t> elements(2), lanes(2), warps(2);
       elements[order[0]] = width;
       elements[order[1]] = below;
       lanes[order[0]] = along;
       lanes[order[1]] = threads.lanes / along;
+      // Bytes are turned by as many as one store takes.
+      if (below > 4 && bytes > 1)
+        continue;
       int64_t left = columns / width / along;
       warps[order[0]] = std::min(threads.warps, left);
       warps[order[1]] = threads.warps / warps[order[0]];

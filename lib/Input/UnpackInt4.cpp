@@ -15,7 +15,8 @@
 //     %v = linalg.generic ins(%u, %scale) … { arith.sitofp %x : i8 to f16 … }
 //     %d = tensor.collapse_shape %v [[0], [1, 2]] : tensor<80x48x2xf16> …
 //
-// Products of i4 themselves become products of bytes.
+// Products of i4 themselves become products of bytes, unless the target multiplies
+// nibbles (Dispatch/PackInt4Products.cpp).
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Input/Input.h"

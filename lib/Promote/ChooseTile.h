@@ -16,9 +16,10 @@ struct ChosenTile {
   int64_t conflicts; // wavefronts beyond the least
 };
 
-/// Nothing where rows are no whole 8x8 matrices.
+/// Nothing where rows are no whole matrices of 8 rows of 16 bytes. `turned`: rows
+/// of the tile are columns of what fills it.
 std::optional<ChosenTile> chooseTile(MmaOp op, mlir::ArrayRef<int64_t> shape,
-                                     mlir::Type element);
+                                     mlir::Type element, bool turned);
 
 } // namespace tilewright
 

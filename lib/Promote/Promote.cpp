@@ -52,6 +52,30 @@ static MemRefType paddedTile(ArrayRef<int64_t> shape, Type element,
   return MemRefType::get(shape, element, layout, SharedAttr::get(context, {}));
 }
 
+/// Whether the rows of a tile that has the vector's dims in `order` are columns of
+/// the memory that the vector is read from.
+static bool isTurned(Value vector, ArrayRef<unsigned> order) {
+  // What is computed of an operand lies as the operand does.
+  while (Operation *op = vector.getDefiningOp()) {
+    if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
+      AffineMap map = read.getPermutationMap();
+      auto last = dyn_cast<AffineDimExpr>(map.getResult(order.back()));
+      return !last || last.getPosition() + 1 != map.getNumDims();
+    }
+    Value next;
+    for (Value operand : op->getOperands())
+      if (operand.getType() == vector.getType() ||
+          (isa<VectorType>(operand.getType()) &&
+           cast<VectorType>(operand.getType()).getShape() ==
+               cast<VectorType>(vector.getType()).getShape()))
+        next = operand;
+    if (!next)
+      return false;
+    vector = next;
+  }
+  return false;
+}
+
 SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
   auto vector = cast<ShapedType>(op->getOperand(operand).getType());
   AffineMap map = cast<AffineMapAttr>(op.getMaps()[operand]).getValue();
@@ -88,8 +112,13 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
                 (!order.empty() && order.back() + 1 != order.size());
   SharedTile tile;
   bool opaque = instruction && instruction->opaque; // read by rows, not by lanes
-  if (asItIs && !opaque)
-    if (auto choice = chooseTile(op, shape, vector.getElementType())) {
+  bool loadsBytes = op.getInstruction() && !opaque && target &&
+                    target.getFacts().contains("load_matrices") &&
+                    vector.getElementTypeBitWidth() == 8;
+  if ((asItIs && !opaque) || loadsBytes)
+    if (auto choice = chooseTile(op, shape, vector.getElementType(),
+                                 loadsBytes && isTurned(op->getOperand(operand), order))) {
+      tile.turned = loadsBytes && isTurned(op->getOperand(operand), order);
       tile.type = choice->type;
       tile.conflicts = choice->conflicts;
     }
@@ -127,6 +156,9 @@ static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
   } else {
     os << ", plain rows";
   }
+  if (tile.turned)
+    os << ", turned on the way in: its sums are not along the rows of memory, and "
+          "bytes are loaded by pairs of neighbours along them";
   os << "; " << *tile.conflicts
      << " bank conflicts by calculation in what fills and reads it";
   addExplanation(kernel, text);

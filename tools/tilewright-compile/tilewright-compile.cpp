@@ -31,7 +31,7 @@ struct Arguments {
   std::string stopAfter, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas;
   LoopKind loops = LoopKind::Affine;
-  bool listConfigs = false, debugInfo = false, serial = false;
+  bool listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
   WatchArguments watch;
 };
 } // namespace
@@ -49,8 +49,7 @@ static const std::map<std::string, LoopKind> kLoopKinds = {
 
 static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("input", arguments.input,
-                 "program.mlir, or - for standard input")
-      ->required();
+                 "program.mlir, or - for standard input");
   app.add_option("-o", arguments.output,
                  "where the output goes (- is standard output); raw kinds with "
                  "several results make a directory");
@@ -110,6 +109,9 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--list-configs", arguments.listConfigs,
                "print the lowering configs that fit each kernel, best first, "
                "and stop; any of them can be pinned in the input");
+  app.add_flag("--list-instructions", arguments.listInstructions,
+               "print the matrix instructions that the targets have, by the names "
+               "that lowering configs give, and stop; needs no input");
   app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
   app.add_flag("--serial", arguments.serial, "compile without threads");
   declareWatchOptions(app, arguments.watch);
@@ -164,7 +166,21 @@ static std::string moreHelp() {
   return text;
 }
 
+static int listInstructions(const Arguments &arguments) {
+  std::string error;
+  std::optional<std::string> text =
+      tilewright::listInstructions(arguments.target, error);
+  if (!text)
+    return complain(error);
+  outs() << *text;
+  return 0;
+}
+
 static int run(const Arguments &arguments) {
+  if (arguments.listInstructions)
+    return listInstructions(arguments);
+  if (arguments.input.empty())
+    return complain("input is required; --help lists the options");
   const std::string &input = arguments.input;
   ErrorOr<std::unique_ptr<MemoryBuffer>> source =
       MemoryBuffer::getFileOrSTDIN(input);

@@ -218,6 +218,8 @@ bool decodeMma(InstDecoder &d) {
     version = std::max(version, 71u);
     capability = std::max(capability, 80u);
   }
+  if (inputs == Inputs::Float8 && !code.isSparse && code.dType == E::F16)
+    version = std::max(version, 87u);
   if (!d.needs(version, capability) || !d.expectOperands(code.isSparse ? 6 : 4))
     return false;
   // Of four products.

@@ -132,6 +132,12 @@ CompileResult compile(llvm::StringRef source, llvm::StringRef name,
 /// "0.1.0"
 std::string getVersion();
 
+/// The matrix instructions of a comma list of targets, a line each: the target, the
+/// name that lowering configs give, and a remark on emulated ones. Nothing, and the
+/// reason in `error`, for a list that is not understood.
+std::optional<std::string> listInstructions(llvm::StringRef targets,
+                                            std::string &error);
+
 /// For --help: the accepted targets.
 std::string getTargetSyntax();
 

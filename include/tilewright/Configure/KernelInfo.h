@@ -68,10 +68,14 @@ struct Contraction {
   unsigned a = 0, b = 1;
   /// "signed" / "unsigned" per factor where an integer is extended, or null.
   llvm::StringRef signedness[2];
+  /// Factors in one element along the last k loop: 2 where bytes hold nibbles, and
+  /// the products of both are summed.
+  int64_t perElement = 1;
   llvm::SmallVector<unsigned> batch, m, n, k;
 };
 
-/// Matches `acc + ext(a) * ext(b)` over loops that both operands have; `m` or
+/// Matches `acc + ext(a) * ext(b)`, or the same of both nibbles of bytes (Nibbles.h),
+/// over loops that both operands have; `m` or
 /// `n` may be empty (a matrix times a vector, a dot).
 std::optional<Contraction> matchProduct(mlir::linalg::LinalgOp op);
 /// The same with at least one loop of its own for each operand.

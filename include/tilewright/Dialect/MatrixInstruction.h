@@ -8,6 +8,7 @@
 //                          by one warp
 //   mma.m16n8k32.u8.s32    unsigned bytes (in i8), i32 accumulator
 //   mma.m16n8k32.s8.u8.s32 A of signed and B of unsigned bytes
+//   mma.m16n8k64.s4.s32    nibbles, two in each i8: k is counted in bytes, 32
 //   mma.m16n8k32.e4m3.f32  f8E4M3FN; e5m2 is f8E5M2
 //   mma.m16n8k8.tf32.f32   f32 operands, rounded on the way in
 //   coopmat.m16n16k16.f16.f32   a cooperative matrix product of Vulkan: its
@@ -23,8 +24,12 @@
 namespace tilewright {
 
 struct MatrixInstruction {
+  /// In elements as the IR has them.
   int64_t m = 0, n = 0, k = 0;
-  /// Of A and of B, and of C and D, as the IR has them (tf32 is f32, s8 is i8).
+  /// Factors that one element of an operand holds along k: two of s4 or u4.
+  int64_t perElement = 1;
+  /// Of A and of B, and of C and D, as the IR has them (tf32 is f32, s8 is i8, two
+  /// s4 are i8).
   mlir::Type operands[2], accumulator;
   /// "signed" or "unsigned": how integer operands are extended; else empty.
   llvm::StringRef signedness[2];

@@ -274,6 +274,9 @@ def Tilewright_LoadMatricesOp : Tilewright_Op<"load_matrices"> {
     matrix i: 8 neighbours at a multiple of 16 bytes. Lane l gets the elements
     (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1) of every matrix, or those of the
     transposed matrix. One, two or four matrices: two results each.
+
+    Of 8-bit elements the same with pairs of neighbours in place of elements: rows
+    of 16, four results a matrix, never transposed (that would part the pairs).
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$base, Index:$offset,
                        UnitAttr:$transposed);

@@ -36,6 +36,18 @@ mlir::func::FuncOp outlineGroup(mlir::RewriterBase &rewriter,
                                 const Group &group, llvm::StringRef name,
                                 mlir::SymbolTable &symbols);
 
+/// The halves of `bytes`, in a last dim of two: what `input` makes of a tensor of i4.
+struct Halves {
+  mlir::Value bytes;
+  bool isUnsigned = false;
+};
+/// Nothing where `value` is something else.
+std::optional<Halves> matchHalves(mlir::Value value);
+
+/// Leaves the bytes of i4 factors whole where a matrix instruction multiplies them
+/// so; see tilewright-pack-int4-products.
+void packInt4Products(mlir::func::FuncOp func);
+
 struct GuardedSplit;
 struct Split;
 /// Replaces `op` by one that computes partial results and one that combines

@@ -6,6 +6,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PackInt4ProductsPass
+    : Pass<"tilewright-pack-int4-products", "::mlir::func::FuncOp"> {
+  let summary = "Multiply i4 as they lie, two a byte, where a matrix instruction does";
+  let description = [{
+    A product of tensors of i4 whose sums run along the rows of both becomes one of
+    bytes that takes both nibbles of each, if the target has instructions for that.
+    Others stay products of unpacked bytes; `tilewright.unpacked` on the op says why,
+    for --explain. A pinned lowering config speaks of numbers, not bytes, and decides
+    by its `mma`.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect"];
+}
+
 def FuseElementwisePass
     : Pass<"tilewright-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Merge elementwise ops into the elementwise op or reduction "

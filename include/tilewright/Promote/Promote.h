@@ -25,6 +25,8 @@ struct SharedTile {
   mlir::AffineMap memoryToOperand, map;
   /// Of a tile that the layout library chose: wavefronts beyond the least.
   std::optional<int64_t> conflicts;
+  /// Rows of the tile are columns of the memory that fills it.
+  bool turned = false;
 };
 SharedTile sharedTileOf(MmaOp op, unsigned operand);
 

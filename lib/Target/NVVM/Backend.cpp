@@ -6,6 +6,7 @@
 
 #include "Chips.h"
 #include "Emit.h"
+#include "Instructions.h"
 
 #include "tilewright/Target/NVVM/Passes.h"
 #include "tilewright/Target/Passes.h"
@@ -50,22 +51,17 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   facts.set("masked_runs", builder.getUnitAttr());
   if (sm >= 75)
     facts.set("load_matrices", builder.getUnitAttr());
-  SmallVector<StringRef> mma;
-  if (sm >= 80) {
+  if (sm >= 80)
     facts.set("async_copy", builder.getUnitAttr());
-    mma = {"mma.m16n8k16.f16.f32",   "mma.m16n8k16.f16.f16",
-           "mma.m16n8k16.bf16.f32",  "mma.m16n8k32.s8.s32",
-           "mma.m16n8k32.u8.s32",    "mma.m16n8k32.s8.u8.s32",
-           "mma.m16n8k32.u8.s8.s32", "mma.m16n8k8.tf32.f32",
-           "mma.m8n8k4.f64.f64"};
-  } else {
-    mma = {"mma.m16n8k8.f16.f32", "mma.m8n8k16.s8.s32", "mma.m8n8k16.u8.s32",
-           "mma.m8n8k16.s8.u8.s32", "mma.m8n8k16.u8.s8.s32"};
-  }
-  if (sm >= 89)
-    mma.append({"mma.m16n8k32.e4m3.f32", "mma.m16n8k32.e5m2.f32",
-                "mma.m16n8k32.e4m3.e5m2.f32", "mma.m16n8k32.e5m2.e4m3.f32"});
+  SmallVector<StringRef> mma, emulated;
+  for (const MmaForm &form : getMmaForms())
+    if (form.isNativeOn(sm))
+      mma.push_back(form.name);
+    else if (form.isEmulatedOn(sm))
+      emulated.push_back(form.name);
   texts("mma", mma);
+  if (!emulated.empty())
+    texts("mma_emulated", emulated);
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
   texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64",
                     "i32", "i16", "i8"});

@@ -12,6 +12,7 @@
 //   %d  = nvvm.mma.sync A[%r0 … %r3] B[%s0, %s1] C[%c0 … %c3] …
 
 #include "Convert.h"
+#include "Instructions.h"
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
@@ -23,55 +24,14 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-namespace {
-/// An instruction by its name in lowering configs.
-struct Instruction {
-  StringLiteral name;
-  int64_t m, n, k;
-  NVVM::MMATypes a, b;
-
-  constexpr Instruction(StringLiteral name, int64_t m, int64_t n, int64_t k,
-                        NVVM::MMATypes a, NVVM::MMATypes b)
-      : name(name), m(m), n(n), k(k), a(a), b(b) {}
-  constexpr Instruction(StringLiteral name, int64_t m, int64_t n, int64_t k,
-                        NVVM::MMATypes type)
-      : Instruction(name, m, n, k, type, type) {}
-};
-} // namespace
+using namespace tilewright::nvvm;
 
 static constexpr StringLiteral kInlineProduct = "mma.sync.aligned.";
 
-static constexpr Instruction kInstructions[] = {
-    {"mma.m16n8k8.f16.f32", 16, 8, 8, NVVM::MMATypes::f16},
-    {"mma.m16n8k16.f16.f32", 16, 8, 16, NVVM::MMATypes::f16},
-    {"mma.m16n8k16.f16.f16", 16, 8, 16, NVVM::MMATypes::f16},
-    {"mma.m16n8k8.bf16.f32", 16, 8, 8, NVVM::MMATypes::bf16},
-    {"mma.m16n8k16.bf16.f32", 16, 8, 16, NVVM::MMATypes::bf16},
-    {"mma.m16n8k32.s8.s32", 16, 8, 32, NVVM::MMATypes::s8},
-    {"mma.m16n8k32.u8.s32", 16, 8, 32, NVVM::MMATypes::u8},
-    {"mma.m8n8k16.s8.s32", 8, 8, 16, NVVM::MMATypes::s8},
-    {"mma.m8n8k16.u8.s32", 8, 8, 16, NVVM::MMATypes::u8},
-    {"mma.m16n8k32.s8.u8.s32", 16, 8, 32, NVVM::MMATypes::s8,
-     NVVM::MMATypes::u8},
-    {"mma.m16n8k32.u8.s8.s32", 16, 8, 32, NVVM::MMATypes::u8,
-     NVVM::MMATypes::s8},
-    {"mma.m8n8k16.s8.u8.s32", 8, 8, 16, NVVM::MMATypes::s8, NVVM::MMATypes::u8},
-    {"mma.m8n8k16.u8.s8.s32", 8, 8, 16, NVVM::MMATypes::u8, NVVM::MMATypes::s8},
-    {"mma.m16n8k32.e4m3.f32", 16, 8, 32, NVVM::MMATypes::e4m3},
-    {"mma.m16n8k32.e5m2.f32", 16, 8, 32, NVVM::MMATypes::e5m2},
-    {"mma.m16n8k32.e4m3.e5m2.f32", 16, 8, 32, NVVM::MMATypes::e4m3,
-     NVVM::MMATypes::e5m2},
-    {"mma.m16n8k32.e5m2.e4m3.f32", 16, 8, 32, NVVM::MMATypes::e5m2,
-     NVVM::MMATypes::e4m3},
-    {"mma.m16n8k8.tf32.f32", 16, 8, 8, NVVM::MMATypes::tf32},
-    {"mma.m8n8k4.f64.f64", 8, 8, 4, NVVM::MMATypes::f64},
-};
-
 /// The registers of an operand: f64 as it is, f32 rounded to tf32, consecutive
-/// halves as pairs, everything else as 32-bit integers.
+/// halves as pairs (or `asBits`), everything else as 32-bit integers.
 static SmallVector<Value> pack(OpBuilder &builder, Location loc,
-                               ValueRange elements) {
+                               ValueRange elements, bool asBits = false) {
   SmallVector<Value> registers;
   Type elementType = elements.front().getType();
   if (elementType.isF64())
@@ -93,34 +53,49 @@ static SmallVector<Value> pack(OpBuilder &builder, Location loc,
       reg = LLVM::InsertElementOp::create(builder, loc, reg,
                                           elements[first + i], index);
     }
-    if (!elementType.isF16())
+    if (asBits || !elementType.isF16())
       reg = LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), reg);
     registers.push_back(reg);
   }
   return registers;
 }
 
-/// Appends the two elements of a register.
-static void unpackPair(OpBuilder &builder, Location loc, Value reg,
-                       SmallVectorImpl<Value> &elements) {
-  for (int64_t half = 0; half < 2; ++half) {
+/// Appends the elements of type `type` that a register of 32 bits holds.
+static void unpack(OpBuilder &builder, Location loc, Value reg, Type type,
+                   SmallVectorImpl<Value> &elements) {
+  int64_t count = 32 / type.getIntOrFloatBitWidth();
+  if (!isa<VectorType>(reg.getType()))
+    reg = LLVM::BitcastOp::create(builder, loc, VectorType::get(count, type), reg);
+  for (int64_t i = 0; i < count; ++i) {
     Value index = LLVM::ConstantOp::create(builder, loc,
-                                           builder.getI32IntegerAttr(half));
+                                           builder.getI32IntegerAttr(i));
     elements.push_back(LLVM::ExtractElementOp::create(builder, loc, reg, index));
   }
 }
 
-/// NVVM knows products of 8-bit floats on sm_120 only; PTX has them since 8.4,
-/// from sm_89 on.
-static Value multiplyFloat8(OpBuilder &builder, Location loc,
-                            const Instruction &instruction, Type resultType,
-                            ArrayRef<Value> a, ArrayRef<Value> b,
-                            ArrayRef<Value> acc) {
+/// The types of A and B in the instruction's name, "s8" and "u8", and the last
+/// part, which is the accumulator's.
+static SmallVector<StringRef> typeNames(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  SmallVector<StringRef> types(ArrayRef<StringRef>(parts).drop_front(2));
+  if (types.size() == 2)
+    types.insert(types.begin(), types.front());
+  return types;
+}
+
+/// Of PTX: "m16n8k64", where k counts what the program's elements hold.
+static StringRef shapeName(StringRef name) { return name.split('.').second.split('.').first; }
+
+/// An instruction that NVVM has no operation for.
+static Value multiplyInline(OpBuilder &builder, Location loc, StringRef name,
+                            Type resultType, ArrayRef<Value> a,
+                            ArrayRef<Value> b, ArrayRef<Value> acc) {
+  SmallVector<StringRef> types = typeNames(name);
   std::string text, constraints;
   llvm::raw_string_ostream stream(text);
-  stream << kInlineProduct << "m" << instruction.m << "n" << instruction.n << "k"
-         << instruction.k << ".row.col.f32." << NVVM::stringifyEnum(instruction.a)
-         << "." << NVVM::stringifyEnum(instruction.b) << ".f32 ";
+  stream << kInlineProduct << shapeName(name) << ".row.col." << types[2] << "."
+         << types[0] << "." << types[1] << "." << types[2] << " ";
   unsigned number = 0;
   auto list = [&](size_t count, StringRef end) {
     stream << "{";
@@ -132,13 +107,18 @@ static Value multiplyFloat8(OpBuilder &builder, Location loc,
   list(a.size(), ", ");
   list(b.size(), ", ");
   list(acc.size(), ";");
-  auto constrain = [&](size_t count, StringRef constraint) {
-    for (size_t i = 0; i < count; ++i)
-      constraints += (constraints.empty() ? "" : ",") + constraint.str();
+  auto letter = [](Type type) {
+    return type.isF64() ? "d" : type.isF32() ? "f" : "r";
   };
-  constrain(acc.size(), "=f");
-  constrain(a.size() + b.size(), "r");
-  constrain(acc.size(), "f");
+  auto constrain = [&](ArrayRef<Value> values, StringRef prefix) {
+    for (Value value : values)
+      constraints += (constraints.empty() ? "" : ",") + prefix.str() +
+                     letter(value.getType());
+  };
+  constrain(acc, "=");
+  constrain(a, "");
+  constrain(b, "");
+  constrain(acc, "");
   SmallVector<Value> operands(a);
   llvm::append_range(operands, b);
   llvm::append_range(operands, acc);
@@ -154,10 +134,35 @@ static Value multiplyFloat8(OpBuilder &builder, Location loc,
 int tilewright::nvvm::getNeededPTX(ModuleOp module) {
   int version = 0;
   module.walk([&](LLVM::InlineAsmOp op) {
-    if (op.getAsmString().starts_with(kInlineProduct))
-      version = 84;
+    if (!op.getAsmString().starts_with(kInlineProduct))
+      return;
+    for (const MmaForm &row : getMmaForms()) {
+      SmallVector<StringRef> types = typeNames(row.name);
+      std::string form = (kInlineProduct + shapeName(row.name) + ".row.col." +
+                          types[2] + "." + types[0] + "." + types[1] + "." + types[2] +
+                          " ").str();
+      if (op.getAsmString().starts_with(form))
+        version = std::max(version, row.ptx);
+    }
   });
   return version;
+}
+
+static Value multiply(OpBuilder &builder, Location loc,
+                      const MatrixInstruction &types, StringRef name,
+                      Type resultType, ArrayRef<Value> a, ArrayRef<Value> b,
+                      ArrayRef<Value> acc) {
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (types.accumulator.isInteger())
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  SmallVector<StringRef> names = typeNames(name);
+  return NVVM::MmaOp::create(
+      builder, loc, resultType, a, b, acc,
+      ArrayRef<int64_t>{types.m, types.n, types.k * types.perElement},
+      std::nullopt, overflow,
+      std::array<NVVM::MMATypes, 2>{*NVVM::symbolizeMMATypes(names[0]),
+                                    *NVVM::symbolizeMMATypes(names[1])},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
 }
 
 namespace {
@@ -167,11 +172,8 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
   LogicalResult
   matchAndRewrite(MmaFragmentOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    const Instruction *instruction =
-        llvm::find_if(kInstructions, [&](const Instruction &candidate) {
-          return candidate.name == op.getInstruction();
-        });
-    if (instruction == std::end(kInstructions))
+    const MmaForm *form = lookupMmaForm(op.getInstruction());
+    if (!form)
       return op.emitOpError() << "this back end has no matrix instruction '"
                               << op.getInstruction() << "'";
     auto types =
@@ -181,19 +183,18 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
                               << "' is not understood";
     // Floats of 8 bits are bytes by now.
     Type elementType = types->operands[0];
-    bool isFloat8 = tilewright::isFloat8(elementType);
-    if (isFloat8)
+    if (isFloat8(elementType))
       elementType = rewriter.getI8Type();
     auto matches = [](ValueRange values, size_t count, Type type) {
       return values.size() == count &&
              llvm::all_of(values.getTypes(), [&](Type t) { return t == type; });
     };
     // Elements per thread: the matrix over the 32 lanes of a warp.
-    if (!matches(adaptor.getA(), instruction->m * instruction->k / 32,
+    if (!matches(adaptor.getA(), types->m * types->k / 32,
                  elementType) ||
-        !matches(adaptor.getB(), instruction->n * instruction->k / 32,
+        !matches(adaptor.getB(), types->n * types->k / 32,
                  elementType) ||
-        !matches(adaptor.getAcc(), instruction->m * instruction->n / 32,
+        !matches(adaptor.getAcc(), types->m * types->n / 32,
                  types->accumulator) ||
         op.getNumResults() != op.getAcc().size())
       return op.emitOpError() << "operands are not those of '"
@@ -205,28 +206,18 @@ struct MmaFragmentLowering : ConvertOpToLLVMPattern<MmaFragmentOp> {
     SmallVector<Value> acc(adaptor.getAcc());
     bool packed = types->accumulator.isF16();
     if (packed)
-      acc = pack(rewriter, loc, acc);
+      acc = pack(rewriter, loc, acc, /*asBits=*/form->isInline);
     auto resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(ValueRange(acc).getTypes()));
-    std::optional<NVVM::MMAIntOverflow> overflow;
-    if (types->accumulator.isInteger())
-      overflow = NVVM::MMAIntOverflow::wrapped;
-    Value result;
-    if (isFloat8)
-      result = multiplyFloat8(rewriter, loc, *instruction, resultType, a, b, acc);
-    else
-      result = NVVM::MmaOp::create(
-          rewriter, loc, resultType, a, b, acc,
-          ArrayRef<int64_t>{instruction->m, instruction->n, instruction->k},
-          std::nullopt, overflow,
-          std::array<NVVM::MMATypes, 2>{instruction->a, instruction->b},
-          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                         NVVM::MMALayout::col});
+    Value result =
+        form->isInline
+            ? multiplyInline(rewriter, loc, form->name, resultType, a, b, acc)
+            : multiply(rewriter, loc, *types, form->name, resultType, a, b, acc);
     SmallVector<Value> elements;
     for (size_t i = 0; i < acc.size(); ++i) {
       Value reg = LLVM::ExtractValueOp::create(rewriter, loc, result, i);
       if (packed)
-        unpackPair(rewriter, loc, reg, elements);
+        unpack(rewriter, loc, reg, types->accumulator, elements);
       else
         elements.push_back(reg);
     }
@@ -245,10 +236,11 @@ struct LoadMatricesLowering : ConvertOpToLLVMPattern<LoadMatricesOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MLIRContext *context = getContext();
+    Type element = op.getResult(0).getType();
     Value address = LLVM::GEPOp::create(
-        rewriter, loc, adaptor.getBase().getType(), op.getResult(0).getType(),
+        rewriter, loc, adaptor.getBase().getType(), element,
         adaptor.getBase(), ArrayRef<LLVM::GEPArg>{adaptor.getOffset()});
-    int64_t count = op.getNumResults() / 2;
+    int64_t count = op.getNumResults() * element.getIntOrFloatBitWidth() / 32;
     Type i32 = rewriter.getI32Type();
     Type type = count == 1 ? i32
                            : LLVM::LLVMStructType::getLiteral(
@@ -259,13 +251,11 @@ struct LoadMatricesLowering : ConvertOpToLLVMPattern<LoadMatricesOp> {
         NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
         NVVM::LdStMatrixEltType::B16);
     SmallVector<Value> elements;
-    auto pair = VectorType::get(2, op.getResult(0).getType());
     for (int64_t i = 0; i < count; ++i) {
       Value reg = count == 1 ? loaded
                              : LLVM::ExtractValueOp::create(rewriter, loc,
                                                             loaded, i);
-      reg = LLVM::BitcastOp::create(rewriter, loc, pair, reg);
-      unpackPair(rewriter, loc, reg, elements);
+      unpack(rewriter, loc, reg, element, elements);
     }
     rewriter.replaceOp(op, elements);
     return success();

@@ -1,0 +1,68 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""every-instruction.py TARGET OUT [REGEX] < what --list-instructions says: writes a product for each
+matrix instruction of TARGET, with a config that pins it. Sizes are no multiples of a tile.
+The arguments to run each with go to OUT, a line each. REGEX chooses among the names."""
+
+import re
+import sys
+
+M, N = 33, 26
+TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "f32", "f64": "f64", "s8": "i8", "u8": "i8", "s4": "i4", "u4": "i4",
+         "e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "f32": "f32", "s32": "i32"}
+# Sums stay exact: f16 counts to 2048 without a gap.
+RANGES = {"f16": "-3:3", "bf16": "-9:9", "tf32": "-9:9", "f64": "-99:99", "s8": "-128:127", "u8": "-128:127", "s4": "-8:7",
+          "u4": "-8:7", "e4m3": "-3:3", "e5m2": "-3:3"}
+
+
+def extended(value, kind, acc):
+    to = TYPES[acc]
+    if TYPES[kind] == to:
+        return value, ""
+    op = "arith.extf" if to[0] == "f" else "arith.extui" if kind[0] == "u" else "arith.extsi"
+    return f"%e{value[1:]}", f"    %e{value[1:]} = {op} {value} : {TYPES[kind]} to {to}\n"
+
+
+def product(name):
+    shape, *types = name.removeprefix("mma.").split(".")
+    m, n, k = map(int, re.match(r"m(\d+)n(\d+)k(\d+)", shape).groups())
+    if len(types) == 2:
+        types.insert(0, types[0])
+    a, b, acc = types
+    function = name.replace(".", "_")
+    depth = 3 * k - 2
+    ta, tb, tc = f"tensor<{M}x{depth}x{TYPES[a]}>", f"tensor<{N}x{depth}x{TYPES[b]}>", f"tensor<{M}x{N}x{TYPES[acc]}>"
+    x, extend_x = extended("%x", a, acc)
+    y, extend_y = extended("%y", b, acc)
+    mul, add = ("arith.muli", "arith.addi") if acc == "s32" else ("arith.mulf", "arith.addf")
+    text = f"""func.func @{function}(%a: {ta}, %b: {tb}, %c: {tc}) -> {tc} {{
+  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"],
+      tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [{2 * m}, {2 * n}, {2 * k}],
+      warps = [2, 1, 1], thread = [1, 1, 1], stages = 2, promote = [0, 1], mma = "{name}">}}
+      ins(%a, %b : {ta}, {tb}) outs(%c : {tc}) {{
+  ^bb0(%x: {TYPES[a]}, %y: {TYPES[b]}, %s: {TYPES[acc]}):
+{extend_x}{extend_y}    %p = {mul} {x}, {y} : {TYPES[acc]}
+    %t = {add} %s, %p : {TYPES[acc]}
+    linalg.yield %t : {TYPES[acc]}
+  }} -> {tc}
+  return %r : {tc}
+}}
+"""
+    inputs = (f"--input={M}x{depth}x{TYPES[a]}=int:{RANGES[a]}:1 --input={N}x{depth}x{TYPES[b]}=int:{RANGES[b]}:2 "
+              f"--input={M}x{N}x{TYPES[acc]}=int:-9:9:3")
+    return text, f"--function={function} {inputs}"
+
+
+def main():
+    target, out, *chosen = sys.argv[1:]
+    names = [line.split()[1] for line in sys.stdin if line.split()[0] == target]
+    names = [name for name in names if not chosen or re.search(chosen[0], name)]
+    with open(out, "w") as runs:
+        for name in names:
+            text, arguments = product(name)
+            print(text)
+            print(arguments, file=runs)
+
+
+main()

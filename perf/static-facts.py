@@ -11,9 +11,11 @@
 For each kernel with matrix instructions, of its innermost loop that has them (one step
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
 of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
-them; bank conflicts as the compiler calculates them. --check fails on fewer matrix
-instructions a step, more ldmatrix for each of them, fewer 16-byte copies, any conflict,
-any spill, and on kernels that appear or vanish.
+them; bank conflicts as the compiler calculates them. Of the other kernels (products of one
+row, sums of parts): strategy, registers, spills, and how many of their reads of global
+memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
+each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
+spill, and on kernels that appear, vanish or change strategy.
 """
 
 import argparse
@@ -49,14 +51,23 @@ def innermost_loop(ptx):
     return best
 
 
+def bytes_read(line):
+    """What one ld.global reads; 0: it is none."""
+    m = re.search(r"\bld\.global(?:\.\w+)*?(?:\.v(\d))?\.[busf](\d+)\b", line)
+    return int(m.group(1) or 1) * int(m.group(2)) // 8 if m else 0
+
+
 def facts_of(ptx_file, arch, ptxas, work):
-    body = innermost_loop(ptx_file.read_text())
-    if not body:
-        return None
+    ptx = ptx_file.read_text()
+    body = innermost_loop(ptx)
     facts = {}
-    for name, pattern in COUNTED.items():
-        found = [m for line in body if (m := re.search(pattern, line))]
-        facts[name] = sum(int(m.group(1)) for m in found) if name == "matrices" else len(found)
+    if body:
+        for name, pattern in COUNTED.items():
+            found = [m for line in body if (m := re.search(pattern, line))]
+            facts[name] = sum(int(m.group(1)) for m in found) if name == "matrices" else len(found)
+    else:
+        reads = [x for line in ptx.splitlines() if (x := bytes_read(line))]
+        facts["reads"], facts["reads16"] = len(reads), sum(x == 16 for x in reads)
     done = subprocess.run([ptxas, f"-arch={arch}", "-v", str(ptx_file), "-o", str(work / (ptx_file.stem + ".cubin"))],
                           capture_output=True, text=True)
     if done.returncode:
@@ -94,27 +105,40 @@ def collect(compiler, suite, targets, ptxas, jobs):
         facts = {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for file, found in pool.map(one, files):
-                if not found:
-                    continue
                 # Of a variant only what differs is said.
                 kernels = said.get(file.parent.name, {})
                 whole = re.sub(r"_(aligned|wide)$", "", file.stem)
                 lines = [x for name in dict.fromkeys((file.stem, whole)) for x in kernels.get(name, [])]
+                config = next((x for x in lines if x.startswith("config")), "")
+                facts[f"{file.parent.name}/{file.stem}"] = found
+                found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
+                if "mma" not in found:
+                    found["strategy"] = re.search(r"strategy = (\w+)", config).group(1)
+                    continue
                 conflicts = [int(m.group(1)) for x in lines if (m := re.search(r"(\d+) bank conflicts by calc", x))]
                 found["conflicts"] = sum(conflicts) if len(conflicts) == 2 else None
-                config = next((x for x in lines if x.startswith("config")), "")
-                found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
-                facts[f"{file.parent.name}/{file.stem}"] = found
         return facts
 
 
 def differences(known, now):
     for name in sorted(known.keys() - now.keys()):
-        yield f"{name}: recorded, but no longer on matrix units"
+        yield f"{name}: recorded, but there is no such kernel any more"
     for name in sorted(now.keys() - known.keys()):
         yield f"{name}: not recorded"
     for name in sorted(known.keys() & now.keys()):
         old, new = known[name], now[name]
+        if new["spills"] != 0:
+            yield f"{name}: spills: {new['spills']}"
+        if ("mma" in old) != ("mma" in new):
+            yield f"{name}: {'no longer' if 'mma' in old else 'now'} on matrix units"
+            continue
+        if "mma" not in new:
+            if new["strategy"] != old["strategy"]:
+                yield f"{name}: strategy {new['strategy']}, recorded {old['strategy']}"
+            if new["reads16"] * old["reads"] < old["reads16"] * new["reads"]:
+                yield (f"{name}: {new['reads16']} of {new['reads']} reads take 16 bytes, recorded "
+                       f"{old['reads16']} of {old['reads']}")
+            continue
         if new["mma"] < old["mma"]:
             yield f"{name}: {new['mma']} matrix instructions a step, recorded {old['mma']}"
         if new["ldmatrix"] * old["mma"] > old["ldmatrix"] * new["mma"]:
@@ -122,9 +146,8 @@ def differences(known, now):
                    f"recorded {old['ldmatrix']} for {old['mma']}")
         if new["copies16"] * old["mma"] < old["copies16"] * new["mma"] or new["copies"] != new["copies16"]:
             yield f"{name}: {new['copies16']} copies of 16 bytes of {new['copies']}, recorded {old['copies16']}"
-        for key in ("spills", "conflicts"):
-            if new[key] != 0:
-                yield f"{name}: {key}: {new[key]}"
+        if new["conflicts"] != 0:
+            yield f"{name}: conflicts: {new['conflicts']}"
 
 
 def main():
@@ -141,10 +164,10 @@ def main():
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
     facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs)
-    columns = ("mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "registers", "spills", "conflicts")
+    columns = ("mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>9}" for c in columns))
     for name, found in facts.items():
-        print(f"{name:44}", *(f"{str(found[c]):>9}" for c in columns))
+        print(f"{name:44}", *(f"{str(found.get(c, '-')):>9}" for c in columns))
     record = suite / "facts.json"
     if options.record:
         record.write_text(json.dumps(facts, indent=1) + "\n")

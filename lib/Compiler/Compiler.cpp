@@ -86,6 +86,7 @@ private:
       context->getOrLoadDialect(name);
   }
   LogicalResult runStage(Stage stage);
+  LogicalResult checkRequirements();
   LogicalResult parse(llvm::SourceMgr &sources);
   LogicalResult compileAll(llvm::SourceMgr &sources);
   FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
@@ -428,6 +429,25 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   return compiled;
 }
 
+/// Programs without kernels never see a stage that could refuse one.
+LogicalResult Compilation::checkRequirements() {
+  if (options.require.empty())
+    return success();
+  auto hasNoKernels = [&](const ParsedTarget &target) {
+    return registry.lookupBackend(target.backend)->getKernelForm() ==
+           KernelForm::None;
+  };
+  bool all = llvm::all_of(targets, hasNoKernels);
+  for (const ParsedTarget &target : targets)
+    if (hasNoKernels(target))
+      result.diagnostics += std::string(all ? "error" : "warning") + ": " +
+                            target.name + " has no kernels, and nothing in it runs on " +
+                            "matrix units: --require=matrix-unit " +
+                            (all ? "cannot hold; name a target that has them\n"
+                                 : "holds for the other targets only\n");
+  return failure(all);
+}
+
 LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   ObservedStep step(&watcher, kSharedStep, "parse");
   llvm::Expected<std::vector<ParsedTarget>> parsed =
@@ -438,6 +458,8 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
     return failure();
   }
   targets = std::move(*parsed);
+  if (failed(checkRequirements()))
+    return failure();
   module = parseSource(sources, *context);
   if (!module)
     return failure();

@@ -70,6 +70,25 @@ static void expand(RewriterBase &rewriter, affine::AffineDelinearizeIndexOp op) 
   rewriter.replaceOp(op, results);
 }
 
+/// Says of loops of steps inside of others why they are still there.
+static void explainNests(func::FuncOp kernel) {
+  kernel.walk([&](scf::ForOp outer) {
+    auto inner = outer.getBody()->getOps<scf::ForOp>();
+    if (inner.empty())
+      return;
+    bool constant = hasConstantBounds(outer) &&
+                    llvm::all_of(inner, [](scf::ForOp loop) {
+                      return hasConstantBounds(loop);
+                    });
+    addExplanation(
+        kernel,
+        Twine("a loop of steps inside of another, which copies do not look beyond: ") +
+            (constant ? "there is more in the outer one than the inner one"
+                      : "their bounds are known only at run time, and dividing by "
+                        "them would cost more than is won"));
+  });
+}
+
 void tilewright::coalesceLoops(func::FuncOp kernel) {
   SmallVector<SmallVector<scf::ForOp>> nests;
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
@@ -85,6 +104,7 @@ void tilewright::coalesceLoops(func::FuncOp kernel) {
   for (SmallVector<scf::ForOp> &nest : nests)
     (void)mlir::coalesceLoops(rewriter, nest);
   kernel.walk([&](affine::AffineDelinearizeIndexOp op) { expand(rewriter, op); });
+  explainNests(kernel);
 }
 
 namespace {

@@ -27,8 +27,9 @@ func.func private @Nest(%m: memref<3x64xf32>) -> f32 attributes {tilewright.kern
 
 // A loop whose bound is not known keeps its own steps.
 // CHECK-LABEL: func private @Dynamic
+// CHECK-SAME: tilewright.explain = ["a loop of steps inside of another, which copies do not look beyond: their bounds are known only at run time{{.*}}"]
 // CHECK-COUNT-2: scf.for
-func.func private @Dynamic(%m: memref<3x?xf32>, %n: index) -> f32 attributes {tilewright.kernel, tilewright.lowering_config = #config} {
+func.func private @Dynamic(%m: memref<3x?xf32>, %n: index) -> f32 attributes {tilewright.kernel, tilewright.explain = [], tilewright.lowering_config = #config} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

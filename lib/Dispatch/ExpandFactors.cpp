@@ -15,6 +15,7 @@
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/TileFusion.h"
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Dispatch/Groups.h"
 
@@ -60,6 +61,19 @@ static bool shouldExpand(OpOperand *operand, TargetAttr target) {
 }
 
 namespace {
+/// What is known of a product stays with it.
+struct KeepReasons : RewriterBase::Listener {
+  void notifyOperationReplaced(Operation *op, ValueRange values) override {
+    Attribute reason = op->getAttr(kUnpackedAttr);
+    for (Value value : values) {
+      if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>())
+        value = collapse.getSrc();
+      if (auto product = value.getDefiningOp<linalg::GenericOp>(); product && reason)
+        product->setAttr(kUnpackedAttr, reason);
+    }
+  }
+};
+
 struct ExpandFactorsPass
     : public tilewright::impl::ExpandFactorsPassBase<ExpandFactorsPass> {
   void runOnOperation() override {
@@ -70,7 +84,9 @@ struct ExpandFactorsPass
           return shouldExpand(operand, target);
         });
     // Where it ends early, factors are written on their own: slower, not wrong.
-    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+    KeepReasons listener;
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns),
+                                GreedyRewriteConfig().setListener(&listener));
   }
 };
 } // namespace

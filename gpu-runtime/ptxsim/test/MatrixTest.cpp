@@ -303,7 +303,10 @@ TEST(Matrix, MissingBarrierIsARace) {
 
 TEST(Matrix, FormsThatDoNotExistAreRefused) {
   auto message = [](const std::string &header, const std::string &instruction) {
-    TestDevice device;
+    MachineOptions options = TestDevice::defaults();
+    if (header.find("sm_90") != std::string::npos)
+      options.computeCapability = 90;
+    TestDevice device(options);
     device.load(header + ".address_size 64\n.entry k() {\n.reg .b32 %r<8>;\n.reg .f32 %f<8>;\n" + instruction + "\n}\n");
     return device.message;
   };
@@ -318,6 +321,11 @@ TEST(Matrix, FormsThatDoNotExistAreRefused) {
   wrong = k16;
   wrong.replace(wrong.find(",%r3}"), 5, "}");
   EXPECT_NE(message(".version 7.0\n.target sm_80\n", wrong).find("expected 4 registers, found 3"), std::string::npos);
+  // Sums of 8-bit floats in f16 came later than those in f32.
+  std::string half = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 {%r0,%r1}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, "
+                     "{%r0,%r1};";
+  EXPECT_EQ(message(".version 8.7\n.target sm_90\n", half), "");
+  EXPECT_NE(message(".version 8.4\n.target sm_90\n", half).find("needs PTX 8.7"), std::string::npos);
 }
 
 } // namespace

@@ -33,12 +33,12 @@ def cast(source, target):
     return f
 
 
-def product(a, b, form, dynamic, unsigned=None):
+def product(a, b, form, dynamic, unsigned=None, sums=F32):
     """`unsigned`: the operand that is extended by zeros."""
     left, right = FORMS[form]
     dims = sizes(1, 1, 1) if dynamic else RAGGED[0]
-    c = F32 if a.is_float else I32
-    name = f"{a.name}-{b.name}" if a.is_float else "u8-s8" if unsigned == 0 else "s8-u8"
+    c = sums if a.is_float else I32
+    name = f"{a.name}-{b.name}" + ("" if sums == F32 else f"-{sums.name}") if a.is_float else "u8-s8" if unsigned == 0 else "s8-u8"
     f = Function("product_float8" if a.is_float else "product_signs", name, form, dims, dynamic)
     ins = [f.arg(a, left), f.arg(b, right)]
 
@@ -111,6 +111,30 @@ def dequantized(groups, signed, dynamic):
     return f
 
 
+def signs_of_int4(signs, batch):
+    """Two elements of a sum share a byte of either factor; `signs` says how each is extended."""
+    lead = "b" if batch else ""
+    f = Function("product_int4", signs, "batch" if batch else "rows",
+                 {**({"b": 3} if batch else {}), "m": 70, "n": 41, "K": 202}, True)
+    ins = [f.arg(I4, lead + "mK"), f.arg(I4, lead + "nK")]
+
+    def body(lines, x, y, out):
+        for number, value in enumerate((x, y)):
+            lines.append(f"%w{number} = arith.ext{'u' if signs[number] == 'u' else 's'}i {value} : i4 to i32")
+        lines.extend(("%p = arith.muli %w0, %w1 : i32", f"%t = arith.addi {out}, %p : i32"))
+        return "%t"
+
+    def reference(*arrays):
+        x, y = (a & 15 if sign == "u" else a for a, sign in zip(arrays, signs))
+        return np.einsum(f"{lead}mk,{lead}nk->{lead}mn", x, y)
+
+    f.ret(f.generic(lead + "mnK", ins, f.zeros(I32, lead + "mn"), body, reduce="K"))
+    for sizes_ in ({}, {"m": 16, "n": 8}, {"m": 9, "n": 130}):
+        label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
+        f.case(f"int/{label}", sizes_, integers(-8, 7), EXACT, reference)
+    return f
+
+
 def product_of_int4():
     f = Function("dequantized", "i4-i32", "product", {"m": 33, "n": 41, "K": 58}, True)
     ins = [f.arg(I4, "mK"), f.arg(I4, "nK")]
@@ -124,6 +148,9 @@ def functions():
     yield dequantized(True, True, True)
     yield dequantized(False, False, False)
     yield product_of_int4()
+    for signs in ("ss", "su", "us", "uu"):
+        yield signs_of_int4(signs, False)
+    yield signs_of_int4("ss", True)
     for element in (E4M3, E5M2):
         for other in (F32, F16, BF16, F64):
             yield cast(other, element)
@@ -135,6 +162,7 @@ def functions():
     yield product(E4M3, E4M3, "nn", True)
     for a, b, form in ((E4M3, E4M3, "ta"), (E5M2, E5M2, "tb"), (E5M2, E4M3, "tb"), (E4M3, E5M2, "nn")):
         yield product(a, b, form, False)
+    yield product(E4M3, E5M2, "tb", False, sums=F16)
     yield product(I8, I8, "tb", True, 1)
     for form, unsigned in (("nn", 0), ("ta", 1)):
         yield product(I8, I8, form, False, unsigned)

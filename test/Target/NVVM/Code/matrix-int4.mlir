@@ -5,8 +5,8 @@
 // RUN: rm -rf %t && tilewright-compile %s --target=cuda:sm_75,cuda:sm_80,cuda:sm_90 --require=matrix-unit --explain --emit=ptx -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SM75 --input-file %t/cuda_sm_75/rows_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=SM80 --input-file %t/cuda_sm_80/rows_matmul_0.ptx
-// RUN: FileCheck %s --check-prefix=SM90 --input-file %t/cuda_sm_90/rows_matmul_2.ptx
-// RUN: FileCheck %s --check-prefix=COLUMNS --input-file %t/cuda_sm_80/columns_matmul_2.ptx
+// RUN: FileCheck %s --check-prefix=SM90 --input-file %t/cuda_sm_90/rows_matmul_0.ptx
+// RUN: FileCheck %s --check-prefix=COLUMNS --input-file %t/cuda_sm_80/columns_matmul_1.ptx
 
 // RUN: tilewright-compile %s --target=cuda:sm_75,cpu-reference -o %t/75.tw
 // RUN: tilewright-run %t/75.tw --device=ptxsim --check=oracle --function=rows --input=133x200xi4=int:-8:7:1 --input=90x200xi4=int:-8:7:2 --input=133x90xi32=int:-9:9:3 | FileCheck %s --check-prefix=EQUAL

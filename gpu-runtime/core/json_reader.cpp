@@ -32,8 +32,7 @@ std::string preview(const JsonValue &value) {
   case Kind::Integer:
     return std::to_string(value.integer);
   case Kind::Real:
-    scalar = value.real;
-    break;
+    return value.text.substr(0, 60);
   case Kind::String:
     scalar = value.text;
     break;
@@ -64,10 +63,12 @@ public:
   bool number_unsigned(number_unsigned_t value) override {
     if (value <= uint64_t(INT64_MAX))
       return number_integer(static_cast<int64_t>(value));
-    return number_float(static_cast<double>(value), "");
+    return number_float(static_cast<double>(value), std::to_string(value));
   }
-  bool number_float(number_float_t value, const string_t &) override {
-    add(JsonValue::Kind::Real).real = value;
+  bool number_float(number_float_t value, const string_t &written) override {
+    JsonValue &number = add(JsonValue::Kind::Real);
+    number.real = value;
+    number.text = written;
     return true;
   }
   bool string(string_t &value) override {

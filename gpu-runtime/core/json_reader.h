@@ -31,6 +31,7 @@ struct JsonValue {
   /// Integers beyond 64 bits with a sign are Real.
   int64_t integer = 0;
   double real = 0;
+  /// Of a string; of a Real as it is written.
   std::string text;
   /// Elements of an array, or members of an object, whose keys are in `keys`
   /// in the same order; of a key that repeats the last counts.

@@ -292,7 +292,7 @@ tw_view *apiIm2col(tw_context *context, tw_view *source, int32_t rank,
     if (!context->isLive(source, "im2col") ||
         !readDims(context, "im2col", rank, sizes, count))
       return;
-    if (sourceRank < 0 || sourceRank > kMaxRank || (sourceRank * rank && !steps))
+    if (sourceRank < 0 || sourceRank > kMaxRank || (sourceRank * rank != 0 && !steps))
       return context->record(internalError("im2col: no steps"));
     moves.assign(steps, steps + size_t(sourceRank) * size_t(rank));
     View view;

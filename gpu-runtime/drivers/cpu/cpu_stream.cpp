@@ -233,6 +233,10 @@ Status CpuStream::enqueue(Kind kind, Task task, Taken taken) {
   return Status::ok();
 }
 
+Status CpuStream::enqueue(Kind kind, Task task) {
+  return enqueue(kind, std::move(task), [] {});
+}
+
 Status CpuStream::synchronize(uint64_t deadlineNs) {
   uint64_t wanted = state->enqueued;
   auto done = [&] { return state->finished >= wanted; };

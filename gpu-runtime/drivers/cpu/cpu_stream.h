@@ -134,9 +134,7 @@ private:
   /// `taken` is called before the task can run, unless it is refused.
   template <typename Taken>
   Status enqueue(Kind kind, Task task, Taken taken);
-  Status enqueue(Kind kind, Task task) {
-    return enqueue(kind, std::move(task), [] {});
-  }
+  Status enqueue(Kind kind, Task task);
   /// On a lost device: drops what is queued, after which nothing touches the
   /// host's memory any more.
   void abandon();

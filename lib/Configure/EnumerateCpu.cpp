@@ -110,8 +110,12 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
           int64_t own = position == 0   ? vectors * lanes
                         : position == 1 ? rows
                                         : 1;
+          // Rows as they are read and as they are written, a register each:
+          // what is larger spills, and takes LLVM minutes.
           if (transposed)
-            own = position == 0 || loop == *transposed ? lanes : 1;
+            own = position == 0 || loop == *transposed
+                      ? std::min(lanes, registers / 2)
+                      : 1;
           thread[loop] = std::min(own, extent);
           block[loop] = thread[loop];
           if (info.classes[classes[loop]].parallel)

@@ -144,6 +144,23 @@ static void timing(Context &context) {
                         " ns, " + std::to_string(wall) + " on the host";
   TW_CHECK(part > 0 && part <= whole, numbers);
   TW_CHECK(whole <= static_cast<uint64_t>(wall) + 2000000, numbers);
+
+  // An event right behind work that is on its way already, or done.
+  for (bool done : {false, true}) {
+    TW_OK(stream->record(*start));
+    TW_OK(incrementMany(*stream, *module, *buffer, 0, 20));
+    TW_OK(stream->flush());
+    if (done) {
+      TW_OK(stream->record(*middle));
+      TW_OK(middle->wait(kForever));
+      TW_OK(incrementMany(*stream, *module, *buffer, 0, 20));
+      TW_OK(stream->flush());
+    }
+    TW_OK(stream->record(*end));
+    TW_OK(end->wait(kForever));
+    TW_OK(end->elapsedSince(*start, whole));
+    TW_CHECK(whole > 0, "time passed");
+  }
 }
 
 static void twoDevices(Context &context) {

@@ -152,6 +152,7 @@ Status VulkanStream::submit() {
     return device.lost();
   }
   timeline->submitted.store(batch->value);
+  freshStart &= !batch->hasWork;
   inFlight.push_back(std::move(batch));
   launchLimit = std::min(2 * launchLimit, maxLaunches);
   return Status::ok();
@@ -203,6 +204,7 @@ Status VulkanStream::synchronize(uint64_t deadlineNs) {
             device.waitTimeline(timeline->semaphore, inFlight.back()->value,
                                 deadlineNs, "work did not finish"))
       return s;
+    freshStart = true;
     return collect();
   };
   Status status = wait();
@@ -225,9 +227,12 @@ Status VulkanStream::record(DriverEvent &driverEvent) {
   if (timed || hasWork)
     if (Status s = open())
       return s;
+  // The timestamp in front of all work, a measurement's first, goes along with that
+  // work. One behind work that has been submitted goes by itself.
+  bool submits = hasWork || (timed && (!freshStart || !current->timestamps.empty()));
   VulkanEvent::Point point;
   point.timeline = timeline;
-  point.value = timeline->submitted.load() + hasWork;
+  point.value = timeline->submitted.load() + submits;
   if (timed) {
     point.timestampValue = current->value;
     device.vk.vkCmdResetQueryPool(current->commands, event.queries->pool,
@@ -241,8 +246,11 @@ Status VulkanStream::record(DriverEvent &driverEvent) {
     std::lock_guard<std::mutex> lock(event.mutex);
     event.recorded = std::move(point);
   }
-  // A timestamp before any work of its batch goes along with that work.
-  return hasWork ? submit() : Status::ok();
+  if (submits)
+    if (Status s = submit())
+      return s;
+  freshStart |= timed;
+  return Status::ok();
 }
 
 Status VulkanStream::waitFor(DriverEvent &driverEvent) {

@@ -135,6 +135,8 @@ private:
   std::unique_ptr<Batch> current;
   std::deque<std::unique_ptr<Batch>> inFlight;
   uint32_t launchLimit = 1;
+  /// No work has been submitted since the last timestamp or synchronisation.
+  bool freshStart = true;
   std::vector<Access> before, next; // since the last barrier; of this command
   struct Wait {
     std::shared_ptr<Timeline> timeline;

@@ -113,6 +113,98 @@ BufferBinding bind(const View &view, bool written, int64_t leading) {
   return binding;
 }
 
+Status evaluateChecks(const DispatchDesc &desc, const ExpressionValues &values) {
+  for (const CheckDesc &check : desc.checks) {
+    int64_t left, right;
+    if (Status s = check.left.evaluate(values, left))
+      return std::move(s).in(check.message);
+    if (Status s = check.right.evaluate(values, right))
+      return std::move(s).in(check.message);
+    if (left != right)
+      return programError(check.message + " (" + number(left) + " vs " +
+                          number(right) + ")");
+  }
+  return Status::ok();
+}
+
+/// `empty`: there are no blocks, so nothing to launch.
+Status evaluateGrid(const VariantDesc &variant, const ExpressionValues &values,
+                    const LaunchLimits &limits, const std::string &device,
+                    Extent3 &grid, bool &empty) {
+  int64_t blocks = 1;
+  empty = false;
+  for (int d = 0; d < 3; ++d) {
+    int64_t extent;
+    std::string where = std::string("grid ") + "xyz"[d];
+    if (Status s = variant.grid[d].evaluate(values, extent))
+      return std::move(s).in(where);
+    if (extent < 0 || extent > limits.grid[d])
+      return unsupported(where + " is " + number(extent) + "; " + device +
+                         " launches 0 to " + number(limits.grid[d]));
+    empty |= extent == 0;
+    if (extent % variant.cluster[d])
+      return internalError(where + " is " + number(extent) +
+                           ", no multiple of the cluster's " +
+                           number(variant.cluster[d]));
+    grid[d] = static_cast<uint32_t>(extent);
+    if (!empty && !checkedMul(blocks, extent, blocks))
+      return unsupported("the grid has more than 2^63 blocks");
+  }
+  return Status::ok();
+}
+
+/// What a kernel is given, in the order of its parameters.
+struct Arguments {
+  std::vector<BufferBinding> bindings;
+  std::vector<Buffer *> touched;
+  ScalarBlock scalars;
+
+  Status bindParameters(const DispatchDesc &desc, const VariantDesc &variant,
+                        const View *const *views,
+                        const ExpressionValues &values,
+                        const LaunchLimits &limits, const std::string &device);
+  /// Pointers into this.
+  void setIn(LaunchArgs &args) const {
+    args.buffers = bindings.data();
+    args.numBuffers = bindings.size();
+    args.scalars = scalars.slots.data();
+    args.numScalars = scalars.slots.size();
+    args.packedScalars = scalars.packed.data();
+    args.packedSize = scalars.packed.size();
+  }
+};
+
+Status Arguments::bindParameters(const DispatchDesc &desc,
+                                 const VariantDesc &variant,
+                                 const View *const *views,
+                                 const ExpressionValues &values,
+                                 const LaunchLimits &limits,
+                                 const std::string &device) {
+  for (size_t i = 0; i < variant.params.size(); ++i) {
+    const ParamDesc &param = variant.params[i];
+    if (param.isBuffer) {
+      const View &view = *views[param.operand];
+      bindings.push_back(bind(view, desc.operands[param.operand].written,
+                              values.operands[param.operand].offset));
+      touched.push_back(view.buffer.get());
+      if (limits.binding && bindings.back().size > uint64_t(limits.binding))
+        return unsupported("operand " + number(param.operand) + " has " +
+                           number(bindings.back().size) + " bytes; " + device +
+                           " binds up to " + number(limits.binding));
+      continue;
+    }
+    int64_t value;
+    std::string where = "parameter " + number(i);
+    if (Status s = param.value.evaluate(values, value))
+      return std::move(s).in(where);
+    if (!scalarFits(param.scalarType, value))
+      return unsupported(where + " is " + number(value) +
+                         ", which does not fit " + dtypeName(param.scalarType));
+    scalars.add(param.scalarType, value);
+  }
+  return Status::ok();
+}
+
 } // namespace
 
 int64_t normaliseScalar(tw_dtype dtype, uint64_t bits) {
@@ -185,17 +277,8 @@ Status Program::launch(size_t dispatch, Stream &stream,
     scalarValues[i] = normaliseScalar(desc.scalars[i], scalars[i]);
   ExpressionValues values{operands.data(), scalarValues.data()};
 
-  for (const CheckDesc &check : desc.checks) {
-    int64_t left, right;
-    if (Status s = check.left.evaluate(values, left))
-      return failed(std::move(s).in(check.message));
-    if (Status s = check.right.evaluate(values, right))
-      return failed(std::move(s).in(check.message));
-    if (left != right)
-      return failed(programError(check.message + " (" + number(left) + " vs " +
-                                 number(right) + ")"));
-  }
-
+  if (Status s = evaluateChecks(desc, values))
+    return failed(std::move(s));
   size_t chosen;
   if (Status s = chooseVariant(dispatch, values, chosen))
     return failed(std::move(s));
@@ -206,26 +289,10 @@ Status Program::launch(size_t dispatch, Stream &stream,
   };
 
   LaunchArgs args;
-  bool empty = false;
-  int64_t blocks = 1;
-  for (int d = 0; d < 3; ++d) {
-    int64_t extent;
-    std::string where = std::string("grid ") + "xyz"[d];
-    if (Status s = variant.grid[d].evaluate(values, extent))
-      return failedVariant(std::move(s).in(where));
-    if (extent < 0 || extent > limits.grid[d])
-      return failedVariant(unsupported(where + " is " + number(extent) + "; " +
-                                       owner->info().name + " launches 0 to " +
-                                       number(limits.grid[d])));
-    empty |= extent == 0;
-    if (extent % variant.cluster[d])
-      return failedVariant(internalError(where + " is " + number(extent) +
-                                         ", no multiple of the cluster's " +
-                                         number(variant.cluster[d])));
-    args.grid[d] = static_cast<uint32_t>(extent);
-    if (!empty && !checkedMul(blocks, extent, blocks))
-      return failedVariant(unsupported("the grid has more than 2^63 blocks"));
-  }
+  bool empty;
+  const std::string &device = owner->info().name;
+  if (Status s = evaluateGrid(variant, values, limits, device, args.grid, empty))
+    return failedVariant(std::move(s));
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (traceSink)
@@ -244,46 +311,17 @@ Status Program::launch(size_t dispatch, Stream &stream,
   if (empty)
     return Status::ok();
 
-  std::vector<BufferBinding> bindings;
-  std::vector<Buffer *> touched;
-  ScalarBlock block;
-  for (size_t i = 0; i < variant.params.size(); ++i) {
-    const ParamDesc &param = variant.params[i];
-    if (param.isBuffer) {
-      const View &view = *views[param.operand];
-      bindings.push_back(bind(view, desc.operands[param.operand].written,
-                              operands[param.operand].offset));
-      touched.push_back(view.buffer.get());
-      if (limits.binding && bindings.back().size > uint64_t(limits.binding))
-        return failedVariant(unsupported(
-            "operand " + number(param.operand) + " has " +
-            number(bindings.back().size) + " bytes; " + owner->info().name +
-            " binds up to " + number(limits.binding)));
-      continue;
-    }
-    int64_t value;
-    std::string where = "parameter " + number(i);
-    if (Status s = param.value.evaluate(values, value))
-      return failedVariant(std::move(s).in(where));
-    if (!scalarFits(param.scalarType, value))
-      return failedVariant(unsupported(where + " is " + number(value) +
-                                       ", which does not fit " +
-                                       dtypeName(param.scalarType)));
-    block.add(param.scalarType, value);
-  }
-  args.buffers = bindings.data();
-  args.numBuffers = bindings.size();
-  args.scalars = block.slots.data();
-  args.numScalars = block.slots.size();
-  args.packedScalars = block.packed.data();
-  args.packedSize = block.packed.size();
-
+  Arguments arguments;
+  if (Status s = arguments.bindParameters(desc, variant, views, values, limits, device))
+    return failedVariant(std::move(s));
+  arguments.setIn(args);
   ModuleSlot &slot = *slots[place.slot];
   if (Status s = requireModule(slot))
     return failedVariant(std::move(s));
   noteStream(stream);
-  if (Status s = stream.launch(*slot.module, place.kernel, args, touched.data(),
-                               touched.size(), desc.name, &traced))
+  if (Status s = stream.launch(*slot.module, place.kernel, args,
+                               arguments.touched.data(), arguments.touched.size(),
+                               desc.name, &traced))
     return failedVariant(std::move(s));
   return Status::ok();
 }

@@ -49,6 +49,12 @@ struct WorkEstimate {
 
 using TextSink = std::function<void(std::string_view)>;
 
+/// What a device launches: blocks along each axis, bytes of one binding (0: any).
+struct LaunchLimits {
+  int64_t grid[3];
+  int64_t binding;
+};
+
 /// Thread-safe; calls on one stream take turns.
 class Program {
 public:
@@ -96,10 +102,6 @@ private:
     int slot = -1; // -1: can never be chosen on this device
     uint32_t kernel = 0;
   };
-  struct Limits {
-    int64_t grid[3];
-    int64_t binding;
-  };
 
   Program() = default;
   Status bindVariants();
@@ -117,7 +119,7 @@ private:
   std::shared_ptr<const Artifact> artifact;
   ProgramDesc program;
   std::shared_ptr<HostModule> host; // a lost device may outlive the program
-  Limits limits;
+  LaunchLimits limits;
   std::vector<std::unique_ptr<ModuleSlot>> slots;
   std::vector<std::vector<VariantPlace>> places; // [dispatch][variant]
   std::vector<View> uploaded;

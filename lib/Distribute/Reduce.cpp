@@ -36,37 +36,39 @@ digitsAlong(const DistributedLayout &layout, Level level,
   return digits;
 }
 
-LogicalResult ThreadCode::reduce(vector::MultiDimReductionOp op) {
-  Location loc = op.getLoc();
-  vector::CombiningKind kind = op.getKind();
-  SmallVector<int64_t> dims(op.getReductionDims());
-  FailureOr<DistributedLayout> sourceLayout = getLayout(op.getSource());
-  FailureOr<Registers> source = registers(op.getSource());
-  if (failed(sourceLayout) || failed(source))
-    return failure();
-  DistributedLayout layout = reduceDims(*sourceLayout, dims);
-
-  // 1. Registers. A replicated register counts once.
-  Registers partial(layout.numRegisters());
+/// What each register of the result holds of this thread's. A replicated register
+/// counts once.
+static Registers reduceRegisters(ThreadCode &code, Location loc,
+                                 vector::CombiningKind kind,
+                                 const DistributedLayout &source,
+                                 const Registers &values, ArrayRef<int64_t> dims) {
+  Registers partial(reduceDims(source, dims).numRegisters());
   SmallVector<int64_t> sorted(dims);
   llvm::sort(sorted, std::greater<int64_t>());
   std::set<std::vector<int64_t>> seen;
-  for (int64_t reg = 0; reg < sourceLayout->numRegisters(); ++reg) {
-    if (!seen.insert(sourceLayout->registerOffset(reg)).second)
+  for (int64_t reg = 0; reg < source.numRegisters(); ++reg) {
+    if (!seen.insert(source.registerOffset(reg)).second)
       continue;
     int64_t into = reg;
-    DistributedLayout step = *sourceLayout;
+    DistributedLayout step = source;
     for (int64_t dim : sorted) {
       into = step.sliceRegisters(dim)[into];
       step = step.slice(dim);
     }
-    Value value = (*source)[reg];
-    partial[into] = partial[into] ? combine(b, loc, kind, partial[into], value)
-                                  : value;
+    partial[into] = partial[into]
+                        ? combine(code.b, loc, kind, partial[into], values[reg])
+                        : values[reg];
   }
+  return partial;
+}
 
-  // 2. Lanes.
-  for (auto [divisor, count] : digitsAlong(*sourceLayout, Level::Lane, dims)) {
+/// Over the lanes of a warp, all of which get the result.
+static LogicalResult reduceLanes(ThreadCode &code, vector::MultiDimReductionOp op,
+                                 const DistributedLayout &source,
+                                 ArrayRef<int64_t> dims, Registers &partial) {
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  for (auto [divisor, count] : digitsAlong(source, Level::Lane, dims)) {
     if (!llvm::isPowerOf2_64(divisor) || !llvm::isPowerOf2_64(count))
       return op.emitOpError() << "reduces over " << count
                               << " lanes, which is no power of two";
@@ -74,94 +76,100 @@ LogicalResult ThreadCode::reduce(vector::MultiDimReductionOp op) {
       Value offset =
           arith::ConstantIntOp::create(b, loc, b.getI32Type(), step * divisor);
       for (Value &value : partial)
-        value = combine(b, loc, kind, value,
-                        shuffle(loc, value, offset, gpu::ShuffleMode::XOR));
+        value = combine(b, loc, op.getKind(), value,
+                        code.shuffle(loc, value, offset, gpu::ShuffleMode::XOR));
     }
   }
+  return success();
+}
 
-  // 3. Warps: scratch[reduced warp digits][linear coordinates of the result].
-  auto warpDigits = digitsAlong(*sourceLayout, Level::Warp, dims);
-  if (!warpDigits.empty()) {
-    int64_t elements = 1, parts = 1;
-    MemView view;
-    view.element = op.getSourceVectorType().getElementType();
-    for (int64_t extent : layout.shape())
-      elements *= extent;
-    int64_t stride = elements;
-    for (int64_t extent : layout.shape()) {
-      stride /= extent;
-      view.sizes.push_back(Index(extent));
-      view.strides.push_back(Index(stride));
-    }
-    Index part(0);
-    for (auto [divisor, count] : warpDigits) {
-      Value digit = warp();
-      if (divisor != 1)
-        digit = arith::DivUIOp::create(b, loc, digit, constant(loc, divisor));
-      digit = arith::RemUIOp::create(b, loc, digit, constant(loc, count));
-      part = add(loc, part, multiply(loc, Index(digit), Index(parts)));
-      parts *= count;
-    }
-    view.base = scratch(loc, view.element, elements * parts);
-    view.shared = SharedAttr::get(b.getContext(), {});
-
-    // The first lane of each element writes its warp's part.
-    SmallVector<Index> base = baseCoordinates(layout);
-    auto address = [&](int64_t reg, Index partIndex) {
-      Index offset = multiply(loc, partIndex, Index(elements));
-      for (auto [coordinate, extra, step] : llvm::zip_equal(
-               base, layout.registerOffset(reg), view.strides))
-        offset = add(loc, offset,
-                     multiply(loc, add(loc, coordinate, Index(extra)), step));
-      return materialize(loc, offset);
-    };
-    {
-      OpBuilder::InsertionGuard guard(b);
-      Value owner;
-      int64_t divisor = 1;
-      for (const Mode &mode : layout.modes(Level::Lane)) {
-        if (mode.isReplica() && mode.count > 1) {
-          Value digit = lane();
-          if (divisor != 1)
-            digit = arith::DivUIOp::create(b, loc, digit, constant(loc, divisor));
-          digit = arith::RemUIOp::create(b, loc, digit, constant(loc, mode.count));
-          Value isZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                               digit, constant(loc, 0));
-          owner = owner ? arith::AndIOp::create(b, loc, owner, isZero).getResult()
-                        : isZero;
-        }
-        divisor *= mode.count;
-      }
-      if (owner) {
-        auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
-        b.setInsertionPointToStart(branch.thenBlock());
-      }
-      for (auto [reg, value] : llvm::enumerate(partial))
-        store(loc, view, address(reg, part), {value});
-    }
-    barrier(loc);
-    for (auto [reg, value] : llvm::enumerate(partial)) {
-      value = {};
-      for (int64_t index = 0; index < parts; ++index) {
-        Value loaded = load(loc, view, address(reg, Index(index)), 1).front();
-        value = value ? combine(b, loc, kind, value, loaded) : loaded;
-      }
-    }
-    barrier(loc);
+/// Over the warps, by scratch[reduced warp digits][linear coordinates of the
+/// result], which is `layout`'s: the first lane of each element writes its warp's
+/// part, and everybody reads all parts.
+static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
+                        ArrayRef<std::pair<int64_t, int64_t>> digits,
+                        const DistributedLayout &layout, Registers &partial) {
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  int64_t elements = 1, parts = 1;
+  MemView view;
+  view.element = op.getSourceVectorType().getElementType();
+  for (int64_t extent : layout.shape())
+    elements *= extent;
+  int64_t stride = elements;
+  for (int64_t extent : layout.shape()) {
+    stride /= extent;
+    view.sizes.push_back(Index(extent));
+    view.strides.push_back(Index(stride));
   }
-
-  // 4. The accumulator.
-  if (laidOutType(op.getAcc().getType())) {
-    FailureOr<Registers> acc = registers(op.getAcc());
-    if (failed(acc))
-      return failure();
-    for (auto [value, old] : llvm::zip_equal(partial, *acc))
-      value = combine(b, loc, kind, old, value);
-    define(op.getResult(), partial);
-  } else {
-    scalars.map(op.getResult(), combine(b, loc, kind,
-                                        scalars.lookup(op.getAcc()),
-                                        partial.front()));
+  Index part(0);
+  for (auto [divisor, count] : digits) {
+    Value digit = code.warp();
+    if (divisor != 1)
+      digit = arith::DivUIOp::create(b, loc, digit, code.constant(loc, divisor));
+    digit = arith::RemUIOp::create(b, loc, digit, code.constant(loc, count));
+    part = code.add(loc, part, code.multiply(loc, Index(digit), Index(parts)));
+    parts *= count;
   }
+  view.base = code.scratch(loc, view.element, elements * parts);
+  view.shared = SharedAttr::get(b.getContext(), {});
+
+  SmallVector<Index> base = code.baseCoordinates(layout);
+  auto address = [&](int64_t reg, Index partIndex) {
+    Index offset = code.multiply(loc, partIndex, Index(elements));
+    for (auto [coordinate, extra, step] :
+         llvm::zip_equal(base, layout.registerOffset(reg), view.strides))
+      offset = code.add(
+          loc, offset,
+          code.multiply(loc, code.add(loc, coordinate, Index(extra)), step));
+    return code.materialize(loc, offset);
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (Value first = code.isFirstOwner(loc, layout, {Level::Lane})) {
+      auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (auto [reg, value] : llvm::enumerate(partial))
+      code.store(loc, view, address(reg, part), {value});
+  }
+  code.barrier(loc);
+  for (auto [reg, value] : llvm::enumerate(partial)) {
+    value = {};
+    for (int64_t index = 0; index < parts; ++index) {
+      Value loaded = code.load(loc, view, address(reg, Index(index)), 1).front();
+      value = value ? combine(b, loc, op.getKind(), value, loaded) : loaded;
+    }
+  }
+  code.barrier(loc);
+}
+
+LogicalResult ThreadCode::reduce(vector::MultiDimReductionOp op) {
+  Location loc = op.getLoc();
+  vector::CombiningKind kind = op.getKind();
+  SmallVector<int64_t> dims(op.getReductionDims());
+  FailureOr<DistributedLayout> layout = getLayout(op.getSource());
+  FailureOr<Registers> source = registers(op.getSource());
+  if (failed(layout) || failed(source))
+    return failure();
+
+  Registers partial = reduceRegisters(*this, loc, kind, *layout, *source, dims);
+  if (failed(reduceLanes(*this, op, *layout, dims, partial)))
+    return failure();
+  auto warpDigits = digitsAlong(*layout, Level::Warp, dims);
+  if (!warpDigits.empty())
+    reduceWarps(*this, op, warpDigits, reduceDims(*layout, dims), partial);
+
+  if (!laidOutType(op.getAcc().getType())) {
+    scalars.map(op.getResult(),
+                combine(b, loc, kind, scalars.lookup(op.getAcc()), partial.front()));
+    return success();
+  }
+  FailureOr<Registers> acc = registers(op.getAcc());
+  if (failed(acc))
+    return failure();
+  for (auto [value, old] : llvm::zip_equal(partial, *acc))
+    value = combine(b, loc, kind, old, value);
+  define(op.getResult(), partial);
   return success();
 }

@@ -150,22 +150,21 @@ SmallVector<Index> ThreadCode::coordinates(const DistributedLayout &layout,
   return result;
 }
 
-Value ThreadCode::isFirstOwner(Location loc, const DistributedLayout &layout) {
+Value ThreadCode::isFirstOwner(Location loc, const DistributedLayout &layout,
+                               ArrayRef<Level> levels) {
   Value result;
-  auto require = [&](Level level, Value id) {
+  for (Level level : levels)
     for (const DigitTerm &term : layout.replicaDigits(level)) {
       DigitTerm digit = term;
       digit.multiplier = 1;
-      Index value = applyTerm(*this, loc, id, digit);
+      Index value = applyTerm(*this, loc, level == Level::Lane ? laneId : warp(),
+                              digit);
       Value isZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                            materialize(loc, value),
                                            constant(loc, 0));
       result = result ? arith::AndIOp::create(b, loc, result, isZero).getResult()
                       : isZero;
     }
-  };
-  require(Level::Lane, laneId);
-  require(Level::Warp, warp());
   return result;
 }
 

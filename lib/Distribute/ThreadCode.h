@@ -123,8 +123,11 @@ public:
   mlir::SmallVector<Index> baseCoordinates(const DistributedLayout &layout);
   /// The part of them that comes from the warp.
   mlir::SmallVector<Index> warpCoordinates(const DistributedLayout &layout);
-  /// i1: this thread is the first owner of what it holds; null if all are.
-  mlir::Value isFirstOwner(mlir::Location loc, const DistributedLayout &layout);
+  /// i1: among the lanes, or warps, or both, this thread is the first owner of what
+  /// it holds; null if all are.
+  mlir::Value isFirstOwner(mlir::Location loc, const DistributedLayout &layout,
+                           mlir::ArrayRef<layout::Level> levels = {
+                               layout::Level::Lane, layout::Level::Warp});
   void barrier(mlir::Location loc);
 
   //===--- Shared scratch -------------------------------------------------===//

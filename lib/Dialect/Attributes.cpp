@@ -178,13 +178,34 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> swizzle) {
   if (swizzle.empty())
     return success();
-  if (swizzle.size() != 3)
-    return emitError() << "a swizzle is [bits, base, shift]";
+  if (swizzle.size() != 3 && swizzle.size() != 4)
+    return emitError() << "a swizzle is [bits, base, shift] or [bits, base, "
+                          "shift, fold]";
   if (llvm::any_of(swizzle, [](int64_t v) { return v < 0 || v > 20; }))
     return emitError() << "swizzle values must be 0 to 20";
   if (swizzle[2] < swizzle[0])
     return emitError() << "swizzle shift must be at least its number of bits";
+  if (swizzle.size() == 4 && swizzle[3] <= swizzle[2])
+    return emitError() << "swizzle fold must be above its shift";
   return success();
+}
+
+layout::Swizzle SharedAttr::getElementSwizzle() const {
+  ArrayRef<int64_t> fields = getSwizzle();
+  if (fields.empty())
+    return {};
+  return {int(fields[0]), int(fields[1]), int(fields[2]),
+          fields.size() > 3 ? int(fields[3]) : 0};
+}
+
+SharedAttr SharedAttr::getSwizzled(MLIRContext *context,
+                                   const layout::Swizzle &s) {
+  SmallVector<int64_t> fields;
+  if (!s.isNone())
+    fields = {s.bits, s.base, s.shift};
+  if (!s.isNone() && s.fold)
+    fields.push_back(s.fold);
+  return get(context, fields);
 }
 
 LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -47,7 +47,7 @@ LogicalResult Im2colOp::verify() {
       map.getNumResults() != source.getRank())
     return emitOpError("needs a map from the dims of its result to those of "
                        "its source");
-  if (int64_t(getSizes().size()) != type.getNumDynamicDims())
+  if (getSizes().size() != type.getNumDynamicDims())
     return emitOpError() << "has " << getSizes().size() << " sizes for "
                          << type.getNumDynamicDims() << " dynamic dims";
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {

@@ -68,12 +68,9 @@ static MemView scratchView(ThreadCode &code, Location loc, Type element,
                            const SharedLayout &layout) {
   MemView view;
   int64_t elements = layout.sizeInElements();
-  std::optional<Swizzle> swizzle = layout.elementSwizzle();
-  SmallVector<int64_t> parameters;
-  if (swizzle && !swizzle->isNone())
-    parameters = {swizzle->bits, swizzle->base, swizzle->shift};
   view.base = code.scratch(loc, element, elements);
-  view.shared = SharedAttr::get(code.b.getContext(), parameters);
+  view.shared = SharedAttr::getSwizzled(
+      code.b.getContext(), layout.elementSwizzle().value_or(Swizzle()));
   view.element = element;
   for (auto [size, stride] :
        llvm::zip_equal(layout.shape(), layout.strides())) {

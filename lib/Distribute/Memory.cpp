@@ -49,9 +49,8 @@ LogicalResult ThreadCode::allocate(memref::AllocOp op) {
   int64_t elements = 1;
   for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
     elements += (size - 1) * stride;
-  if (ArrayRef<int64_t> swizzle = space.getSwizzle(); !swizzle.empty())
-    elements = llvm::alignTo(elements,
-                             int64_t(1) << (swizzle[0] + swizzle[1] + swizzle[2]));
+  if (!space.getSwizzle().empty())
+    elements = llvm::alignTo(elements, space.getElementSwizzle().period());
   MemView result;
   result.base = sharedMemory(op.getLoc(), type.getElementType(), elements);
   result.offsetDivisor = int64_t(1) << 30;
@@ -106,10 +105,15 @@ Value ThreadCode::elementOffset(Location loc, const MemView &view,
   Value offset = materialize(loc, unswizzled);
   if (!view.shared || view.shared.getSwizzle().empty())
     return offset;
-  ArrayRef<int64_t> swizzle = view.shared.getSwizzle(); // bits, base, shift
-  int64_t mask = ((int64_t(1) << swizzle[0]) - 1) << swizzle[1];
-  Value bits = arith::ShRUIOp::create(b, loc, offset, constant(loc, swizzle[2]));
-  bits = arith::AndIOp::create(b, loc, bits, constant(loc, mask));
+  layout::Swizzle swizzle = view.shared.getElementSwizzle();
+  auto shifted = [&](int64_t by) -> Value {
+    return arith::ShRUIOp::create(b, loc, offset, constant(loc, by));
+  };
+  Value bits = shifted(swizzle.shift);
+  if (swizzle.fold)
+    bits = arith::XOrIOp::create(b, loc, bits, shifted(swizzle.fold));
+  bits = arith::AndIOp::create(b, loc, bits,
+                               constant(loc, swizzle.mask()));
   return arith::XOrIOp::create(b, loc, offset, bits);
 }
 

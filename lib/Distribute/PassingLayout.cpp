@@ -32,10 +32,8 @@ static std::optional<SharedLayout> sharedLayoutOf(vector::TransferWriteOp write)
   for (AffineExpr result : write.getPermutationMap().getResults())
     steps.push_back(strides[cast<AffineDimExpr>(result).getPosition()]);
   int bits = int(elementBytes(type.getElementType()) * 8);
-  Swizzle swizzle;
-  if (ArrayRef<int64_t> given = space.getSwizzle(); !given.empty())
-    swizzle = {int(given[0]), int(given[1]) + int(llvm::Log2_64(bits / 8)),
-               int(given[2])};
+  Swizzle swizzle = space.getElementSwizzle();
+  swizzle.base += int(llvm::Log2_64(bits / 8)); // in bytes
   auto layout = SharedLayout::get(shape, steps, bits, swizzle);
   return layout ? std::optional(*layout) : std::nullopt;
 }

@@ -41,9 +41,8 @@ SharedOffsets::SharedOffsets(ThreadCode &code, Location loc,
     : code(code), loc(loc), view(view), thread(thread), bits(bits) {
   if (!view.shared || view.shared.getSwizzle().empty())
     return;
-  ArrayRef<int64_t> swizzle = view.shared.getSwizzle(); // bits, base, shift
-  int64_t block = int64_t(1) << (swizzle[0] + swizzle[1] + swizzle[2]);
-  splits = bits >= 0 && thread.constant == 0 && view.offsetDivisor % block == 0;
+  splits = bits >= 0 && thread.constant == 0 &&
+           view.offsetDivisor % view.shared.getElementSwizzle().period() == 0;
 }
 
 Value SharedOffsets::add(Value left, Value right) {
@@ -68,17 +67,16 @@ Value SharedOffsets::at(int64_t constant) {
     return plain(constant);
   if (!splits || (constant & bits))
     return code.elementOffset(loc, view, Index(plain(constant)));
-  ArrayRef<int64_t> swizzle = view.shared.getSwizzle();
-  int64_t mask = ((int64_t(1) << swizzle[0]) - 1) << swizzle[1];
-  auto apply = [&](int64_t x) { return x ^ ((x >> swizzle[2]) & mask); };
+  layout::Swizzle swizzle = view.shared.getElementSwizzle();
   if (!swizzled) {
     // Without the view's offset: its swizzle is itself.
     MemView alone = view;
     alone.offset = Index(0);
     swizzled = code.elementOffset(loc, alone, thread);
   }
-  int64_t own = bits | ((bits >> swizzle[2]) & mask);
-  int64_t flip = apply(constant) & own, added = apply(constant) & ~own;
+  int64_t reached = (bits >> swizzle.shift) | (swizzle.fold ? bits >> swizzle.fold : 0);
+  int64_t own = bits | (reached & swizzle.mask());
+  int64_t flip = swizzle(constant) & own, added = swizzle(constant) & ~own;
   Value &start = flipped[flip];
   if (!start) {
     start = swizzled;

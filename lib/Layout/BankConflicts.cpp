@@ -191,6 +191,16 @@ private:
 };
 } // namespace
 
+/// A fold reads no bits beyond: slots of a ring are aligned to its period.
+static constexpr int64_t maxFoldPeriod = 4096;
+
+static int64_t arrayBytes(const SharedLayout::Shape &shape, int elementBits) {
+  int64_t bits = elementBits;
+  for (int64_t extent : shape)
+    bits = saturatingMul(bits, extent);
+  return bits / 8;
+}
+
 Result<SharedChoice>
 tilewright::layout::chooseShared(const SharedLayout::Shape &shape,
                                  int elementBits, const std::vector<int> &order,
@@ -250,5 +260,14 @@ tilewright::layout::chooseShared(const SharedLayout::Shape &shape,
     for (int64_t steps : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32})
       if (!search.done())
         dense(steps * step, {});
+  if (avoidance == Avoidance::AnyOrFold && isPowerOfTwo(elementBits)) {
+    // Two fields of higher bits into all bank bits above the grain.
+    int base = std::max(2, log2Exact(grainBytes)), bits = 7 - base;
+    int64_t bytes = std::min(arrayBytes(shape, elementBits), maxFoldPeriod);
+    for (int shift = bits; bits > 0 && shift < 16; ++shift)
+      for (int fold = shift + 1; int64_t(1) << (base + bits + fold) <= bytes; ++fold)
+        if (!search.done())
+          dense(0, {bits, base, shift, fold});
+  }
   return search.finish();
 }

@@ -122,7 +122,10 @@ std::string SharedLayout::verify() const {
     return "swizzle " + std::to_string(swiz.bits) + ":" +
            std::to_string(swiz.base) + ":" + std::to_string(swiz.shift) +
            " needs fields of at least 0 and a shift of at least its bits";
-  if (swiz.bits > 16 || swiz.base > 16 || swiz.shift > 32)
+  if (swiz.fold && swiz.fold <= swiz.shift)
+    return "the swizzle's fold of " + std::to_string(swiz.fold) +
+           " needs to be above its shift of " + std::to_string(swiz.shift);
+  if (swiz.bits > 16 || swiz.base > 16 || swiz.shift > 32 || swiz.fold > 32)
     return "the swizzle's fields are too large";
   if (!isPowerOfTwo(elemBits) || elemBits > (8 << swiz.base))
     return "elements of " + std::to_string(elemBits) +
@@ -142,7 +145,8 @@ std::optional<Swizzle> SharedLayout::elementSwizzle() const {
   if (swiz.isNone())
     return std::nullopt;
   // 2^base bytes are 2^(base + 3) bits.
-  return Swizzle{swiz.bits, swiz.base + 3 - log2Exact(elemBits), swiz.shift};
+  return Swizzle{swiz.bits, swiz.base + 3 - log2Exact(elemBits), swiz.shift,
+                 swiz.fold};
 }
 
 int64_t SharedLayout::offset(const std::vector<int64_t> &coords) const {
@@ -169,8 +173,7 @@ int64_t SharedLayout::sizeInBytes() const {
 int64_t SharedLayout::requiredAlignment() const {
   if (swiz.isNone())
     return 16;
-  return std::max<int64_t>(16, int64_t(1)
-                                   << (swiz.base + swiz.shift + swiz.bits));
+  return std::max<int64_t>(16, swiz.period());
 }
 
 bool SharedLayout::allowsVectors(int dim, int64_t count) const {

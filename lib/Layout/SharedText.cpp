@@ -4,7 +4,7 @@
 // The compact text form of a shared layout.
 //
 //   layout ::= shape=[int, ...] strides=[int, ...] bits=int
-//              [swizzle=int:int:int]
+//              [swizzle=int:int:int[:int]]
 
 #include "tilewright/Layout/SharedLayout.h"
 
@@ -21,6 +21,8 @@ std::string SharedLayout::print() const {
   if (!swiz.isNone())
     text += " swizzle=" + std::to_string(swiz.bits) + ":" +
             std::to_string(swiz.base) + ":" + std::to_string(swiz.shift);
+  if (!swiz.isNone() && swiz.fold)
+    text += ":" + std::to_string(swiz.fold);
   return text;
 }
 
@@ -58,7 +60,8 @@ Result<SharedLayout> SharedLayout::parse(std::string_view text) {
     if (key == "swizzle")
       return parseSmall(p, swizzle.bits) && p.expect(':') &&
              parseSmall(p, swizzle.base) && p.expect(':') &&
-             parseSmall(p, swizzle.shift);
+             parseSmall(p, swizzle.shift) &&
+             (!p.accept(':') || parseSmall(p, swizzle.fold));
     return p.fail("unknown key '" + key + "'");
   };
   while (!p.atEnd())

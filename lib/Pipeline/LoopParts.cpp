@@ -77,11 +77,8 @@ MemRefType tilewright::slottedType(MemRefType type, int64_t slots) {
     size = std::max(size, extent * stride);
   // A slot's swizzle does not see which slot it is.
   if (auto space = dyn_cast_or_null<SharedAttr>(type.getMemorySpace());
-      space && !space.getSwizzle().empty()) {
-    ArrayRef<int64_t> swizzle = space.getSwizzle();
-    size = llvm::alignTo(size,
-                         int64_t(1) << (swizzle[0] + swizzle[1] + swizzle[2]));
-  }
+      space && !space.getSwizzle().empty())
+    size = llvm::alignTo(size, space.getElementSwizzle().period());
   shape.insert(shape.begin(), slots);
   strides.insert(strides.begin(), size);
   return MemRefType::get(

@@ -12,6 +12,10 @@
 // 128 x 64 f16: rows of 128 bytes. Fills take whole rows, all banks; but the
 // eight rows of a read begin in one bank: 8 wavefronts. With swizzle [3, 3, 3],
 // row r has its chunk c at c ^ (r % 8): one wavefront for either.
+//
+// 256 x 64 i8, turned: a thread has 16 rows of 4 bytes, and the threads beside it
+// the next 16 rows, so that a store meets rows 16 apart, a read rows 1 apart. No
+// single field of the address tells both apart; a fold of two does.
 
 #include "ChooseTile.h"
 #include "tilewright/Layout/BankConflicts.h"
@@ -73,7 +77,7 @@ std::optional<ChosenTile> tilewright::chooseTile(MmaOp op,
   std::optional<SharedChoice> choice;
   for (const SharedAccess &fill : fills) {
     auto next = chooseShared(extents, int(bits), {1, 0},
-                             {fill, {*reads, 1, width}}, Avoidance::Any, 16);
+                             {fill, {*reads, 1, width}}, Avoidance::AnyOrFold, 16);
     if (next && (!choice ||
                  next->conflicts.wavefronts < choice->conflicts.wavefronts))
       choice = *next;
@@ -81,14 +85,13 @@ std::optional<ChosenTile> tilewright::chooseTile(MmaOp op,
   if (!choice)
     return std::nullopt;
   MLIRContext *context = op.getContext();
-  SmallVector<int64_t> swizzle;
-  if (std::optional<Swizzle> found = choice->layout.elementSwizzle())
-    swizzle = {found->bits, found->base, found->shift};
+  Swizzle swizzle = choice->layout.elementSwizzle().value_or(Swizzle());
   MemRefLayoutAttrInterface layout;
   const Shape &strides = choice->layout.strides();
   if (strides[0] != columns)
     layout = StridedLayoutAttr::get(context, 0, ArrayRef<int64_t>(strides));
   return ChosenTile{
-      MemRefType::get(shape, element, layout, SharedAttr::get(context, swizzle)),
+      MemRefType::get(shape, element, layout,
+                      SharedAttr::getSwizzled(context, swizzle)),
       choice->conflicts.wavefronts - choice->conflicts.minimum};
 }

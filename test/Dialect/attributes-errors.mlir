@@ -20,6 +20,11 @@ func.func private @overlapping_swizzle() attributes {a = #tilewright.shared<swiz
 
 // -----
 
+// expected-error @below {{swizzle fold must be above its shift}}
+func.func private @fold_below_shift() attributes {a = #tilewright.shared<swizzle = [3, 2, 3, 3]>}
+
+// -----
+
 func.func @dispatch_of_nothing(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{kernel @nothing does not exist}}
   %r = tilewright.dispatch @nothing() outs(%a : tensor<4xf32>) -> tensor<4xf32>

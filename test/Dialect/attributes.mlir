@@ -21,4 +21,6 @@ module @program attributes {tilewright.target = #tilewright.target<"cuda:sm_80",
   }
   // CHECK: memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3]>>
   func.func private @shared(memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3]>>)
+  // CHECK: memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3, 5]>>
+  func.func private @folded(memref<8xf32, #tilewright.shared<swizzle = [3, 2, 3, 5]>>)
 }

@@ -26,3 +26,17 @@ func.func private @Straight(%b: memref<16x128xf32>)
   vector.transfer_write %v, %s[%c0, %c0] {in_bounds = [true, true]} : vector<16x128xf32>, memref<16x128xf32, #tilewright.shared>
   return
 }
+
+// Columns of bytes turned onto rows of 64: eight lanes of k beside four of n, so that
+// stores of four bytes meet rows 16 apart, which the fold keeps in banks of their own.
+// CHECK-LABEL: func.func private @TurnedBytes(
+// CHECK: vector.transfer_read {{.*}}tilewright.layouts = [#tilewright.layout<"regs=[16:1@1, 4:1@0] lanes=[4:16@1, 8:4@0] warps=[4:64@1, 2:32@0]">]
+func.func private @TurnedBytes(%b: memref<64x256xi8>)
+    attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i8
+  %s = memref.alloc() : memref<256x64xi8, #tilewright.shared<swizzle = [3, 4, 3, 5]>>
+  %v = vector.transfer_read %b[%c0, %c0], %zero {in_bounds = [true, true]} : memref<64x256xi8>, vector<64x256xi8>
+  vector.transfer_write %v, %s[%c0, %c0] {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : vector<64x256xi8>, memref<256x64xi8, #tilewright.shared<swizzle = [3, 4, 3, 5]>>
+  return
+}

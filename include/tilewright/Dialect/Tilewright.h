@@ -18,6 +18,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "tilewright/Layout/SharedLayout.h"
+
 #include "tilewright/Dialect/TilewrightEnums.h.inc"
 #include "tilewright/Dialect/TilewrightDialect.h.inc"
 

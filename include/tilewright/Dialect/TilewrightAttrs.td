@@ -97,11 +97,18 @@ def Tilewright_SharedAttr : Tilewright_Attr<"Shared", "shared"> {
   let description = [{
     `#tilewright.shared` is plain; `#tilewright.shared<swizzle = [bits, base,
     shift]>` XORs bits [base+shift, base+shift+bits) of the element offset into
-    bits [base, base+bits). Row padding is in the memref's strides.
+    bits [base, base+bits), and `[bits, base, shift, fold]` the bits from
+    base+fold on as well. Row padding is in the memref's strides.
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$swizzle);
   let assemblyFormat = "(`<` `swizzle` `=` `[` $swizzle^ `]` `>`)?";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The swizzle, on element offsets; none of plain memory.
+    layout::Swizzle getElementSwizzle() const;
+    static SharedAttr getSwizzled(::mlir::MLIRContext *context,
+                                  const layout::Swizzle &elementSwizzle);
+  }];
 }
 
 def Tilewright_LayoutAttr : Tilewright_Attr<"Layout", "layout"> {

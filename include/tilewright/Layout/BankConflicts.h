@@ -76,8 +76,9 @@ struct SharedChoice {
   ConflictCount conflicts;
 };
 
-/// What `chooseShared` may use.
-enum class Avoidance { Padding, Swizzle, Any };
+/// What `chooseShared` may use; `AnyOrFold`: where neither is enough, a swizzle of
+/// two fields (Swizzle::fold), whose addresses cost an instruction or two more.
+enum class Avoidance { Padding, Swizzle, Any, AnyOrFold };
 
 /// The smallest dense layout (order[0] fastest) with the fewest wavefronts over
 /// all accesses; among equals no avoidance before a swizzle before padding. An

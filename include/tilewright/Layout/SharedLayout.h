@@ -24,7 +24,10 @@
 //     row 2   2 3 0 1 6 7 4 5
 //     ...
 //     row 7   7 6 5 4 3 2 1 0
-// A column of chunks touches every bank once, and no byte is wasted.
+// A column of chunks touches every bank once, and no byte is wasted. A fold
+// reads a second field of higher bits: neighbouring rows are kept apart by one,
+// rows 16 apart by the other, for tiles that are read by neighbours and filled
+// by threads that have 16 rows each.
 //
 // WHY the swizzle comes last, on the address. The hardware that fills and reads
 // tiles (TMA, wgmma descriptors) swizzles addresses, not coordinates; one rule
@@ -54,18 +57,27 @@
 
 namespace tilewright::layout {
 
-/// x ^= ((x >> shift) restricted to bits [base, base + bits)). Needs
-/// shift >= bits, so that the bits read are not themselves changed.
+/// x ^= ((x >> shift) restricted to bits [base, base + bits)), and, with a fold,
+/// ^= the same of (x >> fold): two fields of higher bits into one of lower bits.
+/// Needs shift >= bits and fold > shift, so that the bits read are not themselves
+/// changed.
 struct Swizzle {
-  int bits = 0, base = 0, shift = 0;
+  int bits = 0, base = 0, shift = 0, fold = 0;
 
   bool isNone() const { return bits == 0; }
+  /// The bits that it changes.
+  int64_t mask() const { return ((int64_t(1) << bits) - 1) << base; }
   int64_t operator()(int64_t x) const {
-    return x ^ ((x >> shift) & (((int64_t(1) << bits) - 1) << base));
+    return x ^ (((x >> shift) ^ (fold ? x >> fold : 0)) & mask());
+  }
+  /// Addresses that differ by a multiple of it are swizzled alike.
+  int64_t period() const {
+    return int64_t(1) << (base + bits + (fold ? fold : shift));
   }
   bool operator==(const Swizzle &o) const {
     return bits == o.bits &&
-           (bits == 0 || (base == o.base && shift == o.shift));
+           (bits == 0 ||
+            (base == o.base && shift == o.shift && fold == o.fold));
   }
   bool operator!=(const Swizzle &o) const { return !(*this == o); }
 };
@@ -135,7 +147,7 @@ public:
   bool operator!=(const SharedLayout &o) const { return !(*this == o); }
 
   /// shape=[64, 32] strides=[32, 1] bits=16 swizzle=3:4:3
-  /// (swizzle=bits:base:shift, absent where there is none).
+  /// (swizzle=bits:base:shift[:fold], absent where there is none).
   std::string print() const;
   static Result<SharedLayout> parse(std::string_view text);
   /// The offset of every element, as a table of the last two dimensions (of the

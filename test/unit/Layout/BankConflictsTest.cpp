@@ -114,6 +114,28 @@ TEST(BankConflicts, WidestAccess) {
   EXPECT_EQ(widestAccess(six, 0, 32).vectorElems, 2);
 }
 
+// Columns of 16 bytes turned into rows: stores of 4 bytes meet rows 16 apart,
+// reads of 16 bytes rows 1 apart. Only a fold keeps both free of conflicts.
+TEST(BankConflicts, FoldsSeparateTwoDistances) {
+  for (int64_t columns : {32, 64, 128}) {
+    DistributedLayout write = take(DistributedLayout::blocked(
+        {128, columns}, {16, 4}, {256 / columns, columns / 8}, {columns / 32, 2},
+        {0, 1}));
+    DistributedLayout read = take(DistributedLayout::blocked(
+        {128, columns}, {1, 16}, {32, 1}, {4, 1}, {1, 0}));
+    std::vector<SharedAccess> accesses = {{write, 1, 4}, {read, 1, 16}};
+    SharedChoice plain = take(
+        chooseShared({128, columns}, 8, {1, 0}, accesses, Avoidance::Any, 16));
+    SharedChoice fold = take(chooseShared({128, columns}, 8, {1, 0}, accesses,
+                                          Avoidance::AnyOrFold, 16));
+    EXPECT_TRUE(fold.conflicts.conflictFree()) << fold.layout.print();
+    EXPECT_LE(fold.layout.swizzle().period(), 4096);
+    if (!plain.conflicts.conflictFree()) {
+      EXPECT_NE(fold.layout.swizzle().fold, 0) << fold.layout.print();
+    }
+  }
+}
+
 // Writing rows with 16-byte vectors and reading them back as 16-byte rows of 8
 // (ldmatrix, or a transposing thread): free of conflicts by either means for
 // every element size and row length.

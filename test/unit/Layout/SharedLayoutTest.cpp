@@ -58,7 +58,7 @@ TEST(SharedLayout, EveryElementHasItsOwnAddress) {
       for (int64_t padding : {0, 1, 4})
         for (const Swizzle &s :
              {Swizzle{}, swizzle128B, swizzle64B, swizzle32B, Swizzle{2, 3, 4},
-              Swizzle{1, 4, 1}, Swizzle{5, 3, 5}}) {
+              Swizzle{1, 4, 1}, Swizzle{5, 3, 5}, Swizzle{3, 4, 3, 5}}) {
           std::vector<int> order;
           for (int d = int(shape.size()) - 1; d >= 0; --d)
             order.push_back(d);
@@ -75,14 +75,29 @@ TEST(SharedLayout, SwizzlesAreInvolutionsOfTheirBlocks) {
   for (int bits = 0; bits <= 5; ++bits)
     for (int base = 0; base <= 5; ++base)
       for (int shift = bits; shift <= 7; ++shift) {
-        Swizzle s{bits, base, shift};
-        int64_t block = int64_t(1) << (base + bits);
-        for (int64_t x = 0; x < 4096; ++x) {
-          ASSERT_EQ(s(s(x)), x);
-          ASSERT_EQ(s(x) / block, x / block);
-          ASSERT_EQ(s(x) % (int64_t(1) << base), x % (int64_t(1) << base));
+        for (int fold : {0, shift + 1, shift + 3}) {
+          Swizzle s{bits, base, shift, fold};
+          int64_t block = int64_t(1) << (base + bits);
+          for (int64_t x = 0; x < 4096; ++x) {
+            ASSERT_EQ(s(s(x)), x);
+            ASSERT_EQ(s(x) / block, x / block);
+            ASSERT_EQ(s(x) % (int64_t(1) << base), x % (int64_t(1) << base));
+            ASSERT_EQ(s(x + s.period()), s(x) + s.period());
+          }
         }
       }
+}
+
+// Both fields land in the lower bits: 0x80 and 0x200 in 0x10, so that their sum does not.
+TEST(SharedLayout, FoldsTakeTwoFields) {
+  Swizzle s{3, 4, 3, 5};
+  EXPECT_EQ(s(0x80), 0x90);
+  EXPECT_EQ(s(0x200), 0x200 ^ 0x40 ^ 0x10);
+  EXPECT_EQ(s(0x800), 0x840);
+  EXPECT_EQ(s.period(), 4096);
+  EXPECT_NE(s, (Swizzle{3, 4, 3}));
+  SharedLayout l = take(SharedLayout::dense({64, 64}, 8, {1, 0}, 0, s));
+  EXPECT_EQ(l.print(), "shape=[64, 64] strides=[64, 1] bits=8 swizzle=3:4:3:5");
 }
 
 // The 128-, 64- and 32-byte modes as the PTX ISA draws them: within an atom of
@@ -159,6 +174,8 @@ TEST(SharedLayout, ErrorsSayWhat) {
             "its bits");
   EXPECT_EQ(error("shape=[4] strides=[1] bits=64 swizzle=3:2:3"),
             "elements of 64 bits would be torn by a swizzle of 4-byte runs");
+  EXPECT_EQ(error("shape=[4] strides=[1] bits=8 swizzle=2:4:3:3"),
+            "the swizzle's fold of 3 needs to be above its shift of 3");
   EXPECT_EQ(error("shape=[9000000000000000000] strides=[1] bits=32"),
             "the size overflows");
   EXPECT_EQ(error("shape=[4] strides=[1] bits=32 pad=3"),

@@ -338,10 +338,8 @@ double tilewright::estimateTime(const KernelInfo &info,
         std::max(1.0, std::min(perProcessor, double(target.getFact(
                                                  "shared_memory")) /
                                                  footprint.sharedBytes));
-  bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return computesFactor(info, op);
-  });
-  bool ring = config.getMma() && config.getStages() > 1 && !computed &&
+  bool waits = config.getMma() && waitsInRegisters(info, target);
+  bool ring = config.getMma() && config.getStages() > 1 && !waits &&
               target.has("async_copy");
   if (config.getMma())
     perProcessor = std::max(
@@ -358,7 +356,7 @@ double tilewright::estimateTime(const KernelInfo &info,
   if (ring)
     inFlight = resident * footprint.sharedBytes * (config.getStages() - 1) /
                config.getStages();
-  else if (config.getMma() && computed)
+  else if (waits)
     inFlight = resident * stepBytes(info, plan);
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
   double bytes = memoryBytes(info, config, plan, counts);
@@ -366,9 +364,12 @@ double tilewright::estimateTime(const KernelInfo &info,
       std::max(bytes / kBandwidth / std::max(filled, 1e-3),
                bytes / counts.blocks / kProcessorBandwidth *
                    std::ceil(counts.blocks / kMultiprocessors));
+  // Blocks that a multiprocessor works at, where there are as many.
+  double together = std::min(std::floor(perProcessor),
+                             std::ceil(counts.blocks / kMultiprocessors));
   double resting =
       config.getMma()
-          ? std::max(1.0, kMatrixThreads / (std::floor(perProcessor) * plan.threads))
+          ? std::max(1.0, kMatrixThreads / (together * plan.threads))
           : 1;
   double compute = (contractionTime(info, config, plan, counts) * resting +
                     (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *

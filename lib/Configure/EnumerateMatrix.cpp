@@ -142,10 +142,10 @@ static int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n,
 /// Slots of shared memory that are worth trying, best first: as many as there
 /// are steps at most.
 static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps,
-                                     bool computed) {
+                                     bool waits) {
   if (!target.has("async_copy"))
     return {2, 1};
-  if (computed)
+  if (waits)
     return {2};
   SmallVector<int64_t> stages;
   for (int64_t count : {4, 3, 5, 2})
@@ -190,9 +190,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
       continue;
     tried.push_back(*instruction);
     // Registers between two slots wait for one step, whatever the slots.
-    bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-      return computesFactor(info, op);
-    });
+    bool waits = waitsInRegisters(info, target);
     auto most = [&](unsigned loop, int64_t least) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));
@@ -236,7 +234,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             int64_t raster = rasterOf(info, m, n, blockM, blockN);
             int64_t steps = others * llvm::divideCeil(
                 nominalExtent(info, k) / info.getSplits(), blockK);
-            for (int64_t stages : stagesOf(target, steps, computed))
+            for (int64_t stages : stagesOf(target, steps, waits))
               configs.push_back(LoweringConfigAttr::get(
                   context, Strategy::MatrixUnit, block, warps, thread, stages,
                   promote, name, info.getSplits(), raster));

@@ -356,24 +356,46 @@ static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
          bytes(2, {});
 }
 
-/// Whether `operand` surely goes from global to shared memory by asynchronous
-/// copies: an argument whose rows are aligned, of elements that are loaded as
-/// they lie: of 16 bits, or bytes with the sum along their rows.
-static bool isCopied(OpOperand &operand, const Contraction &contraction,
-                     TargetAttr target) {
-  auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t row = type.getRank() ? type.getShape().back() : 1;
-  int64_t bits = type.getElementType().isIntOrFloat()
-                     ? type.getElementTypeBitWidth()
-                     : 0;
+static int64_t elementBits(OpOperand &operand) {
+  Type type = getElementTypeOrSelf(operand.get().getType());
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+/// Whether the rows of a factor in memory run along a loop that is summed over.
+static bool sumsAlongRows(OpOperand &operand, const Contraction &contraction) {
   AffineMap map = cast<linalg::LinalgOp>(operand.getOwner())
                       .getMatchingIndexingMap(&operand);
+  return map.getNumResults() &&
+         llvm::is_contained(contraction.k,
+                            map.getDimPosition(map.getNumResults() - 1));
+}
+
+/// Whether `operand` surely goes from global to shared memory by asynchronous
+/// copies of `bytes` or more: an argument whose rows are aligned, of elements that
+/// are loaded as they lie: of 16 bits, or bytes with the sum along their rows.
+static bool isCopied(OpOperand &operand, const Contraction &contraction,
+                     TargetAttr target, int64_t bytes) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t row = type.getRank() ? type.getShape().back() : 1;
+  int64_t bits = elementBits(operand);
   bool asTheyLie =
-      bits == 16 || (bits == 8 && map.getNumResults() &&
-                     llvm::is_contained(contraction.k,
-                                        map.getDimPosition(map.getNumResults() - 1)));
+      bits == 16 || (bits == 8 && sumsAlongRows(operand, contraction));
   return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
-         asTheyLie && !ShapedType::isDynamic(row) && row * bits % 32 == 0;
+         asTheyLie && !ShapedType::isDynamic(row) && row * bits % (8 * bytes) == 0;
+}
+
+bool tilewright::waitsInRegisters(const KernelInfo &info, TargetAttr target) {
+  linalg::LinalgOp root = info.getRoot();
+  std::optional<Contraction> contraction = matchContraction(root);
+  if (contraction && target.has("load_matrices"))
+    for (unsigned number : {contraction->a, contraction->b}) {
+      OpOperand &operand = root->getOpOperand(number);
+      if (elementBits(operand) == 8 && !sumsAlongRows(operand, *contraction))
+        return true;
+    }
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return computesFactor(info, op);
+  });
 }
 
 /// Bytes, over all threads, of the next step's tiles, which wait in registers
@@ -386,9 +408,11 @@ static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
   bool copied = true;
   for (unsigned number : {contraction.a, contraction.b}) {
     OpOperand &operand = product->getOpOperand(number);
-    copied &= isCopied(operand, contraction, target);
-    bytes += tileElements(info, plan, operand) *
-             bytesPerElement(operand.get().getType());
+    copied &= isCopied(operand, contraction, target, 4);
+    // Beside one that waits, only the widest copies are made.
+    if (!isCopied(operand, contraction, target, 16))
+      bytes += tileElements(info, plan, operand) *
+               bytesPerElement(operand.get().getType());
   }
   return copied || config.getStages() < 2 ? 0 : bytes;
 }

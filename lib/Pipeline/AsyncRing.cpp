@@ -32,118 +32,13 @@
 //     yield %c2, %h, …
 
 #include "LoopParts.h"
-#include "tilewright/Dialect/AsyncCopies.h"
 #include "tilewright/Dialect/Fragments.h"
-#include "tilewright/Dialect/Padding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
-
-//===----------------------------------------------------------------------===//
-// Which stores are copies
-//===----------------------------------------------------------------------===//
-
-static bool readsOnly(func::FuncOp kernel, BlockArgument argument) {
-  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
-  unsigned operand = 0;
-  for (unsigned i = 0; i < argument.getArgNumber(); ++i)
-    operand += isa<MemRefType>(kernel.getArgument(i).getType());
-  auto text = access && operand < access.size()
-                  ? dyn_cast<StringAttr>(access[operand])
-                  : StringAttr();
-  return text && text.getValue() == "read";
-}
-
-static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
-                                         vector::TransferWriteOp write,
-                                         std::string &reason) {
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return std::nullopt;
-  };
-  auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
-  if (!read || !read->hasOneUse() || read.getMask() || write.getMask())
-    return fail("an operand is computed on its way");
-  auto argument = dyn_cast<BlockArgument>(read.getBase());
-  if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-      !readsOnly(kernel, argument))
-    return fail("an operand is no argument that is only read");
-  if (!matchPattern(read.getPadding(), m_AnyZeroFloat()) &&
-      !matchPattern(read.getPadding(), m_Zero()))
-    return fail("an operand is not filled with zeros at its edges");
-  std::optional<Padding> padding = getPadding(argument);
-  if (padding && !isZeroFill(padding->fill))
-    return fail("an operand is padded with something else than zeros");
-  auto tile = cast<MemRefType>(write.getBase().getType());
-  AffineMap from = read.getPermutationMap(), to = write.getPermutationMap();
-  if (!from.isProjectedPermutation() || !to.isPermutation() ||
-      tile.getShape() != ArrayRef<int64_t>(applyPermutationMap(
-                             inversePermutation(to),
-                             read.getVectorType().getShape())) ||
-      write.hasOutOfBoundsDim() ||
-      !llvm::all_of(write.getIndices(), [](Value index) {
-        return isConstantIntValue(index, 0);
-      }))
-    return fail("an operand is repeated along a dim");
-
-  TileCopy copy{read, write, {}, SmallVector<bool>(tile.getRank()), 0};
-  SmallVector<AffineExpr> dims(tile.getRank());
-  for (unsigned dim = 0; dim < from.getNumResults(); ++dim) {
-    unsigned position = to.getDimPosition(dim);
-    dims[position] = from.getResult(dim);
-    copy.inBounds[position] = read.isDimInBounds(dim);
-  }
-  copy.map = AffineMap::get(from.getNumDims(), 0, dims, kernel.getContext());
-
-  int64_t accessBytes = 16;
-  if (TargetAttr target = getTarget(kernel))
-    accessBytes = target.getFact("access_bytes", 16);
-  // The slot's tile, which is what will be filled.
-  auto slots = slottedType(tile, 2);
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)slots.getStridesAndOffset(strides, offset);
-  auto slot = MemRefType::get(
-      tile.getShape(), tile.getElementType(),
-      StridedLayoutAttr::get(kernel.getContext(), 0,
-                             ArrayRef<int64_t>(strides).drop_front()),
-      tile.getMemorySpace());
-  auto runs = findCopyRuns(cast<MemRefType>(argument.getType()),
-                           argumentDivisors(kernel, argument, accessBytes),
-                           read.getIndices(), copy.map, slot, reason);
-  if (!runs) {
-    reason = "operand " + std::to_string(argument.getArgNumber()) + ": " + reason;
-    return std::nullopt;
-  }
-  if (padding && runs->length > 1 &&
-      padding->constrains(copy.map.getDimPosition(runs->dim)))
-    return fail("operand " + std::to_string(argument.getArgNumber()) +
-                " is padded along its rows, so that copies of several elements "
-                "would begin in front of them");
-  copy.bytes = runs->length * tile.getElementTypeBitWidth() / 8;
-  return copy;
-}
-
-std::optional<SmallVector<TileCopy>>
-tilewright::findCopies(func::FuncOp kernel, const LoopParts &parts,
-                       std::string &reason) {
-  SmallVector<TileCopy> copies;
-  for (vector::TransferWriteOp store : parts.stores) {
-    std::optional<TileCopy> copy = matchCopy(kernel, store, reason);
-    if (!copy)
-      return std::nullopt;
-    copies.push_back(*copy);
-  }
-  return copies;
-}
-
-//===----------------------------------------------------------------------===//
-// The ring
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -156,8 +51,9 @@ public:
   void write();
 
 private:
-  /// Starts the copies of the tiles at `k`, of zeros behind the loop's end.
-  void startCopies(OpBuilder &b, Value k, Value slot);
+  void start(OpBuilder &b, Value k, Value slot) {
+    startCopies(b, loop, parts, copies, slotted, k, slot);
+  }
   Value next(OpBuilder &b, Value slot);
   /// The only product of the body, if its fragments can be read ahead.
   MmaOp findProduct();
@@ -185,27 +81,6 @@ private:
 };
 
 } // namespace
-
-void RingWriter::startCopies(OpBuilder &b, Value k, Value slot) {
-  Value live = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, k,
-                                     loop.getUpperBound());
-  IRMapping mapping;
-  mapping.map(loop.getInductionVar(), k);
-  for (Operation *op : parts.loads)
-    if (!isa<vector::TransferReadOp>(op))
-      b.clone(*op, mapping);
-  for (const TileCopy &copy : copies) {
-    vector::TransferReadOp read = copy.read;
-    vector::TransferWriteOp write = copy.write;
-    SmallVector<Value> indices;
-    for (Value index : read.getIndices())
-      indices.push_back(mapping.lookupOrDefault(index));
-    AsyncCopyOp::create(b, loc, read.getBase(), indices,
-                        slotOf(b, loc, slotted.lookup(write.getBase()), slot),
-                        live, copy.map, b.getBoolArrayAttr(copy.inBounds));
-  }
-  AsyncCommitOp::create(b, loc);
-}
 
 Value RingWriter::next(OpBuilder &b, Value slot) {
   Value after = arith::AddIOp::create(b, loc, slot, constant(b, 1));
@@ -266,7 +141,7 @@ void RingWriter::write() {
   };
   Value zero = constant(b, 0);
   for (int64_t slot = 0; slot + 1 < slots; ++slot)
-    startCopies(b, ahead(b, loop.getLowerBound(), slot), constant(b, slot));
+    start(b, ahead(b, loop.getLowerBound(), slot), constant(b, slot));
 
   SmallVector<Value> inits(loop.getInitArgs());
   MmaOp product = findProduct();
@@ -286,7 +161,7 @@ void RingWriter::write() {
         filled = arguments.back();
   if (!product)
     waitForOldest(inner);
-  startCopies(inner, ahead(inner, k, slots - 1), filled);
+  start(inner, ahead(inner, k, slots - 1), filled);
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);

@@ -18,6 +18,9 @@
 //
 // The last step loads its own tile once more instead of branching around the
 // load; nobody reads it.
+//
+// Tiles that asynchronous copies can bring (TileCopies.cpp) need no registers: their
+// copies start where the others' loads do, and are waited for in front of the barrier.
 
 #include "LoopParts.h"
 
@@ -51,7 +54,8 @@ static void splitLoads(ArrayRef<Operation *> loads,
   }
 }
 
-void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
+void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
+                              ArrayRef<TileCopy> copies) {
   Location loc = loop.getLoc();
   OpBuilder b(loop);
   DenseMap<Value, Value> slotted;
@@ -60,14 +64,29 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
 
+  llvm::SmallPtrSet<Operation *, 4> copied;
+  for (const TileCopy &copy : copies)
+    copied.insert({copy.read, copy.write});
+  SmallVector<Operation *> loads(llvm::make_filter_range(
+      parts.loads, [&](Operation *op) { return !copied.contains(op); }));
   SmallVector<Operation *> reads, computes;
-  splitLoads(parts.loads, reads, computes);
+  splitLoads(loads, reads, computes);
+  auto copyTiles = [&](OpBuilder &b, Value k, Value slot) {
+    startCopies(b, loop, parts, copies, slotted, k, slot);
+  };
+  auto waitForCopies = [&](OpBuilder &b) {
+    if (!copies.empty())
+      AsyncWaitOp::create(b, loc, 0);
+    gpu::BarrierOp::create(b, loc);
+  };
   auto cloneAll = [&](OpBuilder &b, IRMapping &mapping, ArrayRef<Operation *> ops) {
     for (Operation *op : ops)
       b.clone(*op, mapping);
   };
   auto cloneStores = [&](OpBuilder &b, IRMapping &mapping, Value slot) {
     for (vector::TransferWriteOp store : parts.stores) {
+      if (copied.contains(store))
+        continue;
       IRMapping local(mapping);
       local.map(store.getBase(),
                 slotOf(b, loc, slotted.lookup(store.getBase()), slot));
@@ -76,6 +95,8 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   };
 
   // The first tile.
+  if (!copies.empty())
+    copyTiles(b, loop.getLowerBound(), zero);
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                     loop.getLowerBound(), loop.getUpperBound());
   auto first = scf::IfOp::create(b, loc, any, /*withElseRegion=*/false);
@@ -87,7 +108,7 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
     cloneAll(inner, mapping, computes);
     cloneStores(inner, mapping, zero);
   }
-  gpu::BarrierOp::create(b, loc);
+  waitForCopies(b);
 
   SmallVector<Value> inits(loop.getInitArgs());
   inits.push_back(zero);
@@ -102,9 +123,14 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
   // Written as k + (0 or step): what is known to divide k still divides it.
   Value advance = arith::SelectOp::create(inner, loc, isLast, loop.getStep(), zero);
   Value next = arith::AddIOp::create(inner, loc, k, advance);
-  IRMapping loads;
-  loads.map(loop.getInductionVar(), next);
-  cloneAll(inner, loads, reads);
+  auto otherSlot = [&]() -> Value {
+    return arith::SubIOp::create(inner, loc, one, slot);
+  };
+  if (!copies.empty())
+    copyTiles(inner, ahead, otherSlot());
+  IRMapping following;
+  following.map(loop.getInductionVar(), next);
+  cloneAll(inner, following, reads);
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);
@@ -114,10 +140,10 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts) {
     work.map(tile.getResult(), slotOf(inner, loc, slotted.lookup(tile), slot));
   for (Operation *op : parts.work)
     inner.clone(*op, work);
-  Value other = arith::SubIOp::create(inner, loc, one, slot);
-  cloneAll(inner, loads, computes);
-  cloneStores(inner, loads, other);
-  gpu::BarrierOp::create(inner, loc);
+  Value other = otherSlot();
+  cloneAll(inner, following, computes);
+  cloneStores(inner, following, other);
+  waitForCopies(inner);
   SmallVector<Value> yields;
   for (Value value : loop.getBody()->getTerminator()->getOperands())
     yields.push_back(work.lookupOrDefault(value));

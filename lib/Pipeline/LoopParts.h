@@ -36,9 +36,6 @@ mlir::memref::AllocOp addSlots(mlir::memref::AllocOp tile, int64_t slots);
 mlir::Value slotOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile,
                    mlir::Value slot);
 
-/// Loads the next tile into registers while this one is multiplied.
-void doubleBuffer(mlir::scf::ForOp loop, const LoopParts &parts);
-
 /// A store that is no more than a copy out of global memory.
 struct TileCopy {
   mlir::vector::TransferReadOp read;
@@ -47,11 +44,23 @@ struct TileCopy {
   mlir::SmallVector<bool> inBounds;
   int64_t bytes = 0; // that one thread copies at once
 };
-/// The loop's stores as asynchronous copies, or nothing and why not.
-std::optional<mlir::SmallVector<TileCopy>>
-findCopies(mlir::func::FuncOp kernel, const LoopParts &parts,
-           std::string &reason);
-/// Fills a ring of slots ahead of the products.
+/// Those of the loop's stores that are copies, in their order; `reason`: why
+/// another is not.
+mlir::SmallVector<TileCopy> findCopies(mlir::func::FuncOp kernel,
+                                       const LoopParts &parts,
+                                       std::string &reason);
+/// Starts the copies of the tiles at step `k` into `slot`, of zeros behind the
+/// loop's end, as one group. `slotted`: tile -> the tile with slots.
+void startCopies(mlir::OpBuilder &b, mlir::scf::ForOp loop, const LoopParts &parts,
+                 mlir::ArrayRef<TileCopy> copies,
+                 const mlir::DenseMap<mlir::Value, mlir::Value> &slotted,
+                 mlir::Value k, mlir::Value slot);
+
+/// Two slots: the next tile is loaded while this one is multiplied, what is among
+/// `copies` by asynchronous copies, the others through registers.
+void doubleBuffer(mlir::scf::ForOp loop, const LoopParts &parts,
+                  mlir::ArrayRef<TileCopy> copies);
+/// Fills a ring of slots ahead of the products; every store is a copy.
 void fillRing(mlir::scf::ForOp loop, const LoopParts &parts,
               mlir::ArrayRef<TileCopy> copies, int64_t slots);
 

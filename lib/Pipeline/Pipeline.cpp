@@ -4,7 +4,8 @@
 // tilewright-pipeline: overlaps the loads of loops that multiply from shared
 // memory with the products. A ring of slots filled by asynchronous copies
 // (AsyncRing.cpp) where the target has them and every operand is copied as it
-// is; else two slots and registers between (DoubleBuffer.cpp).
+// is (TileCopies.cpp); else two slots, and registers between for the operands
+// that are not (DoubleBuffer.cpp).
 
 #include "tilewright/Pipeline/Pipeline.h"
 #include "LoopParts.h"
@@ -18,31 +19,43 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
+static std::string bytesOf(ArrayRef<TileCopy> copies) {
+  std::string bytes;
+  for (const TileCopy &copy : copies)
+    bytes += (bytes.empty() ? "" : " and ") + std::to_string(copy.bytes);
+  return bytes;
+}
+
 static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
                          scf::ForOp loop, const LoopParts &parts) {
   TargetAttr target = getTarget(kernel);
+  SmallVector<TileCopy> copies;
   if (config.getMma() && target && target.has("async_copy")) {
     std::string reason;
-    auto copies = findCopies(kernel, parts, reason);
-    if (copies) {
-      std::string bytes;
-      for (const TileCopy &copy : *copies)
-        bytes += (bytes.empty() ? "" : " and ") + std::to_string(copy.bytes);
+    copies = findCopies(kernel, parts, reason);
+    if (copies.size() == parts.stores.size()) {
       addExplanation(kernel, "ring of " + Twine(config.getStages()) +
                           " slots in shared memory, filled " +
                           Twine(config.getStages() - 1) +
-                          " steps ahead by asynchronous copies of " + bytes +
-                          " bytes a thread");
-      fillRing(loop, parts, *copies, config.getStages());
+                          " steps ahead by asynchronous copies of " +
+                          bytesOf(copies) + " bytes a thread");
+      fillRing(loop, parts, copies, config.getStages());
       return;
     }
-    addExplanation(kernel, "no asynchronous copies, but registers between two slots of "
-                    "shared memory: " + reason);
+    // Narrow ones would be more instructions than wide loads and their stores.
+    llvm::erase_if(copies, [](const TileCopy &copy) { return copy.bytes < 16; });
+    if (copies.empty())
+      addExplanation(kernel, "no asynchronous copies, but registers between two slots "
+                             "of shared memory: " + reason);
+    else
+      addExplanation(kernel, "two slots of shared memory, one operand by asynchronous "
+                             "copies of " + bytesOf(copies) +
+                             " bytes a thread, the other through registers: " + reason);
   } else if (config.getMma() && config.getStages() > 2) {
     addExplanation(kernel, "registers between two slots of shared memory: the target "
                     "has no asynchronous copies");
   }
-  doubleBuffer(loop, parts);
+  doubleBuffer(loop, parts, copies);
 }
 
 LogicalResult tilewright::pipelineLoops(func::FuncOp kernel) {

@@ -58,12 +58,28 @@ func.func private @ring(%a: memref<?x512xf16>, %b: memref<512x64xf16>, %init: ve
   return %r : vector<64x64xf32>
 }
 
-// Rows of 33 halves begin at every second byte: registers, two slots.
+// Rows of 33 halves begin at every second byte: two slots, B through registers. A
+// needs none: its copies start where B is loaded, and are waited for at the barrier.
 // CHECK-LABEL: @odd_rows
-// CHECK-SAME: "no asynchronous copies, but registers between two slots of shared memory: operand 1: rows begin at multiples of 2 bytes, which asynchronous copies of 4 and more cannot"
-// CHECK-NOT: tilewright.async_copy
-// CHECK: memref.alloc() : memref<2x64x32xf16
+// CHECK-SAME: "two slots of shared memory, one operand by asynchronous copies of 16 bytes a thread, the other through registers: operand 1: rows begin at multiples of 2 bytes, which asynchronous copies of 4 and more cannot"
+// CHECK-DAG: memref.alloc() : memref<2x64x32xf16
+// CHECK-DAG: memref.alloc() : memref<2x32x64xf16
+// CHECK: tilewright.async_copy %arg0
+// CHECK: tilewright.async_commit
 // CHECK: scf.if
+// CHECK-NOT: vector.transfer_read %arg0
+// CHECK: tilewright.async_wait 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: scf.for {{.*}} iter_args({{.*}}, %[[SLOT:.*]] = %c0{{.*}})
+// CHECK: %[[OTHER:.*]] = arith.subi %c1{{.*}}, %[[SLOT]]
+// CHECK: memref.subview {{.*}}[%[[OTHER]], 0, 0] {{.*}} : memref<2x64x32xf16
+// CHECK: tilewright.async_copy %arg0
+// CHECK: tilewright.async_commit
+// CHECK: %[[B:.*]] = vector.transfer_read %arg1
+// CHECK: tilewright.mma
+// CHECK: vector.transfer_write %[[B]]
+// CHECK: tilewright.async_wait 0
+// CHECK-NEXT: gpu.barrier
 func.func private @odd_rows(%a: memref<?x512xf16>, %b: memref<512x33xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
     attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
                 tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {
@@ -86,10 +102,19 @@ func.func private @odd_rows(%a: memref<?x512xf16>, %b: memref<512x33xf16>, %init
   return %r : vector<64x64xf32>
 }
 
-// A cast on the way: registers.
+// A cast on the way: registers, of that operand.
 // CHECK-LABEL: @computed
-// CHECK-SAME: an operand is computed on its way
-// CHECK-NOT: tilewright.async_copy
+// CHECK-SAME: the other through registers: an operand is computed on its way
+// CHECK-NOT: tilewright.async_copy %arg0
+// CHECK: tilewright.async_copy %arg1
+// CHECK-NOT: tilewright.async_copy %arg0
+// CHECK: scf.for
+// CHECK-NOT: tilewright.async_copy %arg0
+// CHECK: tilewright.async_copy %arg1
+// CHECK: tilewright.mma
+// CHECK: arith.truncf
+// CHECK: vector.transfer_write
+// CHECK: tilewright.async_wait 0
 func.func private @computed(%a: memref<64x512xf32>, %b: memref<512x64xf16>, %init: vector<64x64xf32>) -> vector<64x64xf32>
     attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.explain = [],
                 tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 3, mma = "mma.m16n8k16.f16.f32">} {

@@ -58,6 +58,11 @@ struct Footprint {
 Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
                    const TilePlan &plan, TargetAttr target);
 
+/// Whether a factor of the root's product waits in registers on its way to shared
+/// memory, whatever copies the target has: it is computed, or it is of bytes whose
+/// rows are turned on the way, as they are loaded by pairs along the sum.
+bool waitsInRegisters(const KernelInfo &info, TargetAttr target);
+
 /// The one query about limits: plans `config` and compares threads, shared
 /// memory and registers with the target's. On failure `reason` has the numbers.
 mlir::FailureOr<TilePlan> fits(const KernelInfo &info,

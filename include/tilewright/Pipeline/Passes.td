@@ -16,7 +16,8 @@ def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
     each operand is copied as it is and at least 4 bytes of it lie together,
     aligned, in both memories. Else shared tiles get two slots; while a step
     multiplies from one slot, the next step's tile is loaded into registers and
-    then stored to the other. One barrier per step remains in both cases.
+    then stored to the other; operands of which 16 bytes lie together are still
+    copied. One barrier per step remains in both cases.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect",
       "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

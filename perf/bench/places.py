@@ -23,7 +23,8 @@ class HostPlace:
 
     peers = False
     name = "numpy " + numpy.__version__
-    types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16, "i8": numpy.int8}
+    types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16, "i8": numpy.int8,
+             "i32": numpy.int32}
 
     def __init__(self, device):
         self.device = device
@@ -74,7 +75,7 @@ class TorchPlace:
         self.torch, self.device = torch, device
         self.name = f"torch {torch.__version__}"
         self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-                      "i8": torch.int8}
+                      "i8": torch.int8, "i32": torch.int32}
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
         self.stream = device.stream(self.queue.cuda_stream)
@@ -102,7 +103,8 @@ class TorchPlace:
 
     def roundoff(self, tensor):
         """Unit roundoff of a peer's result, where it is narrower than f32."""
-        return self.torch.finfo(tensor.dtype).eps / 2 if tensor.element_size() < 4 else 0.0
+        narrow = tensor.is_floating_point() and tensor.element_size() < 4
+        return self.torch.finfo(tensor.dtype).eps / 2 if narrow else 0.0
 
     def working_set(self):
         return 2 * self.torch.cuda.get_device_properties(0).L2_cache_size

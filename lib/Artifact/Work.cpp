@@ -11,6 +11,7 @@
 
 #include "tilewright/Artifact/Work.h"
 
+#include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,6 +37,7 @@ using Expr = std::optional<json::Value>;
 /// Beyond these an estimate is not worth its place in the manifest.
 static constexpr int kMaxDepth = 8;
 static constexpr size_t kMaxTerms = 64;
+static constexpr int kMaxCalls = 1000;
 
 static Expr apply(StringRef name, Expr left, Expr right) {
   if (!left || !right)
@@ -122,14 +124,26 @@ private:
   Product elements(Value value);
   void visit(Block &block, const Product &times);
   void addKernel(DispatchOp dispatch, const Product &times);
+  void addCall(func::CallOp call, const Product &times);
   void addOps(func::FuncOp kernel, const Product &times);
   Expr reduction(Value value);
   Expr bytes();
 
+  /// Where an argument of a kernel or of a called function comes from, as far out
+  /// as is known.
+  Value outermost(Value value) {
+    while (operands.contains(value))
+      value = operands.lookup(value);
+    return value;
+  }
+
   func::FuncOp func;
   Sum flops;
-  /// Arguments of the kernel that is looked at -> operands of its dispatch.
+  /// Arguments of the kernel that is looked at, and of the functions that are being
+  /// called, -> operands of the dispatch and of the calls.
   IRMapping operands;
+  SmallVector<func::FuncOp> calling;
+  int numCalls = 0;
 };
 } // namespace
 
@@ -144,7 +158,7 @@ Expr Estimator::scalar(Value value, int depth) {
     return constant.getSExtValue();
   if (depth > kMaxDepth)
     return std::nullopt;
-  value = operands.lookupOrDefault(value);
+  value = outermost(value);
   auto of = [&](Value operand) { return scalar(operand, depth + 1); };
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (argument.getOwner()->getParentOp() != func)
@@ -184,7 +198,7 @@ Expr Estimator::dim(Value value, int64_t d, int depth) {
     return std::nullopt;
   if (!type.isDynamicDim(d))
     return type.getDimSize(d);
-  value = operands.lookupOrDefault(value);
+  value = outermost(value);
   auto size = [&](OpFoldResult size) -> Expr {
     if (std::optional<int64_t> known = getConstantIntValue(size))
       return *known;
@@ -267,12 +281,12 @@ void Estimator::addKernel(DispatchOp dispatch, const Product &times) {
   func::FuncOp kernel = kernelOf(dispatch);
   if (!kernel || kernel.isExternal())
     return flops.forget();
-  operands.clear();
   for (auto [argument, operand] :
        llvm::zip_equal(kernel.getArguments(), dispatch->getOperands()))
     operands.map(argument, operand);
   addOps(kernel, times);
-  operands.clear();
+  for (BlockArgument argument : kernel.getArguments())
+    operands.erase(argument);
 }
 
 void Estimator::addOps(func::FuncOp kernel, const Product &times) {
@@ -285,10 +299,28 @@ void Estimator::addOps(func::FuncOp kernel, const Product &times) {
     if (!operations)
       return;
     count.multiply(Expr(operations));
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    // The last loop of a sum in parts counts them; each has a share of another's.
+    unsigned numLoops = op.getNumLoops() - op->hasAttr(kSplitAttr);
+    for (unsigned loop = 0; loop < numLoops; ++loop)
       count.multiply(loopExtent(op, loop));
     flops.add(std::move(count));
   });
+}
+
+void Estimator::addCall(func::CallOp call, const Product &times) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || !callee.getBody().hasOneBlock() || callee == func ||
+      llvm::is_contained(calling, callee) || ++numCalls > kMaxCalls)
+    return flops.forget();
+  calling.push_back(callee);
+  for (auto [argument, operand] :
+       llvm::zip_equal(callee.getArguments(), call.getOperands()))
+    operands.map(argument, operand);
+  visit(callee.getBody().front(), times);
+  for (BlockArgument argument : callee.getArguments())
+    operands.erase(argument);
+  calling.pop_back();
 }
 
 void Estimator::visit(Block &block, const Product &times) {
@@ -306,9 +338,15 @@ void Estimator::visit(Block &block, const Product &times) {
       visit(*loop.getBody(), inside);
       continue;
     }
-    // Data decides, or another function.
-    bool runsKernels = isa<func::CallOp>(op);
-    op.walk([&](DispatchOp) { runsKernels = true; });
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      addCall(call, times);
+      continue;
+    }
+    // Data decides.
+    bool runsKernels = false;
+    op.walk([&](Operation *inner) {
+      runsKernels |= isa<DispatchOp, func::CallOp>(inner);
+    });
     if (runsKernels)
       flops.forget();
   }

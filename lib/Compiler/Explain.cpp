@@ -130,6 +130,13 @@ public:
           return number(op, *known);
       }
   }
+  /// `to` has what `from` has, or nothing.
+  void copy(Value from, Value to) {
+    if (std::optional<int64_t> known = lookup(from))
+      numbers[to] = *known;
+    else
+      numbers.erase(to);
+  }
   std::optional<int64_t> lookup(Value value) const {
     auto found = numbers.find(value);
     return found == numbers.end() ? std::nullopt : std::optional(found->second);
@@ -198,31 +205,83 @@ static int64_t getDepth(Operation *op) {
   return depth;
 }
 
+namespace {
+/// The kernels that a function runs, in their order, with those of the functions
+/// that it calls.
+class StepWriter {
+public:
+  StepWriter(func::FuncOp func, const llvm::StringMap<size_t> &kernels,
+             ExplainedFunction &into)
+      : kernels(kernels), into(into), origins(func) {}
+  /// Returns what `func` returns.
+  SmallVector<Value> write(func::FuncOp func, int64_t depth);
+  const Origins &getOrigins() const { return origins; }
+
+private:
+  void addStep(DispatchOp dispatch, int64_t depth);
+  void follow(func::CallOp call, int64_t depth);
+
+  const llvm::StringMap<size_t> &kernels;
+  ExplainedFunction &into;
+  Origins origins;
+  SmallVector<func::FuncOp> calling; // whose bodies are being written
+  int numCalls = 0;
+};
+} // namespace
+
+void StepWriter::addStep(DispatchOp dispatch, int64_t depth) {
+  ExplainedStep &step = into.steps.emplace_back();
+  step.kernel = kernels.lookup(dispatch.getCallee());
+  step.depth = depth;
+  for (Value input : dispatch.getInputs())
+    origins.addUse(input, step.uses);
+  for (Value out : dispatch.getOuts())
+    origins.addUse(out, step.uses);
+  origins.number(dispatch, into.steps.size() - 1);
+}
+
+void StepWriter::follow(func::CallOp call, int64_t depth) {
+  constexpr int kMostCalls = 1000;
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal() || llvm::is_contained(calling, callee) ||
+      ++numCalls > kMostCalls)
+    return origins.passOn(call);
+  for (auto [argument, operand] :
+       llvm::zip_equal(callee.getArguments(), call.getOperands()))
+    origins.copy(operand, argument);
+  SmallVector<Value> returned = write(callee, depth);
+  for (auto [result, value] : llvm::zip(call.getResults(), returned))
+    origins.copy(value, result);
+}
+
+SmallVector<Value> StepWriter::write(func::FuncOp func, int64_t depth) {
+  SmallVector<Value> returned;
+  calling.push_back(func);
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto dispatch = dyn_cast<DispatchOp>(op))
+      addStep(dispatch, depth + getDepth(op));
+    else if (auto call = dyn_cast<func::CallOp>(op))
+      follow(call, depth + getDepth(op));
+    else if (auto ret = dyn_cast<func::ReturnOp>(op))
+      returned.assign(ret.operand_begin(), ret.operand_end());
+    else if (!isa<func::FuncOp>(op))
+      origins.passOn(op);
+  });
+  calling.pop_back();
+  return returned;
+}
+
 static ExplainedFunction
 explainFunction(func::FuncOp func, const llvm::StringMap<size_t> &kernels) {
   ExplainedFunction result;
   result.name = func.getName().str();
   for (Type type : func.getArgumentTypes())
     result.arguments.push_back(toText(type));
-  Origins origins(func);
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-      ExplainedStep &step = result.steps.emplace_back();
-      step.kernel = kernels.lookup(dispatch.getCallee());
-      step.depth = getDepth(op);
-      for (Value input : dispatch.getInputs())
-        origins.addUse(input, step.uses);
-      for (Value out : dispatch.getOuts())
-        origins.addUse(out, step.uses);
-      origins.number(op, result.steps.size() - 1);
-    } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
-      for (Value value : ret.getOperands())
-        if (std::optional<int64_t> from = origins.lookup(value))
-          result.results.push_back({*from, toText(value.getType())});
-    } else if (!isa<func::FuncOp>(op)) {
-      origins.passOn(op);
-    }
-  });
+  StepWriter writer(func, kernels, result);
+  for (Value value : writer.write(func, 0))
+    if (std::optional<int64_t> from = writer.getOrigins().lookup(value))
+      result.results.push_back({*from, toText(value.getType())});
   FunctionWork work = describeWork(func);
   if (work.flops)
     result.flops = expressionText(*work.flops);

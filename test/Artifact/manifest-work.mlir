@@ -46,3 +46,19 @@ func.func @data(%c: i1, %a: tensor<64xf32>) -> tensor<64xf32> {
   }
   return %r : tensor<64xf32>
 }
+
+// A function's work is that of the functions that it calls, too.
+func.func private @double(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %s = linalg.add ins(%a, %a : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+// CHECK-SAME: "flops":["add",["dim",0,0],["dim",1,0]],"inputs"
+// CHECK-SAME: "name":"calls"
+func.func @calls(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %x = call @double(%a) : (tensor<?xf32>) -> tensor<?xf32>
+  %y = call @double(%b) : (tensor<?xf32>) -> tensor<?xf32>
+  return %x, %y : tensor<?xf32>, tensor<?xf32>
+}

@@ -88,6 +88,33 @@ static LogicalResult checkInstruction(const KernelInfo &info,
   return success();
 }
 
+/// The loops of products: known to the classes, or to the config.
+static llvm::SmallDenseSet<unsigned>
+contractedClasses(const KernelInfo &info, LoweringConfigAttr config) {
+  llvm::SmallDenseSet<unsigned> contracted;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes))
+    if (loopClass.contracted)
+      contracted.insert(number);
+  if (!config.getMma())
+    return contracted;
+  Contraction product = *matchContraction(info.getRoot());
+  for (ArrayRef<unsigned> loops :
+       {ArrayRef(product.m), ArrayRef(product.n), ArrayRef(product.k)})
+    for (unsigned loop : loops)
+      contracted.insert(info.getClasses(info.getRoot())[loop]);
+  return contracted;
+}
+
+/// What a step over all of a sum of `extent` takes, that of the first of two
+/// products: no more than there is, but whole instructions.
+static int64_t wholeSteps(const KernelInfo &info, LoweringConfigAttr config,
+                          int64_t extent) {
+  auto instruction = MatrixInstruction::parse(info.getRoot()->getContext(),
+                                              config.getMma().getValue());
+  return std::max<int64_t>(instruction ? instruction->k : 1,
+                           llvm::PowerOf2Ceil(extent));
+}
+
 FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                                           LoweringConfigAttr config,
                                           TargetAttr target,
@@ -158,18 +185,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
     return failure();
-  // Loops of the product: known to the classes, or to the config.
-  llvm::SmallDenseSet<unsigned> contracted;
-  for (auto [number, loopClass] : llvm::enumerate(info.classes))
-    if (loopClass.contracted)
-      contracted.insert(number);
-  if (config.getMma()) {
-    Contraction product = *matchContraction(info.getRoot());
-    for (ArrayRef<unsigned> loops :
-         {ArrayRef(product.m), ArrayRef(product.n), ArrayRef(product.k)})
-      for (unsigned loop : loops)
-        contracted.insert(rootClasses[loop]);
-  }
+  llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
     ClassTile &tile = plan.classes[number];
@@ -181,6 +197,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       int64_t whole = std::max<int64_t>(extent, 1);
       // Matrix instructions need whole tiles; edges are filled with zeros.
       bool fixed = config.getMma() && contracted.contains(number);
+      if (fixed && !known[number])
+        tile.step = std::min(tile.step, wholeSteps(info, config, whole));
       if (tile.step == 0 || (tile.step > whole && !fixed)) {
         tile.step = whole;
         if (lanes && whole <= kLargestTile)

@@ -333,8 +333,13 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
     factor = input;
   }
   linalg::LinalgOp first = group.ops.front();
-  if (!factor || group.reduced != group.summed)
+  if (!factor)
     return false;
+  if (group.reduced != group.summed) {
+    reason = "the product of a product cannot be computed in the kernel of the "
+             "latter: between them, its result is reduced";
+    return false;
+  }
   if (!isProduct(first)) {
     reason = "the product of a product cannot be computed in the kernel of the "
              "latter: there, a factor is computed on its way into the tiles";

@@ -27,7 +27,7 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%examples", os.path.join(config.tilewright_source, "examples")))
 
 for variable in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "XDG_CACHE_HOME", "HOME",
-                 "TILEWRIGHT_PTXAS"):
+                 "TILEWRIGHT_PTXAS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 

@@ -26,12 +26,14 @@ using Buffer = std::vector<uint8_t>;
 
 template <typename T> Buffer bytesOf(const std::vector<T> &values) {
   Buffer bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!bytes.empty())
+    std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 template <typename T> std::vector<T> valuesOf(const Buffer &bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!values.empty())
+    std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 

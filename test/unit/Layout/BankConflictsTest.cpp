@@ -130,9 +130,8 @@ TEST(BankConflicts, FoldsSeparateTwoDistances) {
                                           Avoidance::AnyOrFold, 16));
     EXPECT_TRUE(fold.conflicts.conflictFree()) << fold.layout.print();
     EXPECT_LE(fold.layout.swizzle().period(), 4096);
-    if (!plain.conflicts.conflictFree()) {
-      EXPECT_NE(fold.layout.swizzle().fold, 0) << fold.layout.print();
-    }
+    EXPECT_FALSE(plain.conflicts.conflictFree()) << plain.layout.print();
+    EXPECT_NE(fold.layout.swizzle().fold, 0) << fold.layout.print();
   }
 }
 

@@ -84,6 +84,16 @@ def test_bad_artifacts(add):
         program.on("cpu")
 
 
+def test_endless_and_huge_files(tmp_path, add):
+    with pytest.raises(tilewright.CorruptArtifactError, match="no artifact"):
+        tilewright.load("/dev/zero")
+    huge = tmp_path / "huge.tw"
+    huge.write_bytes(add.artifact)
+    os.truncate(huge, 1 << 40)
+    with pytest.raises(tilewright.CorruptArtifactError, match="longer than 4096 MiB"):
+        tilewright.load(huge)
+
+
 def test_a_compiler_that_is_not_there_or_dies(tmp_path, monkeypatch):
     monkeypatch.setenv("TILEWRIGHT_COMPILE", str(tmp_path / "nothing"))
     with pytest.raises(tilewright.UnavailableError, match="cannot run"):

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writing files so that nobody ever sees half of one.
+// Where the results of a compilation go.
 
 #ifndef TILEWRIGHT_TOOLS_COMPILE_OUTPUT_H
 #define TILEWRIGHT_TOOLS_COMPILE_OUTPUT_H
@@ -9,9 +9,6 @@
 #include "tilewright/Compiler/Compiler.h"
 
 #include "llvm/Support/Error.h"
-
-/// Writes to a temporary beside `path` and renames it; "-" is standard output.
-llvm::Error writeFile(llvm::StringRef path, llvm::StringRef bytes);
 
 /// One output goes to `path` itself; several, or one with a path of its own
 /// where `path` is an existing directory, below the directory `path`.

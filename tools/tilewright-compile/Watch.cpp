@@ -3,7 +3,7 @@
 
 #include "Watch.h"
 
-#include "Output.h"
+#include "tilewright/Support/Files.h"
 
 #include "CLI/CLI.hpp"
 

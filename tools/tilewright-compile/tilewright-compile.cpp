@@ -8,11 +8,11 @@
 #include "Resources.h"
 #include "Watch.h"
 #include "tilewright/Compiler/Compiler.h"
+#include "tilewright/Support/Files.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -182,11 +182,9 @@ static int run(const Arguments &arguments) {
   if (arguments.input.empty())
     return complain("input is required; --help lists the options");
   const std::string &input = arguments.input;
-  ErrorOr<std::unique_ptr<MemoryBuffer>> source =
-      MemoryBuffer::getFileOrSTDIN(input);
+  Expected<std::unique_ptr<MemoryBuffer>> source = readProgram(input);
   if (!source)
-    return complain("cannot read '" + input +
-                    "': " + source.getError().message());
+    return complain(toString(source.takeError()));
 
   CompileOptions options;
   options.targets = arguments.target;

@@ -88,7 +88,7 @@ std::string bytesOf(const Artifact::Section &section) {
 Opened openArtifact(const std::string &path) {
   Opened opened;
   opened.path = path;
-  std::string bytes = run::readFile(path);
+  std::string bytes = run::readFile(path, run::kArtifact);
   opened.bytes = bytes.size();
   opened.sha256 = runtime::toHex(runtime::sha256(bytes.data(), bytes.size()));
   check(Artifact::parse(bytes.data(), bytes.size(), opened.artifact), path);

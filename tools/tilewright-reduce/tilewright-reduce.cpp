@@ -6,12 +6,12 @@
 #include "Reducer.h"
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Support/Files.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
@@ -143,10 +143,9 @@ static std::string complete(Arguments &arguments, const char *self) {
 }
 
 static int reduce(const Arguments &arguments) {
-  auto source = llvm::MemoryBuffer::getFile(arguments.input);
+  auto source = tilewright::readProgram(arguments.input);
   if (!source)
-    return complain("cannot read '" + arguments.input +
-                    "': " + source.getError().message());
+    return complain(llvm::toString(source.takeError()));
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
@@ -159,12 +158,8 @@ static int reduce(const Arguments &arguments) {
   if (text.empty())
     return complain("'" + arguments.input +
                     "' is not interesting as it is: " + StringRef(error).trim());
-  std::error_code code;
-  llvm::raw_fd_ostream os(arguments.output, code);
-  if (code)
-    return complain("cannot write '" + arguments.output +
-                    "': " + code.message());
-  os << text;
+  if (llvm::Error failed = tilewright::writeFile(arguments.output, text))
+    return complain(llvm::toString(std::move(failed)));
   return 0;
 }
 

@@ -104,7 +104,7 @@ void spawnAndWait(const std::vector<std::string> &command) {
 } // namespace
 
 std::string compileCached(const CompileRequest &request) {
-  std::string text = readFile(request.input);
+  std::string text = readFile(request.input, kProgramText);
   std::string compiler = compilerPath();
   std::string key = describeCompiler(compiler);
   // Lengths keep the parts apart.
@@ -119,7 +119,7 @@ std::string compileCached(const CompileRequest &request) {
                      runtime::toHex(runtime::sha256(key.data(), key.size())) +
                      ".tw";
   if (access(name.c_str(), R_OK) == 0)
-    return readFile(name);
+    return readFile(name, kArtifact);
   std::string temporary = name + ".tmp" + std::to_string(getpid());
   std::vector<std::string> command = {compiler, request.input, "-o", temporary,
                                       "--target=" + request.targets};
@@ -127,7 +127,7 @@ std::string compileCached(const CompileRequest &request) {
                  request.arguments.end());
   try {
     spawnAndWait(command);
-    std::string artifact = readFile(temporary);
+    std::string artifact = readFile(temporary, kArtifact);
     if (std::rename(temporary.c_str(), name.c_str()) != 0)
       throw RunError(name + ": " + std::strerror(errno));
     return artifact;

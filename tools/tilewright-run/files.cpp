@@ -7,15 +7,24 @@
 
 #include "host_tensor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
+#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace tilewright::run {
+
+// The README of this tool lists them.
+const FileKind kProgramText = {"program text", uint64_t(1) << 30};
+const FileKind kArtifact = {"artifact", uint64_t(4) << 30,
+                            std::string("TILEWRT\x01", 8)};
+const FileKind kArray = {".npy file", uint64_t(16) << 30, "\x93NUMPY"};
+const FileKind kParameter = {"parameter", uint64_t(1) << 20};
 
 namespace {
 
@@ -24,28 +33,53 @@ struct Closer {
 };
 using File = std::unique_ptr<FILE, Closer>;
 
-[[noreturn]] void fail(const std::string &path) {
-  throw RunError(path + ": " + std::strerror(errno));
+[[noreturn]] void fail(const std::string &path, int reason = errno) {
+  throw RunError(path + ": " + std::strerror(reason));
+}
+
+[[noreturn]] void failTooLarge(const std::string &path, const FileKind &kind) {
+  throw RunError(path + ": longer than " + std::to_string(kind.maxBytes >> 20) +
+                 " MiB, the limit for a file read as " + kind.name);
+}
+
+/// Writes all, flushes and closes; errno where something of it fails.
+int writeAll(File file, const std::string &bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
+      std::fflush(file.get()) != 0)
+    return errno;
+  // Some file systems tell of a full disk only here.
+  return std::fclose(file.release()) == 0 ? 0 : errno;
 }
 
 } // namespace
 
-std::string readFile(const std::string &path) {
+std::string readFile(const std::string &path, const FileKind &kind) {
   File file(std::fopen(path.c_str(), "rb"));
   if (!file)
     fail(path);
   struct stat info;
-  if (fstat(fileno(file.get()), &info) == 0 && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
+  if (fstat(fileno(file.get()), &info) != 0)
     fail(path);
-  }
+  if (S_ISDIR(info.st_mode))
+    fail(path, EISDIR);
+  if (S_ISREG(info.st_mode) && uint64_t(info.st_size) > kind.maxBytes)
+    failTooLarge(path, kind);
   std::string bytes;
-  char buffer[1 << 16];
-  for (;;) {
-    size_t n = std::fread(buffer, 1, sizeof(buffer), file.get());
-    bytes.append(buffer, n);
-    if (n < sizeof(buffer))
-      break;
+  try {
+    if (S_ISREG(info.st_mode))
+      bytes.reserve(uint64_t(info.st_size) + 1);
+    char buffer[1 << 16];
+    for (;;) {
+      size_t n = std::fread(buffer, 1, sizeof(buffer), file.get());
+      bytes.append(buffer, n);
+      size_t known = std::min(bytes.size(), kind.magic.size());
+      if (n < sizeof(buffer) || bytes.compare(0, known, kind.magic, 0, known))
+        break; // the reader says what it expects
+      if (bytes.size() > kind.maxBytes)
+        failTooLarge(path, kind);
+    }
+  } catch (const std::bad_alloc &) {
+    fail(path, ENOMEM);
   }
   if (std::ferror(file.get()))
     fail(path);
@@ -53,25 +87,25 @@ std::string readFile(const std::string &path) {
 }
 
 void writeFile(const std::string &path, const std::string &bytes) {
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  {
-    File file(std::fopen(temporary.c_str(), "wb"));
+  struct stat info;
+  if (lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    File file(std::fopen(path.c_str(), "wb"));
     if (!file)
       fail(path);
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) !=
-            bytes.size() ||
-        std::fflush(file.get()) != 0) {
-      int reason = errno;
-      std::remove(temporary.c_str());
-      errno = reason;
-      fail(path);
-    }
+    if (int reason = writeAll(std::move(file), bytes))
+      fail(path, reason);
+    return;
   }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    int reason = errno;
-    std::remove(temporary.c_str());
-    errno = reason;
+  std::string temporary = path + ".tmp" + std::to_string(getpid());
+  File file(std::fopen(temporary.c_str(), "wb"));
+  if (!file)
     fail(path);
+  int reason = writeAll(std::move(file), bytes);
+  if (!reason && std::rename(temporary.c_str(), path.c_str()) != 0)
+    reason = errno;
+  if (reason) {
+    std::remove(temporary.c_str());
+    fail(path, reason);
   }
 }
 
@@ -79,10 +113,8 @@ void appendLine(const std::string &path, const std::string &line) {
   File file(std::fopen(path.c_str(), "ab"));
   if (!file)
     fail(path);
-  std::string text = line + "\n";
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0)
-    fail(path);
+  if (int reason = writeAll(std::move(file), line + "\n"))
+    fail(path, reason);
 }
 
 } // namespace tilewright::run

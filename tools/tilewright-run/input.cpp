@@ -211,7 +211,7 @@ HostTensor parseInput(const std::string &text, size_t index, tw_dtype wanted) {
   std::string what = "input " + std::to_string(index);
   if (!text.empty() && text[0] == '@') {
     std::string path = text.substr(1);
-    return parseNpy(path, readFile(path), wanted);
+    return parseNpy(path, readFile(path, kArray), wanted);
   }
   size_t equals = text.find('=');
   std::vector<int64_t> dims;

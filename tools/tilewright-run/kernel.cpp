@@ -172,7 +172,7 @@ std::array<uint32_t, 3> parseExtent(const std::string &text,
 }
 
 KernelRun runKernel(const Options &options, Trace &trace) {
-  std::string ptx = readFile(options.program);
+  std::string ptx = readFile(options.program, kProgramText);
   while (!ptx.empty() && ptx.back() == '\0')
     ptx.pop_back();
   checkOptions(options);

@@ -123,7 +123,7 @@ void parseStruct(KernelArgument &argument, const std::string &text,
 void parseBytes(KernelArgument &argument, const std::string &text,
                 size_t index) {
   if (!text.empty() && text[0] == '@') {
-    std::string bytes = readFile(text.substr(1));
+    std::string bytes = readFile(text.substr(1), kParameter);
     argument.bytes.assign(bytes.begin(), bytes.end());
   } else {
     if (text.size() % 2 != 0 ||

@@ -116,7 +116,7 @@ std::string targetFor(Run &run, const std::string &device) {
 void loadArtifact(Run &run) {
   const Options &options = run.options;
   if (!endsWith(options.program, ".mlir")) {
-    run.artifact = readFile(options.program);
+    run.artifact = readFile(options.program, kArtifact);
   } else {
     CompileRequest request;
     request.input = options.program;
@@ -236,7 +236,7 @@ std::vector<HostTensor> references(Run &run) {
                      " outputs");
     for (size_t i = 0; i < run.options.expect.size(); ++i)
       result.push_back(parseNpy(run.options.expect[i],
-                                readFile(run.options.expect[i]),
+                                readFile(run.options.expect[i], kArray),
                                 run.outputs[i].dtype));
     return result;
   }
@@ -316,7 +316,7 @@ bool runKernelFile(Run &run) {
     if (i >= run.options.expect.size())
       continue;
     const std::string &path = run.options.expect[i];
-    HostTensor expected = parseNpy(path, readFile(path), got.dtype);
+    HostTensor expected = parseNpy(path, readFile(path, kArray), got.dtype);
     Comparison comparison =
         compare(got, expected,
                 chooseTolerance(expected, run.options.atol, run.options.rtol,
@@ -385,6 +385,8 @@ int main(int argc, char **argv) {
     writeReport(run);
     if (!run.options.tracePath.empty())
       writeFile(run.options.tracePath, run.trace.toJson());
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      throw RunError("cannot write to standard output");
   } catch (const std::exception &e) {
     std::fprintf(stderr, "tilewright-run: error: %s\n", e.what());
     exitCode = 1;

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -26,9 +25,13 @@ CUresult readFile(const char *path, std::string &bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return CUDA_ERROR_FILE_NOT_FOUND;
-  std::stringstream text;
-  text << file.rdbuf();
-  bytes = text.str();
+  // An endless file must not be read to its end.
+  constexpr size_t limit = size_t(1) << 30;
+  for (char buffer[1 << 16]; file.read(buffer, sizeof(buffer)) || file.gcount() != 0;) {
+    bytes.append(buffer, static_cast<size_t>(file.gcount()));
+    if (bytes.size() > limit)
+      return CUDA_ERROR_INVALID_IMAGE;
+  }
   bytes.push_back('\0');
   return CUDA_SUCCESS;
 }

@@ -47,15 +47,31 @@ def load(source: str | os.PathLike | bytes | bytearray | memoryview) -> Program:
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Program(bytes(source))
-    with open(os.fspath(source), "rb") as file:
-        return Program(file.read())
+    return Program(_read_artifact(os.fspath(source)))
+
+
+_MAGIC = b"TILEWRT\x01"
+#: What an artifact may have at most, as for tilewright-run: an endless file is refused there.
+_MAX_ARTIFACT = 4 << 30
+
+
+def _read_artifact(path):
+    with open(path, "rb") as file:
+        parts, size = [file.read(1 << 16)], 0
+        # Something else is read no further: `_manifest` says what it is not.
+        while parts[-1] and parts[0].startswith(_MAGIC):
+            size += len(parts[-1])
+            if max(size, os.fstat(file.fileno()).st_size) > _MAX_ARTIFACT:
+                raise CorruptArtifactError(f"{path}: longer than {_MAX_ARTIFACT >> 20} MiB, the limit for an artifact")
+            parts.append(file.read(1 << 24))
+    return b"".join(parts)
 
 
 def _manifest(artifact):
     """The manifest (docs/abi.md), without trust: the runtime verifies all of it when it loads."""
     try:
         magic, version, count = struct.unpack_from("<8sII", artifact)
-        if magic != b"TILEWRT\x01" or version != 1 or count > 1 << 20:
+        if magic != _MAGIC or version != 1 or count > 1 << 20:
             raise ValueError("no artifact of version 1")
         for i in range(count):
             name, offset, size = struct.unpack_from("<48sQQ", artifact, 56 + 64 * i)

@@ -58,6 +58,9 @@ struct Expectation {
   std::vector<HostTensor> oracle, magnitude, golden;
 };
 
+/// The elements alone, as f64.
+const run::FileKind kGolden = {"golden", uint64_t(1) << 30};
+
 std::vector<HostTensor> readGoldens(const Program &program,
                                     const json &testCase,
                                     const std::vector<HostTensor> &outputs) {
@@ -68,7 +71,7 @@ std::vector<HostTensor> readGoldens(const Program &program,
     HostTensor golden =
         run::makeTensor(TW_F64, outputs[goldens.size()].dims);
     std::string bytes =
-        run::readFile(program.folder + "/" + path.get<std::string>());
+        run::readFile(program.folder + "/" + path.get<std::string>(), kGolden);
     if (bytes.size() != golden.bytes.size())
       throw RunError("golden " + path.get<std::string>() + " has " +
                      std::to_string(bytes.size()) + " bytes; the output is " +
@@ -178,7 +181,8 @@ void runProgram(tilewright_instance *instance, const std::string &folder,
       try {
         if (state.artifact.empty())
           state.artifact =
-              run::readFile(folder + "/" + program.at("artifact").get<std::string>());
+              run::readFile(folder + "/" + program.at("artifact").get<std::string>(),
+                            run::kArtifact);
         if (inputs.empty())
           for (const json &input : testCase.at("inputs"))
             inputs.push_back(makeInput(input));

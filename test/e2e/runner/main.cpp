@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     size_t slash = path.rfind('/');
     const std::string folder =
         slash == std::string::npos ? "." : path.substr(0, slash);
-    nlohmann::json list = nlohmann::json::parse(run::readFile(path));
+    nlohmann::json list = nlohmann::json::parse(run::readFile(path, run::kProgramText));
     e2e::Journal journal(argv[2]);
     run::Handle<tilewright_instance> instance = run::createInstance();
     for (const nlohmann::json &program : list.at("programs"))

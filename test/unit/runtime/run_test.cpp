@@ -11,12 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tilewright::test;
-using tilewright::run::parseNpy;
-using tilewright::run::readFile;
-using tilewright::run::writeFile;
+using namespace tilewright::run;
 
 namespace {
 
@@ -65,7 +66,7 @@ TEST_F(RunTest, PrintsWritesAndExpects) {
                        "--input='2x3xf32=[1 0 0][0 1 1]' ";
   EXPECT_EQ(run(matmul + "--print --output=@$D/out.npy"),
             "result[0]: 2x3xf32=[1 2 2][3 4 4]\n");
-  EXPECT_EQ(parseNpy("out", readFile(folder + "/out.npy"), TW_F32).number(5),
+  EXPECT_EQ(parseNpy("out", readFile(folder + "/out.npy", kArray), TW_F32).number(5),
             4.0);
   EXPECT_EQ(run(matmul + "--expect=@$D/out.npy"),
             "result[0]: ok: 2x3xf32, all elements equal\n");
@@ -244,7 +245,7 @@ TEST_F(RunTest, BenchAndJson) {
   EXPECT_EQ(json["outputs"][0]["tolerance"], "reduction 64");
   for (int i = 0; i < 2; ++i)
     run("$D/p.tw --device=cpu --function=fail --json=$D/log", 1);
-  std::string log = readFile(folder + "/log");
+  std::string log = readFile(folder + "/log", kProgramText);
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
   EXPECT_EQ(nlohmann::json::parse(log.substr(0, log.find('\n')))["verdict"],
             "error");
@@ -276,13 +277,74 @@ TEST_F(RunTest, CompilesOnceAndCaches) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(run(arguments), "input[0]: 2xi32=2 3\ninput[0]: ok: 2xi32, all "
                               "elements equal\n");
-  std::string calls = readFile(folder + "/calls");
+  std::string calls = readFile(folder + "/calls", kProgramText);
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 1);
   EXPECT_PRED2(contains, calls, "--target=cpu,cpu-reference --fp=ftz");
   writeFile(folder + "/in.mlir", "module { }");
   run(arguments);
-  calls = readFile(folder + "/calls");
+  calls = readFile(folder + "/calls", kProgramText);
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);
+}
+
+TEST_F(RunTest, WritesToWhatIsNoRegularFile) {
+  std::string matmul = "$D/p.tw --device=cpu --input='2x2xf32=1 2 3 4' "
+                       "--input='2x3xf32=1' ";
+  auto isDevice = [&](const std::string &path) {
+    struct stat info;
+    return lstat(path.c_str(), &info) == 0 && S_ISCHR(info.st_mode);
+  };
+  // The numbers of /dev/full and /dev/null; needs root, which is where replacing
+  // a node does harm.
+  std::string full = folder + "/full", null = folder + "/null";
+  bool nodes = mknod(full.c_str(), S_IFCHR | 0666, makedev(1, 7)) == 0 &&
+               mknod(null.c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0;
+  FILE *opened = nodes ? std::fopen(null.c_str(), "w") : nullptr;
+  if (opened) {
+    std::fclose(opened);
+    for (const char *option : {"--output=@$D/full", "--trace=$D/full",
+                               "--json=$D/full"})
+      EXPECT_PRED2(contains, run(matmul + option, 1),
+                   "full: No space left on device");
+    EXPECT_TRUE(isDevice(full));
+    run(matmul + "--output=@$D/null --trace=$D/null");
+    EXPECT_TRUE(isDevice(null));
+  }
+  // A link keeps pointing to where it points.
+  ASSERT_EQ(symlink("target.npy", (folder + "/link.npy").c_str()), 0);
+  run(matmul + "--output=@$D/link.npy");
+  EXPECT_EQ(parseNpy("out", readFile(folder + "/target.npy", kArray), TW_F32)
+                .number(5),
+            7.0);
+  struct stat info;
+  EXPECT_TRUE(lstat((folder + "/link.npy").c_str(), &info) == 0 &&
+              S_ISLNK(info.st_mode));
+  ASSERT_EQ(symlink("/dev/full", (folder + "/full-link").c_str()), 0);
+  EXPECT_PRED2(contains, run(matmul + "--output=@$D/full-link", 1),
+               "full-link: No space left on device");
+  run("--list-devices >/dev/full", 1);
+}
+
+TEST_F(RunTest, RefusesEndlessAndHugeInputs) {
+  EXPECT_PRED2(contains, run("/dev/zero --device=cpu", 1),
+               "not start with the bytes TILEWRT");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --input=@/dev/zero", 1),
+               "/dev/zero: not a .npy file");
+  // Sparse: they have a size, and nothing on the disk.
+  for (const char *name : {"big.tw", "big.ptx", "big.mlir", "big.npy"}) {
+    std::string path = folder + "/" + name;
+    writeFile(path, "");
+    ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0);
+  }
+  EXPECT_PRED2(contains, run("$D/big.tw", 1),
+               "big.tw: longer than 4096 MiB, the limit for a file read as "
+               "artifact");
+  EXPECT_PRED2(contains, run("$D/big.ptx --device=ptxsim", 1),
+               "big.ptx: longer than 1024 MiB, the limit for a file read as "
+               "program text");
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --input=@$D/big.npy", 1),
+               "big.npy: longer than 16384 MiB");
+  FileKind small = {"test", 100 << 10};
+  EXPECT_THROW(readFile("/dev/zero", small), RunError);
 }
 
 TEST_F(RunTest, RefusesWithAReason) {
@@ -300,7 +362,7 @@ TEST_F(RunTest, RefusesWithAReason) {
                "'cpu': target cuda:sm_80 was asked for");
   EXPECT_PRED2(contains, run("$D/p.tw --check=oracle --expect=x", 1),
                "either --check or --expect");
-  writeFile(folder + "/bad.tw", readFile(folder + "/p.tw").substr(0, 1000));
+  writeFile(folder + "/bad.tw", readFile(folder + "/p.tw", kArtifact).substr(0, 1000));
   EXPECT_PRED2(contains, run("$D/bad.tw --device=cpu", 1), "truncated");
   EXPECT_PRED2(contains,
                run("$D/p.tw --device=cpu --function=print --input=i64=1 "

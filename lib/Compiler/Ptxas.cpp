@@ -10,6 +10,8 @@
 
 #include "Ptxas.h"
 
+#include "core/child_process.h"
+
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,6 +19,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+
+#include <cstring>
 
 using namespace mlir;
 using namespace tilewright;
@@ -122,22 +126,32 @@ static llvm::Error assemble(StringRef ptxas, const Item &item, bool debugInfo,
   if (llvm::Error error = writeFile(input, item.kernel->code.bytes))
     return error;
   std::string arch = "-arch=" + item.chip;
-  SmallVector<StringRef> arguments = {ptxas, "-v", arch, input, "-o", output};
+  std::vector<std::string> command = {ptxas.str(), "-v", arch, input, "-o", output};
   if (debugInfo)
-    arguments.push_back("-lineinfo");
-  std::string message;
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
-                                          StringRef(log)};
-  int code = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects,
-                                 /*SecondsToWait=*/0, /*MemoryLimit=*/0,
-                                 &message);
+    command.push_back("-lineinfo");
+  int said;
+  if (std::error_code code = sys::fs::openFileForReadWrite(
+          log, said, sys::fs::CD_CreateAlways, sys::fs::OF_None))
+    return llvm::errorCodeToError(code);
+  int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  runtime::ChildEnd end =
+      runtime::runChild({command, {{nothing, 0}, {said, 1}, {said, 2}}});
+  ::close(nothing);
+  ::close(said);
   auto text = llvm::MemoryBuffer::getFile(log);
-  StringRef said = text ? (*text)->getBuffer().trim() : StringRef();
-  if (code)
-    return failed("%s refuses the kernel for %s (exit code %d): %s%s",
+  StringRef words = text ? (*text)->getBuffer().trim() : StringRef();
+  if (end.error)
+    return failed("cannot run %s: %s", ptxas.str().c_str(),
+                  std::strerror(end.error));
+  if (WIFSIGNALED(end.status))
+    return failed("%s ended by signal %d on the kernel for %s: %s",
+                  ptxas.str().c_str(), WTERMSIG(end.status),
+                  item.chip.c_str(), words.str().c_str());
+  if (int code = WEXITSTATUS(end.status))
+    return failed("%s refuses the kernel for %s (exit code %d): %s",
                   ptxas.str().c_str(), item.chip.c_str(), code,
-                  said.str().c_str(), message.c_str());
-  if (llvm::Error error = parseResources(said, *item.resources))
+                  words.str().c_str());
+  if (llvm::Error error = parseResources(words, *item.resources))
     return failed("cannot read what %s says: %s", ptxas.str().c_str(),
                   llvm::toString(std::move(error)).c_str());
   if (!keepCode)

@@ -4,6 +4,9 @@
 
 import os
 import stat
+import subprocess
+import sys
+import time
 
 import pytest
 import tilewright
@@ -104,6 +107,42 @@ def test_a_compiler_that_is_not_there_or_dies(tmp_path, monkeypatch):
     monkeypatch.setenv("TILEWRIGHT_COMPILE", str(dying))
     with pytest.raises(tilewright.CompileError, match="ended by signal 11"):
         tilewright.compile(ADD)
+
+
+def _is_running(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _wait(condition):
+    for _ in range(300):
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_compiler_ends_with_a_killed_process(tmp_path):
+    # Nobody writes to the pipe, so that the compiler waits for ever.
+    path = tmp_path / "pipe.mlir"
+    os.mkfifo(path)
+    code = f"import tilewright; tilewright.compile({str(path)!r})"
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        children = f"/proc/{process.pid}/task/{process.pid}/children"
+
+        def compilers():
+            with open(children, encoding="ascii") as file:
+                pids = file.read().split()
+            return [pid for pid in pids if os.readlink(f"/proc/{pid}/exe").endswith("tilewright-compile")]
+
+        assert _wait(compilers)
+        compiler = compilers()[0]
+        process.kill()
+        process.wait()
+        assert _wait(lambda: not _is_running(compiler))
 
 
 def test_a_program_for_other_devices():

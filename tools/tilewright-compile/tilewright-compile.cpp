@@ -18,6 +18,10 @@
 
 #include "CLI/CLI.hpp"
 
+#include <csignal>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 using namespace llvm;
 using namespace tilewright;
 
@@ -31,6 +35,7 @@ struct Arguments {
   std::string stopAfter, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas;
   LoopKind loops = LoopKind::Affine;
+  int64_t parent = 0;
   bool listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
   WatchArguments watch;
 };
@@ -114,6 +119,11 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                "that lowering configs give, and stop; needs no input");
   app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
   app.add_flag("--serial", arguments.serial, "compile without threads");
+  app.add_option("--parent-pid", arguments.parent,
+                 "the process that starts this one: end when it ends, even if it "
+                 "is killed (for programs that cannot ask for it themselves)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("PID");
   declareWatchOptions(app, arguments.watch);
 }
 
@@ -176,7 +186,18 @@ static int listInstructions(const Arguments &arguments) {
   return 0;
 }
 
+/// A killed parent cannot stop its children; the kernel can.
+static void endWithParent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have ended before the request. What stands between it and this
+  // process, a script or a debugger, is the parent that counts then.
+  if (getppid() != parent && kill(parent, 0) != 0 && errno == ESRCH)
+    std::exit(1);
+}
+
 static int run(const Arguments &arguments) {
+  if (arguments.parent)
+    endWithParent(static_cast<pid_t>(arguments.parent));
   if (arguments.listInstructions)
     return listInstructions(arguments);
   if (arguments.input.empty())

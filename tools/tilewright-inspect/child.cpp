@@ -7,20 +7,14 @@
 
 #include "child.h"
 
+#include "core/child_process.h"
 #include "host_tensor.h"
 
 #include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
-
-extern char **environ;
 
 namespace tilewright::inspect {
 
@@ -28,7 +22,7 @@ using run::RunError;
 
 namespace {
 
-constexpr std::chrono::seconds kLimit(60);
+constexpr unsigned kLimitSeconds = 60;
 
 struct AnonymousFile {
   int number = -1;
@@ -60,47 +54,21 @@ struct AnonymousFile {
   }
 };
 
-/// The exit status as waitpid gives it.
-int waitFor(pid_t child, const std::string &name) {
-  auto deadline = std::chrono::steady_clock::now() + kLimit;
-  for (;;) {
-    int status = 0;
-    pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child)
-      return status;
-    if (ended < 0 && errno != EINTR)
-      throw RunError(name + ": " + std::strerror(errno));
-    if (std::chrono::steady_clock::now() > deadline) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      throw RunError(name + " did not end within a minute");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
 } // namespace
 
 std::string runOn(const std::vector<std::string> &command,
                   const std::string &input) {
   AnonymousFile in("input"), out("output"), errors("errors");
   in.write(input);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out.number, 1);
-  posix_spawn_file_actions_adddup2(&actions, errors.number, 2);
-  posix_spawn_file_actions_adddup2(&actions, in.number, 3);
-  std::vector<char *> argv;
-  for (const std::string &word : command)
-    argv.push_back(const_cast<char *>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child;
-  int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(),
-                            environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed)
-    throw RunError(command[0] + ": " + std::strerror(failed));
-  int status = waitFor(child, command[0]);
+  runtime::ChildEnd end = runtime::runChild(
+      {command,
+       {{out.number, 1}, {errors.number, 2}, {in.number, 3}},
+       kLimitSeconds});
+  if (end.error)
+    throw RunError(command[0] + ": " + std::strerror(end.error));
+  if (end.timedOut)
+    throw RunError(command[0] + " did not end within a minute");
+  int status = end.status;
   std::string message = errors.contents();
   message = message.substr(0, message.find('\n'));
   if (WIFSIGNALED(status))

@@ -4,13 +4,16 @@
 
 #include "Interesting.h"
 
+#include "core/child_process.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstring>
 
 using namespace mlir;
 
@@ -34,20 +37,30 @@ std::string Interesting::path(StringRef name) {
 Interesting::Ended Interesting::run(StringRef program,
                                     ArrayRef<std::string> arguments) {
   Ended ended;
-  std::string output = path("output"), message;
-  SmallVector<StringRef> words = {program};
-  words.append(arguments.begin(), arguments.end());
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(output),
-                                          StringRef(output)};
-  ended.code = llvm::sys::ExecuteAndWait(program, words, std::nullopt,
-                                         redirects, question.seconds,
-                                         /*MemoryLimit=*/0, &message);
-  ended.timedOut =
-      ended.code == -2 && StringRef(message).contains("timed out");
+  std::string output = path("output");
+  std::vector<std::string> command = {program.str()};
+  llvm::append_range(command, arguments);
+  int said;
+  if (std::error_code code = llvm::sys::fs::openFileForReadWrite(
+          output, said, llvm::sys::fs::CD_CreateAlways, llvm::sys::fs::OF_None)) {
+    ended.code = -1;
+    ended.output = "cannot write '" + output + "': " + code.message();
+    return ended;
+  }
+  int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  tilewright::runtime::ChildEnd end = tilewright::runtime::runChild(
+      {command, {{nothing, 0}, {said, 1}, {said, 2}}, question.seconds});
+  ::close(nothing);
+  ::close(said);
+  if (end.error) {
+    ended.code = -1;
+    ended.output = std::strerror(end.error);
+    return ended;
+  }
+  ended.timedOut = end.timedOut;
+  ended.code = WIFSIGNALED(end.status) ? -2 : WEXITSTATUS(end.status);
   if (auto file = llvm::MemoryBuffer::getFile(output))
     ended.output = (*file)->getBuffer().str();
-  if (ended.code == -1)
-    ended.output = message;
   return ended;
 }
 

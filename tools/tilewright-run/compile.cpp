@@ -5,6 +5,7 @@
 
 #include "compile.h"
 
+#include "core/child_process.h"
 #include "core/sha256.h"
 #include "files.h"
 #include "host_tensor.h"
@@ -14,13 +15,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-extern char **environ;
 
 namespace tilewright::run {
 
@@ -79,20 +76,11 @@ std::string describeCompiler(const std::string &path) {
          std::to_string(info.st_mtim.tv_nsec);
 }
 
-void spawnAndWait(const std::vector<std::string> &command) {
-  std::vector<char *> argv;
-  for (const std::string &word : command)
-    argv.push_back(const_cast<char *>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child;
-  int failed =
-      posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ);
-  if (failed)
-    throw RunError(command[0] + ": " + std::strerror(failed));
-  int status;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      throw RunError(command[0] + ": " + std::strerror(errno));
+void runCompiler(const std::vector<std::string> &command) {
+  runtime::ChildEnd end = runtime::runChild({command});
+  if (end.error)
+    throw RunError(command[0] + ": " + std::strerror(end.error));
+  int status = end.status;
   if (WIFSIGNALED(status))
     throw RunError("tilewright-compile ended by signal " +
                    std::to_string(WTERMSIG(status)));
@@ -126,7 +114,7 @@ std::string compileCached(const CompileRequest &request) {
   command.insert(command.end(), request.arguments.begin(),
                  request.arguments.end());
   try {
-    spawnAndWait(command);
+    runCompiler(command);
     std::string artifact = readFile(temporary, kArtifact);
     if (std::rename(temporary.c_str(), name.c_str()) != 0)
       throw RunError(name + ": " + std::strerror(errno));

@@ -5,7 +5,8 @@
 A process of its own, and not a library in this one: PyTorch, Triton and JAX
 each bring an LLVM of their own into the process, whose symbols and global
 options would meet ours; an import stays fast and needs no LLVM on machines that
-only run artifacts; an interrupt stops it at once.
+only run artifacts; an interrupt stops it at once. It ends with this process, even
+if that is killed: --parent-pid asks the kernel for it.
 """
 
 import os
@@ -41,7 +42,8 @@ def _list(value):
 
 def run_compiler(source, target, fp, require, explain, debug_info):
     """(artifact, what the compiler said): bytes and text."""
-    command = [find_compiler(), os.fspath(source) if _is_path(source) else "-", "-o", "-"]
+    command = [find_compiler(), os.fspath(source) if _is_path(source) else "-", "-o", "-",
+               f"--parent-pid={os.getpid()}"]
     if target is not None:
         command.append("--target=" + ",".join(_list(target)))
     if fp:

@@ -157,14 +157,15 @@ def make_batches(functions, all_targets, expectations):
     """Batches by family and the targets that are expected to accept the function."""
     groups = {}
     for f in functions:
-        targets = tuple(t for t in all_targets if (not f.targets or short(t) in f.targets) and not any(e.matches(f"refused {short(t)}", f.path) for e in expectations))
+        targets = tuple(t for t in all_targets if (not f.targets or t in f.targets or short(t) in f.targets)
+                        and not any(e.matches(f"refused {short(t)}", f.path) for e in expectations))
         groups.setdefault((f.family, targets), []).append(f)
     batches = []
     for (family, targets), members in groups.items():
         if not targets:
             continue
         for i in range(0, len(members), BATCH_SIZE):
-            suffix = "" if len(targets) == len(all_targets) else "-" + "-".join(dict.fromkeys(map(short, targets)))
+            suffix = "" if len(targets) == len(all_targets) else "-" + "-".join(re.sub(r"[^\w.]", "_", t) for t in targets)
             batches.append(Batch(f"{family}{suffix}-{i // BATCH_SIZE}", members[i:i + BATCH_SIZE], targets))
     return batches
 

@@ -37,6 +37,7 @@ class Case:
     check: dict
     reference: typing.Callable = None  # arrays of the arguments to arrays of the outputs
     error: str = None
+    targets: set = None  # where it is tried; None: wherever its function is compiled for
 
     def golden(self, args):
         """The outputs as float64 or int64 arrays: results, or memref arguments.

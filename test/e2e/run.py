@@ -13,7 +13,6 @@ import argparse
 import collections
 import fnmatch
 import json
-import math
 import os
 import pathlib
 import re
@@ -27,9 +26,9 @@ import numpy as np
 import assemble
 import batches as batching
 import families
+import selection
 
 HERE = pathlib.Path(__file__).resolve().parent
-SIMULATED_ELEMENTS = 4096
 NEWER_VULKAN = "vulkan-newer"
 # What the validation layers print, through whatever log.
 VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
@@ -41,12 +40,15 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/e2e)")
     parser.add_argument("--filter", default="*", help="comma list of patterns of FAMILY/TYPE/SHAPE/LABEL")
+    parser.add_argument("--all", action="store_true", help="every case, also without --filter; else every pair of family, "
+                        "type, layout, static or dynamic, size class and target appears")
+    parser.add_argument("--seed", type=int, default=1, help="of the choice among cases that show as many pairs (%(default)s)")
     parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90,ptxsim@sm_80+large,ptxsim@sm_90+large",
                         help="comma list; ptxsim@ARCH is the simulator as that GPU, with checks: small cases and those "
                              "of simulated-large.txt; ptxsim@ARCH+large without checks: the others; ptxsim@ARCH+speed "
                              "without checks: all that ptxsim@ARCH has; vulkan-newer@NAME the Vulkan of "
                              "scripts/newer-vulkan under its validation layers (%(default)s)")
-    parser.add_argument("--simulated-elements", type=int, default=SIMULATED_ELEMENTS,
+    parser.add_argument("--simulated-elements", type=int, default=selection.LARGE,
                         help="cases of more input elements are large (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -55,7 +57,32 @@ def arguments():
     parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
     parser.add_argument("--list", action="store_true", help="print the functions and stop")
     parser.add_argument("--require-ptxas", action="store_true", help="fail where ptxas is missing")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.all = options.all or options.filter != "*"
+    return options
+
+
+def choose_cases(options, functions, verdicts):
+    """Leaves in `functions` and their cases what this run takes."""
+    targets = options.targets.split(",")
+    always = listed_lines("always.txt") + listed_lines("simulated-large.txt")
+    names = [case.name for f in functions for case in f.cases]
+    for pattern in always:
+        if not fnmatch.filter(names, pattern):
+            verdicts.add(f"list of cases: {pattern}", "failed", "there is no such case")
+    taken, of = selection.select(functions, targets, options.seed, always)
+    for f in functions:
+        f.cases = [case for case in f.cases if case.targets]
+        tried = set().union(*(case.targets for case in f.cases))
+        f.targets = [t for t in targets if t in tried or t == selection.ORACLE]
+    print(f"all pairs, seed {options.seed}: {taken} of {of} cases on targets; --all takes all", flush=True)
+    return [f for f in functions if f.cases]
+
+
+def listed_lines(name):
+    """The lines of a list in this folder."""
+    lines = (line.split("#")[0].strip() for line in (HERE / name).read_text().splitlines())
+    return [line for line in lines if line]
 
 
 class Verdicts:
@@ -71,6 +98,7 @@ class Verdicts:
 
 
 def compile_all(options, functions, expectations, verdicts):
+    shutil.rmtree(options.out / "modules", ignore_errors=True)  # coverage.py reads all that is there
     compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules",
                                  options.compile_arg)
     batches = batching.make_batches(functions, options.targets.split(","), expectations)
@@ -78,7 +106,8 @@ def compile_all(options, functions, expectations, verdicts):
     def timed(batch):
         start = time.monotonic()
         refusals = compiler.compile_batch(batch)
-        print(f"  {batch.name}: {len(batch.functions)} functions in {time.monotonic() - start:.0f} s", flush=True)
+        if time.monotonic() - start > 10:
+            print(f"  {batch.name}: {len(batch.functions)} functions in {time.monotonic() - start:.0f} s", flush=True)
         return refusals
 
     for refusals in batching.parallel(options.jobs, timed, batches):
@@ -139,17 +168,11 @@ def check_determinism(options, compiler, batches, verdicts):
                      batch.functions[0].family, "identical")
 
 
-def elements(case):
-    """How many elements the inputs of a case have."""
-    return sum(math.prod(int(d) for d in re.findall(r"(\d+)x", i["type"])) for i in case.inputs)
-
-
 def checked_cases(functions, most, verdicts):
     """The large cases that are simulated with checks: those of simulated-large.txt, and the first of each other family."""
-    large = [case.name for f in functions for case in f.cases if elements(case) > most]
-    lines = (line.split("#")[0].strip() for line in (HERE / "simulated-large.txt").read_text().splitlines())
-    listed = {line for line in lines if line}
-    if verdicts and most == SIMULATED_ELEMENTS:
+    large = [case.name for f in functions for case in f.cases if selection.elements(case) > most]
+    listed = set(listed_lines("simulated-large.txt"))
+    if verdicts and most == selection.LARGE:
         for name in sorted(listed - set(large)):
             verdicts.add(f"simulated-large.txt: {name}", "failed", "there is no such large case")
     chosen, families_seen = set(listed), {name.split("/")[0] for name in listed}
@@ -162,9 +185,11 @@ def checked_cases(functions, most, verdicts):
 
 def devices_of(batch, case, most, checked):
     """What may run a case. A simulator runs the same PTX as cuda."""
-    devices = list(dict.fromkeys(map(batching.short, batch.targets)))
+    targets = batch.targets if case.targets is None else [t for t in batch.targets
+                                                          if t in case.targets or t == selection.ORACLE]
+    devices = list(dict.fromkeys(map(batching.short, targets)))
     if "cuda" in devices:
-        devices.append("ptxsim" if elements(case) <= most or case.name in checked else LARGE)
+        devices.append("ptxsim" if selection.elements(case) <= most or case.name in checked else LARGE)
     return devices
 
 
@@ -191,54 +216,61 @@ def write_cases(options, batches, checked):
                         number += 1
                 cases.append(entry)
         programs.append({"artifact": str(batch.artifact.relative_to(options.out)), "cases": cases})
-    path = options.out / "cases.json"
+    write_programs(options.out / "cases.json", programs)
+    return programs
+
+
+def write_programs(path, programs):
     path.write_text(json.dumps({"schema": 1, "programs": programs}, indent=1))
-    write_large(options, programs)
-    return path
 
 
-def write_large(options, programs):
-    """cases-large.json: the cases that ptxsim@ARCH+large runs."""
+def write_simulated(path, programs, functions, arch, device):
+    """The cases of which ptxsim as the GPU `arch` runs those with checks, or, for the device LARGE, without."""
+    on_arch = {case.name for f in functions for case in f.cases
+               if case.targets is None or any(t.startswith(f"cuda:{arch}") for t in case.targets)}
     chosen = []
     for program in programs:
-        cases = [{**case, "devices": ["ptxsim"]} for case in program["cases"] if LARGE in case["devices"]]
+        cases = [{**case, "devices": ["ptxsim"]} for case in program["cases"]
+                 if case["name"] in on_arch and device in case["devices"]]
         if cases:
             chosen.append({**program, "cases": cases})
-    path = options.out / "cases-large.json"
-    path.write_text(json.dumps({"schema": 1, "programs": chosen}, indent=1))
-    print(f"{sum(len(p['cases']) for p in chosen)} cases of more than {options.simulated_elements} input elements "
-          "are simulated without checks", flush=True)
+    write_programs(path, chosen)
+    print(f"{path.name}: {sum(len(p['cases']) for p in chosen)} cases", flush=True)
 
 
 def newer_vulkan(options):
     return options.build / "newer-vulkan/run"
 
 
-def starts(options, devices):
-    """How the runner is started: file of cases, suffix of its files, label, devices, environment, command in front. A
-    simulated GPU is a start of its own, and so is the newer Vulkan."""
+def starts(options, devices, programs, functions):
+    """How the runner is started: file of cases, label, devices, environment, command in front. A simulated GPU is a start
+    of its own, and so is the newer Vulkan."""
     plain = [device for device in devices if "@" not in device]
     if plain:
-        yield "cases.json", "", None, plain, {}, []
+        yield options.out / "cases.json", None, plain, {}, []
     for device in devices:
         if "@" in device:
             name, mode = device.split("@")
             arch, _, way = mode.partition("+")
             if name == NEWER_VULKAN:
-                yield "cases.json", f"-{mode}", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
+                yield options.out / "cases.json", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
                 continue
             if way not in ("", "speed", "large"):
                 sys.exit(f"--devices: {device}: expected ptxsim@ARCH, ptxsim@ARCH+speed or ptxsim@ARCH+large")
             environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if way else "on"}
-            cases = "cases-large.json" if way == "large" else "cases.json"
-            yield cases, f"-{mode}", device, [name], environment, []
+            path = options.out / f"cases-{mode}.json"
+            write_simulated(path, programs, functions, arch, LARGE if way == "large" else name)
+            yield path, device, [name], environment, []
 
 
-def run_cases(options, path, devices, expectations, functions, verdicts):
-    for cases, suffix, label, names, environment, front in starts(options, devices):
+def run_cases(options, programs, devices, expectations, functions, verdicts):
+    for path, label, names, environment, front in starts(options, devices, programs, functions):
+        start = time.monotonic()
+        suffix = "-" + label.split("@")[1] if label else ""
         journal = options.out / f"journal{suffix}.jsonl"
-        run_start(options, path.with_name(cases), journal, names, environment, front, verdicts)
+        run_start(options, path, journal, names, environment, front, verdicts)
         read_journal(journal, label, expectations, functions, verdicts)
+        print(f"  {label or ', '.join(names)}: {time.monotonic() - start:.0f} s", flush=True)
 
 
 def run_start(options, path, journal, devices, environment, front, verdicts):
@@ -342,26 +374,32 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     functions = [f for family in families.ALL for f in family.functions()
                  if any(fnmatch.fnmatchcase(f.path, p) for p in options.filter.split(","))]
+    verdicts = Verdicts()
+    if not options.all:
+        functions = choose_cases(options, functions, verdicts)
     if options.list:
         for f in functions:
             print(f.path, len(f.cases))
         print(len(functions), "functions,", sum(len(f.cases) for f in functions), "cases")
         return 0
-    everything = options.filter == "*" and options.targets == ",".join(batching.TARGETS)
+    everything = options.all and options.filter == "*" and options.targets == ",".join(batching.TARGETS)
     expectations = batching.read_expectations(HERE / "expected-failures.txt")
-    verdicts = Verdicts()
     clock = time.monotonic()
+    report = options.report or options.out / "report.json"
+    report.with_suffix(".seconds").unlink(missing_ok=True)
 
     def lap(what):
         nonlocal clock
         now = time.monotonic()
         print(f"{what}: {now - clock:.0f} s", flush=True)
+        with open(report.with_suffix(".seconds"), "a") as seconds:
+            seconds.write(f"{now - clock:.1f} {what}\n")
         clock = now
 
     checked = checked_cases(functions, options.simulated_elements, verdicts if everything else None)
     batches = compile_all(options, functions, expectations, verdicts)
     lap(f"compiled {len(functions)} functions in {len(batches)} modules")
-    path = write_cases(options, batches, checked)
+    programs = write_cases(options, batches, checked)
     if options.compile_only:
         return 0
     devices, missing = available(options, options.devices.split(","))
@@ -369,14 +407,13 @@ def main():
     lap("assembled and validated")
     for device, reason in missing.items():
         verdicts.add(f"every case on {device}", "skipped", reason)
-    run_cases(options, path, devices, expectations, functions, verdicts)
-    lap("ran on " + ", ".join(devices))
+    run_cases(options, programs, devices, expectations, functions, verdicts)
+    lap(f"ran on {len(devices)} devices")
     if everything and not missing:
         for e in expectations:
             if not e.used:
                 verdicts.add(f"expected-failures.txt:{e.line}", "failed", "matches nothing")
     print_table(verdicts, devices)
-    report = options.report or options.out / "report.json"
     report.write_text(json.dumps({"schema": 1, "cases": verdicts.cases}, indent=1))
     counts = collections.Counter(case["verdict"] for case in verdicts.cases)
     print(f"\ne2e: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped; {report}")

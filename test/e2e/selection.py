@@ -1,0 +1,56 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which of the generated cases a run takes when it does not take all of them.
+
+A case on a target has the factors family, element type, layout, static or dynamic, class of its sizes, and target; the
+run takes cases in which every pair of values of two factors that exists appears (pairs.py), and what always.txt lists
+on every target. A function is compiled for the targets on which one of its cases was taken, and for the oracle.
+"""
+
+import fnmatch
+import math
+import re
+
+import batches as batching
+import pairs
+
+ORACLE = "cpu-reference"
+LARGE = 4096  # input elements
+
+
+def layout(function):
+    """A function's label without its sizes: which operand is transposed, which dims are reduced, which config."""
+    words = function.path.split("/")[3].split("_")
+    return "_".join(w for w in words if w != "any" and not re.fullmatch(r"\d+(x\d+)+", w))
+
+
+def elements(case):
+    """How many elements the inputs of a case have."""
+    return sum(math.prod(int(d) for d in re.findall(r"(\d+)x", i["type"])) for i in case.inputs)
+
+
+def size_class(case):
+    sizes = [int(d) for i in case.inputs for d in re.findall(r"(\d+)x", i["type"])]
+    if 0 in sizes:
+        return "empty"
+    if all(d == 1 for d in sizes):
+        return "one"
+    aligned = "aligned" if all(d % 8 == 0 for d in sizes if d > 1) else "ragged"
+    return f"large {aligned}" if elements(case) > LARGE else aligned
+
+
+def select(functions, targets, seed, patterns):
+    """Sets `targets` of each case to those where it is taken. Returns (how many cases on targets are taken, of how many)."""
+    tried = [(f, case, target) for f in functions for case in f.cases for target in targets
+             if target != ORACLE and (not f.targets or batching.short(target) in f.targets)]
+    rows = [(f.family, f.element, layout(f), f.shape, size_class(case), target) for f, case, target in tried]
+    work = [(f.path, (f.path, target)) for f, _, target in tried]
+    always = [n for n, (_, case, _) in enumerate(tried) if any(fnmatch.fnmatchcase(case.name, p) for p in patterns)]
+    chosen = pairs.choose(rows, seed, always, work)
+    for f in functions:
+        for case in f.cases:
+            case.targets = set()
+    for n in chosen:
+        _, case, target = tried[n]
+        case.targets.add(target)
+    return len(chosen), len(rows)

@@ -4,7 +4,8 @@
 // setmaxnreg: warpgroups hand registers to each other through the pool of their block.
 //
 // The pool is what the block has at entry: .maxnreg per thread, or what ptxas takes from .maxntid and .minnctapersm.
-// Where neither is given ptxas ignores setmaxnreg, which is a finding. A warp that asks for more than is free waits.
+// Where neither is given, ptxas decides by the kernel's code whether it honours setmaxnreg: a warning, and here the
+// instruction does nothing. A warp that asks for more than is free waits.
 
 #include "arithmetic/Families.h"
 #include "async/Mbarrier.h"
@@ -45,7 +46,11 @@ void setMaxRegisters(ExecContext &context, const Inst &inst) {
   if (block.registers.empty()) {
     uint32_t entry = registersAtEntry(*context.grid->program->kernel);
     if (entry == 0)
-      return misuse("ptxas ignores setmaxnreg without .maxnreg, or .maxntid with .minnctapersm");
+      return context.reportWithOther(FindingKind::RegisterPool, inst,
+                                     static_cast<unsigned>(__builtin_ctz(context.mask)), 0,
+                                     "setmaxnreg may be ignored, and is here: without .maxnreg, or .maxntid with "
+                                     ".minnctapersm, ptxas decides",
+                                     0, /*isWarning=*/true);
     block.registers.assign(block.warps.size(), entry);
   }
   uint32_t &mine = block.registers[context.warp->index];

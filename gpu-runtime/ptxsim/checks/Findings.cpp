@@ -6,6 +6,7 @@
 #include "checks/Findings.h"
 
 #include <cstdio>
+#include <map>
 
 namespace tilewright::ptxsim {
 
@@ -53,6 +54,8 @@ std::string Finding::str() const {
     text += " (" + instruction + ")";
   if (sourceLine != 0)
     text += ", " + sourceFile + ":" + std::to_string(sourceLine);
+  if (inlinedLine != 0)
+    text += " (inlined from " + inlinedFile + ":" + std::to_string(inlinedLine) + ")";
   text += "\n";
   if (hasThread)
     text += "  block (" + std::to_string(block[0]) + "," + std::to_string(block[1]) + "," + std::to_string(block[2]) +
@@ -70,6 +73,8 @@ std::string Finding::json() const {
                      ", \"ptx_line\": " + std::to_string(line);
   if (sourceLine != 0)
     text += ", \"source_file\": " + quoted(sourceFile) + ", \"source_line\": " + std::to_string(sourceLine);
+  if (inlinedLine != 0)
+    text += ", \"inlined_file\": " + quoted(inlinedFile) + ", \"inlined_line\": " + std::to_string(inlinedLine);
   if (hasThread)
     text += ", \"block\": [" + std::to_string(block[0]) + ", " + std::to_string(block[1]) + ", " +
             std::to_string(block[2]) + "], \"warp\": " + std::to_string(warp) + ", \"lane\": " + std::to_string(lane);
@@ -107,6 +112,56 @@ size_t FindingLog::size() const {
 void FindingLog::clear() {
   std::lock_guard<std::mutex> lock(mutex);
   findings.clear();
+}
+
+namespace {
+
+/// What findings of one cause have in common: lines, threads and sizes differ.
+std::string causeOf(const Finding &finding) {
+  std::string cause = finding.kernel + '\n' + spelling(finding.kind) + '\n';
+  for (char c : finding.message)
+    if (c < '0' || c > '9')
+      cause += c;
+  return cause;
+}
+
+constexpr size_t maxListed = 8;
+
+/// `others`: of the same cause as one that is told in full.
+std::string othersText(const std::vector<const Finding *> &others) {
+  uint64_t times = 0;
+  std::string places;
+  for (size_t i = 0; i < others.size(); ++i) {
+    times += others[i]->count;
+    if (i < maxListed)
+      places += (i == 0 ? "" : ", ") + std::to_string(others[i]->line) +
+                (others[i]->otherLine != 0 ? " with " + std::to_string(others[i]->otherLine) : "");
+  }
+  return "  and at " + std::to_string(others.size()) + (others.size() == 1 ? " other place, " : " other places, ") +
+         std::to_string(times) + " times in all: PTX lines " + places +
+         (others.size() > maxListed ? ", ... (PTXSIM_REPORT lists all)\n" : "\n");
+}
+
+} // namespace
+
+std::string FindingLog::text(size_t from, size_t to) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<const Finding *>> causes;
+  for (size_t i = from; i < to && i < findings.size(); ++i) {
+    auto [cause, isNew] = causes.try_emplace(causeOf(findings[i]));
+    if (isNew)
+      order.push_back(cause->first);
+    cause->second.push_back(&findings[i]);
+  }
+  std::string text;
+  for (const std::string &cause : order) {
+    const std::vector<const Finding *> &all = causes[cause];
+    text += all.front()->str();
+    if (all.size() > 1)
+      text += othersText({all.begin() + 1, all.end()});
+  }
+  return text;
 }
 
 std::string FindingLog::json() const {

@@ -27,6 +27,9 @@ struct Finding {
   uint32_t line = 0;
   std::string sourceFile;
   uint32_t sourceLine = 0;
+  /// Where it stands itself, if it is of a function that was inlined at the source's line.
+  std::string inlinedFile;
+  uint32_t inlinedLine = 0;
   bool hasThread = false;
   uint32_t block[3] = {0, 0, 0};
   uint32_t warp = 0;
@@ -50,6 +53,9 @@ public:
   std::vector<Finding> all() const;
   size_t size() const;
   void clear();
+  /// Findings number `from` to `to` - 1 for people: those of one cause (kind, kernel, and words) are told by the first of
+  /// them and the lines of the others.
+  std::string text(size_t from, size_t to) const;
   /// A JSON array.
   std::string json() const;
 

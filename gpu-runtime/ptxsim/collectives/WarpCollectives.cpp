@@ -273,7 +273,10 @@ bool tryComplete(ExecContext &context, Warp &warp, unsigned index) {
   if ((first.memberMask & warp.live & ~meeting.lanes) != 0)
     return false;
   if (static_cast<CollectiveOp>(inst.op) == CollectiveOp::Matrix && mustWaitForWarpgroup(context, inst, warp)) {
-    forEachLane(meeting.lanes, [&](unsigned lane) { meeting.fragment[lane]->state = Fragment::Asleep; });
+    forEachLane(meeting.lanes, [&](unsigned lane) {
+      meeting.fragment[lane]->state = Fragment::Asleep;
+      meeting.fragment[lane]->polledAt = meeting.fragment[lane]->pc;
+    });
     return false;
   }
   perform(context, meeting);

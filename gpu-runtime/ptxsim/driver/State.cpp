@@ -6,9 +6,12 @@
 #include "driver/State.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <thread>
+#include <utility>
 
 namespace tilewright::ptxsim {
 
@@ -134,15 +137,19 @@ void reportFindings() {
   printed = std::min(printed, state.findings.size());
   if (printed == state.findings.size())
     return;
-  std::vector<Finding> all = state.findings.all();
-  for (; printed < all.size(); ++printed)
-    std::fputs(all[printed].str().c_str(), stderr);
+  size_t known = state.findings.size();
+  std::fputs(state.findings.text(printed, known).c_str(), stderr);
+  printed = known;
   if (state.options.reportPath.empty())
     return;
-  if (FILE *file = std::fopen(state.options.reportPath.c_str(), "w")) {
-    std::fputs(state.findings.json().c_str(), file);
-    std::fclose(file);
-  }
+  FILE *file = std::fopen(state.options.reportPath.c_str(), "w");
+  bool written = file && std::fputs(state.findings.json().c_str(), file) >= 0;
+  if (file)
+    written = std::fclose(file) == 0 && written;
+  static bool isKnown = false;
+  if (!written && !std::exchange(isKnown, true))
+    std::fprintf(stderr, "ptxsim: PTXSIM_REPORT: cannot write '%s': %s\n", state.options.reportPath.c_str(),
+                 std::strerror(errno));
 }
 
 } // namespace tilewright::ptxsim

@@ -203,10 +203,12 @@ bool control(ExecContext &context, Warp &warp, unsigned index, const Inst &inst,
     context.mask = mask;
     context.sleeps = context.again = false;
     inst.run(context, inst);
-    fragment.pc += !context.again;
     // Lanes that the guard leaves out have other things to do.
-    if (context.sleeps && mask == fragment.mask && !context.stopped)
+    if (context.sleeps && mask == fragment.mask && !context.stopped) {
       fragment.state = Fragment::Asleep;
+      fragment.polledAt = fragment.pc;
+    }
+    fragment.pc += !context.again;
     return fragment.state == Fragment::Runnable;
   default:
     break;

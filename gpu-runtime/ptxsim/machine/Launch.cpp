@@ -7,6 +7,7 @@
 #include "collectives/Collectives.h"
 #include "machine/Blocks.h"
 #include "machine/Interpreter.h"
+#include "machine/Progress.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
 
@@ -67,6 +68,7 @@ public:
       if (running.empty())
         break;
       turn();
+      grid.progress->tick();
       if (overLimit() || overDeadline())
         break;
     }
@@ -90,6 +92,7 @@ private:
         break;
     if (block.liveThreads != 0)
       return;
+    grid.progress->blockEnded();
     running.erase(running.begin() + static_cast<ptrdiff_t>(which));
     end(block);
   }
@@ -208,7 +211,8 @@ private:
   void deadlock(const Cluster &cluster) {
     bool isAlone = cluster.blocks.size() == 1;
     std::string message = isAlone ? "no thread of the block can go on" : "no thread of the cluster can go on";
-    const Inst *inst = &grid.program->code.front();
+    // What polls in vain says most about the cause.
+    const Inst *inst = &grid.program->code.front(), *polled = nullptr;
     for (const auto &block : cluster.blocks) {
       if (!isAlone)
         message += "\n    block " + std::to_string(block->rank) + (block->liveThreads == 0 ? ", ended" : "");
@@ -216,12 +220,15 @@ private:
         if (block->liveThreads != 0)
           message += "\n    " + describe(*warp);
         for (const Fragment &fragment : warp->fragments)
-          if (fragment.mask != 0)
-            inst = &grid.program->code[fragment.pc];
+          if (fragment.mask != 0) {
+            inst = &grid.program->code[fragment.place()];
+            if (!polled && fragment.state == Fragment::Asleep)
+              polled = inst;
+          }
       }
     }
     context.warp = context.block->warps.front().get();
-    context.report(FindingKind::Deadlock, *inst, noIndex, 0, message);
+    context.report(FindingKind::Deadlock, polled ? *polled : *inst, noIndex, 0, message);
     context.stopped = true;
     grid.aborted = true;
   }
@@ -284,6 +291,12 @@ void ExecContext::reportWithOther(FindingKind kind, const Inst &inst, unsigned l
     finding.sourceFile = file->second;
     finding.sourceLine = inst.source.line;
   }
+  const SourceLocation inlined = inst.syntax ? inst.syntax->inlined : SourceLocation();
+  auto inlinedFile = grid->program->module->files.find(inlined.file);
+  if (inlined.line != 0 && inlinedFile != grid->program->module->files.end()) {
+    finding.inlinedFile = inlinedFile->second;
+    finding.inlinedLine = inlined.line;
+  }
   if (block && warp && lane != noIndex) {
     finding.hasThread = true;
     finding.block[0] = block->id.x;
@@ -295,7 +308,7 @@ void ExecContext::reportWithOther(FindingKind kind, const Inst &inst, unsigned l
   finding.address = address;
   finding.otherLine = otherLine;
   grid->findings->add(std::move(finding));
-  bool fatal = !isWarning && (grid->options->failOnFinding || !checks);
+  bool fatal = !isWarning && grid->options->failOnFinding;
   if (fatal && !grid->aborted.exchange(true))
     grid->reason = kind;
   stopped |= grid->aborted;
@@ -370,6 +383,8 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   if (options.countTraffic)
     traffic = std::make_unique<SharedTraffic>(*request.program);
   grid.traffic = traffic.get();
+  Progress progress(request.name, blockCount, options.progressSeconds);
+  grid.progress = &progress;
   std::vector<std::thread> threadsRunning;
   for (unsigned i = 1; i < workers; ++i)
     threadsRunning.emplace_back(work, i);

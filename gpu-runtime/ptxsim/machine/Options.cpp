@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -64,6 +65,8 @@ MachineOptions MachineOptions::fromEnvironment() {
   readNumber("PTXSIM_SEED", options.seed);
   readNumber("PTXSIM_WORKERS", options.workers);
   readNumber("PTXSIM_INSTRUCTION_LIMIT", options.instructionLimit);
+  options.progressSeconds = isatty(2) ? 5 : 0;
+  readNumber("PTXSIM_PROGRESS", options.progressSeconds);
   if (const char *path = std::getenv("PTXSIM_REPORT"))
     options.reportPath = path;
   if (const char *path = std::getenv("PTXSIM_TRAFFIC"); path && *path) {

@@ -31,6 +31,8 @@ struct MachineOptions {
   bool eager = true;
   /// Vectorised handlers for common instructions; off only in tests that compare.
   bool fastPaths = true;
+  /// Seconds after which a launch that goes on says how far it is, on standard error; 0: never.
+  unsigned progressSeconds = 0;
   std::string reportPath;
   /// Shared memory's wavefronts are counted per launch and instruction; the driver adds them to the file, if there is one.
   bool countTraffic = false;

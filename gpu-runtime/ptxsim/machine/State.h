@@ -30,6 +30,7 @@
 
 namespace tilewright::ptxsim {
 
+class Progress;
 class SharedTraffic;
 struct Block;
 struct Cluster;
@@ -81,6 +82,11 @@ struct Fragment {
   /// Lanes that the collective waits for.
   uint32_t memberMask = 0;
   uint8_t barrier = 0;
+  /// Of a fragment that is asleep: the instruction that polled, behind which it may stand already.
+  uint32_t polledAt = noIndex;
+
+  /// The instruction that it runs or waits at.
+  uint32_t place() const { return state == Asleep ? polledAt : pc; }
 };
 
 struct Warp {
@@ -185,6 +191,7 @@ struct Grid {
   std::atomic<uint64_t> instructions{0};
   std::atomic<uint64_t> warpInstructions{0};
   std::atomic<uint64_t> clock{0};
+  Progress *progress = nullptr;
 };
 
 /// What a handler sees: the fragment it runs for and the rows of its operands.

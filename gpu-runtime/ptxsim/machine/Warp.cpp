@@ -265,7 +265,7 @@ std::string describe(const Warp &warp) {
             : fragment.state == Fragment::Asleep     ? " wait for an mbarrier, for registers or for their warpgroup"
             : fragment.state == Fragment::AtCollective ? " wait for lanes " + maskText(fragment.memberMask)
                                                        : " run";
-    text += " at line " + std::to_string(code[fragment.pc].line) + ";";
+    text += " at line " + std::to_string(code[fragment.place()].line) + ";";
   }
   for (const Join &join : warp.joins)
     if (join.live && join.arrived != 0)

@@ -89,7 +89,8 @@ struct Instruction {
   uint32_t guard = noIndex;
   bool guardNegated = false;
   uint32_t line = 0;
-  SourceLocation source;
+  /// In the kernel's own text; of what was inlined there, where it stands itself.
+  SourceLocation source, inlined;
 
   /// `ld.global.f32`, as written.
   std::string name() const;

@@ -34,7 +34,7 @@ bool Parser::parseBody(Function &function) {
     return false;
   scopes.clear();
   scopes.emplace_back();
-  location = {};
+  location = inlined = {};
   for (uint32_t i = 0; i < function.variables.size(); ++i)
     scopes.back().variables[function.variables[i].name] = i;
   while (!scopes.empty())
@@ -166,12 +166,27 @@ bool Parser::parseLocation() {
   if (!expectInteger(file) || !expectInteger(line) || !expectInteger(column))
     return false;
   location = {static_cast<uint32_t>(file), static_cast<uint32_t>(line)};
+  inlined = {};
   // , function_name sym [+ N], inlined_at file line column
   while (takeIf(',')) {
+    if (peek().text == "inlined_at") {
+      take();
+      uint64_t outerFile = 0, outerLine = 0, outerColumn = 0;
+      if (!expectInteger(outerFile) || !expectInteger(outerLine) || !expectInteger(outerColumn))
+        return false;
+      inlined = location;
+      // The outer place has a .loc of its own in front, which says where that one is inlined.
+      auto outermost = inlinedAt.find({outerFile, outerLine, outerColumn});
+      location = outermost != inlinedAt.end()
+                     ? outermost->second
+                     : SourceLocation{static_cast<uint32_t>(outerFile), static_cast<uint32_t>(outerLine)};
+      inlinedAt[{file, line, column}] = location;
+      continue;
+    }
     while (peek().kind == Token::Identifier || peek().kind == Token::Integer || peek().is('+')) {
       if (peek().kind == Token::Identifier && peek(1).is(':'))
         break;
-      bool isKeyword = peek().text == "function_name" || peek().text == "inlined_at";
+      bool isKeyword = peek().text == "function_name";
       bool isSymbol = peek().kind == Token::Identifier && !isKeyword;
       if (isSymbol && tokens[position - 1].text != "function_name")
         break;
@@ -397,6 +412,7 @@ bool Parser::parseInstruction(Function &function) {
   Instruction instruction;
   instruction.line = peek().line;
   instruction.source = location;
+  instruction.inlined = inlined;
   if (takeIf('@')) {
     instruction.guardNegated = takeIf('!');
     std::string_view name;

@@ -10,6 +10,8 @@
 #include "parser/Ast.h"
 #include "parser/Lexer.h"
 
+#include <array>
+#include <map>
 #include <unordered_map>
 
 namespace tilewright::ptxsim {
@@ -98,7 +100,9 @@ private:
   Diagnostic &error;
   size_t position = 0;
   std::vector<NameScope> scopes;
-  SourceLocation location;
+  SourceLocation location, inlined;
+  /// Places (file, line, column) that are inlined themselves, and where.
+  std::map<std::array<uint64_t, 3>, SourceLocation> inlinedAt;
 };
 
 } // namespace tilewright::ptxsim

@@ -271,6 +271,22 @@ TEST(Elect, OneLaneOfTheMask) {
             (Values{0, 1, 5, 5}));
 }
 
+TEST(Mbarrier, DeadlocksNameTheWait) {
+  TestDevice device(hopper());
+  ASSERT_TRUE(device.load(".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n  .reg .pred %p;\n"
+                          "  .shared .align 8 .b64 m;\n  mbarrier.init.shared::cta.b64 [m], 2;\nWAIT:\n"
+                          "  mbarrier.try_wait.parity.shared::cta.b64 %p, [m], 0;\n  @!%p bra WAIT;\n  ret;\n}\n"))
+      << device.message;
+  EXPECT_FALSE(device.launch("k", {1}, {1}));
+  ASSERT_EQ(device.findings.size(), 1u) << device.report();
+  Finding finding = device.findings.all().front();
+  EXPECT_EQ(finding.kind, FindingKind::Deadlock);
+  EXPECT_EQ(finding.line, 9u) << finding.str();
+  EXPECT_EQ(finding.instruction, "mbarrier.try_wait.parity.shared::cta.b64");
+  EXPECT_NE(finding.message.find("wait for an mbarrier, for registers or for their warpgroup at line 9"), std::string::npos)
+      << finding.message;
+}
+
 /// Two warpgroups: the first gives registers back, the second takes them.
 std::string exchange(const std::string &directives, const std::string &first, const std::string &second) {
   return ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k() " + directives +
@@ -292,7 +308,6 @@ TEST(RegisterPool, ExchangesAndItsMistakes) {
       {".maxnreg 128", "", inc, false, FindingKind::Deadlock},
       {".maxnreg 128", inc, dec, true, {}},
       {".maxnreg 32", dec, inc, false, FindingKind::RegisterPool},
-      {"", dec, inc, false, FindingKind::RegisterPool},
       {".maxnreg 128", "setp.lt.u32 %p, %t, 5; @%p " + dec, inc, false, FindingKind::RegisterPool},
   };
   for (const Case &test : cases)
@@ -303,6 +318,14 @@ TEST(RegisterPool, ExchangesAndItsMistakes) {
       EXPECT_EQ(device.launch("k", {1}, {256}), test.isRight) << text << device.report();
       EXPECT_TRUE(test.isRight || device.found(test.kind)) << text << device.report();
     }
+  // Without .minnctapersm only ptxas knows whether it honours the instruction; so it is no mistake of the kernel.
+  for (const char *directives : {"", ".maxntid 256"}) {
+    TestDevice device(hopper());
+    ASSERT_TRUE(device.load(exchange(directives, dec, inc))) << device.message;
+    EXPECT_TRUE(device.launch("k", {1}, {256})) << device.report();
+    EXPECT_NE(device.report().find("warning: register-pool: setmaxnreg may be ignored"), std::string::npos)
+        << device.report();
+  }
   for (const char *wrong : {"setmaxnreg.inc.sync.aligned.u32 20;", "setmaxnreg.inc.sync.aligned.u32 100;",
                             "setmaxnreg.sync.aligned.u32 40;", "setmaxnreg.inc.u32 40;"}) {
     TestDevice device(hopper());

@@ -7,8 +7,10 @@
 #include "Harness.h"
 
 #include "arithmetic/Half.h"
+#include "machine/Progress.h"
 
 #include <random>
+#include <thread>
 
 using namespace tilewright::ptxsim;
 
@@ -63,6 +65,80 @@ TEST(Robustness, FindingsNameTheSource) {
   EXPECT_EQ(finding.sourceLine, 18u);
   EXPECT_NE(finding.str().find("PTX line 9 (st.global.u32), kernels/example.mlir:18"), std::string::npos) << finding.str();
   EXPECT_NE(finding.json().find("\"source_line\": 18"), std::string::npos) << finding.json();
+}
+
+TEST(Robustness, FindingsInInlinedCodeNameTheKernelsLine) {
+  // A store in b.h, inlined into a.h, inlined into the kernel; then one of the kernel's own.
+  TestDevice device;
+  device.options.failOnFinding = false;
+  ASSERT_TRUE(device.load(".version 7.2\n.target sm_80\n.address_size 64\n.entry k() {\n  .reg .b64 %rd;\n"
+                          "  .loc 1 17 3\n  mov.u64 %rd, 64;\n"
+                          "  .loc 2 5 1, function_name $info, inlined_at 1 17 3\n  mov.u64 %rd, 128;\n"
+                          "  .loc 3 9 1, function_name $info+8, inlined_at 2 5 1\n  st.global.u32 [%rd], 1;\n"
+                          "  .loc 1 18 3\n  st.global.u32 [%rd], 1;\n  ret;\n}\n"
+                          ".file 1 \"k.cu\"\n.file 2 \"a.h\"\n.file 3 \"b.h\"\n"))
+      << device.message;
+  EXPECT_TRUE(device.launch("k", {1}, {1}));
+  ASSERT_EQ(device.findings.size(), 2u);
+  Finding finding = device.findings.all().front();
+  EXPECT_NE(finding.str().find("(st.global.u32), k.cu:17 (inlined from b.h:9)"), std::string::npos) << finding.str();
+  EXPECT_NE(finding.json().find("\"source_line\": 17, \"inlined_file\": \"b.h\", \"inlined_line\": 9"), std::string::npos)
+      << finding.json();
+  EXPECT_EQ(device.findings.all().back().sourceLine, 18u);
+  EXPECT_EQ(device.findings.all().back().inlinedLine, 0u);
+}
+
+TEST(Robustness, FindingsOfOneCauseAreToldOnce) {
+  FindingLog log;
+  Finding finding;
+  finding.kind = FindingKind::Race;
+  finding.kernel = "k";
+  for (uint32_t i = 0; i < 200; ++i) {
+    finding.line = 100 + i;
+    finding.otherLine = 50;
+    finding.message = "write by thread " + std::to_string(i);
+    log.add(finding);
+  }
+  finding.kind = FindingKind::Undefined;
+  log.add(finding);
+  std::string text = log.text(0, log.size());
+  EXPECT_NE(text.find("race: write by thread 0\n  in k, PTX line 100\n  and at 199 other places, 199 times in all: PTX lines "
+                      "101 with 50, 102 with 50, "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("108 with 50, ... (PTXSIM_REPORT lists all)\nptxsim: undefined-value: "), std::string::npos) << text;
+  EXPECT_EQ(log.text(201, 201), "");
+}
+
+/// The access does not happen; what comes behind it does, with checks and without.
+TEST(Robustness, FindingsCanBeReportedOnly) {
+  for (bool checks : {true, false}) {
+    TestDevice device;
+    device.options.checks = checks;
+    device.options.failOnFinding = false;
+    ASSERT_TRUE(device.load(".version 7.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p) {\n"
+                            "  .reg .b64 %rd<2>;\n  mov.u64 %rd0, 64;\n  st.global.u32 [%rd0], 1;\n"
+                            "  ld.param.u64 %rd1, [p];\n  st.global.u32 [%rd1], 7;\n  ret;\n}\n"))
+        << device.message;
+    uint64_t out = device.upload(std::vector<uint32_t>(1, 0));
+    EXPECT_TRUE(device.launch("k", {1}, {1}, out)) << checks;
+    EXPECT_TRUE(device.found(FindingKind::OutOfBounds)) << checks;
+    EXPECT_EQ(device.download<uint32_t>(out, 1)[0], 7u) << checks;
+    device.options.failOnFinding = true;
+    EXPECT_FALSE(device.launch("k", {1}, {1}, out)) << checks;
+  }
+}
+
+TEST(Robustness, LongLaunchesSayHowFarTheyAre) {
+  Progress quiet("k", 4, 0), slow("k", 4, 1);
+  testing::internal::CaptureStderr();
+  slow.tick();
+  slow.blockEnded();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+  quiet.tick();
+  slow.tick();
+  slow.tick(); // the next line is due after two seconds
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "ptxsim: k: 1 of 4 blocks after 1 s\n");
 }
 
 /// Every f16 value, exactly.

@@ -15,8 +15,8 @@
 //     bufferization.materialize_in_destination %r in writable %b
 //   }
 //
-// A view is read as a slice of what its memref holds, and written by putting the
-// slice back:
+// A view is read as a slice of what its memref holds, and written by putting
+// the slice back:
 //   %v = memref.subview %b[2] [4] [1]
 //   linalg.exp ins(%a) outs(%v)
 // becomes
@@ -28,8 +28,10 @@
 // not, arguments are declared not to: restrict), except views of one memref,
 // which are all seen through to it.
 
+#include "Views.h"
 #include "tilewright/Input/Input.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -52,22 +54,6 @@ static bool isMemref(Value value) {
 static RankedTensorType tensorOf(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
-}
-
-/// The memref that `value` is a view of, or null.
-static Value viewedBy(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<memref::SubViewOp, memref::CastOp,
-                      memref::CollapseShapeOp, memref::ExpandShapeOp,
-                      memref::TransposeOp>(op))
-    return op->getOperand(0);
-  return {};
-}
-
-static Value rootOf(Value memref) {
-  while (Value viewed = viewedBy(memref))
-    memref = viewed;
-  return memref;
 }
 
 static bool touchesMemrefs(Operation *op) {
@@ -122,7 +108,8 @@ static Value transpose(OpBuilder &b, Location loc, Value value, AffineMap map) {
 namespace {
 class Raiser {
 public:
-  explicit Raiser(func::FuncOp func) : func(func), rewriter(func.getContext()) {}
+  explicit Raiser(func::FuncOp func)
+      : func(func), rewriter(func.getContext()) {}
   LogicalResult run();
 
 private:
@@ -153,8 +140,8 @@ Value Raiser::read(Location loc, Value memref) {
   Operation *op = memref.getDefiningOp();
   if (auto view = dyn_cast<memref::SubViewOp>(op))
     return tensor::ExtractSliceOp::create(
-        rewriter, loc, type, from, view.getMixedOffsets(),
-        view.getMixedSizes(), view.getMixedStrides());
+        rewriter, loc, type, from, view.getMixedOffsets(), view.getMixedSizes(),
+        view.getMixedStrides());
   if (auto view = dyn_cast<memref::CollapseShapeOp>(op))
     return tensor::CollapseShapeOp::create(rewriter, loc, type, from,
                                            view.getReassociationIndices());
@@ -200,7 +187,8 @@ LogicalResult Raiser::raiseStructured(DestinationStyleOpInterface op) {
   SmallVector<Value> operands;
   SmallVector<Type> results(op->getResultTypes());
   for (Value operand : op->getOperands())
-    operands.push_back(isMemref(operand) ? read(op.getLoc(), operand) : operand);
+    operands.push_back(isMemref(operand) ? read(op.getLoc(), operand)
+                                         : operand);
   for (Value init : op.getDpsInits()) {
     if (!isMemref(init))
       return op.emitOpError("mixes memrefs and tensors; use one of them");
@@ -312,8 +300,8 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return raiseIf(branch);
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    rewriter.replaceOpWithNewOp<tensor::DimOp>(
-        op, read(loc, dim.getSource()), dim.getIndex());
+    rewriter.replaceOpWithNewOp<tensor::DimOp>(op, read(loc, dim.getSource()),
+                                               dim.getIndex());
     return success();
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
@@ -334,8 +322,9 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   bool isStructured =
       isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) &&
       llvm::none_of(op->getRegions(), [](Region &region) {
-        return llvm::any_of(region.getOps(),
-                            [](Operation &inner) { return touchesMemrefs(&inner); });
+        return llvm::any_of(region.getOps(), [](Operation &inner) {
+          return touchesMemrefs(&inner);
+        });
       });
   if (isStructured)
     return raiseStructured(cast<DestinationStyleOpInterface>(op));
@@ -358,8 +347,7 @@ LogicalResult Raiser::raiseBlock(Block &block) {
 }
 
 LogicalResult Raiser::run() {
-  if (!touchesMemrefs(func) &&
-      llvm::none_of(func.getArguments(), isMemref))
+  if (!touchesMemrefs(func) && llvm::none_of(func.getArguments(), isMemref))
     return success();
   if (!func.getBody().hasOneBlock())
     return func.emitOpError("has memrefs and unstructured control flow; use "
@@ -422,7 +410,8 @@ LogicalResult tilewright::raiseMemrefs(func::FuncOp func) {
                         return viewedBy(op.getSource())
                                    ? WalkResult::interrupt()
                                    : WalkResult::advance();
-                      }).wasInterrupted();
+                      })
+                      .wasInterrupted();
   if (hasViews) {
     // A view of a view becomes a view of the memref itself.
     RewritePatternSet patterns(func.getContext());
@@ -431,6 +420,8 @@ LogicalResult tilewright::raiseMemrefs(func::FuncOp func) {
       return func.emitOpError("has chains of views that did not reach a fixed "
                               "point; take views of the memref itself");
   }
+  if (failed(checkOverlaps(func)))
+    return failure();
   return Raiser(func).run();
 }
 

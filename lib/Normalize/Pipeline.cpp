@@ -21,6 +21,8 @@ namespace tilewright {
 void tilewright::populateNormalizePipeline(OpPassManager &pm,
                                            const NormalizeOptions &) {
   OpPassManager &func = pm.nest<func::FuncOp>();
+  // Equal operands are one, before what they cancel to is looked at.
+  func.addPass(createCSEPass());
   func.addPass(createGeneralizePass());
   func.addPass(createFoldRelayoutsPass());
   func.addPass(createReadWindowsPass());

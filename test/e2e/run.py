@@ -55,6 +55,8 @@ def arguments():
     parser.add_argument("--targets", default=",".join(batching.TARGETS))
     parser.add_argument("--compile-arg", action="append", default=[], help="passed on to tilewright-compile")
     parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
+    parser.add_argument("--memref-programs", metavar="FROM:COUNT", help="random programs of the family memref_program, "
+                        "by number (those of every run)")
     parser.add_argument("--list", action="store_true", help="print the functions and stop")
     parser.add_argument("--require-ptxas", action="store_true", help="fail where ptxas is missing")
     options = parser.parse_args()
@@ -372,6 +374,9 @@ def main():
     options.build = options.build.resolve()
     options.out = (options.out or options.build / "e2e").resolve()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.memref_programs:
+        first, count = map(int, options.memref_programs.split(":"))
+        families.memref_programs.FIRST, families.memref_programs.COUNT = first, count
     functions = [f for family in families.ALL for f in family.functions()
                  if any(fnmatch.fnmatchcase(f.path, p) for p in options.filter.split(","))]
     verdicts = Verdicts()

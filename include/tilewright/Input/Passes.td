@@ -42,11 +42,14 @@ def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> 
     `bufferization.materialize_in_destination`. Arguments are taken not to
     overlap. Views (`memref.subview`, `cast`, `transpose`, `expand_shape`,
     `collapse_shape`) are slices and reshapes of the value of what they view,
-    and written by putting the slice back. Calls with memrefs are refused.
+    and written by putting the slice back. Calls with memrefs are refused, and ops
+    that write a part of a memref and read an overlapping one at another place; where
+    offsets of a run decide that, a `cf.assert` is added.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
+    "::mlir::cf::ControlFlowDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

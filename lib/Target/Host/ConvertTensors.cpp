@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensors on the host: how they are made, named again and looked at, as calls of
-// the runtime's functions on views.
+// Tensors on the host: how they are made, named again and looked at, as calls
+// of the runtime's functions on views.
 
 #include "tilewright/Target/Host/ConvertHost.h"
 #include "tilewright/Target/Host/Host.h"
@@ -28,18 +28,17 @@ static int32_t getDType(Operation *op, Type type) {
 
 /// Bytes of one element in memory.
 static int64_t getElementBytes(Type type) {
-  return type.isIndex() ? 8
-                        : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
-static Value createIndices(OpBuilder &builder, Location loc, ValueRange indices) {
+static Value createIndices(OpBuilder &builder, Location loc,
+                           ValueRange indices) {
   SmallVector<Value> values;
   for (Value index : indices)
-    values.push_back(arith::IndexCastOp::create(builder, loc,
-                                                builder.getI64Type(), index));
+    values.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
   return createArray(builder, loc, builder.getI64Type(), values);
 }
-
 
 static Value createDim(OpBuilder &builder, Location loc, Value context,
                        Value view, int64_t dim, int64_t rank) {
@@ -65,9 +64,10 @@ struct EmptyLowering : OpConversionPattern<tensor::EmptyOp> {
     Value dims = createDims(rewriter, loc, op.getType().getShape(),
                             adaptor.getDynamicSizes());
     rewriter.replaceOp(
-        op, callSupport(rewriter, loc, "twh_alloc", getPointer(rewriter),
-                        {getCallContext(op), createI32(rewriter, loc, dtype),
-                         createI32(rewriter, loc, op.getType().getRank()), dims}));
+        op,
+        callSupport(rewriter, loc, "twh_alloc", getPointer(rewriter),
+                    {getCallContext(op), createI32(rewriter, loc, dtype),
+                     createI32(rewriter, loc, op.getType().getRank()), dims}));
     return success();
   }
 };
@@ -82,9 +82,10 @@ struct AllocTensorLowering : OpConversionPattern<bufferization::AllocTensorOp> {
                                                    op.getDynamicSizes());
       return success();
     }
-    rewriter.replaceOp(op, callSupport(rewriter, op.getLoc(), "twh_clone",
-                                       getPointer(rewriter),
-                                       {getCallContext(op), adaptor.getCopy()}));
+    rewriter.replaceOp(op,
+                       callSupport(rewriter, op.getLoc(), "twh_clone",
+                                   getPointer(rewriter),
+                                   {getCallContext(op), adaptor.getCopy()}));
     return success();
   }
 };
@@ -98,10 +99,10 @@ struct ConstantLowering : OpConversionPattern<arith::ConstantOp> {
     if (!id)
       return rewriter.notifyMatchFailure(op, "not a tensor constant");
     rewriter.replaceOp(
-        op, callSupport(rewriter, op.getLoc(), "twh_constant",
-                        getPointer(rewriter),
-                        {getCallContext(op),
-                         createI32(rewriter, op.getLoc(), id.getInt())}));
+        op,
+        callSupport(rewriter, op.getLoc(), "twh_constant", getPointer(rewriter),
+                    {getCallContext(op),
+                     createI32(rewriter, op.getLoc(), id.getInt())}));
     return success();
   }
 };
@@ -117,11 +118,10 @@ struct FromElementsLowering : OpConversionPattern<tensor::FromElementsOp> {
     Location loc = op.getLoc();
     Value context = getCallContext(op);
     auto type = cast<RankedTensorType>(op.getType());
-    Value view = callSupport(
-        rewriter, loc, "twh_alloc", getPointer(rewriter),
-        {context, createI32(rewriter, loc, dtype),
-         createI32(rewriter, loc, type.getRank()),
-         createDims(rewriter, loc, type.getShape(), {})});
+    Value view = callSupport(rewriter, loc, "twh_alloc", getPointer(rewriter),
+                             {context, createI32(rewriter, loc, dtype),
+                              createI32(rewriter, loc, type.getRank()),
+                              createDims(rewriter, loc, type.getShape(), {})});
     SmallVector<Value> slots;
     for (Value element : adaptor.getElements())
       slots.push_back(toSlot(rewriter, loc, element));
@@ -156,14 +156,33 @@ struct CastLowering : OpConversionPattern<tensor::CastOp> {
         continue;
       Value size = createDim(rewriter, loc, context, adaptor.getSource(), d,
                              from.getRank());
-      Value message = createString(
-          rewriter, loc,
-          "tensor.cast: dim " + std::to_string(d) + " is not what was promised");
-      callSupport(rewriter, loc, "twh_check_equal", Type(),
-                  {context, size, createI64(rewriter, loc, to.getDimSize(d)),
-                   message});
+      Value message = createString(rewriter, loc,
+                                   "tensor.cast: dim " + std::to_string(d) +
+                                       " is not what was promised");
+      callSupport(
+          rewriter, loc, "twh_check_equal", Type(),
+          {context, size, createI64(rewriter, loc, to.getDimSize(d)), message});
     }
     rewriter.replaceOp(op, share(rewriter, loc, context, adaptor.getSource()));
+    return success();
+  }
+};
+
+/// One of two tensors, which branches without other work become.
+struct SelectLowering : OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isa<TensorType>(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not of tensors");
+    if (!op.getCondition().getType().isInteger(1))
+      return op.emitOpError("selects elements; write it as linalg.generic");
+    Location loc = op.getLoc();
+    Value chosen = arith::SelectOp::create(
+        rewriter, loc, adaptor.getCondition(), adaptor.getTrueValue(),
+        adaptor.getFalseValue());
+    rewriter.replaceOp(op, share(rewriter, loc, getCallContext(op), chosen));
     return success();
   }
 };
@@ -185,8 +204,8 @@ template <typename Op> struct ReshapeLowering : OpConversionPattern<Op> {
           dims.push_back(createI64(rewriter, loc, size));
           continue;
         }
-        dims.push_back(arith::IndexCastOp::create(rewriter, loc, i64,
-                                                  dynamic.front()));
+        dims.push_back(
+            arith::IndexCastOp::create(rewriter, loc, i64, dynamic.front()));
         dynamic = dynamic.drop_front();
       }
     } else {
@@ -234,8 +253,8 @@ struct MaterializeLowering
     callSupport(rewriter, op.getLoc(), "twh_copy", Type(),
                 {context, adaptor.getDest(), adaptor.getSource()});
     if (op.getNumResults())
-      rewriter.replaceOp(op, share(rewriter, op.getLoc(), context,
-                                   adaptor.getDest()));
+      rewriter.replaceOp(
+          op, share(rewriter, op.getLoc(), context, adaptor.getDest()));
     else
       rewriter.eraseOp(op);
     return success();
@@ -274,12 +293,12 @@ struct ExtractLowering : OpConversionPattern<tensor::ExtractOp> {
     Location loc = op.getLoc();
     if (!getDType(op, op.getType()))
       return failure();
-    Value slot = callSupport(
-        rewriter, loc, "twh_extract", rewriter.getI64Type(),
-        {getCallContext(op), adaptor.getTensor(),
-         createI32(rewriter, loc, getElementBytes(op.getType())),
-         createI32(rewriter, loc, adaptor.getIndices().size()),
-         createIndices(rewriter, loc, adaptor.getIndices())});
+    Value slot =
+        callSupport(rewriter, loc, "twh_extract", rewriter.getI64Type(),
+                    {getCallContext(op), adaptor.getTensor(),
+                     createI32(rewriter, loc, getElementBytes(op.getType())),
+                     createI32(rewriter, loc, adaptor.getIndices().size()),
+                     createIndices(rewriter, loc, adaptor.getIndices())});
     rewriter.replaceOp(op, fromSlot(rewriter, loc, slot, op.getType()));
     return success();
   }
@@ -312,7 +331,7 @@ struct InsertLowering : OpConversionPattern<tensor::InsertOp> {
 void host::populateTensorPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns) {
   patterns.add<EmptyLowering, AllocTensorLowering, ConstantLowering,
-               FromElementsLowering, CastLowering,
+               FromElementsLowering, CastLowering, SelectLowering,
                ReshapeLowering<tensor::ExpandShapeOp>,
                ReshapeLowering<tensor::CollapseShapeOp>, ToTensorLowering,
                MaterializeLowering, DimLowering<tensor::DimOp>,

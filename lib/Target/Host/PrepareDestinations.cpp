@@ -15,6 +15,17 @@
 // (it was made for it: tensor.empty, or the result of a dispatch), and nobody
 // looks at the value later. Loop-carried tensors qualify if the initial value
 // and each yielded value do. Whatever is not understood is copied.
+//
+// A store to the caller's memref overwrites in the same way, and comes after
+// all that is computed. What a later store, or the caller, wants of the old
+// elements is copied before:
+//
+//   bufferization.materialize_in_destination %b in writable %m    // %a is of
+//   %m bufferization.materialize_in_destination %a in writable %n    // a swap
+// becomes
+//   %c = bufferization.alloc_tensor() copy(%a)
+//   bufferization.materialize_in_destination %b in writable %m
+//   bufferization.materialize_in_destination %c in writable %n
 
 #include "tilewright/Target/Host/Passes.h"
 
@@ -70,8 +81,8 @@ static bool onlyReadsBefore(OpOperand &use, Operation *top) {
 
 /// True if `consumer` is the last to look at `value` or its buffer: `value`
 /// lives in a block that encloses the consumer without a loop in between, and
-/// every other user (but `insertion`, which belongs to the consumer) only reads,
-/// and comes earlier in that block.
+/// every other user (but `insertion`, which belongs to the consumer) only
+/// reads, and comes earlier in that block.
 static bool isLastUse(Value value, OpOperand &consumer,
                       Operation *insertion = nullptr) {
   Block *block = value.getParentBlock();
@@ -118,12 +129,13 @@ static bool hasOwnBuffer(Value value, DenseSet<Value> &assumed) {
   if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return isOwned(op->getOpOperand(0), assumed);
   if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(op)) {
-    // The caller's own buffer, to be written in place; any second look at it
-    // as a tensor could see the new elements.
+    // The caller's own buffer, which gets another value at the end; any second
+    // look at it as a tensor could see the new elements.
+    auto users = toTensor.getBuffer().getUsers();
     return toTensor.getWritable() &&
-           llvm::count_if(toTensor.getBuffer().getUsers(), [](Operation *user) {
-             return isa<bufferization::ToTensorOp>(user);
-           }) == 1;
+           llvm::count_if(users, llvm::IsaPred<bufferization::ToTensorOp>) == 1 &&
+           llvm::any_of(users, llvm::IsaPred<
+                                   bufferization::MaterializeInDestinationOp>);
   }
   auto result = cast<OpResult>(value);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -157,8 +169,9 @@ static Value createCopy(OpBuilder &builder, Location loc, Value value) {
 /// it starts from, one copy of that in front of the loop is enough.
 static bool copyBeforeLoop(OpOperand &consumer, Operation *insertion) {
   auto argument = dyn_cast<BlockArgument>(consumer.get());
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                       : scf::ForOp();
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
   if (!loop || argument.getArgNumber() == 0)
     return false;
   OpOperand &init = loop.getInitArgsMutable()[argument.getArgNumber() - 1];
@@ -190,8 +203,8 @@ static void makeOwned(OpOperand &consumer, tensor::InsertSliceOp insertion) {
 static StringRef getAccess(DispatchOp dispatch, unsigned number) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
       dispatch, dispatch.getCalleeAttr());
-  auto access = kernel ? kernel->getAttrOfType<ArrayAttr>(kAccessAttr)
-                       : ArrayAttr();
+  auto access =
+      kernel ? kernel->getAttrOfType<ArrayAttr>(kAccessAttr) : ArrayAttr();
   unsigned position = 0;
   for (unsigned i = 0; i < number; ++i)
     position += isa<ShapedType>(dispatch->getOperand(i).getType());
@@ -211,10 +224,97 @@ static Value createEmptyLike(OpBuilder &builder, Location loc, Value like) {
   return tensor::EmptyOp::create(builder, loc, type, sizes);
 }
 
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+/// True if the buffer of `value` may be that of `memref`. Memrefs of a function
+/// do not overlap, so only values that come from its tensor qualify.
+static bool mayShareBuffer(Value value, Value memref, DenseSet<Value> &seen) {
+  if (!isa<TensorType>(value.getType()) || !seen.insert(value).second)
+    return false;
+  auto any = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value other) {
+      return mayShareBuffer(other, memref, seen);
+    });
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<func::FuncOp>(parent))
+      return false;
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return true;
+    return any({loop.getTiedLoopInit(argument)->get(),
+                loop.getTiedLoopYieldedValue(argument)->get()});
+  }
+  Operation *op = value.getDefiningOp();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(op))
+    return toTensor.getBuffer() == memref;
+  if (isa<tensor::EmptyOp, bufferization::AllocTensorOp, tensor::FromElementsOp,
+          tensor::InsertOp>(op))
+    return false; // new, or a copy (ConvertTensors.cpp)
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return any(dispatch.getOuts()[number]);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return any(insert.getDest());
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return any({loop.getInitArgs()[number], loop.getYieldedValues()[number]});
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return any({branch.thenYield()->getOperand(number),
+                branch.elseYield()->getOperand(number)});
+  return op->getNumRegions() || any(op->getOperands());
+}
+
+static SmallVector<bufferization::MaterializeInDestinationOp>
+storesOf(Block &block) {
+  return llvm::to_vector(
+      block.getOps<bufferization::MaterializeInDestinationOp>());
+}
+
+/// Stores follow everything that may read what they overwrite: they are all
+/// made of the values that memrefs hold at the end (RaiseMemrefs.cpp).
+static void sinkStores(Block &block) {
+  for (bufferization::MaterializeInDestinationOp store : storesOf(block))
+    store->moveBefore(block.getTerminator());
+}
+
+/// Copies what is read after a store of its buffer, in front of that store.
+static void keepOverwritten(Block &block) {
+  SmallVector<bufferization::MaterializeInDestinationOp> stores =
+      storesOf(block);
+  for (size_t number = 0; number < stores.size(); ++number) {
+    bufferization::MaterializeInDestinationOp store = stores[number];
+    DenseMap<Value, Value> copies;
+    auto keep = [&](OpOperand &use) {
+      DenseSet<Value> seen;
+      if (!mayShareBuffer(use.get(), store.getDest(), seen))
+        return;
+      Value &copy = copies[use.get()];
+      if (!copy) {
+        OpBuilder builder(store);
+        copy = createCopy(builder, use.getOwner()->getLoc(), use.get());
+      }
+      use.set(copy);
+    };
+    for (auto later : ArrayRef(stores).drop_front(number + 1))
+      keep(later.getSourceMutable());
+    for (OpOperand &use : block.getTerminator()->getOpOperands())
+      keep(use);
+  }
+}
+
 namespace {
 struct PrepareDestinationsPass
     : tilewright::impl::PrepareDestinationsPassBase<PrepareDestinationsPass> {
   void runOnOperation() override {
+    SmallVector<Block *> bodies;
+    getOperation().walk([&](func::FuncOp func) {
+      if (!isKernel(func) && !func.isExternal())
+        bodies.push_back(&func.getBody().front());
+    });
+    llvm::for_each(bodies, [](Block *body) { sinkStores(*body); });
     SmallVector<DispatchOp> dispatches;
     SmallVector<tensor::InsertSliceOp> insertions;
     getOperation().walk([&](DispatchOp op) { dispatches.push_back(op); });
@@ -246,6 +346,7 @@ struct PrepareDestinationsPass
         out.set(createCopy(builder, loc, out.get()));
       }
     }
+    llvm::for_each(bodies, [](Block *body) { keepOverwritten(*body); });
   }
 };
 } // namespace

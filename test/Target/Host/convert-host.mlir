@@ -66,3 +66,11 @@ func.func @WindowsInPlace(%ctx: !llvm.ptr, %x: tensor<8xf32>, %r: tensor<4xf32>)
   %i = tensor.insert_slice %r into %x[3] [4] [1] {tilewright.in_place} : tensor<4xf32> into tensor<8xf32>
   return %i : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @Chooses(
+// CHECK: %[[P:.*]] = arith.select %arg1, %arg2, %arg3 : !llvm.ptr
+// CHECK: llvm.call @twh_retain(%arg0, %[[P]])
+func.func @Chooses(%ctx: !llvm.ptr, %c: i1, %x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %r = arith.select %c, %x, %y : tensor<8xf32>
+  return %r : tensor<8xf32>
+}

@@ -98,3 +98,61 @@ func.func @CopiesBeforeTheLoop(%x: tensor<8xf32>, %n: index, %lb: index, %ub: in
   }
   return %r : tensor<8xf32>
 }
+
+// A swap: the second store wants what the first one overwrites.
+// CHECK-LABEL: @KeepsWhatALaterStoreWants
+// CHECK: %[[A:.*]] = bufferization.to_tensor %arg0
+// CHECK: %[[B:.*]] = bufferization.to_tensor %arg1
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK: materialize_in_destination %[[B]] in writable %arg0
+// CHECK: materialize_in_destination %[[C]] in writable %arg1
+func.func @KeepsWhatALaterStoreWants(%a: memref<4xf32>, %b: memref<4xf32>) {
+  %ta = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
+  %tb = bufferization.to_tensor %b restrict writable : memref<4xf32> to tensor<4xf32>
+  bufferization.materialize_in_destination %tb in writable %a : (tensor<4xf32>, memref<4xf32>) -> ()
+  bufferization.materialize_in_destination %ta in writable %b : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// What a loop carries may end in either buffer.
+// CHECK-LABEL: @KeepsWhatLoopsExchange
+// CHECK: %[[R:.*]]:2 = scf.for
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[R]]#1)
+// CHECK: materialize_in_destination %[[R]]#0 in writable %arg0
+// CHECK: materialize_in_destination %[[C]] in writable %arg1
+func.func @KeepsWhatLoopsExchange(%a: memref<4xf32>, %b: memref<4xf32>, %n: index, %lb: index) {
+  %ta = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
+  %tb = bufferization.to_tensor %b restrict writable : memref<4xf32> to tensor<4xf32>
+  %r:2 = scf.for %i = %lb to %n step %n iter_args(%x = %ta, %y = %tb) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %y, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in writable %a : (tensor<4xf32>, memref<4xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in writable %b : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// A kernel may read for a later store; all stores come last.
+// CHECK-LABEL: @StoresLast
+// CHECK: tilewright.dispatch @write
+// CHECK: materialize_in_destination %{{.*}} in writable %arg0
+// CHECK: materialize_in_destination %{{.*}} in writable %arg1
+func.func @StoresLast(%a: memref<?xf32>, %b: memref<?xf32>, %x: tensor<?xf32>, %n: index) {
+  %ta = bufferization.to_tensor %a restrict writable : memref<?xf32> to tensor<?xf32>
+  bufferization.materialize_in_destination %x in writable %a : (tensor<?xf32>, memref<?xf32>) -> ()
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %0 = tilewright.dispatch @write(%ta : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %0 in writable %b : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// The caller's buffer keeps its elements where nothing is stored to it.
+// CHECK-LABEL: @KeepsWhatIsOnlyRead
+// CHECK: %[[A:.*]] = bufferization.to_tensor %arg0
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK: tilewright.dispatch @update() outs(%[[C]]
+func.func @KeepsWhatIsOnlyRead(%a: memref<?xf32>, %b: memref<?xf32>) {
+  %ta = bufferization.to_tensor %a restrict writable : memref<?xf32> to tensor<?xf32>
+  %0 = tilewright.dispatch @update() outs(%ta : tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %0 in writable %b : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}

@@ -5,6 +5,8 @@
 Each has `functions()`, which yields functions.Function objects with their cases.
 """
 
-from . import contraction, convolution, elementwise, factors, fused, host, matrix_unit, memrefs, narrow, reduction, relayout, softmax
+from . import (contraction, convolution, elementwise, factors, fused, host, matrix_unit, memref_programs, memrefs, narrow,
+               reduction, relayout, softmax)
 
-ALL = (contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs, host)
+ALL = (contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs,
+       memref_programs, host)

@@ -13,7 +13,10 @@ def PrepareDestinationsPass
     A dispatch writes into its `outs` in place. Where such a tensor is a
     function argument, a constant, or used again later, the dispatch gets a
     copy (`bufferization.alloc_tensor() copy(…)`), or, if the kernel only writes
-    it, a new tensor of the same shape.
+    it, a new tensor of the same shape. Stores to memrefs
+    (`bufferization.materialize_in_destination`) move to the end of the function;
+    what a later one wants of a buffer that an earlier one overwrites is copied in
+    front of that.
   }];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect",
                            "mlir::tensor::TensorDialect"];

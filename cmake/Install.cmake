@@ -66,8 +66,5 @@ endforeach()
 install(DIRECTORY docs/ DESTINATION ${doc_dir}/docs COMPONENT dev
   FILES_MATCHING PATTERN "*.md" PATTERN site EXCLUDE)
 install(DIRECTORY examples DESTINATION ${doc_dir} COMPONENT dev)
-# JSON for the examples, with its licence.
-install(DIRECTORY gpu-runtime/third_party/nlohmann
-  DESTINATION ${doc_dir}/examples/third_party COMPONENT dev)
 
 include(Package)

@@ -6,9 +6,8 @@
 #ifndef TILEWRIGHT_CORE_DLPACK_H
 #define TILEWRIGHT_CORE_DLPACK_H
 
+#include "core/dlpack_abi.h"
 #include "core/view.h"
-
-#include <dlpack/dlpack.h>
 
 namespace tilewright::runtime {
 

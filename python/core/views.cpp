@@ -4,7 +4,7 @@
 // Views: memory of a device, of NumPy's arrays, of DLPack capsules.
 #include "core.h"
 
-#include <dlpack/dlpack.h>
+#include "core/dlpack_abi.h"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which are newer than the
-// vendored Vulkan headers: the structs, enumerators and the one function that the driver uses, written
+// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which are newer than
+// Debian 12's Vulkan headers: the structs, enumerators and the one function that the driver uses, written
 // from the registry. Guarded, so that newer headers take precedence.
 #ifndef TILEWRIGHT_DRIVERS_VULKAN_COOPERATIVE_MATRIX_H
 #define TILEWRIGHT_DRIVERS_VULKAN_COOPERATIVE_MATRIX_H

@@ -11,12 +11,12 @@
 // Nothing aborts, hangs or leaks in either.
 
 #include "allocation_failures.h"
+#include "core/dlpack_abi.h"
 #include "device_program.h"
 
 #include "tilewright/trace.h"
 
 #include <array>
-#include <dlpack/dlpack.h>
 #include <unistd.h>
 
 using namespace tilewright::test;

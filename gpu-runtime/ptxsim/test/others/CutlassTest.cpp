@@ -34,7 +34,9 @@ class CutlassGemm : public ::testing::TestWithParam<Gemm> {};
 
 TEST_P(CutlassGemm, IsRight) {
   const Gemm &gemm = GetParam();
-  KernelFile file(std::string("cutlass/") + gemm.file);
+  std::string name = std::string("cutlass/") + gemm.file;
+  SKIP_WITHOUT(name);
+  KernelFile file(name);
   auto [m, n, k] = file.sizes;
   for (Data data : {Data::SmallIntegers, Data::Random}) {
     Gpu gpu;
@@ -104,12 +106,14 @@ std::vector<uint8_t> packed(const std::vector<double> &values, unsigned bits) {
 }
 
 TEST(Cutlass, ProductOfFourBitsIsExact) {
+  SKIP_WITHOUT("cutlass/gemm-s4-sm80.ptx");
   constexpr size_t m = 68, n = 72, k = 352;
   auto a = makeValues(m * k, s8, Data::SmallIntegers, 1), b = makeValues(n * k, s8, Data::SmallIntegers, 2);
   EXPECT_EQ(runRecorded("cutlass/gemm-s4-sm80.ptx", packed(a, 4), packed(b, 4), s32), multiply(a, b, true, m, n, k).value);
 }
 
 TEST(Cutlass, DifferingBitsAreCounted) {
+  SKIP_WITHOUT("cutlass/gemm-b1-sm80.ptx");
   constexpr size_t m = 68, n = 72, k = 1152;
   auto a = makeValues(m * k, s8, Data::Random, 1), b = makeValues(n * k, s8, Data::Random, 2);
   for (auto *values : {&a, &b})
@@ -124,6 +128,7 @@ TEST(Cutlass, DifferingBitsAreCounted) {
 
 /// Two of every four elements of a are kept; gemm-sparse-sm80.cu says which.
 TEST(Cutlass, SparseProductIsExact) {
+  SKIP_WITHOUT("cutlass/gemm-sparse-sm80.ptx");
   constexpr size_t m = 64, n = 72, k = 192;
   constexpr size_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
   auto kept = makeValues(m * k / 2, f16, Data::SmallIntegers, 1), b = makeValues(n * k, f16, Data::SmallIntegers, 2);
@@ -137,6 +142,7 @@ TEST(Cutlass, SparseProductIsExact) {
 }
 
 TEST(Cutlass, SumsInHalvesAndReluAreExact) {
+  SKIP_WITHOUT("cutlass/gemm-f16-sums-sm80.ptx");
   constexpr size_t m = 72, n = 72, k = 64;
   auto a = makeValues(m * k, f16, Data::SmallIntegers, 1), b = makeValues(n * k, f16, Data::SmallIntegers, 2);
   std::vector<double> expected = multiply(a, b, true, m, n, k).value;
@@ -154,6 +160,7 @@ template <typename T> CUdeviceptr uploadArray(Gpu &gpu, const std::vector<T> &va
 
 /// Three products of different sizes in one launch.
 TEST(Cutlass, GroupedProductsAreRight) {
+  SKIP_WITHOUT("cutlass/gemm-grouped-sm90.ptx");
   struct Group {
     int m, n, k;
     std::vector<double> a, b;
@@ -192,6 +199,7 @@ TEST(Cutlass, GroupedProductsAreRight) {
 
 /// Images of 9 x 11 x 16, 24 filters of 3 x 3, padding of 1, strides of 2.
 TEST(Cutlass, ConvolutionIsRight) {
+  SKIP_WITHOUT("cutlass/convolution-sm80.ptx");
   constexpr int images = 2, h = 9, w = 11, channels = 16, filters = 24, p = 5, q = 6;
   Gpu gpu;
   KernelFile file("cutlass/convolution-sm80.ptx");

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel kept as PTX. Its first lines are comments that say how it is launched:
+// A kernel as PTX, which others/make wrote. Its first lines are comments that say how it is launched:
 //
 //   kernel NAME threads N shared BYTES
 //   grid 2x1x1 cluster 1x1x1            and what follows: only where a host program of others was recorded
@@ -23,6 +23,11 @@
 #include <map>
 #include <sstream>
 
+/// Ends a test whose file was left out.
+#define SKIP_WITHOUT(name)                                                                                             \
+  if (std::string reason = others::KernelFile::skipped(name); !reason.empty())                                         \
+  GTEST_SKIP() << (name) << ": " << reason
+
 namespace others {
 
 struct KernelFile {
@@ -32,10 +37,24 @@ struct KernelFile {
   size_t workspace = 0;
   std::map<unsigned, std::vector<uint8_t>> data;
 
+  static std::string path(const std::string &name) {
+    return std::string(PTXSIM_OTHERS) + "/" + name;
+  }
+
+  /// Why the file was not made, empty if it was. Without nvcc CUTLASS's are not.
+  static std::string skipped(const std::string &name) {
+    if (name.rfind("cutlass/", 0) != 0 || std::ifstream(path(name)))
+      return "";
+    std::string reason = "nobody made it";
+    std::ifstream file(path("skipped"));
+    std::getline(file, reason);
+    return reason;
+  }
+
   explicit KernelFile(const std::string &name) {
-    std::ifstream file(std::string(PTXSIM_TEST_DATA) + "/others/" + name);
+    std::ifstream file(path(name));
     if (!file)
-      ADD_FAILURE() << "no file " << name;
+      ADD_FAILURE() << "no file " << path(name) << "; see others/make";
     std::string line;
     while (file.peek() == '/' && std::getline(file, line)) {
       std::istringstream words(line.substr(2));

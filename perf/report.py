@@ -44,63 +44,124 @@ def rate(line):
     """Of the resource that limits: FLOP/s where that floor is higher, else B/s."""
     flops, moved = line.get("flops_per_s"), line.get("bytes_per_s")
     ceilings = line.get("ceilings")
-    if flops and (not ceilings or flops / ceilings["flops_per_s"] >= (moved or 0) / ceilings["bytes_per_s"]):
+    most = ceilings and ceilings.get(line.get("ceiling", "flops_per_s"))
+    if flops and (not most or flops / most >= (moved or 0) / ceilings["bytes_per_s"]):
         return f"{flops * 1e-12:.3g} TFLOP/s"
     return f"{moved * 1e-9:.4g} GB/s" if moved else ""
 
 
 def peer_names(lines):
-    return list(dict.fromkeys(name for line in lines for name in line["peers"]))
+    return list(dict.fromkeys(name for line in lines for name in line.get("peers", {})))
 
 
 def peer_cell(line, name):
-    peer = line["peers"].get(name)
+    peer = line.get("peers", {}).get(name)
     if peer is None:
         return ""
     if "ratio" not in peer:
         return peer["error"][:40]
-    mark = "" if peer["verdict"] == "ok" else f" ({peer['verdict']})"
-    return f"{seconds(peer['median_s'])}, {peer['ratio']:.2f}×{mark}"
+    marks = [peer["verdict"]] if peer["verdict"] != "ok" else []
+    if peer.get("tuned"):
+        marks.append(f"{peer['ratio_tuned']:.2f}× of ours tuned" if "ratio_tuned" in peer else "tuned, ours is not")
+    return f"{seconds(peer['median_s'])}, {peer['ratio']:.2f}×" + (f" ({'; '.join(marks)})" if marks else "")
+
+
+def target_of(line):
+    return line["config"]["target"]
+
+
+def by_problem(lines):
+    """[{target: line}] per problem, in the order of the lines; a later line of a problem replaces an earlier one."""
+    problems = {}
+    for line in lines:
+        problems.setdefault((line["problem"]["function"], *line["problem"]["inputs"]), {})[target_of(line)] = line
+    return list(problems.values())
+
+
+def ours_cells(line):
+    """Verdict, median, spread, rate and share of the floor."""
+    if line is None:
+        return [""] * 5
+    if "median_s" not in line:
+        return [f"{line['verdict']}: {line.get('error', '')[:60]}", "", "", "", ""]
+    tuned = line.get("tuned", {})
+    median = seconds(line["median_s"]) + (f" (tuned {seconds(tuned['median_s'])})" if "median_s" in tuned else "")
+    share = f"{100 * line['share']:.1f} %" if "share" in line else ""
+    return [line["verdict"], median, f"{100 * line['spread']:.0f} %", rate(line), share]
 
 
 def table(lines):
-    names = peer_names(lines)
-    head = ["problem", "verdict", "median", "spread", "", "of the floor", *[f"{name}, ratio" for name in names]]
+    """A row per problem, the columns of each target, then those of its peers."""
+    targets = list(dict.fromkeys(map(target_of, lines)))
+    peers = {target: peer_names([line for line in lines if target_of(line) == target]) for target in targets}
+    head = ["problem"]
+    for target in targets:
+        of = f" (`{target}`)" if len(targets) > 1 else ""
+        head += ["verdict" + of, "median" + of, "spread", "", "of the floor"]
+        head += [f"{name}, ratio{of}" for name in peers[target]]
     rows = [head, ["---"] * len(head)]
-    for line in lines:
-        share = f"{100 * line['share']:.1f} %" if "share" in line else ""
-        rows.append([f"`{line['problem']['function']}`", line["verdict"], seconds(line["median_s"]),
-                     f"{100 * line['spread']:.0f} %", rate(line), share, *[peer_cell(line, name) for name in names]])
+    for problem in by_problem(lines):
+        row = [f"`{next(iter(problem.values()))['problem']['function']}`"]
+        for target in targets:
+            line = problem.get(target)
+            row += ours_cells(line) + [peer_cell(line, name) if line else "" for name in peers[target]]
+        rows.append(row)
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def contenders(lines):
+    """{label: {problem number: (line of ours, seconds)}}: a target's own, then its peers'."""
+    targets = list(dict.fromkeys(map(target_of, lines)))
+    result = {}
+    for target in targets:
+        of = f" {target}" if len(targets) > 1 else ""
+        for row, problem in enumerate(by_problem(lines)):
+            line = problem.get(target, {})
+            if "median_s" not in line:
+                continue
+            result.setdefault("tilewright" + of, {})[row] = line, line["median_s"]
+            if "median_s" in line.get("tuned", {}):
+                result.setdefault("tilewright tuned" + of, {})[row] = line, line["tuned"]["median_s"]
+            for name, peer in line["peers"].items():
+                if "median_s" in peer:
+                    result.setdefault(name + of, {})[row] = line, peer["median_s"]
+    return result
+
+
 def picture(lines, title, path):
-    """Times over ours, a bar per contender: 1 is ours, longer is slower."""
+    """A bar per contender: the share of the floor, or the speed, where the first of ours is 1. False where there is nothing
+    to hold ours against."""
+    floors = all("floor_s" in line for line in lines)
+    bars = contenders(lines)
+    if not floors and len(bars) < 2:
+        return False
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "tilewright"
     from matplotlib import pyplot
 
-    names = ["tilewright", *peer_names(lines)]
-    height = 0.8 / len(names)
-    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.3 * len(lines) * max(2, len(names) * 0.7)))
-    for i, name in enumerate(names):
-        rates = [1 / line["median_s"] if not i else
-                 1 / line["peers"].get(name, {}).get("median_s", float("inf")) for line in lines]
-        best = [line.get("floor_s") or line["median_s"] for line in lines]
-        axes.barh([row + i * height for row in range(len(lines))], [r * b for r, b in zip(rates, best)], height, label=name)
-    axes.set_yticks([row + 0.4 - height / 2 for row in range(len(lines))],
-                    [line["problem"]["function"] + ("" if line["verdict"] == "ok" else " (WRONG)") for line in lines])
+    problems = by_problem(lines)
+    height = 0.8 / len(bars)
+    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.3 * len(problems) * max(2, len(bars) * 0.7)))
+    first = [next((line["median_s"] for line in problem.values() if "median_s" in line), 0) for problem in problems]
+    for i, (name, rows) in enumerate(bars.items()):
+        axes.barh([row + i * height for row in rows],
+                  [(line["floor_s"] if floors else first[row]) / taken for row, (line, taken) in rows.items()], height,
+                  label=name)
+    labels = [(next(iter(problem.values())), all(line["verdict"] == "ok" for line in problem.values()))
+              for problem in problems]
+    axes.set_yticks([row + 0.4 - height / 2 for row in range(len(problems))],
+                    [line["problem"]["function"] + ("" if good else " (WRONG)") for line, good in labels])
     axes.invert_yaxis()
-    floors = all("floor_s" in line for line in lines)
-    axes.set_xlabel("share of the measured ceiling" if floors else "speed, ours = 1")
+    axes.set_xlabel("share of the measured ceiling" if floors else f"speed, {next(iter(bars))} = 1")
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_title(title)
     axes.legend(loc="lower right")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
+    return True
 
 
 def counts(folder):
@@ -133,9 +194,12 @@ def page(folder, output, pictures):
     for (suite, device), group in groups.items():
         first = group[0]
         text += [f"## {suite} on {device}", "",
-                 f"{first['driver']}; target `{first['config']['target']}`; version {first['version']}; peers in {first['framework']}.", ""]
-        if "ceilings" in first:
-            c = first["ceilings"]
+                 "; ".join([first["driver"], "target " + ", ".join(f"`{t}`" for t in dict.fromkeys(map(target_of, group))),
+                           f"version {first['version']}", *(f"peers in {name}" for name in dict.fromkeys(
+                               line["framework"] for line in group if line.get("peers")))]) + ".", ""]
+        measured = [line["ceilings"] for line in group if "ceilings" in line]
+        if measured:
+            c = measured[0]
             text += [f"Measured ceilings: {c['flops_per_s'] * 1e-12:.0f} TFLOP/s (the library's product of 8192³ halves), "
                      f"{c['mma_flops_per_s'] * 1e-12:.0f} TFLOP/s (mma.sync alone), {c['bytes_per_s'] * 1e-12:.2f} TB/s (copy).", ""]
         clocks = [line["clocks"] for line in group if line.get("clocks")]
@@ -144,7 +208,8 @@ def page(folder, output, pictures):
         text += [table(group), ""]
         if pictures:
             name = f"{suite}-{device.replace(':', '')}.svg"
-            picture(group, f"{suite} on {device}", output / name)
+            if not picture(group, f"{suite} on {device}", output / name):
+                continue
             text += [f"![{suite} on {device}]({name})", ""]
     return "\n".join(text)
 

@@ -86,7 +86,8 @@ tilewright_status *tilewright_instance_devices(tilewright_instance *instance,
     for (size_t i = 0; i < capacity && i < *count; ++i) {
       const DeviceInfo &info = instance->devices[i];
       infos[i] = {info.name.c_str(), info.description.c_str(), info.available,
-                  info.reason.c_str(), info.target.c_str()};
+                  info.reason.c_str(), info.target.c_str(), info.automatic,
+                  info.uuid.c_str()};
     }
     return Status::ok();
   });

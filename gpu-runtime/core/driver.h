@@ -329,6 +329,10 @@ struct DeviceInfo {
   std::string reason; // why not, when not
   std::string target; // text for the compiler's --target=, where the driver's
                       // name does not name all that the device can do
+  std::string uuid; // 32 hexadecimal digits that tell one device of a kind from
+                    // another; empty where the driver does not say
+  bool isCpu = false; // computes on this machine's CPU, whatever its driver
+  int32_t automatic = 0; // place in the order of "auto", from 1; 0: never
 };
 
 /// How a driver is found; every field may be left empty.

@@ -117,6 +117,21 @@ void Instance::load(Entry &entry) {
         {entry.name, entry.name, false, "the driver has no devices"});
 }
 
+std::vector<std::pair<Instance::Entry *, uint32_t>> Instance::order() {
+  // A Vulkan driver on the CPU is many times slower than the driver cpu.
+  std::vector<std::pair<Entry *, uint32_t>> result, emulated;
+  for (Entry &entry : entries) {
+    if (!entry.automatic)
+      continue;
+    load(entry);
+    for (uint32_t i = 0; i < entry.found.size(); ++i)
+      if (entry.found[i].available)
+        (entry.found[i].isCpu ? emulated : result).push_back({&entry, i});
+  }
+  result.insert(result.end(), emulated.begin(), emulated.end());
+  return result;
+}
+
 std::vector<DeviceInfo> Instance::devices() {
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<DeviceInfo> result;
@@ -124,20 +139,21 @@ std::vector<DeviceInfo> Instance::devices() {
     load(entry);
     result.insert(result.end(), entry.found.begin(), entry.found.end());
   }
+  int32_t place = 0;
+  for (auto [entry, index] : order()) {
+    ++place;
+    for (DeviceInfo &info : result)
+      if (info.name == entry->found[index].name)
+        info.automatic = place;
+  }
   return result;
 }
 
 std::vector<std::string> Instance::automatic() {
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<std::string> result;
-  for (Entry &entry : entries) {
-    if (!entry.automatic)
-      continue;
-    load(entry);
-    for (size_t i = 0; i < entry.found.size(); ++i)
-      if (entry.found[i].available)
-        result.push_back(entry.name + ":" + std::to_string(i));
-  }
+  for (auto [entry, index] : order())
+    result.push_back(entry->name + ":" + std::to_string(index));
   return result;
 }
 

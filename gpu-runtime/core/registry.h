@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tilewright::runtime {
@@ -38,7 +39,8 @@ public:
 
   /// Every device of every driver, and drivers that have none, with reasons.
   std::vector<DeviceInfo> devices();
-  /// "auto" (the first of cuda, vulkan, cpu that opens), "cuda", "cuda:1", …
+  /// "auto" (the first of cuda, vulkan on a GPU, cpu, vulkan on the CPU that
+  /// opens), "cuda", "cuda:1", …
   Status open(const std::string &name, std::shared_ptr<Device> &result);
   /// A device over what the caller has: `adopt` makes it with the driver.
   using Adopt = std::function<Status(Driver &, DeviceInfo &,
@@ -65,6 +67,8 @@ private:
   };
   static bool lacksSimulator(const Entry &entry);
   void load(Entry &entry);
+  /// The available devices that "auto" goes through.
+  std::vector<std::pair<Entry *, uint32_t>> order();
   Status openEntry(Entry &entry, uint32_t index,
                    std::shared_ptr<Device> &result);
   std::string names() const;

@@ -84,10 +84,14 @@ Sha256Digest sha256(const void *data, size_t size) {
 }
 
 std::string toHex(const Sha256Digest &digest) {
+  return toHex(digest.data(), digest.size());
+}
+
+std::string toHex(const uint8_t *bytes, size_t size) {
   std::string text;
-  for (uint8_t byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
+  for (size_t i = 0; i < size; ++i) {
+    text += "0123456789abcdef"[bytes[i] >> 4];
+    text += "0123456789abcdef"[bytes[i] & 15];
   }
   return text;
 }

@@ -17,6 +17,7 @@ using Sha256Digest = std::array<uint8_t, 32>;
 Sha256Digest sha256(const void *data, size_t size);
 /// Lower-case hexadecimal.
 std::string toHex(const Sha256Digest &digest);
+std::string toHex(const uint8_t *bytes, size_t size);
 
 } // namespace tilewright::runtime
 

@@ -4,6 +4,8 @@
 
 bytes_per_s        a copy of 2 GiB, bytes read and bytes written
 flops_per_s        the fastest product of 8192 x 8192 halves of the framework's library
+i8_flops_per_s, f32_flops_per_s, f64_flops_per_s
+                   its product of bytes with i32 sums, of f32 without tf32, of f64 (4096 x 4096); absent where it has none
 mma_flops_per_s    nothing but mma.sync m16n8k16 in registers, on every multiprocessor: what kernels for sm_80
                    can reach on this chip
 """
@@ -86,4 +88,14 @@ def measure(torch):
     for dtype in (torch.float16, torch.bfloat16):
         a, b = (torch.randn(8192, 8192, device="cuda").to(dtype) for _ in range(2))
         products[str(dtype)] = 2 * 8192**3 / fastest(torch, lambda: a @ b)
-    return {"bytes_per_s": copied, "flops_per_s": max(products.values()), "mma_flops_per_s": measure_mma(torch)}
+    a, b = (torch.randint(-128, 128, (8192, 8192), device="cuda", dtype=torch.int8) for _ in range(2))
+    others = {}
+    try:
+        others["i8_flops_per_s"] = 2 * 8192**3 / fastest(torch, lambda: torch._int_mm(a, b))
+    except RuntimeError:  # this card or version has no such product
+        pass
+    torch.backends.cuda.matmul.allow_tf32 = False
+    for name, dtype, size in (("f32", torch.float32, 8192), ("f64", torch.float64, 4096)):
+        a, b = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
+        others[name + "_flops_per_s"] = 2 * size**3 / fastest(torch, lambda: a @ b, count=5)
+    return {**others, "bytes_per_s": copied, "flops_per_s": max(products.values()), "mma_flops_per_s": measure_mma(torch)}

@@ -7,17 +7,23 @@
 
 Each argument is a suite's folder (see suite.py) with NAME.tw beside its problems, or --artifacts=DIR has them. On CUDA the
 peers work on the same inputs in the same queue, by turns (contest.py), and PyTorch must be there; elsewhere, and with
---no-peers, ours is timed alone, on inputs from NumPy. A line is of the schema of tilewright-run --json (its page), with
+--no-peers, ours is timed alone, on inputs from NumPy, and without PyTorch no ceiling is measured. A line is of the schema
+of tilewright-run --json (its page), with
 
     suite          the suite's name
+    uuid           of the device
     peers          per peer: verdict, median_s, min_s, spread, count, enqueue_s; ratio = its median / ours: above 1 ours
-                   is faster; or error
+                   is faster; or error. `tuned` marks a peer that tried several configs for this problem: it is held
+                   against ours tuned, `ratio_tuned`, and one that did not against ours as compiled, `ratio`
+    tuned          ours from --tuned=DIR, the same suites compiled with pinned configs: verdict, artifact, median_s, ...
     ceilings       what this device did at most in this run (ceilings.py)
+    ceiling        which of them limits the operations: that of the operands' type
     floor_s, share the time that the work takes at the ceilings, and that over the median
     clocks         of the card, right after
     rotated        how many sets of inputs took turns, so that no cache holds them
 
-A problem that FILE has already is not run again: a run that was cut off goes on. --budget stops it in time.
+A problem whose run fails has the verdict `error` and the message, and the others go on. A problem that FILE has already, of
+the same artifact on the same device, is not run again: a run that was cut off goes on. --budget stops it in time.
 """
 
 import argparse
@@ -42,6 +48,7 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suites", nargs="+", type=pathlib.Path, metavar="SUITE", help="folder of a suite")
     parser.add_argument("--artifacts", type=pathlib.Path, help="folder with NAME.tw per suite (each suite's own)")
+    parser.add_argument("--tuned", type=pathlib.Path, help="folder with NAME.tw per suite, of pinned configs")
     parser.add_argument("--library", default=str(ROOT / "build/lib/libtilewright.so"), help="%(default)s")
     parser.add_argument("--device", default="cuda", help="%(default)s")
     parser.add_argument("--target", help="of the artifact (the first that the device runs)")
@@ -53,8 +60,14 @@ def parse():
     return parser.parse_args()
 
 
+def key_of(line):
+    """What makes a measurement another one. A device that has no UUID is told by its description."""
+    return (line.get("suite"), line["problem"]["function"], line.get("artifact"), line["config"]["target"], line["device"],
+            line.get("uuid") or line.get("driver"), line.get("tuned", {}).get("artifact"))
+
+
 def done_before(path):
-    """What a results file has: (suite, function, device, target)."""
+    """What a results file has, by key_of."""
     if not path.exists():
         return set()
     found = set()
@@ -63,7 +76,7 @@ def done_before(path):
             line = json.loads(text)
         except json.JSONDecodeError:  # cut off
             continue
-        found.add((line.get("suite"), line["problem"]["function"], line["device"], line["config"]["target"]))
+        found.add(key_of(line))
     return found
 
 
@@ -94,49 +107,87 @@ def prepare_peers(place, peers, problem, sets, reference):
 def shares(line, work, ceilings):
     """Floor and share of it, where the work and the ceilings are known."""
     flops, moved = work
-    median = line["median_s"]
+    median, name = line["median_s"], line["ceiling"]
     line["flops_per_s"] = None if flops is None else flops / median
     line["bytes_per_s"] = None if moved is None else moved / median
     if not ceilings:
         return
     line["ceilings"] = ceilings
-    floor = max((flops or 0) / ceilings["flops_per_s"], (moved or 0) / ceilings["bytes_per_s"])
+    if flops and name not in ceilings:
+        return
+    floor = max((flops or 0) / ceilings[name] if flops else 0, (moved or 0) / ceilings["bytes_per_s"])
     line["floor_s"], line["share"] = floor, floor / median
 
 
-def run_problem(arguments, place, program, peers, suite, problem, ceilings):
-    """The line of one problem."""
+def ceiling_of(problem):
+    """The name of the ceiling of a problem's operations: of the widest type that its tensors multiply in."""
+    types = {x.dtype for x in problem.inputs if len(x.dims) > 1} or {x.dtype for x in problem.inputs}
+    for kind in ("f64", "f32"):
+        if kind in types:
+            return kind + "_flops_per_s"
+    return "i8_flops_per_s" if types <= {"i8", "i4"} else "flops_per_s"
+
+
+def begin_line(device, program, suite, problem, tuned):
+    """What a line says whatever comes of it."""
+    line = {"schema": SCHEMA, "version": device.library.version, "suite": suite, "program": f"{suite}.tw",
+            "artifact": program.hash, "problem": {"function": problem.function, "inputs": [str(x) for x in problem.inputs]},
+            "config": {"target": program.target}, "device": device.name, "uuid": device.uuid,
+            "driver": device.description, "check": "f64 reference", "outputs": []}
+    if tuned:
+        line["tuned"] = {"artifact": tuned.hash}
+    return line
+
+
+def bind(place, program, problem, sets):
+    return [program.bind(problem.function, [place.view(t, x.dtype) for t, x in zip(inputs, problem.inputs)])
+            for inputs in sets]
+
+
+def run_problem(arguments, place, program, tuned, peers, problem, ceilings, line):
+    """Completes the line of one problem."""
     total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4, "i8": 1}.get(x.dtype, 2) for x in problem.inputs)
     rotated = max(1, min(16, math.ceil(place.working_set() / total)))
     sets = [[place.random(type(x)(x.dims, x.dtype, x.seed + 1000 * i)) for x in problem.inputs] for i in range(rotated)]
-    calls = [program.bind(problem.function, [place.view(t, x.dtype) for t, x in zip(inputs, problem.inputs)])
-             for inputs in sets]
+    calls = bind(place, program, problem, sets)
     place.stream.synchronize()
     device = place.device
     device.set_poison(True)
     result = calls[0](place.stream)[0]
     place.stream.synchronize()
     reference = peers.reference(problem.function, *[place.wide(t, x.dtype) for t, x in zip(sets[0], problem.inputs)])
-    line = {"schema": SCHEMA, "version": device.library.version, "suite": suite, "program": f"{suite}.tw",
-            "artifact": program.hash, "problem": {"function": problem.function, "inputs": [str(x) for x in problem.inputs]},
-            "config": {"target": program.target, "launches": program.launches(calls[0], place.stream)},
-            "device": device.name, "driver": device.description, "check": "f64 reference",
-            "verdict": verdict(place, reference, place.fetch(result)), "outputs": []}
+    line["config"]["launches"] = program.launches(calls[0], place.stream)
+    line["verdict"] = verdict(place, reference, place.fetch(result))
+    line["ceiling"] = ceiling_of(problem)
+    ours = {"": lambda turn: calls[turn % rotated](place.stream)}
+    if tuned:
+        tuned_calls = bind(place, tuned, problem, sets)
+        result = tuned_calls[0](place.stream)[0]
+        place.stream.synchronize()
+        line["tuned"].update(verdict=verdict(place, reference, place.fetch(result)),
+                             launches=tuned.launches(tuned_calls[0], place.stream))
+        ours["tuned"] = lambda turn: tuned_calls[turn % rotated](place.stream)
     device.set_poison(False)
     use = peers.PEERS if place.peers and not arguments.no_peers else {}
     contenders, reports = prepare_peers(place, use, problem, sets, reference)
     del reference, result
-    times = contest(device, place.stream,
-                    {"": lambda turn: calls[turn % rotated](place.stream), **contenders}, arguments.seconds)
+    times = contest(device, place.stream, {**ours, **{"peer " + name: call for name, call in contenders.items()}},
+                    arguments.seconds)
     line.update(times[""])
+    if tuned:
+        line["tuned"].update(times["tuned"])
     for name in contenders:
-        reports[name].update(times[name], ratio=times[name]["median_s"] / line["median_s"])
+        peer = times["peer " + name]
+        reports[name].update(peer, tuned=name in getattr(peers, "TUNED", ()), ratio=peer["median_s"] / line["median_s"])
+        if tuned:
+            reports[name]["ratio_tuned"] = peer["median_s"] / line["tuned"]["median_s"]
     line.update(rotated=rotated, framework=place.name, peers=reports, clocks=place.clocks())
     shares(line, program.work(problem.function, calls[0].views), ceilings)
-    return line
 
 
 def describe(line):
+    if line["verdict"] == "error":
+        return f"{line['suite']}/{line['problem']['function']:<28} error: {line['error']}"
     text = f"{line['suite']}/{line['problem']['function']:<28} {line['verdict']:<9} {line['median_s'] * 1e6:10.1f} us"
     if line.get("flops_per_s"):
         text += f" {line['flops_per_s'] * 1e-9:9.1f} GFLOP/s"
@@ -144,48 +195,70 @@ def describe(line):
         text += f" {line['bytes_per_s'] * 1e-9:7.1f} GB/s"
     if "share" in line:
         text += f" {100 * line['share']:5.1f} % of the floor"
+    if "tuned" in line:
+        text += f"  tuned {line['tuned']['median_s'] * 1e6:.1f} us ({line['tuned']['verdict']})"
     for name, peer in line["peers"].items():
-        text += f"  {name} {peer['ratio']:.2f}x ({peer['verdict']})" if "ratio" in peer else f"  {name}: {peer['error'][:60]}"
+        text += f"  {name} {peer['ratio']:.2f}x{' tuned' * peer['tuned']} ({peer['verdict']})" if "ratio" in peer else f"  {name}: {peer['error'][:60]}"
     return text
+
+
+def open_place(arguments, library):
+    """The device, and where its tensors live."""
+    device = library.open(arguments.device)
+    if not device.name.startswith("cuda") or arguments.no_peers:
+        return HostPlace(device)
+    import torch
+
+    torch.cuda.init()
+    return TorchPlace(device)
+
+
+def load_hashed(device, path, target):
+    program = device.load(path, target)
+    program.hash = hashlib.sha256(path.read_bytes()).hexdigest()
+    return program
 
 
 def main():
     arguments = parse()
     library = runtime.Library(arguments.library)
-    device = library.open(arguments.device)
-    on_cuda = device.name.startswith("cuda")
-    if on_cuda:
-        import torch
-
-        torch.cuda.init()
-    place = TorchPlace(device) if on_cuda else HostPlace(device)
+    place = open_place(arguments, library)
+    device = place.device
     print(f"{device.name}: {device.description}; {place.name}", flush=True)
     ceilings = None
-    if on_cuda:
+    if place.peers:
         from ceilings import measure
 
         ceilings = measure(place.torch)
         print("ceilings: " + ", ".join(f"{k} {v:.4g}" for k, v in ceilings.items()), flush=True)
     finished, begin, bad = done_before(arguments.json), time.monotonic(), 0
     for folder in arguments.suites:
-        suite = folder.resolve().name
-        path = (arguments.artifacts or folder) / f"{suite}.tw"
-        program, peers = device.load(path, arguments.target), load_peers(folder)
-        program.hash = hashlib.sha256(path.read_bytes()).hexdigest()
+        suite, peers, loaded = folder.resolve().name, load_peers(folder), None
         for problem in read_problems(folder / "problems.txt"):
             if arguments.problems not in problem.function:
                 continue
-            if (suite, problem.function, device.name, program.target) in finished:
+            if not loaded:  # again after an error, which may have lost the device
+                loaded = [load_hashed(place.device, where / f"{suite}.tw", arguments.target)
+                          for where in (arguments.artifacts or folder, arguments.tuned) if where]
+            program, tuned = loaded[0], loaded[1] if arguments.tuned else None
+            line = begin_line(place.device, program, suite, problem, tuned)
+            if key_of(line) in finished:
                 print(f"{suite}/{problem.function}: in {arguments.json} already", flush=True)
                 continue
             if time.monotonic() - begin > arguments.budget:
                 print(f"stopped: {arguments.budget:.0f} s are over; run again to go on", flush=True)
                 return 1
-            line = run_problem(arguments, place, program, peers, suite, problem, ceilings)
+            try:
+                run_problem(arguments, place, program, tuned, peers, problem, ceilings, line)
+            except (RuntimeError, MemoryError) as error:
+                line.update(verdict="error", error=str(error).split("\n")[0])
             with arguments.json.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(describe(line), flush=True)
             bad += line["verdict"] != "ok"
+            if line["verdict"] == "error":
+                place = loaded = program = tuned = None
+                place = open_place(arguments, library)
     return 2 if bad else 0
 
 

@@ -37,6 +37,12 @@ class _Value(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int), ("view", ctypes.c_void_p), ("bits", ctypes.c_uint64)]
 
 
+class _DeviceInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("description", ctypes.c_char_p), ("available", ctypes.c_int32),
+                ("reason", ctypes.c_char_p), ("target", ctypes.c_char_p), ("automatic", ctypes.c_int32),
+                ("uuid", ctypes.c_char_p)]
+
+
 class _Work(ctypes.Structure):
     _fields_ = [("flops", ctypes.c_int64), ("bytes", ctypes.c_int64)]
 
@@ -84,6 +90,14 @@ class Library:
         self.do(name, *arguments, ctypes.byref(handle))
         return handle
 
+    def uuids(self):
+        """Device names and what tells their devices apart; "" where a driver does not say."""
+        count = ctypes.c_size_t()
+        self.do("instance_devices", self.handle, ctypes.c_size_t(0), None, ctypes.byref(count))
+        infos = (_DeviceInfo * count.value)()
+        self.do("instance_devices", self.handle, count, infos, ctypes.byref(count))
+        return {info.name.decode(): info.uuid.decode() for info in infos}
+
     def open(self, name):
         return Device(self, self.make("device_open", self.handle, name.encode()))
 
@@ -109,6 +123,10 @@ class Device(_Object):
     @property
     def description(self):
         return self.library.c.tilewright_device_description(self.handle).decode()
+
+    @property
+    def uuid(self):
+        return self.library.uuids().get(self.name, "")
 
     def fact(self, key):
         return self.library.c.tilewright_device_fact(self.handle, key.encode())

@@ -7,6 +7,7 @@
       problems.txt   a problem a line, as arguments of tilewright-run
       peers.py       reference(function, *inputs): what is right, and how far off a right answer may be
                      PEERS: {name: make}, make(function, inputs, result_type) gives a call without arguments
+                     TUNED, where there are any: the names of those that try several configs for each problem
 """
 
 import dataclasses

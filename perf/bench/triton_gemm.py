@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A product in Triton for CUDA, tuned over a few tiles: grouped blocks, masked k, f32 sums."""
+"""A product in Triton for CUDA: grouped blocks, masked k, f32 sums; tuned over a few tiles, or with one that fits most."""
 
 import torch
 import triton
@@ -11,9 +11,11 @@ CONFIGS = [triton.Config(dict(BM=bm, BN=bn, BK=bk, GROUP=8), num_warps=warps, nu
                                              (64, 128, 64, 4, 4), (64, 64, 64, 4, 4), (16, 128, 128, 4, 4), (16, 64, 128, 4, 5)]]
 
 
-@triton.autotune(CONFIGS, key=["M", "N", "K"])
+DEFAULT = CONFIGS[2]
+
+
 @triton.jit
-def kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+def plain(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     block, batch = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
     band = block // (GROUP * columns)
@@ -32,14 +34,21 @@ def kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     tl.store(c + batch * M * N + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
 
 
-def product(a, b):
+kernel = triton.autotune(CONFIGS, key=["M", "N", "K"])(plain)
+
+
+def product(a, b, tuned=True):
     """A call that multiplies a and b, two matrices or two batches of them; it allocates its result, as ours does."""
     *batch, m, k = a.shape
     n = b.shape[-1]
 
     def call():
         c = torch.empty((*batch, m, n), device=a.device, dtype=torch.float32)
-        kernel[lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]), *(batch or [1]))](a, b, c, m, n, k)
+        grid = lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]), *(batch or [1]))
+        if tuned:
+            kernel[grid](a, b, c, m, n, k)
+        else:
+            plain[grid](a, b, c, m, n, k, **DEFAULT.kwargs, num_warps=DEFAULT.num_warps, num_stages=DEFAULT.num_stages)
         return c
 
     return call

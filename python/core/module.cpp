@@ -35,6 +35,7 @@ tilewright_instance *instance() {
 struct DeviceInfo {
   std::string name, description, reason, target;
   bool available;
+  int32_t automatic;
 };
 
 std::vector<DeviceInfo> devices() {
@@ -46,7 +47,7 @@ std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> result;
   for (const tilewright_device_info &info : infos)
     result.push_back({info.name, info.description, info.reason, info.target,
-                      info.available != 0});
+                      info.available != 0, info.automatic});
   return result;
 }
 
@@ -115,6 +116,9 @@ void bindDevices(nb::module_ &module) {
       .def_ro("description", &DeviceInfo::description)
       .def_ro("available", &DeviceInfo::available)
       .def_ro("reason", &DeviceInfo::reason, "Why not, when not available.")
+      .def_ro("automatic", &DeviceInfo::automatic,
+              "Place in the order in which \"auto\" tries devices, from 1; 0: "
+              "it does not try this one.")
       .def_ro("target", &DeviceInfo::target,
               "Text for compile(target=...) that names the device's matrix "
               "units; often empty.")

@@ -3,6 +3,7 @@
 """Programs that the tests share, compiled once, and the devices they run on."""
 
 import ctypes
+import os
 
 import pytest
 import tilewright
@@ -73,13 +74,25 @@ func.func @choose(%mask: tensor<?xi1>, %x: tensor<?xi8>) -> tensor<?xi8> {
 TARGETS = ["cuda:sm_80", "vulkan", "cpu"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """What the compiler of this build makes, and no other."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before
+
+
 @pytest.fixture(scope="session")
-def add():
+def add(own_cache):
     return tilewright.compile(ADD, target=TARGETS)
 
 
 @pytest.fixture(scope="session")
-def many():
+def many(own_cache):
     return tilewright.compile(MANY, target=TARGETS)
 
 

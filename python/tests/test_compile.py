@@ -11,6 +11,7 @@ import time
 import pytest
 import tilewright
 from conftest import ADD
+from tilewright import _compiler
 
 
 def test_text_path_and_targets(tmp_path, add):
@@ -85,6 +86,39 @@ def test_bad_artifacts(add):
     program = tilewright.load(damaged)
     with pytest.raises(tilewright.CorruptArtifactError):
         program.on("cpu")
+
+
+def test_programs_are_compiled_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    calls = tmp_path / "calls"
+    counting = tmp_path / "counting"
+    counting.write_text(f'#!/bin/sh\necho >>{calls}\necho "a remark" >&2\nexec "{_compiler.find_compiler()}" "$@"\n')
+    os.chmod(counting, stat.S_IRWXU)
+    monkeypatch.setenv("TILEWRIGHT_COMPILE", str(counting))
+
+    def compiled(source=ADD, **options):
+        program = tilewright.compile(source, **{"target": "cpu", **options})
+        assert program.diagnostics.startswith("a remark")
+        return program.artifact, len(calls.read_text())
+
+    first, _ = compiled()
+    assert compiled() == (first, 1)
+    assert compiled(cache=False) == (first, 2)
+    assert compiled(fp="ftz")[1] == 3
+    assert compiled(ADD + "\n")[1] == 4
+    path = tmp_path / "add.mlir"
+    path.write_text(ADD)
+    assert [compiled(path)[1] for _ in range(2)] == [5, 5]
+    path.write_text(ADD + "\n")
+    assert compiled(path)[1] == 6
+    os.utime(counting, (1, 1))
+    assert compiled()[1] == 7
+    # What fails is tried again.
+    for _ in range(2):
+        with pytest.raises(tilewright.CompileError):
+            tilewright.compile("func.func @f(", target="cpu")
+    assert len(calls.read_text()) == 9
+    assert not [name for name in os.listdir(tmp_path / "cache/tilewright") if not name.endswith((".tw", ".log"))]
 
 
 def test_endless_and_huge_files(tmp_path, add):

@@ -9,9 +9,11 @@ import contextlib
 import io
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -20,6 +22,7 @@ sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf")]
 
 import contest
 import report
+import run as bench_run
 import suite
 
 
@@ -49,9 +52,10 @@ class Small(unittest.TestCase):
         cls.folder.cleanup()
 
     @classmethod
-    def bench(cls, device):
+    def bench(cls, device, *more):
         return run(sys.executable, ROOT / "perf/bench/run.py", f"--library={BUILD}/lib/libtilewright.so",
-                   f"--device={device}", "--seconds=0.01", f"--json={cls.results}", f"--artifacts={cls.work}", HERE / "small")
+                   f"--device={device}", "--seconds=0.01", f"--json={cls.results}", f"--artifacts={cls.work}", *more,
+                   HERE / "small")
 
     def lines(self):
         return [json.loads(line) for line in self.results.read_text().splitlines()]
@@ -84,8 +88,38 @@ class Small(unittest.TestCase):
                 (output / "README.md").write_text(report.page(self.work, output, True))
             pages.append({path.name: path.read_bytes() for path in output.iterdir()})
         self.assertEqual(pages[0], pages[1])
-        self.assertEqual(sorted(pages[0]), ["README.md", "small-cpu.svg", "small-ptxsim0.svg", "small-vulkan0.svg"])
+        self.assertEqual(sorted(pages[0]), ["README.md"])  # there is nobody to hold ours against
         self.assertIn("| mismatch |", pages[0]["README.md"].decode())
+
+    def test_other_artifacts_are_other_measurements(self):
+        before = self.results.read_text()
+        tuned = self.work / "tuned"
+        tuned.mkdir()
+        shutil.copy(self.work / "small.tw", tuned / "small.tw")
+        done = self.bench("cpu", f"--tuned={tuned}", "--problems=bf16")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        line = json.loads(self.results.read_text().splitlines()[-1])
+        self.results.write_text(before)
+        self.assertEqual(line["tuned"]["verdict"], "ok")
+        self.assertGreater(line["tuned"]["median_s"], 0)
+        self.assertEqual(line["tuned"]["artifact"], line["artifact"])
+
+    def test_goes_on_after_an_error(self):
+        folder, results = self.work / "errors", self.work / "errors.jsonl"
+        shutil.copytree(HERE / "small", folder / "small")
+        problems = folder / "small/problems.txt"
+        # One that refuses its inputs before the others.
+        problems.write_text("--function=f16_64x96x128 --input=64x127xf16=random:1 --input=128x96xf16=random:2\n"
+                            + problems.read_text())
+        for _ in range(2):  # a restart does not stop there again
+            done = run(sys.executable, ROOT / "perf/bench/run.py", f"--library={BUILD}/lib/libtilewright.so",
+                       "--device=cpu", "--seconds=0.01", "--no-peers", f"--json={results}", f"--artifacts={self.work}",
+                       "--problems=f16", folder / "small")
+        self.assertIn("already", done.stdout)
+        lines = [json.loads(line) for line in results.read_text().splitlines()]
+        self.assertEqual([line["verdict"] for line in lines], ["error", "ok", "ok", "mismatch"])
+        self.assertIn("expected", lines[0]["error"])
+        self.assertIn("| error: ", report.table(lines))
 
     def test_missing_device(self):
         done = self.bench("cuda:7")
@@ -143,6 +177,42 @@ class Parts(unittest.TestCase):
         self.assertEqual(report.peer_cell(line, "a"), "2 µs, 0.50× (mismatch)")
         self.assertEqual(report.peer_cell(line, "b"), "no module")
         self.assertEqual(report.peer_cell(line, "c"), "")
+        line["peers"]["a"].update(tuned=True, ratio_tuned=0.75, verdict="ok")
+        self.assertEqual(report.peer_cell(line, "a"), "2 µs, 0.50× (0.75× of ours tuned)")
+
+    def test_a_column_per_target(self):
+        def line(target, median, function="f"):
+            return {"suite": "s", "problem": {"function": function, "inputs": []}, "config": {"target": target}, "device": "cpu",
+                    "driver": "d", "version": "v", "framework": "x", "verdict": "ok", "median_s": median, "spread": 0,
+                    "peers": {}}
+
+        rows = report.table([line("a", 1e-6), line("b", 2e-6), line("b", 3e-6, "g")]).splitlines()
+        self.assertIn("median (`a`)", rows[0])
+        self.assertIn("median (`b`)", rows[0])
+        self.assertEqual(rows[2], "| `f` | ok | 1 µs | 0 % |  |  | ok | 2 µs | 0 % |  |  |")
+        self.assertEqual(rows[3], "| `g` |  |  |  |  |  | ok | 3 µs | 0 % |  |  |")
+        bars = report.contenders([line("a", 1e-6), line("b", 2e-6)])
+        self.assertEqual({name: {row: taken for row, (_, taken) in rows.items()} for name, rows in bars.items()},
+                         {"tilewright a": {0: 1e-6}, "tilewright b": {0: 2e-6}})
+
+    def test_ceilings_are_of_the_operands_type(self):
+        for inputs, name in (("4x4xf16 4x4xf16", "flops_per_s"), ("4x4xi8 4x4xi8 4xf32", "i8_flops_per_s"),
+                             ("4x4xbf16 4x4xi8", "flops_per_s"), ("4x4xf32 4x4xf32", "f32_flops_per_s")):
+            made = tuple(suite.Input(tuple(map(int, word.split("x")[:-1])), word.split("x")[-1], 0)
+                         for word in inputs.split())
+            self.assertEqual(bench_run.ceiling_of(suite.Problem("f", made)), name)
+
+    def test_without_peers_torch_is_not_imported(self):
+        class Cuda:
+            name = "cuda:0"
+
+            def stream(self):
+                return None
+
+        arguments = types.SimpleNamespace(device="cuda", no_peers=True)
+        place = bench_run.open_place(arguments, types.SimpleNamespace(open=lambda name: Cuda()))
+        self.assertFalse(place.peers)
+        self.assertNotIn("torch", sys.modules)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,10 @@ std::string cacheFolder() {
   std::string folder =
       std::string(temporary && *temporary ? temporary : "/tmp") +
       "/tilewright-" + std::to_string(getuid());
-  if (!makeFolders(folder))
+  // In a folder of everybody's, somebody else's is not to be trusted.
+  struct stat info;
+  if (!makeFolders(folder) || lstat(folder.c_str(), &info) != 0 ||
+      info.st_uid != getuid())
     throw RunError("no folder for compiled programs: " + folder + ": " +
                    std::strerror(errno) + "; set XDG_CACHE_HOME");
   return folder;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 using namespace tilewright::run;
 
@@ -73,13 +74,14 @@ void printDevices(tilewright_instance *instance) {
 std::vector<std::string> candidates(const Run &run) {
   if (run.options.device != "auto")
     return {run.options.device};
-  std::vector<std::string> names;
-  for (const char *driver : {"cuda", "vulkan", "cpu"})
-    for (const tilewright_device_info &info : listDevices(&*run.instance))
-      if (info.available && std::string(info.name).compare(
-                                0, std::string(driver).size(), driver) == 0)
-        names.push_back(info.name);
-  return names;
+  std::map<int32_t, std::string> names;
+  for (const tilewright_device_info &info : listDevices(&*run.instance))
+    if (info.automatic)
+      names[info.automatic] = info.name;
+  std::vector<std::string> result;
+  for (const auto &[place, name] : names)
+    result.push_back(name);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

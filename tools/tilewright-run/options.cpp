@@ -32,7 +32,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   double atol = 0, rtol = 0;
   app.add_option("PROGRAM", options.program, "artifact (.tw), .mlir, or a kernel in .ptx");
   app.add_option("--device", options.device,
-                 "auto (cuda, then vulkan, then cpu), cpu, cuda[:i], "
+                 "auto (cuda, then vulkan, then cpu; vulkan on a CPU last), cpu, cuda[:i], "
                  "vulkan[:i], ptxsim")
       ->capture_default_str();
   app.add_flag("--list-devices", options.listDevices,

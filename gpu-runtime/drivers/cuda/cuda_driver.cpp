@@ -5,6 +5,8 @@
 // the simulator's library.
 #include "cuda_device.h"
 
+#include "core/sha256.h"
+
 namespace tilewright::runtime {
 
 namespace {
@@ -36,6 +38,10 @@ public:
       cuda::CUdevice device = 0;
       cuda::CUresult r = opened->cuDeviceGet(&device, i);
       info.available = r == cuda::CUDA_SUCCESS;
+      cuda::CUuuid uuid = {};
+      if (info.available && opened->cuDeviceGetUuid &&
+          opened->cuDeviceGetUuid(&uuid, device) == cuda::CUDA_SUCCESS)
+        info.uuid = toHex(uuid.bytes, sizeof(uuid.bytes));
       if (info.available)
         info.description = describe(*opened, device);
       else

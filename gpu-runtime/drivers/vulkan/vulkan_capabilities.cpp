@@ -221,8 +221,11 @@ static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
   VkPhysicalDeviceDriverProperties driver = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceIDProperties identity = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
   properties.pNext = &subgroup;
   subgroup.pNext = &maintenance3;
+  maintenance3.pNext = &identity;
   bool hasControl = caps.feature("subgroupSizeControl");
   if (hasControl) {
     control.pNext = properties.pNext;
@@ -235,6 +238,7 @@ static void querySubgroups(const VulkanLibrary &library, Capabilities &caps) {
     properties.pNext = &driver;
   }
   library.vkGetPhysicalDeviceProperties2(caps.physical, &properties);
+  std::copy_n(identity.deviceUUID, VK_UUID_SIZE, caps.uuid.begin());
 
   if (hasDriver && driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE)
     caps.facts["max_loop_iterations"] = 65535;

@@ -36,6 +36,7 @@
 
 #include "vulkan_library.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -59,6 +60,7 @@ struct Capabilities {
   VkPhysicalDeviceMemoryProperties memory;
   uint32_t version = 0; // min(instance, device)
   std::string driver;   // "llvmpipe Mesa 22.3.6"
+  std::array<uint8_t, VK_UUID_SIZE> uuid = {};
   std::set<std::string, std::less<>> extensions; // listed by the device
 
   uint32_t queueFamily = 0; // the one we use

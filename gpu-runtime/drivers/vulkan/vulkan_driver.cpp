@@ -4,6 +4,7 @@
 // The Vulkan driver: finds the loader and lists its devices.
 #include "vulkan_device.h"
 
+#include "core/sha256.h"
 #include "tilewright/tilewright.h"
 
 #include <mutex>
@@ -38,8 +39,11 @@ public:
       DeviceInfo &info = result.emplace_back();
       info.name = driverName + ":" + std::to_string(result.size() - 1);
       info.description = caps.description();
+      info.uuid = toHex(caps.uuid.data(), caps.uuid.size());
       if (!caps.shapes.empty())
         info.target = caps.target();
+      info.isCpu =
+          caps.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
       info.available = usable.isOk();
       info.reason = usable.message();
     }

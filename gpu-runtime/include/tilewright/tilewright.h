@@ -133,6 +133,10 @@ typedef struct tilewright_device_info {
   const char *reason;      /* why not, when not available */
   const char *target;      /* what tilewright-compile --target= is given for a
                               Vulkan device with matrix units; else empty */
+  int32_t automatic;       /* place in the order in which "auto" tries devices,
+                              from 1; 0: it does not try this one */
+  const char *uuid;        /* 32 hexadecimal digits, the same in every process
+                              and API; empty where the driver does not say */
 } tilewright_device_info;
 
 /* Fills up to `capacity` entries, and `count` with how many there are.
@@ -142,7 +146,8 @@ tilewright_instance_devices(tilewright_instance *instance, size_t capacity,
                             tilewright_device_info *infos, size_t *count);
 
 /* name: "cpu", "cuda", "cuda:1", "vulkan:0", "ptxsim", or "auto" for the first
- * of cuda, vulkan and cpu that opens. */
+ * of cuda, vulkan and cpu that opens; Vulkan drivers that compute on the CPU
+ * come last. */
 TILEWRIGHT_API tilewright_status *
 tilewright_device_open(tilewright_instance *instance, const char *name,
                        tilewright_device **device);

@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import subprocess
 
+from ._cache import Entry
 from ._errors import CompileError, UnavailableError
 
 
@@ -40,21 +41,26 @@ def _list(value):
     return [value] if isinstance(value, str) else list(value)
 
 
-def run_compiler(source, target, fp, require, explain, debug_info):
+def run_compiler(source, target, fp, require, explain, debug_info, cache):
     """(artifact, what the compiler said): bytes and text."""
-    command = [find_compiler(), os.fspath(source) if _is_path(source) else "-", "-o", "-",
-               f"--parent-pid={os.getpid()}"]
+    compiler, path = find_compiler(), os.fspath(source) if _is_path(source) else None
+    text = None if path else source.encode()
+    arguments = []
     if target is not None:
-        command.append("--target=" + ",".join(_list(target)))
+        arguments.append("--target=" + ",".join(_list(target)))
     if fp:
-        command.append("--fp=" + ",".join(_list(fp)))
+        arguments.append("--fp=" + ",".join(_list(fp)))
     if require:
-        command.append("--require=" + ",".join(_list(require)))
+        arguments.append("--require=" + ",".join(_list(require)))
     if explain:
-        command.append("--explain")
+        arguments.append("--explain")
     if debug_info:
-        command.append("-g")
-    text = None if _is_path(source) else source.encode()
+        arguments.append("-g")
+    entry = Entry.make(compiler, arguments, path, text) if cache else None
+    known = entry.read() if entry else None
+    if known:
+        return known
+    command = [compiler, path or "-", "-o", "-", f"--parent-pid={os.getpid()}", *arguments]
     try:
         result = subprocess.run(command, input=text, stdin=subprocess.DEVNULL if text is None else None,
                                 capture_output=True, check=False)
@@ -65,4 +71,6 @@ def run_compiler(source, target, fp, require, explain, debug_info):
         said += f"\ntilewright-compile ended by signal {-result.returncode}"
     if result.returncode:
         raise CompileError(said.strip() or f"tilewright-compile ended with status {result.returncode}")
+    if entry:
+        entry.write(result.stdout, said)
     return result.stdout, said

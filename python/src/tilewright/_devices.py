@@ -106,8 +106,8 @@ _lock = threading.Lock()
 def device(name: str | Device = "auto") -> Device:
     """Opens a device: "cpu", "cuda", "cuda:1", "vulkan:0", "ptxsim", or "auto".
 
-    "auto" is the first of cuda, vulkan and cpu that opens. A device that was lost
-    is opened anew once its objects are gone. Raises NotFoundError,
+    "auto" is the first of cuda, vulkan and cpu that opens; Vulkan drivers that
+    compute on the CPU come last. A device that was lost is opened anew once its objects are gone. Raises NotFoundError,
     UnavailableError with the reason.
     """
     if isinstance(name, Device):

@@ -14,15 +14,14 @@ import numpy
 
 from . import _core, _dtypes
 from ._compiler import run_compiler
-from ._devices import Device, Stream, device as open_device
+from ._devices import Device, Stream, device as open_device, devices
 from ._errors import CorruptArtifactError, Error, NotFoundError, UnavailableError, UnsupportedError
 from ._tensors import Tensor, convert, overlaps
 
-_AUTOMATIC = ("cuda", "vulkan", "cpu")
-
 
 def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
-            require: str | Iterable[str] = (), explain: bool = False, debug_info: bool = False) -> Program:
+            require: str | Iterable[str] = (), explain: bool = False, debug_info: bool = False,
+            cache: bool = True) -> Program:
     """Compiles a program and returns it.
 
     source: MLIR text, or a path (a str that ends in .mlir, a pathlib.Path).
@@ -31,11 +30,13 @@ def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = N
     faster. fp: allowed liberties of "contract", "ftz", "tf32". require:
     "matrix-unit" makes it an error where a product does not run on one.
     explain: keep what was decided about each kernel, and why, in
-    `program.diagnostics`.
+    `program.diagnostics`. cache: take the program from ~/.cache/tilewright where it
+    was compiled before, by the same compiler with the same options, and keep it
+    there.
 
     Raises CompileError with the diagnostics, UnavailableError without a compiler.
     """
-    artifact, said = run_compiler(source, target, fp, require, explain, debug_info)
+    artifact, said = run_compiler(source, target, fp, require, explain, debug_info, cache)
     return Program(artifact, said)
 
 
@@ -146,7 +147,7 @@ class Program:
         """The device that a call would run on; loads the program for it.
 
         "auto" is the first of cuda, vulkan and cpu that opens and that the
-        program was compiled for.
+        program was compiled for; Vulkan drivers that compute on the CPU come last.
         """
         if device != "auto":
             opened = open_device(device)
@@ -154,9 +155,7 @@ class Program:
             return opened
         reasons = []
         drivers = {driver for _, driver, _ in self._programs}
-        for name in _AUTOMATIC:
-            if name not in drivers:
-                continue
+        for name in _automatic(drivers):
             try:
                 opened = open_device(name)
                 self._load(opened)
@@ -291,6 +290,14 @@ class Function:
         if not copied and not isinstance(given, Tensor):
             shared.append(tensor)
         return tensor
+
+
+def _automatic(drivers):
+    """The devices of these drivers in the order of "auto"."""
+    if drivers <= {"cpu", ""}:  # no other driver need be looked for
+        return ["cpu"]
+    order = sorted((info.automatic, info.name) for info in devices() if info.automatic)
+    return [name for _, name in order if name.split(":")[0] in drivers]
 
 
 def _text(given):

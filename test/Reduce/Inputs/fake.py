@@ -4,7 +4,7 @@
 
 As compiler (fake.py IN.mlir -o OUT …) it copies the program, and dies of a signal
 if the program has FAULT=op in the environment and that op, or does not end if HANG
-names one that it has. HANG_RUN is a runner that does not end. As runner (fake.py
+names one that it has. REFUSE=op makes it refuse all programs, those with the op in more words. HANG_RUN is a runner that does not end. As runner (fake.py
 OUT --function=… --input=…) it ends with 2, a difference, if the program multiplies
 matrices, and with 1 if the inputs are not those of the function.
 """
@@ -18,6 +18,9 @@ import time
 
 program = open(sys.argv[1], encoding="utf-8").read()
 if "-o" in sys.argv:
+    if "REFUSE" in os.environ:
+        refused = os.environ["REFUSE"] in program
+        sys.exit("a long message, at whose end stands what is asked for: refused" if refused else "another")
     if os.environ.get("FAULT", "nothing") in program:
         os.kill(os.getpid(), signal.SIGABRT)
     if os.environ.get("HANG", "nothing") in program:

@@ -141,6 +141,39 @@ TEST_F(FaultTest, LibrariesThatAreNoDrivers) {
   tilewright_instance_release(instance);
 }
 
+TEST_F(FaultTest, AutomaticTakesVulkanOnTheCpuLast) {
+  tilewright_instance *instance = nullptr;
+  ASSERT_OK(tilewright_instance_create(nullptr, &instance));
+  size_t count = 0;
+  ASSERT_OK(tilewright_instance_devices(instance, 0, nullptr, &count));
+  std::vector<tilewright_device_info> infos(count);
+  ASSERT_OK(tilewright_instance_devices(instance, count, infos.data(), &count));
+  std::string first;
+  int32_t cpu = 0, emulated = 0;
+  for (const tilewright_device_info &info : infos) {
+    std::string name = info.name, description = info.description;
+    if (info.automatic == 1)
+      first = name;
+    if (name == "cpu")
+      cpu = info.automatic;
+    if (name.rfind("vulkan", 0) == 0 && contains(description, "llvmpipe"))
+      emulated = info.automatic;
+    if (name.rfind("ptxsim", 0) == 0 || !info.available) {
+      EXPECT_EQ(info.automatic, 0) << name;
+    }
+    if (name == "ptxsim:0") {
+      EXPECT_EQ(std::string(info.uuid), "74696c657772696768742f707478736d");
+    }
+  }
+  EXPECT_GT(cpu, 0);
+  EXPECT_TRUE(emulated == 0 || emulated > cpu) << emulated << " " << cpu;
+  tilewright_device *device = nullptr;
+  ASSERT_OK(tilewright_device_open(instance, "auto", &device));
+  EXPECT_EQ(std::string(tilewright_device_name(device)), first);
+  tilewright_device_release(device);
+  tilewright_instance_release(instance);
+}
+
 TEST_F(FaultTest, VulkanThatIsMissingOldOrBroken) {
   use(fakes[1]);
   if (!works())

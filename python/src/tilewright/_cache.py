@@ -1,0 +1,84 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled programs, kept by content: $XDG_CACHE_HOME/tilewright, else ~/.cache/tilewright, as for tilewright-run.
+
+An entry's name is the SHA-256 of the compiler (path, size, time), its arguments and the program's text; KEY.tw is the
+artifact, KEY.log what the compiler said. Entries can be deleted at any time.
+"""
+
+import hashlib
+import os
+import pathlib
+import stat
+import tempfile
+
+from ._errors import UnavailableError
+
+#: A program that is longer is left to the compiler, which refuses it.
+_MAX_TEXT = 1 << 30
+
+
+def _text_of(path):
+    """The bytes of a regular file; None for what can be read but once, or what the compiler has to refuse."""
+    try:
+        info = os.stat(path)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_TEXT:
+            return None
+        return pathlib.Path(path).read_bytes()
+    except OSError:
+        return None
+
+
+def _folder():
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    home = os.environ.get("HOME", "")
+    base = xdg if xdg.startswith("/") else os.path.join(home, ".cache") if home else ""
+    shared = os.path.join(tempfile.gettempdir(), f"tilewright-{os.getuid()}")
+    reason = None
+    for folder in ([os.path.join(base, "tilewright")] if base else []) + [shared]:
+        try:
+            os.makedirs(folder, mode=0o700 if folder == shared else 0o777, exist_ok=True)
+            # In a folder of everybody's, somebody else's is not to be trusted: artifacts are code.
+            if os.access(folder, os.W_OK) and (folder != shared or os.lstat(folder).st_uid == os.getuid()):
+                return pathlib.Path(folder)
+            reason = "not writable by this user alone"
+        except OSError as error:
+            reason = error.strerror
+    raise UnavailableError(f"no folder for compiled programs: {shared}: {reason}; set XDG_CACHE_HOME, or compile with "
+                           "cache=False")
+
+
+class Entry:
+    """Where the result of one command is kept; `path`: of the program, None where `text` is all of it."""
+
+    def __init__(self, compiler, arguments, path, text):
+        info = os.stat(compiler)
+        parts = [compiler, str(info.st_size), str(info.st_mtime_ns), *arguments, os.fspath(path) if path else ""]
+        hashed = hashlib.sha256()
+        for part in [*(part.encode() for part in parts), text]:
+            hashed.update(b"%d:" % len(part))  # lengths keep the parts apart
+            hashed.update(part)
+        self._path = _folder() / hashed.hexdigest()
+
+    @staticmethod
+    def make(compiler, arguments, path, text):
+        """The entry of a command; None where there can be none."""
+        if path is not None:
+            text = _text_of(path)
+        return None if text is None or not os.path.isfile(compiler) else Entry(compiler, arguments, path, text)
+
+    def read(self):
+        """(artifact, what the compiler said), or None."""
+        try:
+            artifact = self._path.with_suffix(".tw").read_bytes()
+            return artifact, self._path.with_suffix(".log").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def write(self, artifact, said):
+        """Each file is there as a whole or not at all."""
+        for suffix, data in ((".log", said.encode()), (".tw", artifact)):
+            made, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
+            with os.fdopen(made, "wb") as file:
+                file.write(data)
+            os.replace(name, self._path.with_suffix(suffix))

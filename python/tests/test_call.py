@@ -48,6 +48,18 @@ def test_the_best_device_is_taken(add):
     assert add(on_cpu, A).device.name == "cpu"
 
 
+def test_what_is_wrong_with_arguments_is_one_kind_of_error(add, many, device):
+    narrow, wide = np.ones((2, 7), "float32"), A.astype("float64")
+    for call in (lambda: add(wide, A, device=device), lambda: add(A[0], A, device=device),
+                 lambda: add(narrow, A, device=device), lambda: add(A, "text", device=device), lambda: add(A, device=device),
+                 lambda: add(A, A, z=A, device=device), lambda: many.scale(A[0], 1.0, 1 << 40, device=device),
+                 lambda: many.scale(A[0], 1.0, 1.5, device=device)):
+        with pytest.raises(tilewright.InvalidArgumentError):
+            call()
+    with pytest.raises(TypeError, match="argument 'x': expected elements f32"):
+        add(wide, A, device=device)
+
+
 def test_scalars_and_several_results(many, device):
     x = np.array([1, 2, 3], "float32")
     scaled, twice, count = many.scale(x, 2.5, 41, device=device)

@@ -12,7 +12,30 @@ class CompileError(Error):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """Something was passed that cannot be used: a shape, a device, a stream."""
+    """Something was passed that cannot be used: an element type, a rank, a size, a device, a stream."""
+
+
+class _ArgumentTypeError(InvalidArgumentError, TypeError):
+    """An argument of another type than the function takes, or one too many."""
+
+
+class _ArgumentRangeError(InvalidArgumentError, OverflowError):
+    """A number that its type does not hold."""
+
+
+class _ArgumentBufferError(InvalidArgumentError, BufferError):
+    """A producer whose tensor cannot be exported."""
+
+
+def argument_error(error, text):
+    """What is wrong with an argument is an InvalidArgumentError, as in the C API, and what Python calls it, too."""
+    if isinstance(error, Error):
+        return type(error)(text)
+    for kind, made in ((TypeError, _ArgumentTypeError), (OverflowError, _ArgumentRangeError),
+                       (BufferError, _ArgumentBufferError)):
+        if isinstance(error, kind):
+            return made(text)
+    return InvalidArgumentError(text)
 
 
 class NotFoundError(Error, LookupError):

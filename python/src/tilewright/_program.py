@@ -15,7 +15,8 @@ import numpy
 from . import _core, _dtypes
 from ._compiler import run_compiler
 from ._devices import Device, Stream, device as open_device, devices
-from ._errors import CorruptArtifactError, Error, NotFoundError, UnavailableError, UnsupportedError
+from ._errors import (CorruptArtifactError, Error, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError,
+                      argument_error)
 from ._tensors import Tensor, convert, overlaps
 
 
@@ -242,23 +243,23 @@ class Function:
 
     def _bind(self, args, keywords):
         if len(args) > len(self.input_names):
-            raise TypeError(f"{self.signature} takes {len(self.input_names)} arguments; got {len(args)}")
+            raise argument_error(TypeError(), f"{self.signature} takes {len(self.input_names)} arguments; got {len(args)}")
         bound = dict(zip(self.input_names, args))
         for name, value in keywords.items():
             if name not in self.input_names:
-                raise TypeError(f"{self.signature} has no argument '{name}'")
+                raise argument_error(TypeError(), f"{self.signature} has no argument '{name}'")
             if name in bound:
-                raise TypeError(f"{self.signature} got two values for '{name}'")
+                raise argument_error(TypeError(), f"{self.signature} got two values for '{name}'")
             bound[name] = value
         missing = [name for name in self.input_names if name not in bound]
         if missing:
-            raise TypeError(f"{self.signature} lacks {', '.join(missing)}")
+            raise argument_error(TypeError(), f"{self.signature} lacks {', '.join(missing)}")
         return [bound[name] for name in self.input_names]
 
     def _device(self, args, device, stream):
         if stream is not None:
             if device is not None and open_device(device) is not stream.device:
-                raise ValueError(f"the stream belongs to {stream.device.name}, not to {device}")
+                raise InvalidArgumentError(f"the stream belongs to {stream.device.name}, not to {device}")
             return stream.device
         if device is not None:
             return self._program.on(device)
@@ -283,7 +284,7 @@ class Function:
                 return _dtypes.scalar_bits(given, wanted.dtype)
             tensor, copied = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
         except (TypeError, ValueError, OverflowError, BufferError, Error) as error:
-            raise type(error)(f"{where}: {error}") from None
+            raise argument_error(error, f"{where}: {error}") from None
         if wanted.kind == "buffer" and copied:
             _require_writable(given, where)
             back.append((given, tensor))
@@ -310,7 +311,7 @@ def _text(given):
 def _require_writable(given, where):
     writable = given.flags.writeable if isinstance(given, numpy.ndarray) else isinstance(given, Tensor)
     if not writable:
-        raise ValueError(f"{where} is written in place, and what was given is read-only or on another device: pass a "
+        raise InvalidArgumentError(f"{where} is written in place, and what was given is read-only or on another device: pass a "
                          "writable NumPy array or a tilewright.Tensor")
 
 

@@ -10,11 +10,19 @@
 
 namespace tilewright::run {
 
-/// Calls until it is warm (3 calls and 0.3 s, at most 50), then `count` times,
-/// each between two events. Inputs stay on the device, and in its caches where
-/// they fit.
+struct BenchRequest {
+  int64_t count = 20;  // calls at least
+  double seconds = 0;  // of measured calls at least
+  bool flushCache = false;
+};
+
+/// Calls until it is warm (3 calls and 0.3 s, at most 50), then as often as
+/// asked for, each between two events; then a few times more to see the kernels
+/// one by one. Inputs stay on the device, and in its caches where they fit,
+/// unless those are flushed.
 BenchResult bench(Session &session, size_t function,
-                  const std::vector<HostTensor> &inputs, int64_t count);
+                  const std::vector<HostTensor> &inputs,
+                  const BenchRequest &request);
 
 } // namespace tilewright::run
 

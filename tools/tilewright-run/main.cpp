@@ -279,7 +279,9 @@ bool checkOutputs(Run &run) {
 
 void timeCalls(Run &run) {
   run.report.bench =
-      bench(*run.session, run.function, run.inputs, run.options.benchCount);
+      bench(*run.session, run.function, run.inputs,
+            {run.options.benchCount, run.options.benchSeconds,
+             run.options.benchFlushCache});
   const BenchResult &b = *run.report.bench;
   std::string text = "median " + durationText(b.medianSeconds) + ", spread " +
                      shortNumber(b.spread * 100) + " %, min " +
@@ -292,6 +294,17 @@ void timeCalls(Run &run) {
     text += ", " + durationText(b.enqueueSeconds) + " to enqueue";
   run.say(text + " on " + run.report.device + ", verdict " +
           run.report.verdict + "\n");
+  double all = 0;
+  for (const KernelTime &kernel : b.kernels)
+    all += kernel.secondsPerCall;
+  for (const KernelTime &kernel : b.kernels)
+    run.say("  " + kernel.kernel +
+            (kernel.variant == kernel.kernel ? "" : " (" + kernel.variant + ")") +
+            ": median " + durationText(kernel.medianSeconds) + ", min " +
+            durationText(kernel.minSeconds) + ", " +
+            shortNumber(kernel.launchesPerCall) + " launches, " +
+            shortNumber(100 * kernel.secondsPerCall / std::max(all, 1e-12)) +
+            " % of the kernels' time\n");
 }
 
 /// A kernel in .ptx: its buffers are the outputs. False if one differs.

@@ -61,6 +61,11 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   CLI::Option *rtolOption = app.add_option("--rtol", rtol, "relative tolerance")
                                 ->check(CLI::NonNegativeNumber);
   app.add_flag("--bench{20}", bench, "time N calls (--bench=N; default 20)");
+  app.add_option("--bench-seconds", options.benchSeconds,
+                 "with --bench: go on until the calls have taken that long")
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_flag("--bench-flush-cache", options.benchFlushCache,
+               "with --bench: empty the device's caches before each call");
   app.add_flag("--json{-}", json,
                "write one line of JSON to stdout, or append it to a file "
                "(--json=FILE); see the README beside this tool's source");
@@ -118,6 +123,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       if (*end || options.benchCount < 1 || options.benchCount > 1000000)
         throw CLI::ValidationError(
             "--bench", "'" + bench + "'; expected a number from 1 to 1000000");
+    } else if (options.benchSeconds > 0 || options.benchFlushCache) {
+      throw CLI::ValidationError(
+          "--bench-seconds and --bench-flush-cache", "go with --bench");
     }
     options.json = !json.empty();
     options.jsonPath = json == "-" ? "" : json;

@@ -28,6 +28,8 @@ struct Options {
   std::string jsonPath; // empty: stdout
   bool trace = false;    // lines on stderr
   std::string tracePath; // a trace file; empty: none
+  double benchSeconds = 0;      // measured at least; 0: benchCount decides
+  bool benchFlushCache = false; // before each call
   double timeoutSeconds = 600;
   std::string target;
   std::vector<std::string> compileArguments;

@@ -65,6 +65,17 @@ std::string toJson(const Report &report) {
     json["enqueue_s"] = b->enqueueSeconds > 0 ? Json(b->enqueueSeconds) : Json(nullptr);
     json["flops_per_s"] = optionalRate(b->flopsPerSecond);
     json["bytes_per_s"] = optionalRate(b->bytesPerSecond);
+    json["warm_up"] = b->warmUpCalls;
+    json["measured_s"] = b->measuredSeconds;
+    json["cache_flush_bytes"] = b->cacheFlushBytes;
+    json["kernels"] = Json::array();
+    for (const KernelTime &kernel : b->kernels)
+      json["kernels"].push_back({{"kernel", kernel.kernel},
+                                 {"variant", kernel.variant},
+                                 {"median_s", kernel.medianSeconds},
+                                 {"min_s", kernel.minSeconds},
+                                 {"per_call_s", kernel.secondsPerCall},
+                                 {"launches_per_call", kernel.launchesPerCall}});
   }
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }

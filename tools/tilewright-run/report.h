@@ -16,6 +16,14 @@ namespace tilewright::run {
 /// "schema": counts incompatible changes of what the fields mean.
 constexpr int kReportSchema = 1;
 
+/// What a device did of one kernel's launches.
+struct KernelTime {
+  std::string kernel, variant;
+  double medianSeconds = 0, minSeconds = 0; // of a launch
+  double secondsPerCall = 0;                // of all its launches in a call
+  double launchesPerCall = 0;
+};
+
 struct BenchResult {
   double medianSeconds = 0;
   double minSeconds = 0;
@@ -23,6 +31,12 @@ struct BenchResult {
   int64_t count = 0;
   double flopsPerSecond = -1; // -1: the artifact does not say
   double bytesPerSecond = -1;
+  int64_t warmUpCalls = 0;
+  double measuredSeconds = 0;      // of all calls together
+  uint64_t cacheFlushBytes = 0;    // overwritten before each call; 0: nothing
+  /// Timed one by one, which keeps them from overlapping; empty where the device
+  /// has no timestamps.
+  std::vector<KernelTime> kernels;
   /// Host time of one call, enqueued behind others: what a launch costs.
   double enqueueSeconds = 0;
 };

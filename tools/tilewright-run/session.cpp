@@ -46,7 +46,7 @@ std::string typeText(const tilewright_type &type) {
 
 Session::Session(tilewright_instance *instance, const std::string &artifact,
                  const ProgramChoice &choice)
-    : timeoutNs(choice.timeoutNs) {
+    : timeoutNs(choice.timeoutNs), listener(choice.trace) {
   device = make<tilewright_device>([&](tilewright_device **out) {
     return tilewright_device_open(instance, choice.device.c_str(), out);
   });
@@ -235,6 +235,24 @@ Handle<tilewright_event> Session::createEvent() {
 
 void Session::record(tilewright_event *event) {
   check(tilewright_event_record(event, &*stream));
+}
+
+void Session::listen(tilewright_trace_function function, void *user) {
+  synchronize();
+  if (!function && listener)
+    return listener->attach(&*device);
+  check(tilewright_device_set_trace(&*device, function, user));
+}
+
+Handle<tilewright_buffer> Session::allocate(uint64_t bytes) {
+  return make<tilewright_buffer>([&](tilewright_buffer **out) {
+    return tilewright_buffer_allocate(&*device, bytes, out);
+  });
+}
+
+void Session::fill(tilewright_buffer *buffer, uint64_t bytes,
+                   uint32_t pattern) {
+  check(tilewright_buffer_fill(buffer, &*stream, 0, bytes, pattern, 4));
 }
 
 void Session::setTracing(bool on) {

@@ -84,6 +84,13 @@ public:
   Handle<tilewright_event> createEvent();
   void record(tilewright_event *event);
 
+  /// Hears of all that the device does; null: what the session was opened with.
+  void listen(tilewright_trace_function function, void *user);
+  /// At least this many bytes of the device, to be overwritten by `fill`.
+  Handle<tilewright_buffer> allocate(uint64_t bytes);
+  /// Enqueues overwriting all of a buffer.
+  void fill(tilewright_buffer *buffer, uint64_t bytes, uint32_t pattern);
+
   /// Launches since the last call of this, one line each.
   std::vector<std::string> takeTrace();
   void setTracing(bool on);
@@ -98,6 +105,7 @@ private:
   HostTensor downloadView(tilewright_view *view);
 
   uint64_t timeoutNs;
+  Trace *listener;
   std::vector<std::string> trace;
   // Released from the last to the first.
   Handle<tilewright_device> device;

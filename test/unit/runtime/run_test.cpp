@@ -241,6 +241,27 @@ TEST_F(RunTest, BenchAndJson) {
   EXPECT_EQ(json["count"], 5);
   EXPECT_GT(json["median_s"].get<double>(), 0);
   EXPECT_GT(json["flops_per_s"].get<double>(), 0);
+  EXPECT_EQ(json["cache_flush_bytes"], 0);
+  EXPECT_GE(json["warm_up"].get<int>(), 3);
+  ASSERT_EQ(json["kernels"].size(), 1u);
+  EXPECT_EQ(json["kernels"][0]["kernel"], "matmul");
+  EXPECT_EQ(json["kernels"][0]["launches_per_call"], 1.0);
+  EXPECT_GT(json["kernels"][0]["median_s"].get<double>(), 0);
+  std::string text =
+      run("$D/p.tw --device=cpu --input=64x64xf32=random "
+          "--input=64x3xf32=random --bench=2 "
+          "--bench-flush-cache --json=$D/flushed --trace=$D/trace.json");
+  EXPECT_PRED2(contains, text, "  matmul: median ");
+  EXPECT_PRED2(contains, text, " 1 launches, 100 % of the kernels' time");
+  auto flushed = nlohmann::json::parse(readFile(folder + "/flushed", kProgramText));
+  EXPECT_GT(flushed["cache_flush_bytes"].get<int64_t>(), 0);
+  EXPECT_EQ(flushed["count"], 2);
+  run("$D/p.tw --device=cpu --input=64x64xf32=random "
+      "--input=64x3xf32=random --bench=1 --bench-seconds=0.002 --json=$D/long");
+  auto longer = nlohmann::json::parse(readFile(folder + "/long", kProgramText));
+  EXPECT_GE(longer["measured_s"].get<double>(), 0.002);
+  EXPECT_GT(longer["count"].get<int>(), 1);
+  EXPECT_PRED2(contains, run("$D/p.tw --bench-flush-cache", 1), "go with --bench");
   EXPECT_EQ(json["config"]["launches"][0], "matmul variant matmul grid 3x64x1");
   EXPECT_EQ(json["outputs"][0]["tolerance"], "reduction 64");
   for (int i = 0; i < 2; ++i)

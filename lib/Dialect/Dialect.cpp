@@ -4,6 +4,7 @@
 // Registration of the dialect, and the checks on its discardable attributes.
 
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/Builders.h"
@@ -18,6 +19,7 @@ using namespace tilewright;
 
 void TilewrightDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/TilewrightOps.cpp.inc"
@@ -25,6 +27,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/PackedOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/RingOps.cpp.inc"
       >();
 }
 

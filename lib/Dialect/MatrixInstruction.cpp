@@ -30,7 +30,8 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
            value > 0;
   };
   result.opaque = name.consume_front("coopmat.");
-  if ((!result.opaque && !name.consume_front("mma.")) || !number("m", result.m) ||
+  result.warpgroup = name.consume_front("wgmma.");
+  if ((!result.opaque && !result.warpgroup && !name.consume_front("mma.")) || !number("m", result.m) ||
       !number("n", result.n) || !number("k", result.k) ||
       !name.consume_front("."))
     return std::nullopt;

@@ -66,6 +66,35 @@ LogicalResult TileIdOp::verify() {
 // MmaOp
 //===----------------------------------------------------------------------===//
 
+/// Each dim once, or once as `dim floordiv width` and once as `dim mod width`:
+/// a tile in shared memory whose columns are cut into boxes.
+static bool isSplitProjection(AffineMap map) {
+  SmallVector<std::pair<unsigned, int64_t>> quotients, remainders;
+  llvm::SmallDenseSet<unsigned> whole;
+  for (AffineExpr result : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(result)) {
+      if (!whole.insert(dim.getPosition()).second)
+        return false;
+      continue;
+    }
+    auto split = dyn_cast<AffineBinaryOpExpr>(result);
+    if (!split || (split.getKind() != AffineExprKind::FloorDiv &&
+                   split.getKind() != AffineExprKind::Mod))
+      return false;
+    auto dim = dyn_cast<AffineDimExpr>(split.getLHS());
+    auto width = dyn_cast<AffineConstantExpr>(split.getRHS());
+    if (!dim || !width || width.getValue() < 1)
+      return false;
+    (split.getKind() == AffineExprKind::Mod ? remainders : quotients)
+        .push_back({dim.getPosition(), width.getValue()});
+  }
+  llvm::sort(quotients);
+  llvm::sort(remainders);
+  return quotients == remainders && llvm::none_of(quotients, [&](auto &split) {
+           return whole.contains(split.first);
+         });
+}
+
 LogicalResult MmaOp::verify() {
   auto maps = getMaps().getAsValueRange<AffineMapAttr>();
   SmallVector<AffineMap> all(maps.begin(), maps.end());
@@ -77,8 +106,10 @@ LogicalResult MmaOp::verify() {
   SmallVector<int64_t> extents(all[0].getNumDims(), ShapedType::kDynamic);
   static constexpr StringLiteral names[] = {"a", "b", "acc"};
   for (auto [map, type, name] : llvm::zip_equal(all, types, names)) {
-    if (!map.isProjectedPermutation() || map.getNumDims() != extents.size() ||
-        map.getNumResults() != unsigned(type.getRank()))
+    if (map.getNumDims() != extents.size() ||
+        map.getNumResults() != unsigned(type.getRank()) ||
+        !(map.isProjectedPermutation() ||
+          (isa<MemRefType>(type) && isSplitProjection(map))))
       return emitOpError() << "map of " << name
                            << " must be a projected permutation with one "
                               "result per dim of "
@@ -87,11 +118,23 @@ LogicalResult MmaOp::verify() {
       return emitOpError() << name << " must have a static shape";
     for (auto [result, size] :
          llvm::zip_equal(map.getResults(), type.getShape())) {
-      int64_t &extent = extents[cast<AffineDimExpr>(result).getPosition()];
-      if (extent != ShapedType::kDynamic && extent != size)
-        return emitOpError() << "extents differ: " << extent << " and " << size
+      int64_t whole = size;
+      auto split = dyn_cast<AffineBinaryOpExpr>(result);
+      if (split) {
+        int64_t width = cast<AffineConstantExpr>(split.getRHS()).getValue();
+        if (split.getKind() == AffineExprKind::Mod && width != size)
+          return emitOpError() << name << " has boxes of " << size
+                               << ", its map of " << width;
+        if (split.getKind() == AffineExprKind::Mod)
+          continue;
+        whole = size * width;
+      }
+      AffineExpr loop = split ? split.getLHS() : result;
+      int64_t &extent = extents[cast<AffineDimExpr>(loop).getPosition()];
+      if (extent != ShapedType::kDynamic && extent != whole)
+        return emitOpError() << "extents differ: " << extent << " and " << whole
                              << " for the same loop";
-      extent = size;
+      extent = whole;
     }
   }
   return success();

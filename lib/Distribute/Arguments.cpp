@@ -105,6 +105,9 @@ LogicalResult ThreadCode::mapArguments() {
   for (BlockArgument argument : source.getArguments())
     if (!isa<MemRefType>(argument.getType()))
       scalars.map(argument, arguments[nextScalar++]);
+  if (auto maps = source->getAttrOfType<ArrayAttr>(kTensorMapsAttr))
+    for (Attribute map : maps)
+      tensorMaps[map] = arguments[nextScalar++];
   for (auto [argument, type] : memrefs)
     if (std::optional<Padding> padding = getPadding(argument)) {
       MemView mem = *view(argument);

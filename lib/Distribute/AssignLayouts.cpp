@@ -28,6 +28,7 @@
 //   vector.transfer_write %c, %B…
 
 #include "LayoutAssigner.h"
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -249,7 +250,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (const Proposal *source = strongestOperand(op))
       if (auto layout = interleaved(plainLayout(source->layout)); succeeded(layout))
         offer(result, *layout, source->strength);
-  } else if (isElementwise(op)) {
+  } else if (isElementwise(op) || isa<MmaWaitOp>(op)) {
     if (const Proposal *source = strongestOperand(op)) {
       Proposal copy = *source;
       offer(result, plainLayout(copy.layout), copy.strength);

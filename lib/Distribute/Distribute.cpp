@@ -87,6 +87,17 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](AsyncCopyOp op) { return code.asyncCopy(op); })
       .Case([&](TileIdOp op) { return code.tileId(op); })
       .Case([&](WarpsOp op) { return warps(op); })
+      .Case([&](RingOp op) { return code.ring(op); })
+      .Case([&](AcquireOp op) {
+        return code.enterStage(op, op.getRing(), op.getPosition(), /*empty=*/true);
+      })
+      .Case([&](WaitOp op) {
+        return code.enterStage(op, op.getRing(), op.getPosition(), /*empty=*/false);
+      })
+      .Case([&](TileCopyOp op) { return code.tileCopy(op); })
+      .Case([&](FillOp op) { return code.fill(op); })
+      .Case([&](ReleaseOp op) { return code.release(op); })
+      .Case([&](MmaWaitOp op) { return code.mmaWait(op); })
       .Case([&](vector::BroadcastOp op) { return broadcast(op); })
       .Case([&](vector::CreateMaskOp op) {
         SmallVector<Index> bounds;
@@ -509,8 +520,14 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
     return kernel.emitError() << "kernel must have one block and no results";
   SmallVector<Type> types;
   SmallVector<Attribute> scalars = scalarArguments(kernel, types);
+  FailureOr<SmallVector<Attribute>> tensorMaps = tensorMapArguments(kernel);
+  if (failed(tensorMaps))
+    return failure();
+  types.append(tensorMaps->size(), TensorMapType::get(kernel.getContext()));
   // Detached: other kernels of the module are being rewritten at the same time.
   Builder builder(kernel.getContext());
+  if (!tensorMaps->empty())
+    kernel->setAttr(kTensorMapsAttr, builder.getArrayAttr(*tensorMaps));
   auto target = func::FuncOp::create(kernel.getLoc(), kernel.getName(),
                                      builder.getFunctionType(types, {}));
   target.addEntryBlock();

@@ -89,6 +89,11 @@ DistributedLayout reduceDims(const DistributedLayout &source,
 mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
                                                    const ThreadRange &threads);
 
+/// Accumulator layout of a matrix product by an instruction of warpgroups, which
+/// lie along m.
+mlir::FailureOr<DistributedLayout>
+warpgroupAccumulator(MmaOp op, const ThreadRange &threads);
+
 /// Opaque layouts are named after what they hold: a, b or acc, and this where
 /// the block vector's dims are those of the matrix in reverse.
 constexpr llvm::StringLiteral kTransposedSuffix = ".t";

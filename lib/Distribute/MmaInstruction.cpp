@@ -98,8 +98,16 @@ static std::pair<int64_t, int64_t> warpGrid(MmaOp op, const Shape &shape,
 FailureOr<MmaLayouts>
 tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
   FailureOr<MatrixInstruction> instruction = parseInstruction(op);
+  if (failed(instruction))
+    return failure();
+  if (instruction->warpgroup) {
+    auto acc = warpgroupAccumulator(op, threads);
+    if (failed(acc))
+      return failure();
+    return MmaLayouts{{}, {}, *acc};
+  }
   FailureOr<Shape> shape = shapeOf(op);
-  if (failed(instruction) || failed(shape))
+  if (failed(shape))
     return failure();
   int bits = instruction->operandBits();
   auto opaque = [&](std::string name, int64_t rows, int64_t columns,
@@ -153,7 +161,12 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
 }
 
 LogicalResult ThreadCode::mma(MmaOp op) {
-  return op.getInstruction() ? multiplyByInstruction(op) : multiplyByFma(op);
+  if (!op.getInstruction())
+    return multiplyByFma(op);
+  FailureOr<MatrixInstruction> instruction = parseInstruction(op);
+  if (failed(instruction))
+    return failure();
+  return instruction->warpgroup ? multiplyByWarpgroup(op) : multiplyByInstruction(op);
 }
 
 LogicalResult ThreadCode::multiplyByInstruction(MmaOp op) {

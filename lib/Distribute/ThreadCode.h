@@ -16,7 +16,9 @@
 //   ConvertByShuffles.cpp  its plans within a warp
 //   Mma.cpp          matrix products by FMA from shared memory
 //   MmaInstruction.cpp  matrix products by instructions, on fragments
+//   WarpgroupMma.cpp    those of warpgroups, on shared memory
 //   LoadMatrices.cpp    fragments out of shared memory
+//   Rings.cpp           stages that are filled and emptied in turn
 //   Distribute.cpp   the walk over the kernel, and its new signature
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
@@ -24,6 +26,7 @@
 
 #include "LayoutRules.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Layout/Conversion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,6 +75,15 @@ struct MemView {
   /// This kernel both reads and writes it.
   bool updated = false;
   std::optional<PaddedMemory> padding;
+};
+
+/// A ring: barriers that say of each stage that it is full, then that it is empty.
+struct RingCode {
+  mlir::Value barriers;
+  int64_t stages = 0, stageBytes = 0;
+  /// The tiles of stage 0, and elements from stage to stage.
+  std::vector<MemView> tiles;
+  mlir::SmallVector<int64_t> tileElements;
 };
 
 /// What one thread holds of a vector: one scalar per register.
@@ -167,6 +179,15 @@ public:
   mlir::LogicalResult mma(MmaOp op);
   mlir::LogicalResult multiplyByFma(MmaOp op);
   mlir::LogicalResult multiplyByInstruction(MmaOp op);
+  mlir::LogicalResult multiplyByWarpgroup(MmaOp op);
+  mlir::LogicalResult mmaWait(MmaWaitOp op);
+  mlir::LogicalResult ring(RingOp op);
+  /// Waits for a stage and defines its tiles: `acquire` and `wait`.
+  mlir::LogicalResult enterStage(mlir::Operation *op, mlir::Value ring,
+                                 mlir::Value position, bool empty);
+  mlir::LogicalResult tileCopy(TileCopyOp op);
+  mlir::LogicalResult fill(FillOp op);
+  mlir::LogicalResult release(ReleaseOp op);
 
   /// Element offset of a view at coordinates, swizzle applied.
   mlir::Value elementOffset(mlir::Location loc, const MemView &view,
@@ -255,7 +276,13 @@ private:
                                             mlir::Value padding, int64_t count);
   mlir::Value groupPredicate(mlir::Location loc, Access &access, int64_t reg);
 
+  void enterOneThread(mlir::Location loc);
+  mlir::Value stageOf(mlir::Location loc, const RingCode &ring,
+                      mlir::Value position, bool empty);
+
   mlir::Value laneId, warpId;
+  llvm::DenseMap<mlir::Value, RingCode> rings;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
   mlir::Operation *prologueEnd = nullptr;
   llvm::DenseMap<mlir::Value, Registers> held;
   llvm::DenseMap<mlir::Value, MemView> views;
@@ -269,6 +296,11 @@ private:
 mlir::SmallVector<mlir::Attribute>
 scalarArguments(mlir::func::FuncOp source,
                 mlir::SmallVectorImpl<mlir::Type> &types);
+
+/// The tensor maps that a kernel's copies need, `#tilewright.tensor_map`, in the
+/// order of the arguments that follow the scalars.
+mlir::FailureOr<mlir::SmallVector<mlir::Attribute>>
+tensorMapArguments(mlir::func::FuncOp source);
 
 /// Whether `expr`, of constant coefficients, becomes more along `dim`.
 bool growsAlong(mlir::AffineExpr expr, unsigned dim, unsigned numDims);

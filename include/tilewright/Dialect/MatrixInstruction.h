@@ -11,6 +11,8 @@
 //   mma.m16n8k64.s4.s32    nibbles, two in each i8: k is counted in bytes, 32
 //   mma.m16n8k32.e4m3.f32  f8E4M3FN; e5m2 is f8E5M2
 //   mma.m16n8k8.tf32.f32   f32 operands, rounded on the way in
+//   wgmma.m64n256k16.bf16.f32   by a warpgroup of four warps, asynchronous; A and
+//                          B are read out of shared memory
 //   coopmat.m16n16k16.f16.f32   a cooperative matrix product of Vulkan: its
 //                          fragments are opaque, see docs/ir.md
 
@@ -38,6 +40,9 @@ struct MatrixInstruction {
   /// Only the instruction knows which thread holds which element: fragments
   /// are converted through memory, which they are read from in any order.
   bool opaque = false;
+  /// Four warps work on it together and go on before it is done; its operands are
+  /// in shared memory.
+  bool warpgroup = false;
 
   /// Bits of an element of A, and of B.
   unsigned operandBits() const { return operands[0].getIntOrFloatBitWidth(); }

@@ -26,6 +26,9 @@
 #define GET_ATTRDEF_CLASSES
 #include "tilewright/Dialect/TilewrightAttrs.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "tilewright/Dialect/TilewrightTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "tilewright/Dialect/TilewrightOps.h.inc"
 
@@ -42,6 +45,7 @@ inline constexpr llvm::StringLiteral kViewsAttr = "tilewright.views";
 inline constexpr llvm::StringLiteral kAlignedAttr = "tilewright.aligned";
 inline constexpr llvm::StringLiteral kCopiesAttr = "tilewright.copies";
 inline constexpr llvm::StringLiteral kScalarsAttr = "tilewright.scalars";
+inline constexpr llvm::StringLiteral kTensorMapsAttr = "tilewright.tensor_maps";
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "tilewright.index_bits";
 inline constexpr llvm::StringLiteral kLayoutsAttr = "tilewright.layouts";
 inline constexpr llvm::StringLiteral kDivisibleAttr = "tilewright.divisible";

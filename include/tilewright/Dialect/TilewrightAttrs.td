@@ -165,6 +165,27 @@ def Tilewright_OffsetAttr : Tilewright_Attr<"Offset", "offset"> {
   let assemblyFormat = "`<` $operand `>`";
 }
 
+def Tilewright_TensorMapAttr : Tilewright_Attr<"TensorMap", "tensor_map"> {
+  let summary = "a kernel's tensor map: how boxes of operand `operand` are copied";
+  let description = [{
+    `box` has the extent of a box along each dim of the operand, in elements;
+    what of it lies outside of the operand arrives as zeros. Rows of a box are
+    `swizzle` bytes long in shared memory and swizzled by as many (32, 64, 128),
+    or dense (0). The map's base, sizes and strides are those of the operand at
+    the launch.
+
+    ```mlir
+    #tilewright.tensor_map<operand = 0, box = [128, 64], swizzle = 128>
+    ```
+  }];
+  let parameters = (ins "int64_t":$operand, ArrayRefParameter<"int64_t">:$box,
+                        DefaultValuedParameter<"int64_t", "0">:$swizzle);
+  let assemblyFormat = [{
+    `<` `operand` `=` $operand `,` `box` `=` `[` $box `]`
+        (`,` `swizzle` `=` $swizzle^)? `>`
+  }];
+}
+
 def Tilewright_HostScalarAttr
     : Tilewright_Attr<"HostScalar", "host_scalar"> {
   let summary = "a kernel scalar: scalar number `number` of the dispatch";

@@ -41,6 +41,9 @@ def Tilewright_Dialect : Dialect {
         `#tilewright.dim`, `#tilewright.stride`, `#tilewright.offset` and
         `#tilewright.host_scalar`, the meaning of the scalar arguments that
         follow the buffers.
+      * `tilewright.tensor_maps` (kernel, after `distribute`): array of
+        `#tilewright.tensor_map`, the meaning of the tensor maps that follow the
+        scalar arguments.
       * `tilewright.index_bits` (kernel): 32 or 64.
       * `tilewright.divisible` (kernel): array of i64 in threes, operand, dim,
         divisor: the variant's guard promises that the dynamic dim is a multiple
@@ -63,9 +66,11 @@ def Tilewright_Dialect : Dialect {
         of memory: a matrix instruction's own, without threads' registers.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
   }];
 }
 

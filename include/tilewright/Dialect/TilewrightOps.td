@@ -112,7 +112,10 @@ def Tilewright_MmaOp : Tilewright_Op<"mma", [Pure,
     given by `maps` (for a, b and acc; parallel dims are those of acc). The
     accumulator is a vector held in registers; a and b are vectors or memrefs
     in shared memory. Integer operands are extended as `signedness` says
-    ("signed" or "unsigned") per operand.
+    ("signed" or "unsigned") per operand. In shared memory, columns may be cut into
+    boxes as copy engines write them: two results of the map, `n floordiv 64` and
+    `n mod 64`. By an instruction that is asynchronous (wgmma) the result is there
+    after a `tilewright.mma_wait`; only the next product may take it before.
 
     ```mlir
     %r = tilewright.mma %a, %b, %acc

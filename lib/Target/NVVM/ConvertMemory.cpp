@@ -31,6 +31,8 @@ static constexpr StringLiteral kOffsetAttr = "tilewright.offset";
 
 /// Static shared memory of one kernel ends here; more must be dynamic.
 static constexpr int64_t kStaticSharedBytes = 48 * 1024;
+/// Of allocations that do not ask for more.
+static constexpr int64_t kSharedAlignment = 128;
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -46,7 +48,7 @@ static std::optional<int64_t> getBytes(MemRefType type) {
 LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
   SmallVector<memref::AllocOp> allocs;
-  int64_t total = 0;
+  int64_t total = 0, alignment = kSharedAlignment;
   SmallVector<int64_t> offsets;
   WalkResult walk = kernel.walk([&](memref::AllocOp alloc) {
     MemRefType type = alloc.getType();
@@ -57,9 +59,12 @@ LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
                         "#tilewright.shared");
       return WalkResult::interrupt();
     }
+    int64_t own = alloc.getAlignment().value_or(kSharedAlignment);
+    alignment = std::max(alignment, own);
+    total = llvm::alignTo(total, own);
     allocs.push_back(alloc);
     offsets.push_back(total);
-    total += llvm::alignTo(*bytes, 128);
+    total += llvm::alignTo(*bytes, kSharedAlignment);
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
@@ -81,7 +86,7 @@ LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
     LLVM::GlobalOp::create(
         builder, loc, type, /*isConstant=*/false,
         dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal, name,
-        /*value=*/Attribute(), /*alignment=*/128, kSharedSpace);
+        /*value=*/Attribute(), alignment, kSharedSpace);
   };
   std::string base = (kernel.getName() + "_shared").str();
   if (dynamic) {

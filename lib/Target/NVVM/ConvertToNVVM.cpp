@@ -18,6 +18,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Target.h"
 
@@ -52,6 +53,17 @@ static DictionaryAttr getBufferAttrs(Builder &builder, StringRef access) {
   attrs.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(16));
   if (access == "read")
     attrs.set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+  return attrs.getDictionary(builder.getContext());
+}
+
+/// Attributes of a tensor map: 128 bytes among the parameters, where the copy engine
+/// reads them.
+static DictionaryAttr getTensorMapAttrs(Builder &builder) {
+  NamedAttrList attrs;
+  attrs.set(LLVM::LLVMDialect::getByValAttrName(),
+            TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI64Type(), 16)));
+  attrs.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(64));
+  attrs.set(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
   return attrs.getDictionary(builder.getContext());
 }
 
@@ -101,6 +113,8 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
         attrs.push_back(
             getBufferAttrs(rewriter, text ? text.getValue() : StringRef()));
         ++buffers;
+      } else if (isa<TensorMapType>(type)) {
+        attrs.push_back(getTensorMapAttrs(rewriter));
       } else {
         if (!converted.isIntOrFloat())
           return op.emitOpError() << "argument " << number << " has type "
@@ -127,7 +141,10 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     // ptxas would rather spill than have fewer blocks side by side, which pays
     // where latency is hidden by blocks, not where it is by matrix instructions.
     auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-    if (config && config.getMma())
+    bool pools = false;
+    op.walk([&](SetRegistersOp) { pools = true; });
+    // Without it ptxas ignores how roles share registers.
+    if (pools || (config && config.getMma()))
       func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(1));
     if (Attribute bytes = op->getAttr(kDynamicSharedAttr))
@@ -362,6 +379,10 @@ struct ConvertToNVVMPass
     populateMemoryPatterns(converter, patterns);
     populateMaskedPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns);
+    populateRingPatterns(converter, patterns);
+    converter.addConversion([&](TensorMapType) -> Type {
+      return LLVM::LLVMPointerType::get(context);
+    });
     patterns.add<KernelLowering, ReturnLowering, IdLowering<gpu::LaneIdOp>,
                  IdLowering<gpu::SubgroupIdOp>, IdLowering<gpu::BlockIdOp>,
                  IdLowering<gpu::GridDimOp>, BarrierLowering,

@@ -1,0 +1,239 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_RING_OPS_TD
+#define TILEWRIGHT_RING_OPS_TD
+
+include "tilewright/Dialect/TilewrightTypes.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Ring_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tilewright_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Block form
+//===----------------------------------------------------------------------===//
+
+def Tilewright_RingOp : Ring_Op<"ring"> {
+  let summary = "a ring in shared memory, all stages empty";
+  let description = [{
+    Producers and consumers walk over positions 0, 1, 2, …; position p is in
+    stage p mod stages. A stage goes round: `acquire` waits until it is empty,
+    copies into it start, `fill` says that it is full when they have all arrived,
+    `wait` waits for that, `release` says that it is empty again.
+
+    ```mlir
+    %ring = tilewright.ring : !tilewright.ring<4, memref<128x64xbf16, #a>, memref<64x4x64xbf16, #b>>
+    tilewright.warps [8, 1] {
+      scf.for %p = %c0 to %steps step %c1 {
+        %a, %b = tilewright.acquire %ring[%p] : !tilewright.ring<…>
+        tilewright.tile_copy %A[%i, %k] to %a …
+        tilewright.tile_copy %B[%k, %j] to %b …
+        tilewright.fill %ring[%p] : !tilewright.ring<…>
+      }
+    }
+    tilewright.warps [0, 8] {
+      %sum = scf.for %p = %c0 to %steps step %c1 iter_args(%acc = %zero) -> … {
+        %a, %b = tilewright.wait %ring[%p] : !tilewright.ring<…>
+        %next = tilewright.mma %a, %b, %acc …
+        tilewright.release %ring[%p] : !tilewright.ring<…>
+        …
+    ```
+
+    A position is a number that the roles count for themselves, so that loops
+    may be nested and rings of different depth stand side by side. Each role
+    must name every position once, in order.
+  }];
+  let results = (outs Tilewright_Ring:$ring);
+  let assemblyFormat = "attr-dict `:` type($ring)";
+}
+
+/// The tiles of one stage, by one role.
+class Ring_StageOp<string mnemonic>
+    : Ring_Op<mnemonic, [InferTypeOpAdaptor]> {
+  let arguments = (ins Tilewright_Ring:$ring, Index:$position);
+  let results = (outs Variadic<AnyMemRef>:$tiles);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+}
+
+def Tilewright_AcquireOp : Ring_StageOp<"acquire"> {
+  let summary = "waits until a stage is empty, to fill it";
+}
+
+def Tilewright_WaitOp : Ring_StageOp<"wait"> {
+  let summary = "waits until a stage is full, to read it";
+}
+
+def Tilewright_FillOp : Ring_Op<"fill"> {
+  let summary = "a stage is full when all copies into its tiles have arrived";
+  let description = [{
+    Every tile of the stage is the destination of exactly one `tile_copy` since
+    the stage was acquired.
+  }];
+  let arguments = (ins Tilewright_Ring:$ring, Index:$position);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+}
+
+def Tilewright_ReleaseOp : Ring_Op<"release"> {
+  let summary = "a stage is empty when all warps of the consumers have released it";
+  let arguments = (ins Tilewright_Ring:$ring, Index:$position);
+  let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
+}
+
+def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
+  let summary = "starts to copy a tile of global memory into a stage";
+  let description = [{
+    Fills `dest`, a tile that `acquire` gave, from `source`, an argument of the
+    kernel: the element at (d0, d1, …) is that of the source at `indices` plus
+    `map`(d0, d1, …); what lies outside of the source is zero. The copy engine
+    does it (TMA); the warp that starts it goes on. A result of the map is a dim
+    of the tile, or a sum of dims times constants: of `d1 * 64 + d2` the columns
+    are cut into boxes of 64, one behind the other, as wide as the swizzle.
+
+    ```mlir
+    tilewright.tile_copy %B[%k, %j] to %b {map = affine_map<(k, box, n) -> (k, box * 64 + n)>}
+        : memref<?x?xbf16> to memref<64x4x64xbf16, strided<[64, 4096, 1]>, #tilewright.shared<swizzle = [3, 3, 3]>>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Variadic<Index>:$indices,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest,
+                       AffineMapAttr:$map);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $dest attr-dict `:` type($source) `to` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_SetRegistersOp : Ring_Op<"set_registers"> {
+  let summary = "how many registers each thread of these warps has from here on";
+  let description = [{
+    First in the region of a whole number of warpgroups: the producers give
+    away what the consumers' accumulators need. A multiple of 8 from 24 to 240.
+  }];
+  let arguments = (ins I64Attr:$count);
+  let assemblyFormat = "$count attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Both forms
+//===----------------------------------------------------------------------===//
+
+def Tilewright_MmaWaitOp : Ring_Op<"mma_wait", [
+    InferTypeOpAdaptor]> {
+  let summary = "waits for asynchronous matrix products";
+  let description = [{
+    Until at most the last `pending` products (`tilewright.mma` by an instruction
+    that is asynchronous) of this warpgroup are under way; their operands may be
+    released then. An accumulator may be read only as a result of this op.
+
+    ```mlir
+    tilewright.mma_wait 1
+    %sum = tilewright.mma_wait 0 (%acc : vector<128x256xf32>)
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$pending,
+                       Variadic<AnyType>:$values);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$pending (`(` $values^ `:` type($values) `)`)? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Thread form
+//===----------------------------------------------------------------------===//
+
+def Tilewright_MbarrierInitOp : Ring_Op<"mbarrier_init"> {
+  let summary = "a barrier in memory, whose phases complete after `arrivals`";
+  let arguments = (ins Arg<AnyMemRef, "", [MemWrite]>:$barriers, Index:$index,
+                       I64Attr:$arrivals);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` `arrivals` $arrivals attr-dict `:` type($barriers)
+  }];
+}
+
+def Tilewright_MbarrierFenceOp : Ring_Op<"mbarrier_fence"> {
+  let summary = "copy engines see the barriers that this thread has initialised";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_MbarrierArriveOp : Ring_Op<"mbarrier_arrive"> {
+  let summary = "one arrival, and as many bytes that have yet to arrive";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
+                       Index:$index, OptionalAttr<I64Attr>:$bytes);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` (`expect` $bytes^)? attr-dict `:` type($barriers)
+  }];
+}
+
+def Tilewright_MbarrierWaitOp : Ring_Op<"mbarrier_wait"> {
+  let summary = "waits until the phase of this parity (0 or 1) is complete";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
+                       Index:$index, Index:$parity);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` `parity` $parity attr-dict `:` type($barriers)
+  }];
+}
+
+def Tilewright_TensorCopyOp : Ring_Op<"tensor_copy"> {
+  let summary = "starts to copy a box of a tensor into shared memory";
+  let description = [{
+    The box at `coordinates` (outermost dim first) of what `map` describes goes to
+    `dest` from element `offset` on; its bytes count for the barrier.
+  }];
+  let arguments = (ins Tilewright_TensorMap:$map, Variadic<Index>:$coordinates,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest, Index:$offset,
+                       Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
+                       Index:$barrier);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `to` $dest `[` $offset `]` `,` $barriers `[` $barrier `]`
+    attr-dict `:` type($dest) `,` type($barriers)
+  }];
+}
+
+def Tilewright_MatrixDescriptorOp : Ring_Op<"matrix_descriptor", [Pure]> {
+  let summary = "where the matrix of a warpgroup's product lies in shared memory";
+  let description = [{
+    As wgmma reads it, from `advance` elements behind element `offset` on. `swizzle` is the width of a row in
+    bytes (32, 64, 128). `stride` bytes lie between groups of eight rows, `leading`
+    bytes between neighbouring boxes where rows of the matrix are longer than that.
+    PTX ISA, "Matrix descriptor format" of wgmma.
+
+    Descriptors of one matrix that differ in `advance` alone are one descriptor and
+    sums with constants, which is why the constant stands apart.
+  }];
+  let arguments = (ins AnyMemRef:$base, Index:$offset, I64Attr:$advance,
+                       I64Attr:$leading, I64Attr:$stride, I64Attr:$swizzle);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$base `[` $offset `]` `+` $advance attr-dict `:` type($base)";
+}
+
+def Tilewright_WarpgroupMmaOp : Ring_Op<"warpgroup_mma"> {
+  let summary = "one asynchronous matrix instruction of a warpgroup";
+  let description = [{
+    The operands are descriptors (A is m by k, B n by k in rows, or the other way
+    round where transposed), the accumulator the thread's registers in the order
+    of the instruction's atom.
+  }];
+  let arguments = (ins StrAttr:$instruction, I64:$a, I64:$b,
+                       Variadic<AnyType>:$acc, UnitAttr:$transposed_a,
+                       UnitAttr:$transposed_b);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $instruction $a `,` $b `,` `(` $acc `:` type($acc) `)` attr-dict `->` type($results)
+  }];
+}
+
+def Tilewright_MmaFenceOp : Ring_Op<"mma_fence"> {
+  let summary = "asynchronous products see the registers as they are now";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_MmaCommitOp : Ring_Op<"mma_commit"> {
+  let summary = "the products since the last commit are one group";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

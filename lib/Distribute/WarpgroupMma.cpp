@@ -1,0 +1,267 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Block-level matrix products by asynchronous instructions of warpgroups
+// (wgmma). Both operands stay in shared memory, where a descriptor names the
+// matrix; the accumulator is in registers. Warpgroups lie along m:
+//
+//   %n = tilewright.mma %a, %b, %acc {instruction =
+//   "wgmma.m64n256k16.bf16.f32"}
+//        : memref<128x64xbf16, …>, memref<64x4x64xbf16, …>, vector<128x256xf32>
+// becomes, per warpgroup,
+//   mma_fence
+//   for each 16 along k: warpgroup_mma <descriptor of A>, <descriptor of B>,
+//   (128 sums) mma_commit
+//
+// What a descriptor says follows from the memref alone: strides, swizzle, and
+// which dim has neighbours in memory.
+
+#include "ThreadCode.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Rings.h"
+#include "tilewright/Layout/Atoms.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+/// A shared-memory operand as the instruction sees it: rows (m or n) by k.
+struct SharedOperand {
+  MemView view;
+  /// Elements between neighbours along each.
+  int64_t rowStride = 0, kStride = 0;
+  /// Columns in boxes: rows (where those are neighbours in memory) in a box,
+  /// and elements between boxes.
+  int64_t boxRows = 0, boxStride = 0;
+  /// Neighbours in memory lie along the rows' dim, not along k.
+  bool transposed = false;
+  /// Bytes of a row of a box.
+  int64_t swizzle = 0;
+};
+
+/// How many warpgroups `threads` are; 0: no whole ones.
+int64_t countWarpgroups(const ThreadRange &threads) {
+  return threads.warps % 4 || threads.firstWarp % 4 ? 0 : threads.warps / 4;
+}
+
+/// The loops of a product by roles.
+struct Loops {
+  unsigned m, n, k;
+};
+
+} // namespace
+
+static FailureOr<Loops> loopsOf(MmaOp op) {
+  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
+  std::optional<unsigned> m, n, k;
+  for (unsigned loop = 0; loop < maps[2].getNumDims(); ++loop) {
+    bool inA = maps[0].isFunctionOfDim(loop),
+         inB = maps[1].isFunctionOfDim(loop),
+         inC = maps[2].isFunctionOfDim(loop);
+    auto &role = inA && inC && !inB ? m : inB && inC && !inA ? n : k;
+    if (role || (&role == &k && !(inA && inB && !inC)))
+      return op.emitOpError()
+             << "by a warpgroup's instruction needs exactly one "
+                "m, one n and one k loop";
+    role = loop;
+  }
+  if (!m || !n || !k)
+    return op.emitOpError() << "needs an m, an n and a k loop";
+  return Loops{*m, *n, *k};
+}
+
+/// `rows`, `k`: the operand's loops.
+static FailureOr<SharedOperand> operandOf(MmaOp op, StringRef name,
+                                          const MemView &view, AffineMap map,
+                                          unsigned rows, unsigned k) {
+  SharedOperand operand;
+  operand.view = view;
+  for (auto [result, stride, size] :
+       llvm::zip_equal(map.getResults(), view.strides, view.sizes)) {
+    if (!stride.isConstant() || !size.isConstant())
+      return op.emitOpError() << "needs constant strides of " << name;
+    auto split = dyn_cast<AffineBinaryOpExpr>(result);
+    bool isRows = result.isFunctionOfDim(rows);
+    if (split && !isRows)
+      return op.emitOpError() << name << " is cut into boxes along k";
+    if (split && split.getKind() == AffineExprKind::FloorDiv) {
+      operand.boxStride = stride.constant;
+      continue;
+    }
+    if (split)
+      operand.boxRows = size.constant;
+    (isRows ? operand.rowStride : operand.kStride) = stride.constant;
+  }
+  int64_t bytes = elementBytes(view.element);
+  operand.transposed = operand.rowStride == 1 && operand.kStride != 1;
+  int64_t neighbours = operand.transposed ? operand.rowStride : operand.kStride;
+  int64_t across = operand.transposed ? operand.kStride : operand.rowStride;
+  operand.swizzle = across * bytes;
+  layout::Swizzle expected = operand.swizzle == 128  ? layout::swizzle128B
+                             : operand.swizzle == 64 ? layout::swizzle64B
+                                                     : layout::swizzle32B;
+  expected.base -= llvm::Log2_64(bytes);
+  if (neighbours != 1 || !llvm::is_contained({32, 64, 128}, operand.swizzle) ||
+      view.shared.getElementSwizzle() != expected)
+    return op.emitOpError() << name
+                            << " must have rows of 32, 64 or 128 bytes that "
+                               "are swizzled by their width";
+  if (operand.transposed && bytes != 2)
+    return op.emitOpError()
+           << name << " of " << view.element
+           << " must have k along its rows; only of 16-bit types "
+              "either order is read";
+  return operand;
+}
+
+/// The descriptor of the matrix whose first element is `offset` elements into
+/// it.
+static Value describe(ThreadCode &code, Location loc,
+                      const SharedOperand &operand, Index offset) {
+  int64_t bytes = elementBytes(operand.view.element);
+  // Groups of eight rows of `swizzle` bytes; boxes, where rows are neighbours.
+  int64_t leading = operand.transposed ? operand.boxStride * bytes : 16;
+  Index at = code.add(loc, operand.view.offset, offset);
+  int64_t advance = at.constant;
+  at.constant = 0;
+  return MatrixDescriptorOp::create(
+      code.b, loc, code.b.getI64Type(), operand.view.base,
+      code.materialize(loc, at), advance, std::max<int64_t>(leading, 16),
+      8 * operand.swizzle, operand.swizzle);
+}
+
+/// Elements from the first one of the operand to row `row` of its first k.
+static Index rowOffset(ThreadCode &code, Location loc,
+                       const SharedOperand &operand, Index row) {
+  if (!operand.boxRows)
+    return code.multiply(loc, row, Index(operand.rowStride));
+  // A constant number of whole boxes.
+  return Index(row.constant / operand.boxRows * operand.boxStride +
+               row.constant % operand.boxRows * operand.rowStride);
+}
+
+FailureOr<DistributedLayout>
+tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
+  FailureOr<Loops> loops = loopsOf(op);
+  if (!instruction || failed(loops))
+    return failure();
+  int64_t groups = countWarpgroups(threads);
+  if (!groups)
+    return op.emitOpError()
+           << "by '" << *op.getInstruction()
+           << "' is for whole warpgroups of four warps, not " << threads.warps
+           << " warps from warp " << threads.firstWarp << " on";
+  auto acc = cast<VectorType>(op.getAcc().getType());
+  AffineMap map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  if (acc.getRank() != 2 || map.getDimPosition(0) != loops->m)
+    return op.emitOpError()
+           << "by a warpgroup's instruction has an accumulator of "
+              "m by n";
+  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
+  if (m % (instruction->m * groups) || n % instruction->n)
+    return op.emitOpError()
+           << "tile " << m << "x" << n << " is no multiple of instruction '"
+           << *op.getInstruction() << "' by " << groups
+           << " warpgroups along m";
+  auto atom = layout::wgmmaAccumulator(instruction->n);
+  if (!atom)
+    return op.emitOpError() << atom.error();
+  auto result = DistributedLayout::repeat(
+      *atom, {m / (instruction->m * groups), n / instruction->n}, {{groups, 0}},
+      {0, 1});
+  if (!result)
+    return op.emitOpError() << result.error();
+  return result->withFirstWarp(threads.firstWarp);
+}
+
+LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
+  Location loc = op.getLoc();
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
+  FailureOr<Loops> loops = loopsOf(op);
+  FailureOr<MemView> viewA = view(op.getA()), viewB = view(op.getB());
+  FailureOr<Registers> acc = registers(op.getAcc());
+  if (!instruction || failed(loops) || failed(viewA) || failed(viewB) ||
+      failed(acc))
+    return failure();
+  SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
+  auto a = operandOf(op, "a", *viewA, maps[0], loops->m, loops->k);
+  auto bOperand = operandOf(op, "b", *viewB, maps[1], loops->n, loops->k);
+  if (failed(a) || failed(bOperand))
+    return failure();
+  if (a->boxRows)
+    return op.emitOpError()
+           << "a is cut into boxes along m, which no warpgroup reads";
+  if (instruction->operands[0] != a->view.element ||
+      instruction->operands[1] != bOperand->view.element)
+    return op.emitOpError()
+           << "'" << *op.getInstruction() << "' does not multiply "
+           << a->view.element << " by " << bOperand->view.element;
+  auto type = cast<VectorType>(op.getAcc().getType());
+  int64_t groups = countWarpgroups(threads);
+  int64_t m = type.getDimSize(0) / groups, n = type.getDimSize(1), k = 0;
+  for (auto [result, size] :
+       llvm::zip_equal(maps[0].getResults(), a->view.sizes))
+    if (result.isFunctionOfDim(loops->k))
+      k = size.constant;
+  if (k % instruction->k)
+    return op.emitOpError() << "sums " << k << " elements, no multiple of '"
+                            << *op.getInstruction() << "'";
+  int64_t repeatM = m / instruction->m, repeatN = n / instruction->n;
+  int64_t size = acc->size() / (repeatM * repeatN);
+
+  Index first(0);
+  if (groups > 1)
+    first =
+        multiply(loc,
+                 Index(arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
+                           .getResult()),
+                 Index(m * a->rowStride));
+  Registers result = *acc;
+  MmaFenceOp::create(b, loc);
+  for (int64_t step = 0; step < k; step += instruction->k)
+    for (int64_t column = 0; column < repeatN; ++column)
+      for (int64_t row = 0; row < repeatM; ++row) {
+        Index inA =
+            add(loc, first,
+                Index(row * instruction->m * a->rowStride + step * a->kStride));
+        Index inB = add(
+            loc,
+            rowOffset(*this, loc, *bOperand, Index(column * instruction->n)),
+            Index(step * bOperand->kStride));
+        auto at = result.begin() + (row + repeatM * column) * size;
+        SmallVector<Value> sums(at, at + size);
+        auto product = WarpgroupMmaOp::create(
+            b, loc, TypeRange(ValueRange(sums)), *op.getInstruction(),
+            describe(*this, loc, *a, inA), describe(*this, loc, *bOperand, inB),
+            sums, a->transposed, bOperand->transposed);
+        llvm::copy(product.getResults(), at);
+      }
+  MmaCommitOp::create(b, loc);
+  define(op.getResult(), result);
+  return success();
+}
+
+LogicalResult ThreadCode::mmaWait(MmaWaitOp op) {
+  SmallVector<Value> values;
+  for (Value value : op.getValues()) {
+    FailureOr<Registers> held = registers(value);
+    if (failed(held))
+      return failure();
+    llvm::append_range(values, *held);
+  }
+  auto wait = MmaWaitOp::create(b, op.getLoc(), op.getPending(), values);
+  size_t next = 0;
+  for (auto [value, result] :
+       llvm::zip_equal(op.getValues(), op.getResults())) {
+    size_t count = registers(value)->size();
+    define(result, Registers(wait.getResults().slice(next, count)));
+    next += count;
+  }
+  return success();
+}

@@ -1,0 +1,361 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Barriers in memory, copies by tensor maps and asynchronous products of
+// warpgroups: what rings are made of on sm_90. Where NVVM has no operation that
+// says all, PTX is written as it is. Everything here clobbers memory: what the
+// copy engine writes, and who waits for it, LLVM does not see.
+
+#include "Convert.h"
+
+#include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Rings.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::nvvm;
+
+static Value createI32(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc,
+                                  builder.getI32IntegerAttr(value));
+}
+
+static Value toI32(OpBuilder &builder, Location loc, Value value) {
+  Type i32 = builder.getI32Type();
+  return value.getType() == i32
+             ? value
+             : LLVM::TruncOp::create(builder, loc, i32, value).getResult();
+}
+
+/// Where element `index` of shared memory `base` is.
+static Value elementAddress(OpBuilder &builder, Location loc, Type element,
+                            Value base, Value index) {
+  return LLVM::GEPOp::create(builder, loc, base.getType(), element, base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+/// A shared address as instructions take it.
+static Value sharedAddress(OpBuilder &builder, Location loc, Value pointer) {
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+}
+
+static Value inlinePTX(OpBuilder &builder, Location loc, Type result,
+                       ValueRange operands, const Twine &text,
+                       const Twine &constraints) {
+  auto op = LLVM::InlineAsmOp::create(
+      builder, loc, result ? TypeRange(result) : TypeRange(), operands,
+      text.str(),
+      (constraints + (constraints.isTriviallyEmpty() ? "" : ",") + "~{memory}")
+          .str(),
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+      /*operand_attrs=*/ArrayAttr());
+  return result ? op.getResult(0) : Value();
+}
+
+namespace {
+
+template <typename Op> struct RingLowering : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  using Adaptor = typename Op::Adaptor;
+
+  static Value barrierAddress(OpBuilder &b, Location loc, Value base,
+                              Value index) {
+    return elementAddress(b, loc, b.getI64Type(), base, index);
+  }
+
+  LogicalResult
+  matchAndRewrite(Op op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    return lower(op, adaptor, rewriter);
+  }
+  static LogicalResult lower(Op op, Adaptor adaptor,
+                             ConversionPatternRewriter &b);
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Barriers in memory
+//===----------------------------------------------------------------------===//
+
+template <>
+LogicalResult
+RingLowering<MbarrierInitOp>::lower(MbarrierInitOp op, Adaptor adaptor,
+                                    ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  if (TargetAttr target = getTarget(op);
+      target && target.getFact("sm", 90) < 90)
+    return op.emitOpError()
+           << "is for copies by tensor maps, which " << target.getName()
+           << " does not have; they begin with sm_90";
+  NVVM::MBarrierInitOp::create(
+      b, loc, barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getIndex()),
+      createI32(b, loc, op.getArrivals()), /*predicate=*/Value());
+  b.eraseOp(op);
+  return success();
+}
+
+template <>
+LogicalResult
+RingLowering<MbarrierFenceOp>::lower(MbarrierFenceOp op, Adaptor,
+                                     ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::FenceMbarrierInitOp>(op);
+  return success();
+}
+
+template <>
+LogicalResult
+RingLowering<MbarrierArriveOp>::lower(MbarrierArriveOp op, Adaptor adaptor,
+                                      ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Value address = sharedAddress(
+      b, loc,
+      barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getIndex()));
+  if (std::optional<int64_t> bytes = op.getBytes())
+    inlinePTX(b, loc, Type(), {address, createI32(b, loc, *bytes)},
+              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r");
+  else
+    inlinePTX(b, loc, Type(), {address},
+              "mbarrier.arrive.shared::cta.b64 _, [$0];", "r");
+  b.eraseOp(op);
+  return success();
+}
+
+template <>
+LogicalResult
+RingLowering<MbarrierWaitOp>::lower(MbarrierWaitOp op, Adaptor adaptor,
+                                    ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Value address = sharedAddress(
+      b, loc,
+      barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getIndex()));
+  inlinePTX(b, loc, Type(), {address, toI32(b, loc, adaptor.getParity())},
+            "{ .reg .pred done; again: "
+            "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
+            "@!done bra again; }",
+            "r,r");
+  b.eraseOp(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+template <>
+LogicalResult RingLowering<TensorCopyOp>::lower(TensorCopyOp op,
+                                                Adaptor adaptor,
+                                                ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Type element = cast<MemRefType>(op.getDest().getType()).getElementType();
+  size_t rank = op.getCoordinates().size();
+  if (rank < 1 || rank > 5)
+    return op.emitOpError()
+           << "has " << rank << " coordinates; tensor maps have 1 to 5";
+  SmallVector<Value> operands = {
+      sharedAddress(b, loc,
+                    elementAddress(b, loc, element, adaptor.getDest(),
+                                   adaptor.getOffset())),
+      adaptor.getMap(),
+      sharedAddress(
+          b, loc,
+          barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getBarrier()))};
+  std::string text =
+      "cp.async.bulk.tensor." + std::to_string(rank) +
+      "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[$0], [$1, {";
+  std::string constraints = "r,l,r";
+  // The innermost dim comes first.
+  for (auto [number, coordinate] :
+       llvm::enumerate(llvm::reverse(adaptor.getCoordinates()))) {
+    text += (number ? ", $" : "$") + std::to_string(operands.size());
+    constraints += ",r";
+    operands.push_back(toI32(b, loc, coordinate));
+  }
+  inlinePTX(b, loc, Type(), operands, text + "}], [$2];", constraints);
+  b.eraseOp(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+template <>
+LogicalResult
+RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
+                                        ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Type i64 = b.getI64Type();
+  Type element = cast<MemRefType>(op.getBase().getType()).getElementType();
+  // In units of 16 bytes; start address, leading and stride offset have 14
+  // bits, in which every address of shared memory has a place.
+  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  uint64_t swizzle = op.getSwizzle() == 128 ? 1 : op.getSwizzle() == 64 ? 2 : 3;
+  uint64_t leading = op.getLeading() >> 4, stride = op.getStride() >> 4;
+  if (leading > 0x3fff || stride > 0x3fff || op.getAdvance() * bytes % 16)
+    return op.emitOpError() << "is of a matrix that no descriptor can name";
+  Value low = LLVM::MulOp::create(b, loc, toI32(b, loc, adaptor.getOffset()),
+                                  createI32(b, loc, bytes));
+  low = LLVM::AddOp::create(b, loc, sharedAddress(b, loc, adaptor.getBase()),
+                            low);
+  low = LLVM::LShrOp::create(b, loc, low, createI32(b, loc, 4));
+  low = LLVM::AddOp::create(
+      b, loc, low,
+      createI32(b, loc, int64_t(leading << 16) + op.getAdvance() * bytes / 16));
+  // Two words, so that the upper one is a constant and nothing is carried into
+  // it.
+  auto words = VectorType::get(2, b.getI32Type());
+  Value pair = LLVM::PoisonOp::create(b, loc, words);
+  pair = LLVM::InsertElementOp::create(b, loc, pair, low, createI32(b, loc, 0));
+  pair = LLVM::InsertElementOp::create(
+      b, loc, pair, createI32(b, loc, int32_t(stride | swizzle << 30)),
+      createI32(b, loc, 1));
+  b.replaceOpWithNewOp<LLVM::BitcastOp>(op, i64, pair);
+  return success();
+}
+
+/// "=f,=f,…" and "0,1,…": registers that an instruction updates.
+static bool tieRegisters(ValueRange values, std::string &outputs,
+                         std::string &inputs) {
+  for (auto [number, value] : llvm::enumerate(values)) {
+    Type type = value.getType();
+    if (!type.isF32() && !type.isInteger(32))
+      return false;
+    outputs += (number ? "," : "") + std::string(type.isF32() ? "=f" : "=r");
+    inputs += (number ? "," : "") + std::to_string(number);
+  }
+  return true;
+}
+
+/// Replaces `op` by the fields of a struct, one for each result.
+static void replaceByFields(Operation *op, Value fields,
+                            ConversionPatternRewriter &b) {
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    results.push_back(op->getNumResults() == 1 ? fields
+                                               : LLVM::ExtractValueOp::create(
+                                                     b, op->getLoc(), fields, i)
+                                                     .getResult());
+  b.replaceOp(op, results);
+}
+
+static Type fieldsOf(MLIRContext *context, ValueRange values) {
+  if (values.size() == 1)
+    return values.front().getType();
+  return LLVM::LLVMStructType::getLiteral(context,
+                                          SmallVector<Type>(values.getTypes()));
+}
+
+template <>
+LogicalResult
+RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
+                                    ConversionPatternRewriter &b) {
+  auto instruction =
+      MatrixInstruction::parse(b.getContext(), op.getInstruction());
+  TargetAttr target = getTarget(op);
+  if (!instruction || !instruction->warpgroup)
+    return op.emitOpError() << "instruction '" << op.getInstruction()
+                            << "' is none of a warpgroup";
+  if (!target || target.getFact("sm") != 90 || !target.has("arch_specific"))
+    return op.emitOpError()
+           << "instruction '" << op.getInstruction() << "' is of sm_90a alone";
+  size_t registers = instruction->m * instruction->n / 128;
+  std::string outputs, inputs;
+  if (adaptor.getAcc().size() != registers ||
+      !tieRegisters(adaptor.getAcc(), outputs, inputs))
+    return op.emitOpError()
+           << "accumulator is not " << registers << " registers of 32 bits";
+  // wgmma.m64n256k16.bf16.f32 -> m64n256k16, f32, bf16, bf16
+  SmallVector<StringRef> parts;
+  op.getInstruction().split(parts, '.');
+  StringRef a = parts[2], bType = parts[parts.size() - 2], acc = parts.back();
+  std::string text = ("wgmma.mma_async.sync.aligned." + parts[1] + "." + acc +
+                      "." + a + "." + bType + " {")
+                         .str();
+  for (size_t i = 0; i < registers; ++i)
+    text += (i ? ", $" : "$") + std::to_string(i);
+  text += "}, $" + std::to_string(2 * registers) + ", $" +
+          std::to_string(2 * registers + 1) + ", 1";
+  if (acc != "s32")
+    text += ", 1, 1";
+  if (instruction->operandBits() == 16)
+    text += std::string(op.getTransposedA() ? ", 1" : ", 0") +
+            (op.getTransposedB() ? ", 1" : ", 0");
+  SmallVector<Value> operands(adaptor.getAcc());
+  operands.append({adaptor.getA(), adaptor.getB()});
+  Value fields =
+      inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), adaptor.getAcc()),
+                operands, text + ";", outputs + "," + inputs + ",l,l");
+  replaceByFields(op, fields, b);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<MmaFenceOp>::lower(MmaFenceOp op, Adaptor,
+                                              ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::WgmmaFenceAlignedOp>(op);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<MmaCommitOp>::lower(MmaCommitOp op, Adaptor,
+                                               ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
+  return success();
+}
+
+/// Accumulators go through the wait, so that nothing reads them before it.
+template <>
+LogicalResult RingLowering<MmaWaitOp>::lower(MmaWaitOp op, Adaptor adaptor,
+                                             ConversionPatternRewriter &b) {
+  std::string outputs, inputs;
+  if (!tieRegisters(adaptor.getValues(), outputs, inputs))
+    return op.emitOpError() << "waits for registers of 32 bits";
+  std::string text =
+      "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+  if (adaptor.getValues().empty()) {
+    inlinePTX(b, op.getLoc(), Type(), {}, text, "");
+    b.eraseOp(op);
+    return success();
+  }
+  Value fields =
+      inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), adaptor.getValues()),
+                adaptor.getValues(), text, outputs + "," + inputs);
+  replaceByFields(op, fields, b);
+  return success();
+}
+
+template <>
+LogicalResult
+RingLowering<SetRegistersOp>::lower(SetRegistersOp op, Adaptor,
+                                    ConversionPatternRewriter &b) {
+  // What a thread of the launch has: the registers of a multiprocessor, evenly.
+  constexpr int64_t kRegisters = 65536;
+  auto func = op->getParentOfType<FunctionOpInterface>();
+  auto launch = func->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (!launch)
+    return op.emitOpError() << "needs '" << kLaunchAttr << "' of its kernel";
+  int64_t before = kRegisters / launch.getThreads() / 8 * 8;
+  NVVM::SetMaxRegisterOp::create(b, op.getLoc(), uint32_t(op.getCount()),
+                                 op.getCount() > before
+                                     ? NVVM::SetMaxRegisterAction::increase
+                                     : NVVM::SetMaxRegisterAction::decrease);
+  b.eraseOp(op);
+  return success();
+}
+
+void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
+                                            RewritePatternSet &patterns) {
+  patterns.add<RingLowering<MbarrierInitOp>, RingLowering<MbarrierFenceOp>,
+               RingLowering<MbarrierArriveOp>, RingLowering<MbarrierWaitOp>,
+               RingLowering<TensorCopyOp>, RingLowering<MatrixDescriptorOp>,
+               RingLowering<WarpgroupMmaOp>, RingLowering<MmaFenceOp>,
+               RingLowering<MmaCommitOp>, RingLowering<MmaWaitOp>,
+               RingLowering<SetRegistersOp>>(converter);
+}

@@ -1,0 +1,64 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{a ring has at least one stage, not 0}}
+func.func private @NoStage(!tilewright.ring<0, memref<64x64xf16, #tilewright.shared>>)
+
+// -----
+
+// expected-error @below {{tiles of a ring have a static shape, whole bytes and #tilewright.shared, unlike 'memref<64x64xf16>'}}
+func.func private @TileInGlobalMemory(!tilewright.ring<2, memref<64x64xf16>>)
+
+// -----
+
+func.func @CopyWithoutStage(%a: memref<?x?xf16>, %i: index, %s: memref<64x64xf16, #tilewright.shared>) {
+  // expected-error @below {{fills a tile of a stage that 'tilewright.acquire' gave}}
+  tilewright.tile_copy %a[%i, %i] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<?x?xf16> to memref<64x64xf16, #tilewright.shared>
+  return
+}
+
+// -----
+
+func.func @CopyOfOtherType(%a: memref<?x?xf32>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  %s = tilewright.acquire %ring[%i] : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{copies elements from global to shared memory, not 'memref<?x?xf32>' to}}
+  tilewright.tile_copy %a[%i, %i] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<?x?xf32> to memref<64x64xf16, #tilewright.shared>
+  return
+}
+
+// -----
+
+func.func @TooFewIndices(%a: memref<?x?xf16>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  %s = tilewright.acquire %ring[%i] : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{has 1 indices into 'memref<?x?xf16>'}}
+  tilewright.tile_copy %a[%i] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<?x?xf16> to memref<64x64xf16, #tilewright.shared>
+  return
+}
+
+// -----
+
+func.func @RegistersOfHalfAWarpgroup() {
+  tilewright.warps [2, 4] {
+    // expected-error @below {{is for whole warpgroups of four warps, not warps [2, 6)}}
+    tilewright.set_registers 40
+  }
+  return
+}
+
+// -----
+
+func.func @OddRegisters() {
+  // expected-error @below {{takes a multiple of 8 from 24 to 240, not 42}}
+  tilewright.set_registers 42
+  return
+}
+
+// -----
+
+func.func @BoxesOfOtherWidth(%a: memref<64x64xf16, #tilewright.shared>, %b: memref<64x4x32xf16, #tilewright.shared>, %c: vector<64x256xf32>) {
+  // expected-error @below {{b has boxes of 32, its map of 64}}
+  %r = tilewright.mma %a, %b, %c {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n floordiv 64, n mod 64)>, affine_map<(m, n, k) -> (m, n)>]}
+      : memref<64x64xf16, #tilewright.shared>, memref<64x4x32xf16, #tilewright.shared>, vector<64x256xf32>
+  return
+}

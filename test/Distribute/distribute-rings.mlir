@@ -1,0 +1,72 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-assign-layouts,tilewright-distribute),lower-affine,canonicalize,cse)' -split-input-file | FileCheck %s
+
+#a = #tilewright.shared<swizzle = [3, 3, 3]>
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32 : i64, access_bytes = 16 : i64}>} {
+// Two barriers for each of three stages: full after one arrival and the bytes, empty
+// when each of the four consumer warps has said so. The tile is one box of the map.
+// CHECK-LABEL: func.func private @RingOfOneTile
+// CHECK-SAME: %[[MAP:[a-z0-9]+]]: !tilewright.tensor_map)
+// CHECK-SAME: tilewright.tensor_maps = [#tilewright.tensor_map<operand = 0, box = [64, 64], swizzle = 128>]
+// CHECK-DAG: %[[TILES:.*]] = memref.alloc() {alignment = 1024 : i64} : memref<12288xf16, #tilewright.shared>
+// CHECK-DAG: %[[BARS:.*]] = memref.alloc() : memref<6xi64, #tilewright.shared>
+// CHECK: tilewright.mbarrier_init %[[BARS]][%c0] arrivals 1
+// CHECK: tilewright.mbarrier_init %[[BARS]][%c3] arrivals 4
+// CHECK: tilewright.mbarrier_fence
+// CHECK: gpu.barrier
+// The producer: stage p mod 3, in the round before (p / 3 + 1) mod 2.
+// CHECK: scf.for %[[P:.*]] = %c0
+// CHECK-DAG: %[[ROUND:.*]] = arith.divui %[[P]], %c3
+// CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[ROUND]], %c1
+// CHECK-DAG: %[[PARITY:.*]] = arith.remui %[[NEXT]], %c2
+// CHECK-DAG: %[[STAGE:.*]] = arith.remui %[[P]], %c3
+// CHECK-DAG: %[[EMPTY:.*]] = arith.addi %[[STAGE]], %c3
+// CHECK: tilewright.mbarrier_wait %[[BARS]][%[[EMPTY]]] parity %[[PARITY]]
+// CHECK: scf.if
+// CHECK: tilewright.tensor_copy %[[MAP]][%{{.*}}, %{{.*}}] to %[[TILES]][%{{.*}}], %[[BARS]][%[[STAGE]]]
+// CHECK: tilewright.mbarrier_arrive %[[BARS]][%[[STAGE]]] expect 8192
+// The consumers: one warpgroup, both operands the same tile; K-major and, of the
+// second, transposed. A step of 16 is 16 elements there, 16 rows here.
+// CHECK: scf.for %[[Q:.*]] = %c0
+// CHECK: tilewright.mbarrier_wait %[[BARS]][%[[FULL:.*]]] parity
+// CHECK: tilewright.mma_fence
+// CHECK: %[[A:.*]] = tilewright.matrix_descriptor %[[TILES]][%[[AT:.*]]] + 0 {leading = 16 : i64, stride = 1024 : i64, swizzle = 128 : i64}
+// CHECK: tilewright.warpgroup_mma "wgmma.m64n64k16.f16.f32" %[[A]], %[[A]], (%{{.*}}) {transposed_b}
+// CHECK: tilewright.matrix_descriptor %[[TILES]][%[[AT]]] + 16
+// CHECK: tilewright.matrix_descriptor %[[TILES]][%[[AT]]] + 1024
+// CHECK-COUNT-3: tilewright.warpgroup_mma
+// CHECK: tilewright.mma_commit
+// CHECK: tilewright.mma_wait 0
+// CHECK: scf.if
+// CHECK: tilewright.mbarrier_arrive %[[BARS]][%{{.*}}] :
+func.func private @RingOfOneTile(%a: memref<64x?xf16>, %c: memref<64x64xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %k = memref.dim %a, %c1 : memref<64x?xf16>
+  %steps = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%k]
+  %ring = tilewright.ring : !tilewright.ring<3, memref<64x64xf16, #a>>
+  tilewright.warps [4, 1] {
+    scf.for %p = %c0 to %steps step %c1 {
+      %s = tilewright.acquire %ring[%p] : !tilewright.ring<3, memref<64x64xf16, #a>>
+      %k0 = affine.apply affine_map<(d0) -> (d0 * 64)>(%p)
+      tilewright.tile_copy %a[%c0, %k0] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<64x?xf16> to memref<64x64xf16, #a>
+      tilewright.fill %ring[%p] : !tilewright.ring<3, memref<64x64xf16, #a>>
+    }
+  }
+  tilewright.warps [0, 4] {
+    %zero = arith.constant dense<0.0> : vector<64x64xf32>
+    %sum = scf.for %p = %c0 to %steps step %c1 iter_args(%acc = %zero) -> vector<64x64xf32> {
+      %s = tilewright.wait %ring[%p] : !tilewright.ring<3, memref<64x64xf16, #a>>
+      %next = tilewright.mma %s, %s, %acc {instruction = "wgmma.m64n64k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+          : memref<64x64xf16, #a>, memref<64x64xf16, #a>, vector<64x64xf32>
+      %done = tilewright.mma_wait 0 (%next : vector<64x64xf32>)
+      tilewright.release %ring[%p] : !tilewright.ring<3, memref<64x64xf16, #a>>
+      scf.yield %done : vector<64x64xf32>
+    }
+    vector.transfer_write %sum, %c[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf32>, memref<64x64xf32>
+  }
+  return
+}
+}

@@ -1,0 +1,69 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""warp-specialized.py KERNEL.ptx FOLDER [--bugs]: runs `gemm` of warp-specialized.mlir on the simulator.
+
+Without --bugs: sizes that are whole tiles and others, on integers, so that sums are exact; a line per size. With --bugs:
+every wait, arrival, fence and commit of the kernel is left out or weakened, one at a time, and a run must fail or be wrong.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+kernel, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+folder.mkdir(parents=True, exist_ok=True)
+
+
+def run(ptx, m, n, k, seed=1):
+    """None if the result is right, else what went wrong."""
+    buffers = ["tensormap:box=128x64:swizzle=128:" + f"{m}x{k}xbf16=int:-3:3:1",
+               "tensormap:box=64x64:swizzle=128:" + f"{k}x{n}xbf16=int:-3:3:2"]
+    command = ["tilewright-run", ptx, "--device=ptxsim", "--entry=gemm", f"--grid={-(-m // 128) * -(-n // 256)}",
+               "--block=384", "--shared=196736", "--arg=1xbf16", "--arg=1xbf16", f"--arg={m}x{n}xf32=undefined"]
+    command += [f"--arg=i32={size}" for size in (m, k, k, n, m, n)] + [f"--arg={buffer}" for buffer in buffers]
+    files = [folder / f"{name}.npy" for name in ("none", "nothing", "c", "a", "b")]
+    command += [f"--output=@{file}" for file in files]
+    environment = dict(os.environ, PTXSIM_ARCH="sm_90", PTXSIM_SEED=str(seed), PTXSIM_INSTRUCTION_LIMIT="3000000")
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode or done.stderr:
+        return (done.stderr.strip() or "failed").splitlines()[0]
+    c = np.load(files[2])
+    a, b = ((np.load(file).astype(np.uint32) << 16).view(np.float32) for file in files[3:])
+    return None if np.array_equal(c, a @ b) else "wrong result"
+
+
+def mutations(text):
+    """What is changed, and the text with that change."""
+    rules = [(r"fence\.mbarrier_init[^;]*;", ""), (r"bar\.sync[^;]*;", ""), (r"wgmma\.fence[^;]*;", ""),
+             (r"wgmma\.commit_group[^;]*;", ""), (r"wgmma\.wait_group[^;]*;", ""), (r"\{ \.reg \.pred done;[^}]*\}", ""),
+             (r"mbarrier\.arrive\.shared[^;]*;", ""), (r"mbarrier\.arrive\.expect_tx[^;]*;", ""),
+             (r"wait_group\.sync\.aligned 1;", "wait_group.sync.aligned 2;"),
+             (r"mov\.b32 \t(%r\d+), 8;", r"mov.b32 \t\1, 7;"), (r"mov\.b32 \t(%r\d+), 8;", r"mov.b32 \t\1, 9;"),
+             (r"(bfe\.u32 .*), 2, 1;", r"\1, 3, 1;")]
+    for pattern, replacement in rules:
+        for number, match in enumerate(re.finditer(pattern, text)):
+            name = f"{match.group(0)[:48]!r} {number} -> {replacement!r}"
+            yield name, text[:match.start()] + match.expand(replacement) + text[match.end():]
+
+
+if "--bugs" not in sys.argv:
+    for size in [(128, 256, 64), (128, 256, 1024), (200, 520, 328), (1, 8, 8), (257, 264, 40)]:
+        print("x".join(map(str, size)), run(kernel, *size) or "equal")
+    sys.exit()
+
+planted = folder / "planted.ptx"
+total = found = 0
+for name, text in mutations(kernel.read_text()):
+    planted.write_text(text)
+    total += 1
+    for seed in range(1, 4):
+        # An arrival too few lets the producer run ahead by an eighth of a round in each round.
+        reason = run(planted, 128, 256, 2560 if ", 7;" in name else 832, seed)
+        if reason:
+            found += 1
+            break
+    print(name, "|", reason or "not found")
+print(f"planted {total}, found {found}")

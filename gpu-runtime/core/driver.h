@@ -69,6 +69,9 @@ struct KernelParam {
   size_t slots = 1; // a structure by value: 64-bit words, one behind the other
 };
 
+/// 64-bit words of a tensor map, which is a structure by value.
+constexpr size_t kTensorMapSlots = 16;
+
 /// A kernel as the manifest describes it; constant for the module's life.
 struct KernelDesc {
   std::string entry;               // name of the entry point in the module

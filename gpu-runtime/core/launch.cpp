@@ -8,7 +8,7 @@
 //   checks     pairs of expressions that must be equal
 //   guards     the first variant whose guard is non-zero
 //   grid       three expressions; zero anywhere launches nothing
-//   params     buffers, then scalars that must fit their type
+//   params     buffers, then scalars that must fit their type, tensor maps of operands
 
 #include "core/program.h"
 
@@ -89,6 +89,26 @@ struct ScalarBlock {
   }
 };
 
+/// The tensor map of an operand as one structure; zeros for one without elements, of
+/// which nothing is copied.
+Status addTensorMap(const View &view, const TensorMapParam &param, Device &device,
+                    ScalarBlock &scalars) {
+  std::array<uint8_t, 8 * kTensorMapSlots> bytes = {};
+  TensorMapDesc desc;
+  if (view.elements) {
+    if (Status s = describeTensorMap(view, param, desc))
+      return s;
+    if (Status s = device.driver().encodeTensorMap(desc, bytes))
+      return s;
+  }
+  for (size_t slot = 0; slot < kTensorMapSlots; ++slot) {
+    int64_t word;
+    std::memcpy(&word, bytes.data() + 8 * slot, 8);
+    scalars.add(TW_I64, word);
+  }
+  return Status::ok();
+}
+
 /// Elements from what the kernel gets to element 0. Devices want bindings that
 /// begin at multiples of 256 bytes; a dense operand begins where it begins.
 int64_t leadingElements(const View &view, const OperandDesc &operand) {
@@ -162,7 +182,7 @@ struct Arguments {
   Status bindParameters(const DispatchDesc &desc, const VariantDesc &variant,
                         const View *const *views,
                         const ExpressionValues &values,
-                        const LaunchLimits &limits, const std::string &device);
+                        const LaunchLimits &limits, Device &device);
   /// Pointers into this.
   void setIn(LaunchArgs &args) const {
     args.buffers = bindings.data();
@@ -179,7 +199,7 @@ Status Arguments::bindParameters(const DispatchDesc &desc,
                                  const View *const *views,
                                  const ExpressionValues &values,
                                  const LaunchLimits &limits,
-                                 const std::string &device) {
+                                 Device &device) {
   for (size_t i = 0; i < variant.params.size(); ++i) {
     const ParamDesc &param = variant.params[i];
     if (param.isBuffer) {
@@ -189,12 +209,19 @@ Status Arguments::bindParameters(const DispatchDesc &desc,
       touched.push_back(view.buffer.get());
       if (limits.binding && bindings.back().size > uint64_t(limits.binding))
         return unsupported("operand " + number(param.operand) + " has " +
-                           number(bindings.back().size) + " bytes; " + device +
-                           " binds up to " + number(limits.binding));
+                           number(bindings.back().size) + " bytes; " +
+                           device.info().name + " binds up to " + number(limits.binding));
+      continue;
+    }
+    std::string where = "parameter " + number(i);
+    if (param.tensorMap) {
+      if (Status s = addTensorMap(*views[param.operand], *param.tensorMap, device,
+                                  scalars))
+        return std::move(s).in(where + ", the tensor map of operand " +
+                               number(param.operand));
       continue;
     }
     int64_t value;
-    std::string where = "parameter " + number(i);
     if (Status s = param.value.evaluate(values, value))
       return std::move(s).in(where);
     if (!scalarFits(param.scalarType, value))
@@ -312,7 +339,7 @@ Status Program::launch(size_t dispatch, Stream &stream,
     return Status::ok();
 
   Arguments arguments;
-  if (Status s = arguments.bindParameters(desc, variant, views, values, limits, device))
+  if (Status s = arguments.bindParameters(desc, variant, views, values, limits, *owner))
     return failedVariant(std::move(s));
   arguments.setIn(args);
   ModuleSlot &slot = *slots[place.slot];

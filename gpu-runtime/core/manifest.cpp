@@ -216,8 +216,30 @@ Status readCheck(const JsonCursor &json, const ExpressionScope &scope,
   return json["message"].string(result.message);
 }
 
+Status readTensorMap(const JsonCursor &json, const ExpressionScope &scope,
+                     const std::vector<OperandDesc> &operands, ParamDesc &result) {
+  int64_t operand;
+  if (Status s = json["tensor_map"].integer(
+          0, int64_t(scope.operandRanks.size()) - 1, operand))
+    return s;
+  result.operand = static_cast<uint32_t>(operand);
+  TensorMapParam &map = result.tensorMap.emplace();
+  JsonCursor box = json["box"];
+  if (Status s = box.array(kMaxArguments))
+    return s;
+  for (size_t i = 0; i < box.size(); ++i)
+    if (Status s = box[i].integer(1, INT32_MAX, map.box.emplace_back()))
+      return s;
+  if (Status s = readUnsigned(json, "swizzle", map.swizzle))
+    return s;
+  if (Status s = checkTensorMapBox(map, operands[operand].dtype,
+                                   operands[operand].shape.size()))
+    return json.error(s.message());
+  return Status::ok();
+}
+
 Status readParam(const JsonCursor &json, const ExpressionScope &scope,
-                 ParamDesc &result) {
+                 const std::vector<OperandDesc> &operands, ParamDesc &result) {
   if (Status s = json.object())
     return s;
   result.isBuffer = json.has("buffer");
@@ -229,15 +251,18 @@ Status readParam(const JsonCursor &json, const ExpressionScope &scope,
     result.operand = static_cast<uint32_t>(operand);
     return Status::ok();
   }
+  if (json.has("tensor_map"))
+    return readTensorMap(json, scope, operands, result);
   if (!json.has("scalar"))
-    return json.expected("a parameter, with a member buffer or scalar");
+    return json.expected("a parameter, with a member buffer, scalar or tensor_map");
   if (Status s = readDtype(json["scalar"], result.scalarType))
     return s;
   return Expression::parse(json["value"], scope, result.value);
 }
 
 Status readVariant(const JsonCursor &json, const Artifact &artifact,
-                   const ExpressionScope &scope, bool hasSection,
+                   const ExpressionScope &scope,
+                   const std::vector<OperandDesc> &operands, bool hasSection,
                    VariantDesc &result) {
   if (Status s = json.object())
     return s;
@@ -278,7 +303,8 @@ Status readVariant(const JsonCursor &json, const Artifact &artifact,
   if (Status s = params.array(kMaxArguments))
     return s;
   for (size_t i = 0; i < params.size(); ++i) {
-    if (Status s = readParam(params[i], scope, result.params.emplace_back()))
+    if (Status s = readParam(params[i], scope, operands,
+                             result.params.emplace_back()))
       return s;
     if (i && result.params[i].isBuffer && !result.params[i - 1].isBuffer)
       return params[i].error("a buffer behind a scalar; buffers come first");
@@ -325,8 +351,8 @@ Status readDispatch(const JsonCursor &json, const Artifact &artifact,
   if (variants.size() == 0)
     return variants.expected("at least one variant");
   for (size_t i = 0; i < variants.size(); ++i)
-    if (Status s = readVariant(variants[i], artifact, scope, hasSections,
-                               result.variants.emplace_back()))
+    if (Status s = readVariant(variants[i], artifact, scope, result.operands,
+                               hasSections, result.variants.emplace_back()))
       return s;
   return Status::ok();
 }

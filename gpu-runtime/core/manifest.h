@@ -14,6 +14,7 @@
 #include "core/driver.h"
 #include "core/dtype.h"
 #include "core/expression.h"
+#include "core/tensor_map.h"
 
 #include <cstdint>
 #include <optional>
@@ -72,10 +73,12 @@ struct CheckDesc {
   std::string message;
 };
 
-/// Where a kernel's parameter comes from: an operand, or an expression.
+/// Where a kernel's parameter comes from: an operand, an expression, or the tensor
+/// map of an operand.
 struct ParamDesc {
   bool isBuffer = false;
   uint32_t operand = 0;
+  std::optional<TensorMapParam> tensorMap;
   tw_dtype scalarType = TW_I64;
   Expression value;
 };

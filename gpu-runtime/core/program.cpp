@@ -63,7 +63,8 @@ KernelDesc kernelDesc(const VariantDesc &variant) {
   KernelDesc desc;
   desc.entry = variant.name;
   for (const ParamDesc &param : variant.params)
-    desc.params.push_back({param.isBuffer, param.scalarType});
+    desc.params.push_back({param.isBuffer, param.scalarType,
+                           param.tensorMap ? kTensorMapSlots : size_t(1)});
   desc.block = variant.block;
   desc.cluster = variant.cluster;
   desc.shared = variant.shared;

@@ -226,7 +226,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
   for (Type type : kernel.getArgumentTypes())
     if (isa<ShapedType>(type))
       params.push_back(json::Object{{"buffer", buffers++}});
-    else
+    else if (!isa<TensorMapType>(type))
       scalarTypes.push_back(type);
   // The block form has no scalars yet: its back end appends the dynamic dims and
   // strides and the offsets, as distribute does.
@@ -291,6 +291,11 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
           {"scalar", passed},
           {"value", json::Array{"scalar", host.getNumber()}}});
     }
+  if (auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr))
+    for (TensorMapAttr map : maps.getAsRange<TensorMapAttr>())
+      params.push_back(json::Object{{"tensor_map", map.getOperand()},
+                                    {"box", toJSON(map.getBox())},
+                                    {"swizzle", map.getSwizzle()}});
   return json::Object{{"name", entry.str()},
                       {"guard", kernelGuard(kernel, guard)},
                       {"grid", std::move(grid)},

@@ -1,0 +1,253 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensor maps as parameters of kernels: every limit of the hardware at its edge and
+// one past it, and a kernel on the simulator that copies a box of a window.
+
+#include "core/api_handles.h"
+#include "core/tensor_map.h"
+#include "test_program.h"
+
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+using namespace tilewright::runtime;
+using namespace tilewright::test;
+
+namespace {
+
+// Before the simulator is loaded.
+const int simulated = setenv("PTXSIM_ARCH", "sm_90", 1);
+
+std::string box(std::vector<int64_t> extents, unsigned swizzle, tw_dtype dtype, size_t rank) {
+  return checkTensorMapBox({std::move(extents), swizzle}, dtype, rank).message();
+}
+
+TEST(TensorMapBox, HasOneToFiveDims) {
+  EXPECT_EQ(box({4}, 0, TW_F32, 1), "");
+  EXPECT_EQ(box({1, 1, 1, 1, 4}, 0, TW_F32, 5), "");
+  EXPECT_EQ(box({}, 0, TW_F32, 0), "a tensor map has 1 to 5 dims, its operand 0");
+  EXPECT_EQ(box({1, 1, 1, 1, 1, 4}, 0, TW_F32, 6), "a tensor map has 1 to 5 dims, its operand 6");
+  EXPECT_EQ(box({4}, 0, TW_F32, 2), "the box has 1 dims, its operand 2");
+}
+
+TEST(TensorMapBox, HasUpTo256ElementsAlongADim) {
+  EXPECT_EQ(box({256, 4}, 0, TW_F32, 2), "");
+  EXPECT_EQ(box({257, 4}, 0, TW_F32, 2), "a box has 1 to 256 elements along a dim, not 257");
+  EXPECT_EQ(box({0, 4}, 0, TW_F32, 2), "a box has 1 to 256 elements along a dim, not 0");
+}
+
+TEST(TensorMapBox, HasRowsOf16BytesWithinTheSwizzle) {
+  EXPECT_EQ(box({8, 3}, 0, TW_F32, 2), "rows of a box are multiples of 16 bytes, not 12");
+  for (unsigned swizzle : {32u, 64u, 128u}) {
+    EXPECT_EQ(box({8, swizzle / 2}, swizzle, TW_F16, 2), "");
+    EXPECT_EQ(box({8, swizzle / 2 + 8}, swizzle, TW_F16, 2),
+              "rows of a box have at most the " + std::to_string(swizzle) + " bytes of the swizzle, not " +
+                  std::to_string(swizzle + 16));
+  }
+  EXPECT_EQ(box({8, 64}, 0, TW_F16, 2), "");
+  EXPECT_EQ(box({8, 64}, 16, TW_F16, 2), "a tensor map swizzles 0, 32, 64 or 128 bytes, not 16");
+}
+
+/// Views that claim any sizes; nothing reads them.
+class TensorMapViewTest : public ProgramTest {
+protected:
+  std::string describe(uint64_t offset, tw_dtype dtype, std::vector<int64_t> dims, std::vector<int64_t> strides,
+                       TensorMapParam param, TensorMapDesc *result = nullptr) {
+    tilewright_view *memory = newView(TW_I8, {4096});
+    View view = *memory->object;
+    view.offset += offset;
+    view.dtype = dtype;
+    view.dims = std::move(dims);
+    view.strides = std::move(strides);
+    view.elements = 1;
+    TensorMapDesc desc;
+    std::string message = describeTensorMap(view, param, desc).message();
+    if (result)
+      *result = desc;
+    return message;
+  }
+};
+
+TEST_F(TensorMapViewTest, BeginsWithTheInnermostDim) {
+  TensorMapDesc desc;
+  ASSERT_EQ(describe(32, TW_BF16, {3, 5, 64}, {1024, 128, 1}, {{1, 2, 64}, 128}, &desc), "");
+  EXPECT_EQ(desc.dims, (std::vector<uint64_t>{64, 5, 3}));
+  EXPECT_EQ(desc.strides, (std::vector<uint64_t>{256, 2048}));
+  EXPECT_EQ(desc.box, (std::vector<uint32_t>{64, 2, 1}));
+  EXPECT_EQ(desc.swizzle, 128u);
+  EXPECT_EQ(desc.address % 64, 32u);
+}
+
+TEST_F(TensorMapViewTest, BeginsAtMultiplesOf16Bytes) {
+  EXPECT_EQ(describe(16, TW_F16, {4, 8}, {}, {{4, 8}}), "");
+  EXPECT_EQ(describe(8, TW_F16, {4, 8}, {}, {{4, 8}}), "its first element is 8 bytes behind a multiple of 16");
+}
+
+TEST_F(TensorMapViewTest, HasStridesOf16BytesBelow2To40) {
+  int64_t most = (int64_t(1) << 40) / 2;
+  EXPECT_EQ(describe(0, TW_F16, {4, 8}, {most - 8, 1}, {{4, 8}}), "");
+  EXPECT_EQ(describe(0, TW_F16, {4, 8}, {most, 1}, {{4, 8}}),
+            "neighbours along dim 0 are 1099511627776 bytes apart; a tensor map takes multiples of 16 below 2^40");
+  EXPECT_EQ(describe(0, TW_F16, {4, 9}, {}, {{4, 8}}),
+            "neighbours along dim 0 are 18 bytes apart; a tensor map takes multiples of 16 below 2^40");
+  EXPECT_EQ(describe(0, TW_F16, {1, 9}, {}, {{1, 8}}), ""); // one row: no stride
+  EXPECT_EQ(describe(0, TW_F16, {4, 8}, {16, 2}, {{4, 8}}), "neighbours along its last dim are 2 elements apart, not 1");
+}
+
+TEST_F(TensorMapViewTest, HasUpTo2To32ElementsAlongADim) {
+  int64_t most = int64_t(1) << 32;
+  EXPECT_EQ(describe(0, TW_F16, {most, 8}, {}, {{4, 8}}), "");
+  EXPECT_EQ(describe(0, TW_F16, {most + 1, 8}, {}, {{4, 8}}),
+            "dim 0 has 4294967297 elements; a tensor map takes 1 to 2^32");
+}
+
+/// Copies the box at column x, row y to `out`: 8 rows of 16 f32.
+const char kernel[] = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copy_box(.param .u64 out, .param .u32 x, .param .u32 y, .param .align 64 .b8 map[128])
+.reqntid 32, 1, 1
+{
+  .reg .pred %p, %done;
+  .reg .b32 %t, %x, %y, %tile, %bar, %at;
+  .reg .b64 %out, %map, %offset;
+  .reg .f32 %f<4>;
+  .shared .align 128 .b8 tile[512];
+  .shared .align 8 .b64 bar;
+  ld.param.u64 %out, [out];
+  ld.param.u32 %x, [x];
+  ld.param.u32 %y, [y];
+  mov.b64 %map, map;
+  cvta.param.u64 %map, %map;
+  cvta.to.global.u64 %out, %out;
+  mov.u32 %t, %tid.x;
+  mov.u32 %tile, tile;
+  mov.u32 %bar, bar;
+  setp.ne.u32 %p, %t, 0;
+  @%p bra issued;
+  mbarrier.init.shared.b64 [%bar], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 512;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%tile], [%map, {%x, %y}], [%bar];
+issued:
+  bar.sync 0;
+again:
+  mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0;
+  @!%done bra again;
+  shl.b32 %at, %t, 4;
+  cvt.u64.u32 %offset, %at;
+  add.u32 %tile, %tile, %at;
+  add.u64 %out, %out, %offset;
+  ld.shared.v4.f32 {%f0, %f1, %f2, %f3}, [%tile];
+  st.global.v4.f32 [%out], {%f0, %f1, %f2, %f3};
+  ret;
+}
+)";
+
+std::string artifact() {
+  return writeArtifact(
+      {{"manifest", R"({"format": 1, "programs": [{"target": "cuda:sm_90", "driver": "cuda", "requires": {"sm": 90},
+          "dispatches": [{"name": "copy_box", "scalars": ["i32", "i32"],
+            "operands": [{"dtype": "f32", "shape": [-1, -1], "strides": [-1, -1], "access": "read"},
+                         {"dtype": "f32", "shape": [8, 16], "access": "write"}],
+            "variants": [{"name": "copy_box", "section": "kernel.ptx", "grid": [1, 1, 1], "block": [32, 1, 1],
+              "params": [{"buffer": 1}, {"scalar": "i32", "value": ["scalar", 0]}, {"scalar": "i32", "value": ["scalar", 1]},
+                         {"tensor_map": 0, "box": [8, 16]}]}]}]}]})"},
+       {"kernel.ptx", kernel}});
+}
+
+class TensorMapLaunchTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string code = artifact();
+    ASSERT_OK(tilewright_instance_create(nullptr, &instance));
+    ASSERT_OK(tilewright_device_open(instance, "ptxsim", &device));
+    ASSERT_OK(tilewright_stream_create(device, &stream));
+    ASSERT_OK(tilewright_program_load(device, code.data(), code.size(), nullptr, &program));
+    ASSERT_OK(tilewright_buffer_allocate(device, 20 * 36 * 4, &memory));
+    const int64_t dims[] = {8, 16}, all[] = {20 * 36};
+    ASSERT_OK(tilewright_view_allocate(device, TW_F32, 2, dims, &out));
+    std::vector<float> numbers(20 * 36);
+    std::iota(numbers.begin(), numbers.end(), 1.0f);
+    tilewright_view *whole;
+    ASSERT_OK(tilewright_view_create(memory, 0, TW_F32, 1, all, &whole));
+    EXPECT_OK(tilewright_view_write(whole, stream, numbers.data(), numbers.size() * 4));
+    EXPECT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
+    tilewright_view_release(whole);
+  }
+  void TearDown() override {
+    tilewright_view_release(out);
+    tilewright_buffer_release(memory);
+    tilewright_program_release(program);
+    tilewright_stream_release(stream);
+    tilewright_device_release(device);
+    tilewright_instance_release(instance);
+  }
+  /// The box at (row, column) of a window of the 20 x 36 numbers that begins at element `first`.
+  std::string copy(int64_t first, std::vector<int64_t> dims, int32_t row, int32_t column) {
+    const int64_t strides[] = {36, 1};
+    tilewright_view *window;
+    EXPECT_OK(tilewright_view_create_strided(memory, uint64_t(first) * 4, TW_F32, 2, dims.data(), strides, &window));
+    size_t dispatch;
+    EXPECT_OK(tilewright_program_dispatch_find(program, "copy_box", &dispatch));
+    tilewright_view *views[] = {window, out};
+    uint64_t scalars[] = {uint32_t(column), uint32_t(row)};
+    std::string why = take(tilewright_program_launch(program, dispatch, stream, 2, views, 2, scalars));
+    tilewright_view_release(window);
+    if (!why.empty())
+      return why;
+    numbers.assign(8 * 16, -1);
+    EXPECT_OK(tilewright_view_read(out, stream, numbers.size() * 4, numbers.data()));
+    EXPECT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
+    return "";
+  }
+
+  tilewright_instance *instance = nullptr;
+  tilewright_device *device = nullptr;
+  tilewright_stream *stream = nullptr;
+  tilewright_program *program = nullptr;
+  tilewright_buffer *memory = nullptr;
+  tilewright_view *out = nullptr;
+  std::vector<float> numbers;
+};
+
+TEST_F(TensorMapLaunchTest, CopiesABoxOfAWindow) {
+  // Rows 2 to 11 and columns 4 to 25 of the numbers; of the box at (5, 10) five rows and twelve columns are inside.
+  ASSERT_EQ(copy(2 * 36 + 4, {10, 22}, 5, 10), "");
+  for (int r = 0; r < 8; ++r)
+    for (int c = 0; c < 16; ++c)
+      EXPECT_EQ(numbers[r * 16 + c], r < 5 && c < 12 ? 1.0f + (2 + 5 + r) * 36 + 4 + 10 + c : 0.0f) << r << " " << c;
+}
+
+TEST_F(TensorMapLaunchTest, FollowsTheOperandOfEachLaunch) {
+  ASSERT_EQ(copy(0, {20, 36}, 0, 0), "");
+  EXPECT_EQ(numbers[0], 1.0f);
+  ASSERT_EQ(copy(36, {8, 16}, 0, 0), "");
+  EXPECT_EQ(numbers[0], 37.0f);
+}
+
+TEST_F(TensorMapLaunchTest, SaysWhatItCannotDescribe) {
+  EXPECT_EQ(copy(1, {8, 16}, 0, 0),
+            "4: dispatch 'copy_box': variant 'copy_box': parameter 3, the tensor map of operand 0: its first element is "
+            "4 bytes behind a multiple of 16");
+}
+
+TEST(TensorMapManifest, RefusesBoxesThatNoHardwareTakes) {
+  std::string text = artifact(), from = "\"box\": [8, 16]", to = "\"box\": [8, 15]";
+  text.replace(text.find(from), from.size(), to);
+  rehash(text);
+  tilewright_instance *instance = nullptr;
+  tilewright_device *device = nullptr;
+  tilewright_program *program = nullptr;
+  ASSERT_OK(tilewright_instance_create(nullptr, &instance));
+  ASSERT_OK(tilewright_device_open(instance, "ptxsim", &device));
+  EXPECT_FAILS(tilewright_program_load(device, text.data(), text.size(), nullptr, &program),
+               "programs[0].dispatches[0].variants[0].params[3]: rows of a box are multiples of 16 bytes, not 60");
+  tilewright_device_release(device);
+  tilewright_instance_release(instance);
+}
+
+} // namespace

@@ -21,6 +21,7 @@
 // bufferization would decide the same but insert the copy.
 
 #include "tilewright/Bufferize/Bufferize.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -333,7 +334,7 @@ struct BufferizePass
 void tilewright::populateBufferizePipeline(OpPassManager &pm,
                                            const BufferizeOptions &) {
   pm.addPass(createBufferizePass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("bufferize"));
   pm.addPass(createCSEPass());
 }
 

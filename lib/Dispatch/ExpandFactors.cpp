@@ -14,8 +14,9 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/TileFusion.h"
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Nibbles.h"
+#include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Dispatch/Groups.h"
 
@@ -80,13 +81,14 @@ struct ExpandFactorsPass
     TargetAttr target = getTarget(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateFoldReshapeOpsByExpansionPatterns(
-        patterns, [target](OpOperand *operand) {
-          return shouldExpand(operand, target);
-        });
-    // Where it ends early, factors are written on their own: slower, not wrong.
+        patterns,
+        [target](OpOperand *operand) { return shouldExpand(operand, target); });
     KeepReasons listener;
-    (void)applyPatternsGreedily(getOperation(), std::move(patterns),
-                                GreedyRewriteConfig().setListener(&listener));
+    if (failed(applyPatternsBounded(
+            getOperation(), std::move(patterns), "dispatch",
+            "reading of products' operands under other dims",
+            GreedyRewriteConfig().setListener(&listener))))
+      signalPassFailure();
   }
 };
 } // namespace

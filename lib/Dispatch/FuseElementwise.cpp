@@ -7,6 +7,7 @@
 //   %s = linalg.generic ins(%a, %b) { addf }      %r = linalg.generic ins(%a, %b)
 //   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -52,11 +53,9 @@ struct FuseElementwisePass
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldMerge);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
-      getOperation().emitError("merging of elementwise ops did not reach a "
-                               "fixed point; split the function");
+    if (failed(applyPatternsBounded(getOperation(), std::move(patterns),
+                                    "dispatch", "merging of elementwise ops")))
       signalPassFailure();
-    }
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 //
 // The stage `dispatch` as a pipeline.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -32,7 +33,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   form.fuse = options.fuse;
   pm.addPass(createFormDispatchesPass(form));
   OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(createCanonicalizerPass());
+  func.addPass(createCanonicalizePass("dispatch"));
   func.addPass(createCSEPass());
   func.addPass(createCheckHostPass());
 }

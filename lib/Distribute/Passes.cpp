@@ -3,6 +3,7 @@
 //
 // The passes of this room and their order.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -93,6 +94,6 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createAssignLayoutsPass());
   pm.addNestedPass<func::FuncOp>(createDistributePass());
   pm.addPass(createLowerAffinePass());
-  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
   pm.addNestedPass<func::FuncOp>(createCSEPass());
 }

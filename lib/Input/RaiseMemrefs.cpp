@@ -29,6 +29,7 @@
 // which are all seen through to it.
 
 #include "Views.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -416,9 +417,9 @@ LogicalResult tilewright::raiseMemrefs(func::FuncOp func) {
     // A view of a view becomes a view of the memref itself.
     RewritePatternSet patterns(func.getContext());
     memref::populateFoldMemRefAliasOpPatterns(patterns);
-    if (failed(applyPatternsGreedily(func, std::move(patterns))))
-      return func.emitOpError("has chains of views that did not reach a fixed "
-                              "point; take views of the memref itself");
+    if (failed(applyPatternsBounded(func, std::move(patterns), "input",
+                                    "folding of views of views")))
+      return failure();
   }
   if (failed(checkOverlaps(func)))
     return failure();

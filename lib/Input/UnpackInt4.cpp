@@ -18,6 +18,7 @@
 // Products of i4 themselves become products of bytes, unless the target multiplies
 // nibbles (Dispatch/PackInt4Products.cpp).
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Input/Input.h"
 
@@ -88,7 +89,7 @@ private:
   LogicalResult reshape(Operation *op, Value bytes);
   LogicalResult read(linalg::GenericOp op, OpOperand &operand, Value bytes);
   Value unpack(Value bytes, RankedTensorType packed, bool isUnsigned);
-  void mergeWithReaders();
+  LogicalResult mergeWithReaders();
 
   func::FuncOp func;
   IRRewriter b;
@@ -278,7 +279,7 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
 
 /// An elementwise op that reads the nibbles works on them in pairs, so that
 /// they are never written on their own.
-void Unpacker::mergeWithReaders() {
+LogicalResult Unpacker::mergeWithReaders() {
   RewritePatternSet patterns(func.getContext());
   linalg::populateFoldReshapeOpsByExpansionPatterns(
       patterns, [](OpOperand *operand) {
@@ -288,8 +289,9 @@ void Unpacker::mergeWithReaders() {
                !reader->hasAttr(kConfigAttr) &&
                collapse.getSrc().getDefiningOp<linalg::GenericOp>();
       });
-  // Where it ends early, nibbles are written on their own: slower, not wrong.
-  (void)applyPatternsGreedily(func, std::move(patterns));
+  return applyPatternsBounded(
+      func, std::move(patterns), "input",
+      "merging of unpacked i4 values with their readers");
 }
 
 LogicalResult Unpacker::run() {
@@ -335,8 +337,7 @@ LogicalResult Unpacker::run() {
     return success();
   func.setFunctionType(b.getFunctionType(
       func.getBody().front().getArgumentTypes(), func.getResultTypes()));
-  mergeWithReaders();
-  return success();
+  return mergeWithReaders();
 }
 
 LogicalResult tilewright::unpackInt4(func::FuncOp func) {

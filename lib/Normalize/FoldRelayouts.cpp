@@ -11,11 +11,13 @@
 // Dims of size one are dropped with reshapes at the edge of the program; between
 // ops the reshapes cancel.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -62,19 +64,42 @@ struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
 };
 } // namespace
 
-LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
+/// What types know of sizes (`tensor.empty` of a constant, the other operand of
+/// a matmul) is written into the types of everything that has that size, so
+/// that dims of size one are seen as such below.
+static LogicalResult inferStaticSizes(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
+  RewritePatternSet patterns(context);
+  for (StringRef name : {linalg::LinalgDialect::getDialectNamespace(),
+                         tensor::TensorDialect::getDialectNamespace()})
+    context->getLoadedDialect(name)->getCanonicalizationPatterns(patterns);
+  tensor::CastOp::getCanonicalizationPatterns(patterns, context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
+  tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, context);
+  return applyPatternsBounded(func, std::move(patterns), "normalize",
+                              "inference of static sizes");
+}
+
+/// Reads through relayouts. Has no canonicalization of tensor.empty: a size
+/// that folds to a constant makes it a cast of a static tensor.empty, and a
+/// cast is replaced by a tensor.empty of its type where it is the init of an
+/// op.
+static LogicalResult foldIntoReaders(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, readsThroughRelayout);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
   patterns.add<CaptureScalarInputs>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
-  if (failed(applyPatternsGreedily(func, std::move(patterns))))
-    return func.emitError("folding of transposes and broadcasts did not reach "
-                          "a fixed point; simplify the chain of relayouts");
+  return applyPatternsBounded(func, std::move(patterns), "normalize",
+                              "folding of transposes and broadcasts");
+}
 
+static LogicalResult dropUnitDims(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
   linalg::ControlDropUnitDims control;
   auto everyDim = control.controlFn;
   control.controlFn = [everyDim](Operation *op) {
@@ -82,14 +107,31 @@ LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
   };
   RewritePatternSet unitDims(context);
   linalg::populateFoldUnitExtentDimsPatterns(unitDims, control);
-  linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(unitDims, control);
-  linalg::populateMoveInitOperandsToInputPattern(unitDims);
-  // A slice loses its unit dims itself.
-  tensor::populateReassociativeReshapeFoldingPatterns(unitDims);
-  if (failed(applyPatternsGreedily(func, std::move(unitDims))))
-    return func.emitError("dropping of unit dims did not reach a fixed point; "
-                          "remove dims of size one from the input");
-  return success();
+  walkAndApplyPatterns(func, std::move(unitDims));
+
+  // A slice loses its unit dims by a reshape, which cancels with that of what
+  // reads it.
+  RewritePatternSet slices(context);
+  linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(slices, control);
+  linalg::populateMoveInitOperandsToInputPattern(slices);
+  if (failed(applyPatternsBounded(func, std::move(slices), "normalize",
+                                  "dropping of unit dims")))
+    return failure();
+
+  // A reshape that is left is folded into its slice again, which undoes the
+  // patterns above: so they must not run together.
+  RewritePatternSet reshapes(context);
+  tensor::populateReassociativeReshapeFoldingPatterns(reshapes);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(reshapes, context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(reshapes, context);
+  return applyPatternsBounded(func, std::move(reshapes), "normalize",
+                              "folding of reshapes into slices");
+}
+
+LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
+  if (failed(inferStaticSizes(func)) || failed(foldIntoReaders(func)))
+    return failure();
+  return dropUnitDims(func);
 }
 
 namespace {

@@ -14,6 +14,7 @@
 // value that is no constant its source into a window of a filled one, and whatever
 // has one value everywhere becomes linalg.fill.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -143,9 +144,9 @@ LogicalResult tilewright::generalizeFunction(func::FuncOp func) {
   RewritePatternSet patterns(func.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
-  if (failed(applyPatternsGreedily(func, std::move(patterns))))
-    return func.emitError("elementwise ops on tensors did not reach a fixed "
-                          "point; write them as linalg.generic");
+  if (failed(applyPatternsBounded(func, std::move(patterns), "normalize",
+                                  "conversion of elementwise ops on tensors")))
+    return failure();
 
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });

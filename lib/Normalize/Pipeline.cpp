@@ -3,6 +3,7 @@
 //
 // The stage `normalize` as a pipeline.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -28,10 +29,10 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.
   func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  func.addPass(createCanonicalizerPass());
+  func.addPass(createCanonicalizePass("normalize"));
   func.addPass(createOrderLoopsPass());
   func.addPass(createCollapseLoopsPass());
-  func.addPass(createCanonicalizerPass());
+  func.addPass(createCanonicalizePass("normalize"));
   func.addPass(createCSEPass());
   func.addPass(createCheckNormalizedPass());
 }

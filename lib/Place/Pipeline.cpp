@@ -3,6 +3,7 @@
 //
 // The stage `place` as a pipeline.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Place/Place.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -21,7 +22,7 @@ void tilewright::populatePlacePipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createResolveDimsPass());
   pm.addPass(createWriteInPlacePass());
   OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(createCanonicalizerPass());
+  func.addPass(createCanonicalizePass("place"));
   func.addPass(createCSEPass());
   func.addPass(createCollectChecksPass());
   pm.addPass(createPlaceWindowsPass());

@@ -8,6 +8,7 @@
 //
 // after which upstream's folding of tensor.dim of tensor.empty goes on.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Place/Place.h"
 
 using namespace mlir;
@@ -40,11 +41,9 @@ struct ResolveDimsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateResolveDimsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
-      getOperation().emitError("resolving dims did not reach a fixed point; "
-                               "split the function");
+    if (failed(applyPatternsBounded(getOperation(), std::move(patterns),
+                                    "place", "resolving of dims")))
       signalPassFailure();
-    }
   }
 };
 } // namespace

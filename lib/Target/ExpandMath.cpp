@@ -21,6 +21,7 @@
 
 #include "Math/MathBuilder.h"
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/Passes.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -234,8 +235,9 @@ void tilewright::populateExpandMathPatterns(RewritePatternSet &patterns,
 LogicalResult tilewright::expandMath(Operation *root, bool wide) {
   RewritePatternSet patterns(root->getContext());
   populateExpandMathPatterns(patterns, wide);
-  if (failed(applyPatternsGreedily(root, std::move(patterns))))
-    return root->emitError("expanding math functions does not converge");
+  if (failed(applyPatternsBounded(root, std::move(patterns), "lower",
+                                  "expansion of math functions")))
+    return failure();
   WalkResult result = root->walk([](Operation *op) {
     if (!isa_and_present<mlir::math::MathDialect>(op->getDialect()) ||
         isNative(op))

@@ -19,6 +19,7 @@
 
 #include "tilewright/Vectorize/Vectorize.h"
 #include "Vectorizer.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -362,7 +363,7 @@ void tilewright::populateVectorizePipeline(OpPassManager &pm,
                                            const VectorizeOptions &) {
   pm.addPass(createVectorizePass());
   pm.addPass(createDelayReductionsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("vectorize"));
   pm.addPass(createCSEPass());
 }
 

@@ -85,3 +85,77 @@ func.func @ScalarInputsAreCapturedRank0TensorsStay(%x: tensor<8xf32>, %t: tensor
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @KeptUnitDimsOfSlices
+// CHECK: tensor.extract_slice %arg0[%arg2, 0] [31, 1] [1, 1] : tensor<40x1xf32> to tensor<31xf32>
+// CHECK-NEXT: tensor.insert_slice %{{.*}} into %arg1[3, 0] [31, 1] [1, 1] : tensor<31xf32> into tensor<40x1xf32>
+// CHECK-NEXT: return
+func.func @KeptUnitDimsOfSlices(%x: tensor<40x1xf32>, %y: tensor<40x1xf32>, %o: index) -> tensor<40x1xf32> {
+  %s = tensor.extract_slice %x[%o, 0] [31, 1] [1, 1] : tensor<40x1xf32> to tensor<31x1xf32>
+  %r = tensor.insert_slice %s into %y[3, 0] [31, 1] [1, 1] : tensor<31x1xf32> into tensor<40x1xf32>
+  return %r : tensor<40x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @ConcatOfTensorsOfOneElement
+// CHECK: tensor.insert_slice %arg0 into %{{.*}}[0] [1] [1] : tensor<1xi32> into tensor<2xi32>
+// CHECK: tensor.insert_slice %arg1 into %{{.*}}[1] [1] [1] : tensor<1xi32> into tensor<2xi32>
+func.func @ConcatOfTensorsOfOneElement(%x: tensor<1xi32>, %y: tensor<1xi32>) -> tensor<2xi32> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+
+// -----
+
+// Slices and what works on them lose the dim together.
+// CHECK-LABEL: func @RowsInALoop
+// CHECK: scf.for
+// CHECK: tensor.extract_slice {{.*}} : tensor<8x5xf32> to tensor<5xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]
+// CHECK: tensor.insert_slice {{.*}} : tensor<5xf32> into tensor<8x5xf32>
+func.func @RowsInALoop(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %x) -> tensor<8x5xf32> {
+    %s = tensor.extract_slice %a[%i, 0] [1, 5] [1, 1] : tensor<8x5xf32> to tensor<1x5xf32>
+    %d = arith.addf %s, %s : tensor<1x5xf32>
+    %t = tensor.insert_slice %d into %a[%i, 0] [1, 5] [1, 1] : tensor<1x5xf32> into tensor<8x5xf32>
+    scf.yield %t : tensor<8x5xf32>
+  }
+  return %r : tensor<8x5xf32>
+}
+
+// -----
+
+// A slice whose dynamic size is 1 after all.
+// CHECK-LABEL: func @SliceOfOneRow
+// CHECK: tensor.extract_slice %arg0[3, 0] [1, 7] [1, 1] : tensor<40x7xf32> to tensor<7xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]
+func.func @SliceOfOneRow(%x: tensor<40x7xf32>) -> tensor<?x7xf32> {
+  %c1 = arith.constant 1 : index
+  %s = tensor.extract_slice %x[3, 0] [%c1, 7] [1, 1] : tensor<40x7xf32> to tensor<?x7xf32>
+  %r = math.absf %s : tensor<?x7xf32>
+  return %r : tensor<?x7xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @DestinationOfConstantSize
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<40x7xf32>
+// CHECK: linalg.generic {{.*}} outs(%[[E]]
+func.func @DestinationOfConstantSize(%x: tensor<40x7xf32>) -> tensor<?x7xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<40x7xf32>
+  %e = tensor.empty(%d) : tensor<?x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<40x7xf32>) outs(%e : tensor<?x7xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %s = arith.addf %i, %i : f32
+    linalg.yield %s : f32
+  } -> tensor<?x7xf32>
+  return %r : tensor<?x7xf32>
+}

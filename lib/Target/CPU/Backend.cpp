@@ -7,6 +7,7 @@
 #include "Chips.h"
 #include "MaskedAccess.h"
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/CPU/Passes.h"
 #include "tilewright/Target/LLVMEmit.h"
 #include "tilewright/Target/Passes.h"
@@ -156,7 +157,7 @@ public:
     arith::ArithExpandOpsPassOptions expansions;
     expansions.includeBf16 = true;
     pm.addPass(arith::createArithExpandOpsPass(expansions));
-    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCanonicalizePass("lower"));
     pm.addPass(createCSEPass());
     pm.addPass(createSCFToControlFlowPass());
     pm.addPass(createConvertIndexToLLVMPass());

@@ -18,6 +18,7 @@
 
 #include "Unroll.h"
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,10 +150,9 @@ struct UnrollVectorsPass
     auto apply = [&](auto &&populate) {
       RewritePatternSet patterns(&getContext());
       populate(patterns);
-      if (failed(applyPatternsGreedily(func, std::move(patterns)))) {
-        func.emitOpError("vectors cannot be unrolled: no fixed point");
+      if (failed(applyPatternsBounded(func, std::move(patterns), "lower",
+                                      "unrolling of vectors")))
         signalPassFailure();
-      }
     };
     apply([](RewritePatternSet &patterns) {
       populateWidenTransferPatterns(patterns);

@@ -9,6 +9,7 @@
 //   llvm.mlir.global @twh_exports : {version, 1, 0, 0, functions, kernels}
 
 #include "tilewright/Target/Host/Host.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 
 #include "tilewright/Target/Host/EmitHost.h"
 #include "tilewright/Target/Host/HostCalls.h"
@@ -219,7 +220,7 @@ void tilewright::buildHostLowering(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("emit"));
   if (debugInfo)
     pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
 }

@@ -8,6 +8,7 @@
 #include "Emit.h"
 #include "Instructions.h"
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/NVVM/Passes.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/Target.h"
@@ -120,7 +121,7 @@ public:
     pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());
     pm.addPass(arith::createArithExpandOpsPass());
-    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCanonicalizePass("lower"));
     pm.addPass(createCSEPass());
     pm.addPass(createSCFToControlFlowPass());
     pm.addPass(createConvertToNVVMPass());

@@ -4,6 +4,7 @@
 // Operations that upstream can decompose but its path to loops does not:
 // linalg.softmax, linalg.pack, linalg.unpack, tensor.concat.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -58,8 +59,8 @@ struct DecomposeOpsPass
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     GreedyRewriteConfig config;
     config.enableFolding(false);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(applyPatternsBounded(getOperation(), std::move(patterns),
+                                    "lower", "decomposition of ops", config)))
       signalPassFailure();
   }
 };

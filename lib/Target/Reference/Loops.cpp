@@ -5,6 +5,7 @@
 // at the end a look at what is left over.
 
 #include "tilewright/Target/Reference/Loops.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 
 #include "tilewright/Target/Reference/Passes.h"
 
@@ -61,7 +62,7 @@ static void buildMemrefs(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("emit"));
   pm.addPass(createCSEPass());
 }
 
@@ -107,7 +108,7 @@ static void buildLoops(OpPassManager &pm, bool affine) {
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     pm.addPass(createLowerAffinePass());
   }
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("emit"));
   pm.addPass(createCSEPass());
 }
 

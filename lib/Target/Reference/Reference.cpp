@@ -8,6 +8,7 @@
 //   func.func @tw.f.body(%context, %arguments: !llvm.ptr, %results: !llvm.ptr)
 
 #include "tilewright/Target/Reference/Reference.h"
+#include "tilewright/Dialect/GreedyRewrite.h"
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Buffers.h"
@@ -77,7 +78,7 @@ static void buildLoops(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("emit"));
   pm.addPass(createGenerateRuntimeVerificationPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
 }
@@ -104,7 +105,7 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass("emit"));
   if (debugInfo)
     pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
 }

@@ -17,6 +17,7 @@
 // and can be switched off; the manifest then requires of the device what the
 // kernels in fact use.
 
+#include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Target/Passes.h"
 #include "tilewright/Target/SPIRV/Passes.h"
@@ -243,7 +244,7 @@ public:
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());
-    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCanonicalizePass("lower"));
     pm.addPass(createCSEPass());
     pm.addPass(createConvertToSPIRVPass());
     pm.addPass(createCSEPass()); // addresses

@@ -12,12 +12,13 @@
 // ops the reshapes cancel.
 
 #include "tilewright/Dialect/GreedyRewrite.h"
-#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/Windows.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -98,12 +99,54 @@ static LogicalResult foldIntoReaders(func::FuncOp func) {
                               "folding of transposes and broadcasts");
 }
 
+/// Loops of size one that stay, because without them an input would be indexed
+/// by one loop (or none) that does not run over all of its dim:
+///   (oh, kh) -> (oh * 8 + kh), oh of 1, kh of 3, on a dim of 8.
+static llvm::SmallBitVector loopsOfWideInputs(linalg::GenericOp op) {
+  llvm::SmallBitVector kept(op.getNumLoops());
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto steps = getWindowSteps(expr, map.getNumDims());
+      if (!type || !steps || isa<AffineDimExpr>(expr))
+        continue;
+      int64_t unit = -1, numOthers = 0, extent = 1;
+      bool isPlain = true;
+      for (auto [loop, step] : llvm::enumerate(*steps)) {
+        if (!step)
+          continue;
+        if (extents[loop] == 1) {
+          unit = unit < 0 ? loop : unit;
+          continue;
+        }
+        ++numOthers;
+        extent = extents[loop];
+        isPlain &= step == 1;
+      }
+      if (unit >= 0 && numOthers < 2 && isPlain &&
+          type.getDimSize(dim) != extent)
+        kept.set(unit);
+    }
+  }
+  return kept;
+}
+
 static LogicalResult dropUnitDims(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   linalg::ControlDropUnitDims control;
   auto everyDim = control.controlFn;
   control.controlFn = [everyDim](Operation *op) {
-    return op->hasAttr(kConfigAttr) ? SmallVector<unsigned>() : everyDim(op);
+    SmallVector<unsigned> dims;
+    if (op->hasAttr(kConfigAttr))
+      return dims;
+    dims = everyDim(op);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      llvm::SmallBitVector kept = loopsOfWideInputs(generic);
+      llvm::erase_if(dims, [&](unsigned dim) { return kept.test(dim); });
+    }
+    return dims;
   };
   RewritePatternSet unitDims(context);
   linalg::populateFoldUnitExtentDimsPatterns(unitDims, control);
@@ -129,9 +172,12 @@ static LogicalResult dropUnitDims(func::FuncOp func) {
 }
 
 LogicalResult tilewright::foldRelayouts(func::FuncOp func) {
-  if (failed(inferStaticSizes(func)) || failed(foldIntoReaders(func)))
+  if (failed(inferStaticSizes(func)) || failed(foldIntoReaders(func)) ||
+      failed(dropUnitDims(func)))
     return failure();
-  return dropUnitDims(func);
+  // A reduction over a dim of size one is an elementwise op now, and reads the
+  // fill that it began with.
+  return foldIntoReaders(func);
 }
 
 namespace {

@@ -159,3 +159,44 @@ func.func @DestinationOfConstantSize(%x: tensor<40x7xf32>) -> tensor<?x7xf32> {
   } -> tensor<?x7xf32>
   return %r : tensor<?x7xf32>
 }
+
+// -----
+
+// K is 1 in one operand: it is in the other, too, and there is nothing to sum.
+// CHECK-LABEL: func @UnitDimOfOneOperand
+// CHECK: tensor.cast %arg1 : tensor<?x8xf32> to tensor<1x8xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+func.func @UnitDimOfOneOperand(%a: tensor<?x1xf32>, %b: tensor<?x8xf32>, %c: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x1xf32>, tensor<?x8xf32>) outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @ReductionOfOneElementReadsNoFill
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%{{[a-z]*}} : tensor<37xf32>) outs
+// CHECK-NOT: linalg.fill
+func.func @ReductionOfOneElementReadsNoFill(%a: tensor<37x1xf32>) -> tensor<37xf32> {
+  %z = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<37xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<37xf32>) -> tensor<37xf32>
+  %r = linalg.reduce ins(%a : tensor<37x1xf32>) outs(%i : tensor<37xf32>) dimensions = [1]
+    (%in: f32, %acc: f32) {
+      %s = arith.addf %in, %acc : f32
+      linalg.yield %s : f32
+    }
+  return %r : tensor<37xf32>
+}
+
+// -----
+
+// The loop over the only output stays, or the window would have to be as wide as
+// its input.
+// CHECK: affine_map<(d0, d1, d2, d3) -> (d2, d1 * 6 + d3)>
+// CHECK-LABEL: func @InputWiderThanItsWindow
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+func.func @InputWiderThanItsWindow(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>, %c: tensor<1x6x1xf32>) -> tensor<1x6x1xf32> {
+  %r = linalg.conv_1d_ncw_fcw {dilations = dense<1> : tensor<1xi64>, strides = dense<6> : tensor<1xi64>}
+    ins(%x, %w : tensor<1x4x8xf32>, tensor<6x4x3xf32>) outs(%c : tensor<1x6x1xf32>) -> tensor<1x6x1xf32>
+  return %r : tensor<1x6x1xf32>
+}

@@ -4,6 +4,7 @@
 // tilewright-compile: a thin front of the compiler library.
 
 #include "Explain.h"
+#include "Limits.h"
 #include "Output.h"
 #include "Resources.h"
 #include "Watch.h"
@@ -33,10 +34,11 @@ struct Arguments {
   std::vector<std::string> fp;
   std::vector<std::string> require;
   std::string stopAfter, dumpStages, explain, explainOutput;
-  std::string name, resources, ptxas;
+  std::string name, resources, ptxas, maxMemory;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
   bool listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
+  double timeout = 0;
   WatchArguments watch;
 };
 } // namespace
@@ -124,6 +126,16 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "is killed (for programs that cannot ask for it themselves)")
       ->check(CLI::PositiveNumber)
       ->option_text("PID");
+  app.add_option("--timeout", arguments.timeout,
+                 "give up after so many seconds, with an error and no output; "
+                 "default: never")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS");
+  app.add_option(
+         "--max-memory", arguments.maxMemory,
+         "give up where compiling takes more memory than that (500M, 4G), "
+         "with an error and no output; default: no limit")
+      ->option_text("SIZE");
   declareWatchOptions(app, arguments.watch);
 }
 
@@ -198,6 +210,12 @@ static void endWithParent(pid_t parent) {
 static int run(const Arguments &arguments) {
   if (arguments.parent)
     endWithParent(static_cast<pid_t>(arguments.parent));
+  std::optional<uint64_t> maxMemory = parseMemorySize(arguments.maxMemory);
+  if (!maxMemory && !arguments.maxMemory.empty())
+    return complain("--max-memory takes a size such as 500M or 4G, not '" +
+                    arguments.maxMemory + "'");
+  auto limits = std::make_unique<Limits>(
+      "tilewright-compile", arguments.timeout, maxMemory.value_or(0));
   if (arguments.listInstructions)
     return listInstructions(arguments);
   if (arguments.input.empty())
@@ -298,6 +316,8 @@ static int run(const Arguments &arguments) {
     }
     return 0;
   }
+  // What is compiled is written to the end.
+  limits.reset();
   if (Error error = writeOutputs(path, result.outputs))
     return complain(toString(std::move(error)));
   return 0;

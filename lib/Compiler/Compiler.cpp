@@ -28,6 +28,7 @@
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
@@ -401,8 +402,11 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   } release{*this};
 
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
-                             llvm::SMLoc());
+  std::unique_ptr<llvm::MemoryBuffer> text =
+      llvm::MemoryBuffer::getMemBufferCopy(source, name);
+  if (!text)
+    llvm::report_bad_alloc_error("no memory for a copy of the source");
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   llvm::raw_string_ostream diagnostics(result.diagnostics);
   SourceMgrDiagnosticHandler handler(sources, context, diagnostics);
 

@@ -1,9 +1,9 @@
 // REQUIRES: tilewright-compile
 // RUN: rm -rf %t && mkdir %t
-// RUN: not tilewright-compile %s -o %t/out.tw --timeout=0.001 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: not tilewright-compile %s -o %t/out.tw --timeout=1e-6 2>&1 | FileCheck %s --check-prefix=TIME
 // RUN: not tilewright-compile %s -o %t/out.tw --max-memory=1M 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: not tilewright-opt %s -o %t/out.mlir --timeout=0.001 2>&1 | FileCheck %s --check-prefix=TIME
-// RUN: not tilewright-opt %s -o %t/out.mlir --max-memory=1M 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not tilewright-opt %s -tilewright-normalize -canonicalize -o %t/out.mlir --timeout=1e-6 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: not tilewright-opt %s -tilewright-normalize -canonicalize -o %t/out.mlir --max-memory=1M 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: ls -A %t | count 0
 // RUN: tilewright-compile %s -o %t/out.tw --target=cpu --timeout=600 --max-memory=8G
 // RUN: not tilewright-compile %s -o %t/out.tw --max-memory=much 2>&1 | FileCheck %s --check-prefix=SIZE

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include <fcntl.h>
@@ -55,6 +56,8 @@ static void setMemoryMessage(const std::string &text) {
 
 void reportOutOfMemory(const std::string &tool) {
   setMemoryMessage(tool + ": error: out of memory\n");
+  std::set_new_handler([] { endWith(memoryMessage); });
+  // malloc, as LLVM calls it.
   llvm::remove_bad_alloc_error_handler();
   llvm::install_bad_alloc_error_handler(
       [](void *, const char *, bool) { endWith(memoryMessage); });

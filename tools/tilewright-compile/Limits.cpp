@@ -101,21 +101,31 @@ struct Limits::Watch {
   bool stopped = false;
   std::thread thread;
 
-  void run(const std::string &timeoutMessage, double seconds,
-           uint64_t maxBytes) {
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    const std::chrono::duration<double> timeout(seconds);
+  using Seconds = std::chrono::duration<double>;
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+  Seconds timeout;
+  uint64_t maxBytes;
+  std::string timeoutMessage;
+
+  /// Ends the process where a limit is reached; says how long to wait until the
+  /// next look.
+  Seconds look() const {
+    if (maxBytes && residentBytes() > maxBytes)
+      endWith(memoryMessage);
+    Seconds wait(maxBytes ? 0.02 : 3600);
+    if (!timeout.count())
+      return wait;
+    Seconds left = timeout - (std::chrono::steady_clock::now() - start);
+    if (left.count() <= 0)
+      endWith(timeoutMessage.c_str());
+    return std::min(wait, left);
+  }
+
+  void run() {
     std::unique_lock<std::mutex> lock(mutex);
-    while (!stopped) {
-      if (maxBytes && residentBytes() > maxBytes)
-        endWith(memoryMessage);
-      std::chrono::duration<double> left = timeout - (Clock::now() - start);
-      if (seconds && left.count() <= 0)
-        endWith(timeoutMessage.c_str());
-      std::chrono::duration<double> wait(maxBytes ? 0.02 : 3600);
-      stop.wait_for(lock, seconds ? std::min(wait, left) : wait);
-    }
+    while (!stopped)
+      stop.wait_for(lock, look());
   }
 };
 
@@ -131,16 +141,17 @@ Limits::Limits(std::string tool, double timeoutSeconds, uint64_t maxBytes) {
                          .str());
     limitAllocations(maxBytes);
   }
-  std::string message =
-      tool + llvm::formatv(": error: stopped, because it took "
-                           "longer than {0} s (--timeout)\n",
-                           timeoutSeconds)
-                 .str();
   watch = std::make_unique<Watch>();
-  watch->thread =
-      std::thread([watch = watch.get(), message, timeoutSeconds, maxBytes] {
-        watch->run(message, timeoutSeconds, maxBytes);
-      });
+  watch->timeout = Watch::Seconds(timeoutSeconds);
+  watch->maxBytes = maxBytes;
+  watch->timeoutMessage =
+      tool +
+      llvm::formatv(": error: stopped, because it took longer than {0} s "
+                    "(--timeout)\n",
+                    timeoutSeconds)
+          .str();
+  watch->look();
+  watch->thread = std::thread([watch = watch.get()] { watch->run(); });
 }
 
 Limits::~Limits() {

@@ -41,12 +41,11 @@ Status checkOperands(const DispatchDesc &dispatch, const View *const *views,
       return invalidArgument("operand " + number(i) + " is null");
     const View &view = *views[i];
     if (view.dtype != operand.dtype || view.dims != operand.shape ||
-        !view.isDense() || !operand.strides.empty())
+        !view.isDense() || operand.isView)
       if (Status s = checkViewType(view, operand.dtype, operand.shape,
                                    operand.strides, "operand " + number(i)))
         return s;
-    if (operand.strides.empty() && view.bytes &&
-        view.address() % kBufferAlignment)
+    if (!operand.isView && view.bytes && view.address() % kBufferAlignment)
       return invalidArgument(
           "operand " + number(i) + " starts " +
           number(view.address() % kBufferAlignment) +
@@ -112,7 +111,7 @@ Status addTensorMap(const View &view, const TensorMapParam &param, Device &devic
 /// Elements from what the kernel gets to element 0. Devices want bindings that
 /// begin at multiples of 256 bytes; a dense operand begins where it begins.
 int64_t leadingElements(const View &view, const OperandDesc &operand) {
-  if (operand.strides.empty() || !view.bytes)
+  if (!operand.isView || !view.bytes)
     return 0;
   uint64_t behind = view.address() % kBindingAlignment;
   return int64_t(std::min(behind, view.offset) / dtypeBytes(view.dtype));

@@ -192,6 +192,7 @@ Status readOperand(const JsonCursor &json, OperandDesc &result) {
     return s;
   if (Status s = readStrides(json, result.shape.size(), result.strides))
     return s;
+  result.isView = json.has("strides");
   std::string access;
   if (Status s = json["access"].string(access))
     return s;

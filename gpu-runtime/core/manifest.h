@@ -63,7 +63,9 @@ struct ConstantDesc {
 struct OperandDesc {
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides; // -1: dynamic; empty: dense
+  std::vector<int64_t> strides; // -1: dynamic; empty: dense, or of rank 0
+  /// Part of a larger tensor, as element 3 of a vector: it may begin anywhere.
+  bool isView = false;
   bool read = false;
   bool written = false;
 };

@@ -5,7 +5,7 @@ one element, slices that keep such a dim, and convolutions with one output whose
 
 import numpy as np
 
-from data import F32, I32, I8, integers
+from data import F32, F64, I32, I8, integers
 from functions import EXACT, Function
 
 
@@ -84,6 +84,21 @@ def kept_slices():
     return f
 
 
+def one_element():
+    """A slice of rank 0, which begins at any element."""
+    f = family("element", {"m": 9})
+    x = f.arg(F64, "m")
+    part = f.raw(f"tensor.extract_slice {x.name}[3] [1] [1] : tensor<9xf64> to tensor<f64>", F64, "")
+
+    def body(lines, value, out):
+        lines.append(f"%t = arith.addf {value}, {value} : f64")
+        return "%t"
+
+    f.ret(f.generic("", [part], f.empty(F64, ""), body))
+    f.case("3", {}, integers(-9, 9), EXACT, lambda x: 2 * x[3])
+    return f
+
+
 def functions():
     yield one_term()
     yield one_row()
@@ -99,3 +114,4 @@ def functions():
     yield convolution("conv_1d_nwc_wcf", "nwc", "kcf", "nif", {"n": 1, "c": 4, "w": 5, "f": 6, "k": 1, "i": 1}, 1,
                       lambda x, w: np.einsum("nkc,kcf->nf", x[:, :1], w)[:, None, :])
     yield kept_slices()
+    yield one_element()

@@ -7,8 +7,10 @@
 
 #include "tilewright/Dialect/Tilewright.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -56,6 +58,23 @@ static size_t findTooDeep(StringRef text) {
     }
   }
   return StringRef::npos;
+}
+
+/// Ops on which upstream's verifier crashes. Nothing else of them is known to
+/// be as it should.
+static LogicalResult checkBeforeVerifier(ModuleOp module) {
+  WalkResult result =
+      module->walk(
+          [](linalg::TransposeOp op) {
+            if (!op.getPermutation().empty())
+              return WalkResult::advance();
+            op->emitError()
+                << "'" << op->getName()
+                << "' op of rank 0 has no dims to transpose; use its operand, "
+                   "or linalg.copy";
+            return WalkResult::interrupt();
+          });
+  return failure(result.wasInterrupted());
 }
 
 /// Ops of dialects that nobody registered parse, so that the error can name
@@ -129,9 +148,11 @@ OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
   }
   context.allowUnregisteredDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
-      sources, ParserConfig(&context));
+      sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  bool isValid = module && succeeded(checkBeforeVerifier(*module)) &&
+                 succeeded(verify(*module));
   context.allowUnregisteredDialects(false);
-  if (!module || failed(checkDialects(*module)) ||
+  if (!isValid || failed(checkDialects(*module)) ||
       failed(checkRecursion(*module)))
     return {};
   bool any = llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp func) {

@@ -107,6 +107,12 @@ static LogicalResult decomposeSoftmax(RewriterBase &rewriter,
                                       linalg::SoftmaxOp op) {
   if (!op.hasPureTensorSemantics())
     return success();
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  if (!isa<FloatType>(element))
+    return op.emitOpError()
+           << "has elements of type " << element
+           << ", and a softmax is of floats; convert them first "
+              "(arith.sitofp)";
   rewriter.setInsertionPoint(op);
   FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
   if (failed(parts))

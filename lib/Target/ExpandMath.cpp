@@ -54,6 +54,15 @@ static bool isNative(Operation *op) {
 
 static Float rsqrt(Float x) { return (*x.builder)(1) / sqrt(x); }
 
+/// To the nearest integer, halves away from zero.
+static Float round(Float x) {
+  Float size = abs(x);
+  Float down = x.builder->make<mlir::math::TruncOp, 0>(size);
+  // The difference is exact, the sum of a large number and 0.5 is not.
+  Float up = down + (*x.builder)(1);
+  return copysign(select((*x.builder)(0.5) <= size - down, up, down), x);
+}
+
 /// `value` in another precision.
 static Value convert(OpBuilder &builder, Location loc, Value value, Type element) {
   Type type = value.getType();
@@ -218,6 +227,7 @@ void tilewright::populateExpandMathPatterns(RewritePatternSet &patterns,
   unary(mlir::math::Log10Op(), math::log10);
   unary(mlir::math::Log1pOp(), math::log1p);
   unary(mlir::math::Log2Op(), math::log2);
+  unary(mlir::math::RoundOp(), round);
   unary(mlir::math::RsqrtOp(), rsqrt);
   unary(mlir::math::SinOp(), math::sin);
   unary(mlir::math::SinhOp(), math::sinh);
@@ -229,7 +239,7 @@ void tilewright::populateExpandMathPatterns(RewritePatternSet &patterns,
                ExpandClass<mlir::math::IsInfOp>,
                ExpandClass<mlir::math::IsFiniteOp>,
                ExpandClass<mlir::math::IsNormalOp>>(context);
-  mlir::math::populateExpansionPatterns(patterns, {"clampf", "ipowi", "round"});
+  mlir::math::populateExpansionPatterns(patterns, {"clampf", "ipowi"});
 }
 
 LogicalResult tilewright::expandMath(Operation *root, bool wide) {

@@ -132,6 +132,27 @@ struct UnrollReduction : OpRewritePattern<vector::MultiDimReductionOp> {
   }
 };
 
+/// math ops that upstream converts to LLVM's for vectors of one dim only.
+template <typename Op> struct UnrollRows : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.getRank() < 2)
+      return failure();
+    Location loc = op.getLoc();
+    Value rows =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    for (int64_t i = 0; i < type.getDimSize(0); ++i) {
+      Value row = vector::ExtractOp::create(rewriter, loc, op.getOperand(), i);
+      rows = vector::InsertOp::create(rewriter, loc,
+                                      Op::create(rewriter, loc, row), rows, i);
+    }
+    rewriter.replaceOp(op, rows);
+    return success();
+  }
+};
+
 struct UnrollVectorsPass
     : tilewright::impl::UnrollVectorsPassBase<UnrollVectorsPass> {
   void runOnOperation() override {
@@ -165,6 +186,9 @@ struct UnrollVectorsPass
     });
     apply([](RewritePatternSet &patterns) {
       populateSplitTilePatterns(patterns);
+      patterns
+          .add<UnrollRows<math::AbsIOp>, UnrollRows<math::CountLeadingZerosOp>,
+               UnrollRows<math::CountTrailingZerosOp>>(patterns.getContext());
       vector::populateVectorBroadcastLoweringPatterns(patterns);
       vector::populateVectorTransposeLoweringPatterns(
           patterns, vector::VectorTransposeLowering::Shuffle1D);

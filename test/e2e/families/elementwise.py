@@ -92,6 +92,7 @@ MATH = {
     "sin": ("math.sin", np.sin, 0.125, 3, 8), "cos": ("math.cos", np.cos, -1.5, 1.5, 8),
     "abs": ("math.absf", np.abs, -4, 4, 0), "floor": ("math.floor", np.floor, -8, 8, 0),
     "ceil": ("math.ceil", np.ceil, -8, 8, 0), "round": ("math.roundeven", np.round, -8, 8, 0),
+    "round_away": ("math.round", lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), -8, 8, 0),
 }
 
 
@@ -209,6 +210,29 @@ def integer_ops(element, dynamic):
     return f
 
 
+def bit_counts(element, dynamic):
+    """Absolute values, leading and trailing zeros: rows and columns, since tiles have both."""
+    dims = {"a": 37, "b": 5}
+    f = Function("elementwise", element.name, "bit_counts", dims, dynamic)
+    x = f.arg(element, "ab")
+
+    def body(lines, x, out):
+        t = element.name
+        lines += [f"%p = math.absi {x} : {t}", f"%q = math.ctlz {x} : {t}", f"%r = math.cttz {x} : {t}",
+                  f"%s = arith.muli %q, %r : {t}", f"%t = arith.addi %p, %s : {t}"]
+        return "%t"
+
+    f.ret(f.generic("ab", [x], f.empty(element, "ab"), body))
+
+    def reference(x):
+        leading = [element.bits - (int(v) & (2**element.bits - 1)).bit_length() for v in x.flat]
+        trailing = [(int(v) & -int(v)).bit_length() - 1 if v else element.bits for v in x.flat]
+        return element.round(np.abs(x) + np.reshape(np.array(leading) * np.array(trailing), x.shape))
+
+    f.case(label_of(dims), {}, integers(-(2 ** (element.bits - 1)) + 1, 2 ** (element.bits - 1) - 1), EXACT, reference)
+    return f
+
+
 def special_values(dynamic):
     """NaN, infinities, -0 and denormals go through maximumf and addition."""
     dims = {"a": 8}
@@ -259,10 +283,11 @@ def functions():
         yield select(element, True)
         if not element.is_float:
             yield integer_ops(element, True)
+            yield bit_counts(element, False)
     yield broadcast_chain(F32, False)
     for element in (F32, F16, BF16, F64):
         for name in MATH:
-            if element in (F32, F64) or name in ("exp", "tanh", "sqrt", "erf"):
+            if element in (F32, F64) or name in ("exp", "tanh", "sqrt", "erf", "round_away"):
                 yield math_function(element, name, True)
     yield math_function(F32, "exp", False)
     yield gelu(True)

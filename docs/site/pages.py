@@ -100,8 +100,8 @@ def write_stages(build, output):
         explained = subprocess.run([compiler, source, target, "--explain", f"--dump-stages={folder}/stages", "--emit=ptx", "-o",
                                     f"{folder}/layer.ptx"], capture_output=True, text=True, check=True).stderr
         text += ["What `--explain` says of it:", "", "```", explained.rstrip(), "```", ""]
-        for stage, summary in summaries.items():
-            dump = pathlib.Path(folder) / "stages" / f"layer.{stage}"
+        for number, (stage, summary) in enumerate(summaries.items(), 1):
+            dump = pathlib.Path(folder) / "stages" / f"layer.{number:02}-{stage}.mlir"
             text += [f"## {stage}", "", summary[0].upper() + summary[1:] + ".", "", "```mlir", shorten(dump.read_text()), "```", ""]
         ptx = pathlib.Path(folder, "layer.ptx").read_text()
         text += ["## PTX", "", "```", shorten(ptx, 60), "```", ""]

@@ -25,9 +25,12 @@
 #include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Reference.h"
 
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Threading.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
@@ -49,8 +52,13 @@ size_t KernelCache::size() {
   return codes.size();
 }
 
-std::string tilewright::getTargetSyntax() {
-  return createTargetRegistry().getSyntax();
+std::string tilewright::getTargetSyntax(StringRef separator) {
+  TargetRegistry registry = createTargetRegistry();
+  return llvm::join(llvm::map_range(registry.getBackends(),
+                                    [](const auto &backend) {
+                                      return backend->getSyntax();
+                                    }),
+                    separator);
 }
 
 namespace {
@@ -89,6 +97,8 @@ private:
   LogicalResult runStage(Stage stage);
   LogicalResult checkRequirements();
   LogicalResult parse(llvm::SourceMgr &sources);
+  void loadStageDialects();
+  LogicalResult findPrograms();
   LogicalResult compileAll(llvm::SourceMgr &sources);
   FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
   LogicalResult afterStage(Stage stage, bool &stop);
@@ -97,6 +107,7 @@ private:
   LogicalResult compileKernels(Job &job, CompiledProgram &program);
   LogicalResult compileProgram(Job &job, CompiledProgram &program);
   LogicalResult emitLoops();
+  LogicalResult emitHeader();
   FailureOr<KernelCode> compileCached(func::FuncOp kernel, Job &job);
   BackendOptions backendOptions() const {
     BackendOptions result;
@@ -368,6 +379,21 @@ LogicalResult Compilation::emitLoops() {
   return success();
 }
 
+/// Signatures are all that it says, so no code is generated.
+LogicalResult Compilation::emitHeader() {
+  std::vector<CompiledProgram> programs(1);
+  CompiledProgram &program = programs.front();
+  program.target = jobs.front().target;
+  program.names = &names;
+  for (auto func : jobs.front().hostForm->getOps<func::FuncOp>())
+    if (func.isPublic() && !func.isExternal() && !isKernel(func))
+      program.host.functions.push_back(
+          {func.getName().str(), func.getFunctionType()});
+  declareInt4(program.host);
+  return package(module->getLoc(), programs, options.emit, prefix,
+                 result.outputs);
+}
+
 /// Callers have tensors of i4, of which the compiled functions get the bytes.
 void Compilation::declareInt4(HostProgram &host) {
   for (HostFunction &function : host.functions)
@@ -464,7 +490,9 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   targets = std::move(*parsed);
   if (failed(checkRequirements()))
     return failure();
-  module = parseSource(sources, *context);
+  if (options.startAt)
+    loadStageDialects();
+  module = parseSource(sources, *context, options.startAt.has_value());
   if (!module)
     return failure();
   names = readArgumentNames(sources, *module);
@@ -490,6 +518,58 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
       job.hostForm.get()->setAttr(kTargetAttr, target.variants.front().target);
     }
   }
+  return options.startAt ? findPrograms() : success();
+}
+
+void Compilation::loadStageDialects() {
+  DialectRegistry needed;
+  registerStageDialects(needed);
+  context->appendDialectRegistry(needed);
+  context->loadAllAvailableDialects();
+}
+
+/// Of IR from behind stage clone: which program is whose.
+LogicalResult Compilation::findPrograms() {
+  Stage start = *options.startAt;
+  auto error = [&] {
+    return emitError(module->getLoc()) << "--start-at=" << getStageName(start);
+  };
+  OwningOpRef<ModuleOp> placed;
+  if (start > Stage::Place) {
+    placed = parseSourceString<ModuleOp>(options.placed, context);
+    if (!placed)
+      return error() << ": the IR after stage place does not parse";
+  }
+  for (Job &job : jobs) {
+    if (job.backend->getKernelForm() == KernelForm::None) {
+      if (start != Stage::Input)
+        return error() << ": " << job.target->name
+                       << " compiles the program as it was written; leave it "
+                          "out of --target";
+      continue;
+    }
+    for (const TargetVariant &variant : job.target->variants) {
+      std::string name = programName(*job.target, variant);
+      auto find = [&](ModuleOp all) {
+        return dyn_cast_or_null<ModuleOp>(
+            SymbolTable::lookupSymbolIn(all, name));
+      };
+      if (start <= Stage::Clone)
+        continue;
+      ModuleOp program = find(*module);
+      if (!program || program->getAttr(kTargetAttr) != variant.target)
+        return error() << ": the input has no program for " << job.target->name
+                       << " ('" << name
+                       << "'); --target has to be that of --dump-stages";
+      job.programs.push_back(program);
+      if (!placed || job.hostForm)
+        continue;
+      ModuleOp host = find(*placed);
+      if (!host)
+        return error() << ": the IR after stage place is of other targets";
+      job.hostForm = cast<ModuleOp>(host->clone());
+    }
+  }
   return success();
 }
 
@@ -500,11 +580,15 @@ LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
   if (options.emit == EmitKind::Loops)
     return emitLoops();
   for (Stage stage : getStages()) {
+    if (options.startAt && stage < *options.startAt)
+      continue;
     bool stop = false;
     if (failed(runStage(stage)) || failed(afterStage(stage, stop)))
       return failure();
     if (stop)
       return success();
+    if (stage == Stage::Place && options.emit == EmitKind::Header)
+      return emitHeader();
   }
   if (options.emit == EmitKind::MLIR) {
     result.outputs.push_back({"", toText(*module, options.debugInfo)});

@@ -21,9 +21,11 @@ void registerInputDialects(mlir::DialectRegistry &registry);
 
 /// Parses buffer 1 of `sources`; null after a diagnostic. Refuses bytecode,
 /// text nested so deep that the parser would overflow its stack, and modules
-/// without a function to compile.
+/// without a function to compile, unless it is IR from between the stages, whose
+/// functions are in programs.
 mlir::OwningOpRef<mlir::ModuleOp> parseSource(llvm::SourceMgr &sources,
-                                              mlir::MLIRContext &context);
+                                              mlir::MLIRContext &context,
+                                              bool betweenStages = false);
 
 /// The names that the text gives to arguments, by function: "x" for %x, empty for
 /// %0 and where there is no text.

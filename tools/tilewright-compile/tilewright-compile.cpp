@@ -13,6 +13,7 @@
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,11 +34,11 @@ struct Arguments {
   EmitKind emit = EmitKind::Artifact;
   std::vector<std::string> fp;
   std::vector<std::string> require;
-  std::string stopAfter, dumpStages, explain, explainOutput;
+  std::string stopAfter, startAt, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas, maxMemory;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
-  bool listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
+  bool listTargets = false, listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
   double timeout = 0;
   WatchArguments watch;
 };
@@ -104,7 +105,12 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--stop-after", arguments.stopAfter,
                  "stop after a stage and write its IR, see below");
   app.add_option("--dump-stages", arguments.dumpStages,
-                 "write the IR after each stage to DIR/<program>.<stage>");
+                 "write the IR after each stage to "
+                 "DIR/<program>.<number>-<stage>.mlir");
+  app.add_option("--start-at", arguments.startAt,
+                 "the input is what --dump-stages wrote after the stage before "
+                 "this one: go on from there, for the same --target; behind "
+                 "place, the dump after place has to lie beside it");
   app.add_flag("--explain{text}", arguments.explain,
                "say which ops became which kernel, what was decided for each "
                "and why, on standard error; --explain=json for programs, "
@@ -119,6 +125,9 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_flag("--list-instructions", arguments.listInstructions,
                "print the matrix instructions that the targets have, by the names "
                "that lowering configs give, and stop; needs no input");
+  app.add_flag("--list-targets", arguments.listTargets,
+               "print what --target takes and what it gives, and stop; needs no "
+               "input");
   app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
   app.add_flag("--serial", arguments.serial, "compile without threads");
   app.add_option("--parent-pid", arguments.parent,
@@ -140,10 +149,32 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
 }
 
 /// Of --dump-stages.
-static std::string stagePath(const Arguments &arguments, StringRef stage) {
-  SmallString<128> path(arguments.dumpStages);
-  sys::path::append(path, sys::path::stem(arguments.input) + "." + stage);
+static std::string stagePath(StringRef folder, StringRef program, Stage stage) {
+  SmallString<128> path(folder);
+  sys::path::append(path, program + "." +
+                              llvm::formatv("{0,0+2}-", unsigned(stage) + 1) +
+                              getStageName(stage) + ".mlir");
   return path.str().str();
+}
+static std::string stagePath(const Arguments &arguments, Stage stage) {
+  return stagePath(arguments.dumpStages, sys::path::stem(arguments.input),
+                   stage);
+}
+
+/// Of --start-at behind stage place: the host programs and the signatures of
+/// kernels are in the dump after that stage, beside the input.
+static Expected<std::string> readPlaced(StringRef input) {
+  StringRef program = sys::path::stem(input).rsplit('.').first;
+  std::string path =
+      stagePath(sys::path::parent_path(input), program, Stage::Place);
+  Expected<std::unique_ptr<MemoryBuffer>> text = readProgram(path);
+  if (!text)
+    return createStringError(
+        std::errc::invalid_argument,
+        "--start-at takes the host program from the dump after stage place, "
+        "beside the input: %s",
+        toString(text.takeError()).c_str());
+  return (*text)->getBuffer().str();
 }
 
 static int complain(const Twine &message) {
@@ -216,6 +247,10 @@ static int run(const Arguments &arguments) {
                     arguments.maxMemory + "'");
   auto limits = std::make_unique<Limits>(
       "tilewright-compile", arguments.timeout, maxMemory.value_or(0));
+  if (arguments.listTargets) {
+    outs() << getTargetSyntax("\n") << "\n";
+    return 0;
+  }
   if (arguments.listInstructions)
     return listInstructions(arguments);
   if (arguments.input.empty())
@@ -261,6 +296,20 @@ static int run(const Arguments &arguments) {
       return complain("--stop-after does not know '" + arguments.stopAfter +
                       "'; --help lists the stages");
   }
+  if (!arguments.startAt.empty()) {
+    options.startAt = lookupStage(arguments.startAt);
+    if (!options.startAt)
+      return complain("--start-at does not know '" + arguments.startAt +
+                      "'; --help lists the stages");
+    if (options.stopAfter && *options.stopAfter < *options.startAt)
+      return complain("--stop-after is a stage in front of --start-at");
+    if (*options.startAt > Stage::Place) {
+      Expected<std::string> placed = readPlaced(input);
+      if (!placed)
+        return complain(toString(placed.takeError()));
+      options.placed = std::move(*placed);
+    }
+  }
   std::string dumpError;
   if (!arguments.dumpStages.empty()) {
     if (std::error_code code =
@@ -269,7 +318,7 @@ static int run(const Arguments &arguments) {
                       "': " + code.message());
     options.onStage = [&](Stage stage, StringRef text) {
       if (Error error =
-              writeFile(stagePath(arguments, getStageName(stage)), text))
+              writeFile(stagePath(arguments, stage), text))
         dumpError = toString(std::move(error));
     };
   }
@@ -297,7 +346,7 @@ static int run(const Arguments &arguments) {
     for (Stage stage : getStages())
       explained.stages.emplace_back(
           getStageName(stage),
-          stagePath(arguments, getStageName(stage)));
+          stagePath(arguments, stage));
   if (Error error = writeExplanation(arguments, explained))
     return complain(toString(std::move(error)));
   if (Error error = writeWatched(arguments.watch, result))

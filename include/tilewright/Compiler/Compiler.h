@@ -72,6 +72,10 @@ struct CompileOptions {
   bool debugInfo = false;
   /// Stop after this stage and return the IR, whatever `emit` says.
   std::optional<Stage> stopAfter;
+  /// The source is the IR after the stage before this one, for these targets;
+  /// behind stage place, `placed` is the IR after that stage.
+  std::optional<Stage> startAt;
+  std::string placed;
   /// Called with the IR after each stage.
   std::function<void(Stage, llvm::StringRef text)> onStage;
   /// Fill CompileResult::explanation.
@@ -138,8 +142,8 @@ std::string getVersion();
 std::optional<std::string> listInstructions(llvm::StringRef targets,
                                             std::string &error);
 
-/// For --help: the accepted targets.
-std::string getTargetSyntax();
+/// For --help: the accepted targets, and what there is to know about them.
+std::string getTargetSyntax(llvm::StringRef separator = ", ");
 
 } // namespace tilewright
 

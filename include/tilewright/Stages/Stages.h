@@ -33,6 +33,9 @@ std::optional<Stage> lookupStage(llvm::StringRef name);
 /// no pass: see clonePrograms.
 void buildStage(Stage stage, KernelForm form, mlir::OpPassManager &pm);
 
+/// Every dialect that some stage reads or writes.
+void registerStageDialects(mlir::DialectRegistry &registry);
+
 /// Moves the input into one program per variant of `targets`: nested modules
 /// named after target and tag ("cuda_sm_80", "vulkan_sg32").
 void clonePrograms(mlir::ModuleOp input,

@@ -77,6 +77,22 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
   return configs;
 }
 
+/// Rows of a tile that is transposed, in each tensor that the kernel reads or
+/// writes. A row is in a register as it is read or written; a half more than
+/// there are registers are fast, what is larger spills and takes LLVM minutes.
+static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
+  llvm::SmallDenseSet<Value> tensors;
+  for (linalg::LinalgOp op : info.ops)
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (isa<BlockArgument>(operand) && type && type.getRank() > 1)
+        tensors.insert(operand);
+    }
+  int64_t count = std::max<int64_t>(2, tensors.size());
+  return llvm::bit_floor(
+      std::max<uint64_t>(1, uint64_t(registers * 3 / 2 / count)));
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   int64_t lanes = std::max<int64_t>(
@@ -87,6 +103,7 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
 
   std::vector<LoweringConfigAttr> configs;
   SmallVector<unsigned> loops = loopsFromInnermost(info);
+  const int64_t rowsOfTile = transposedRows(info, registers);
   std::optional<unsigned> transposed;
   if (info.strategy == Strategy::Streaming)
     transposed = transposedLoop(info);
@@ -110,11 +127,9 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
           int64_t own = position == 0   ? vectors * lanes
                         : position == 1 ? rows
                                         : 1;
-          // Rows as they are read and as they are written, a register each:
-          // what is larger spills, and takes LLVM minutes.
           if (transposed)
             own = position == 0 || loop == *transposed
-                      ? std::min(lanes, registers / 2)
+                      ? std::min(lanes, rowsOfTile)
                       : 1;
           thread[loop] = std::min(own, extent);
           block[loop] = thread[loop];

@@ -14,3 +14,29 @@ func.func @bytes(%a: tensor<?x?xi8>) -> tensor<?x?xi8> {
                         outs(%e : tensor<?x?xi8>) permutation = [1, 0]
   return %r : tensor<?x?xi8>
 }
+
+// Each of more tensors has fewer rows in registers: of 16 rows, six took LLVM
+// several seconds.
+// CHECK: block tile {{.*}}, 8 x 8 elements a thread
+// CHECK: block tile {{.*}}, 4 x 4 elements a thread
+func.func @many(%x: tensor<?x?xbf16>, %y: tensor<?x?xbf16>) -> (tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xbf16>
+  %n = tensor.dim %x, %c1 : tensor<?x?xbf16>
+  %e = tensor.empty(%m, %n) : tensor<?x?xbf16>
+  %t = tensor.empty(%n, %m) : tensor<?x?xbf16>
+  %r:4 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>,
+                                          affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]}
+    ins(%x, %y : tensor<?x?xbf16>, tensor<?x?xbf16>)
+    outs(%t, %e, %t, %e : tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>) {
+  ^bb0(%i: bf16, %j: bf16, %o: bf16, %p: bf16, %q: bf16, %v: bf16):
+    %s = arith.addf %i, %j : bf16
+    %u = arith.mulf %s, %j : bf16
+    %w = arith.subf %u, %i : bf16
+    %z = arith.maximumf %w, %u : bf16
+    linalg.yield %s, %u, %w, %z : bf16, bf16, bf16, bf16
+  } -> (tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>)
+  return %r#0, %r#1, %r#2, %r#3 : tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>, tensor<?x?xbf16>
+}

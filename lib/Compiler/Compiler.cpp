@@ -23,6 +23,7 @@
 #include "tilewright/Input/Input.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Reference/Loops.h"
+#include "tilewright/Target/Reference/BoundErrors.h"
 #include "tilewright/Target/Reference/Reference.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -329,6 +330,9 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     for (auto func : job.hostForm->getOps<func::FuncOp>())
       if (failed(unpackInt4(func)))
         return failure();
+    host.bounds = options.emit == EmitKind::Artifact ||
+                  options.emit == EmitKind::Manifest ||
+                  options.emit == EmitKind::Object;
     FailureOr<HostProgram> oracle = compileReference(*job.hostForm, host);
     if (failed(oracle))
       return failure();
@@ -396,9 +400,13 @@ LogicalResult Compilation::emitHeader() {
 
 /// Callers have tensors of i4, of which the compiled functions get the bytes.
 void Compilation::declareInt4(HostProgram &host) {
-  for (HostFunction &function : host.functions)
-    if (FunctionType type = int4Signatures.lookup(function.name))
-      function.type = type;
+  for (HostFunction &function : host.functions) {
+    StringRef name = function.name;
+    name.consume_back(kBoundsSuffix);
+    if (FunctionType type = int4Signatures.lookup(name))
+      function.type = FunctionType::get(context, type.getInputs(),
+                                        function.type.getResults());
+  }
 }
 
 LogicalResult Compilation::run(StringRef source, StringRef name) {

@@ -225,10 +225,7 @@ class Function:
 
 
 EXACT = {"kind": "exact"}
-
-
-def magnitude(factor, floor=0.0):
-    return {"kind": "magnitude", "factor": factor, "floor": floor}
+BOUNDED = {"kind": "bounded"}
 
 
 def relative(factor, floor=0.0):

@@ -32,12 +32,6 @@ double errorOf(const HostTensor &got, const HostTensor &reference, int64_t i) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-double limitOf(const HostTensor &reference, int64_t i,
-               const Tolerance &tolerance) {
-  double value = std::fabs(reference.number(i));
-  return std::isfinite(value) ? tolerance.atol + tolerance.rtol * value : 0;
-}
-
 // The elements of the same row within three of element i, one per line.
 std::string window(const HostTensor &got, const HostTensor &reference,
                    const Tolerance &tolerance, int64_t i) {
@@ -47,17 +41,34 @@ std::string window(const HostTensor &got, const HostTensor &reference,
   std::string text;
   for (int64_t k = begin; k < end; ++k) {
     double error = errorOf(got, reference, k);
-    bool bad = error > limitOf(reference, k, tolerance);
+    double allowed = allowedError(reference, k, tolerance);
     text += (k == i ? "  > " : "    ") + indexText(got.dims, k) + " got " +
             elementText(got, k) + ", expected " + elementText(reference, k);
     if (error > 0)
-      text += ", error " + shortNumber(error) + (bad ? "  BAD" : "");
+      text += ", error " + shortNumber(error) + ", allowed " +
+              shortNumber(allowed) + (error > allowed ? "  BAD" : "");
     text += "\n";
   }
   return text;
 }
 
+// How far `error` is from `value`, in units of the last place of its type.
+double ulpsOf(double error, double value, tw_dtype dtype) {
+  int exponent;
+  std::frexp(value, &exponent);
+  double place = std::ldexp(2 * unitRoundoff(dtype), exponent - 1);
+  return place > 0 ? error / place : 0;
+}
+
 } // namespace
+
+double allowedError(const HostTensor &reference, int64_t i,
+                    const Tolerance &tolerance) {
+  if (tolerance.bounds)
+    return tolerance.scale * tolerance.bounds->number(i);
+  double value = std::fabs(reference.number(i));
+  return std::isfinite(value) ? tolerance.atol + tolerance.rtol * value : 0;
+}
 
 Tolerance chooseTolerance(const HostTensor &reference,
                           std::optional<double> atol,
@@ -93,15 +104,31 @@ Comparison compare(const HostTensor &got, const HostTensor &reference,
     result.problem = "is " + got.type() + ", expected " + reference.type();
     return result;
   }
+  double worstShare = -1;
   for (int64_t i = 0; i < result.elements; ++i) {
     double error = errorOf(got, reference, i);
+    double allowed = allowedError(reference, i, tolerance);
+    result.unbounded += std::isinf(allowed);
     if (error == 0)
       continue;
-    if (result.worst < 0 || error > result.worstError) {
-      result.worst = i;
-      result.worstError = error;
+    double value = std::fabs(reference.number(i));
+    result.worstError = std::max(result.worstError, error);
+    if (value > 0 && std::isfinite(value)) {
+      result.worstRelative = std::max(result.worstRelative, error / value);
+      if (reference.isFloat())
+        result.worstUlps =
+            std::max(result.worstUlps, ulpsOf(error, value, reference.dtype));
     }
-    if (error > limitOf(reference, i, tolerance)) {
+    // A bound that is NaN allows nothing.
+    bool bad = !(error <= allowed);
+    double share = !bad && std::isinf(allowed) ? 0 : error / allowed;
+    if (std::isnan(share))
+      share = std::numeric_limits<double>::infinity();
+    if (share > worstShare) {
+      result.worst = i;
+      worstShare = share;
+    }
+    if (bad) {
       ++result.mismatches;
       if (result.firstBad < 0)
         result.firstBad = i;
@@ -117,22 +144,37 @@ std::string describe(const std::string &name, const HostTensor &got,
   if (!result.problem.empty())
     return text + "MISMATCH: " + result.problem + "\n";
   const Tolerance &t = result.tolerance;
-  std::string allowed = "allowed " + shortNumber(t.atol);
-  if (t.rtol != 0)
-    allowed += " + " + shortNumber(t.rtol) + " |expected|";
-  allowed += " (" + t.source + ")";
+  std::string rule = t.source;
+  if (!t.bounds) {
+    rule = "allowed " + shortNumber(t.atol);
+    if (t.rtol != 0)
+      rule += " + " + shortNumber(t.rtol) + " |expected|";
+    rule += " (" + t.source + ")";
+  }
+  std::string errors =
+      ", largest error " + shortNumber(result.worstError) + ", relative " +
+      shortNumber(result.worstRelative) +
+      (got.isFloat() ? ", " + shortNumber(result.worstUlps) + " ulp" : "");
+  if (result.unbounded)
+    rule += "; NOT CHECKED: " + std::to_string(result.unbounded) + " of " +
+            std::to_string(result.elements) +
+            " elements, of which no error bound is known";
   if (result.ok) {
     text += "ok: " + got.type();
-    if (result.worst >= 0)
-      text += ", largest error " + shortNumber(result.worstError) + " at " +
-              indexText(got.dims, result.worst) + ", " + allowed;
+    int64_t i = result.worst;
+    if (i >= 0)
+      text += errors + "; nearest to its bound " + indexText(got.dims, i) +
+              ": got " + elementText(got, i) + ", expected " +
+              elementText(reference, i) + ", error " +
+              shortNumber(errorOf(got, reference, i)) + " of " +
+              shortNumber(allowedError(reference, i, t)) + " allowed; " + rule;
     else
       text += ", all elements equal";
     return text + "\n";
   }
   text += "MISMATCH: " + std::to_string(result.mismatches) + " of " +
           std::to_string(result.elements) + " elements of " + got.type() +
-          ", " + allowed + "\n  first bad element:\n" +
+          errors + "; " + rule + "\n  first bad element:\n" +
           window(got, reference, t, result.firstBad);
   if (result.worst != result.firstBad)
     text += "  worst element:\n" + window(got, reference, t, result.worst);

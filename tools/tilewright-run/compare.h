@@ -3,22 +3,24 @@
 //
 // Comparing a tensor with its reference.
 //
-// An element is good if |got - ref| <= atol + rtol |ref|, or both are the same
-// infinity or both NaN. Without --atol and --rtol, integers must be equal, and
-// floats within
+// An element is good if it is off by no more than what is allowed, or both are
+// the same infinity or both NaN. Allowed is, of each element by itself,
 //
-//   (N unitRoundoff(accumulator) + 8 unitRoundoff(type)) max|ref|
+//   its error bound, as the oracle computes it beside its value (ErrorBounds),
+//   or atol + rtol |ref| where --atol or --rtol are given,
+//   or, where there is no oracle, nothing for integers, and for floats
 //
-// where N is the number of terms summed into an element: each of the N
-// additions rounds a partial sum once, and a few operations before and after
-// round too (Higham, Accuracy and Stability of Numerical Algorithms,
-// section 3.1). The artifact states N; where it does not, the largest dim of
-// any input stands in.
+//     (N unitRoundoff(accumulator) + 8 unitRoundoff(type)) max|ref|
+//
+// where N is the number of terms summed into an element (the artifact states
+// it; else the largest dim of any input stands in). The last is a bound of the
+// largest element only: it says little about small ones.
 #ifndef TILEWRIGHT_RUN_COMPARE_H
 #define TILEWRIGHT_RUN_COMPARE_H
 
 #include "host_tensor.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,10 +29,14 @@ namespace tilewright::run {
 struct Tolerance {
   double atol = 0;
   double rtol = 0;
-  std::string source; // "given", "exact", "reduction 512", "largest dim 512"
+  std::string source; // "given", "exact", "reduction 512", "error bounds"
+  /// Of each element, f64, in place of atol and rtol.
+  std::shared_ptr<const HostTensor> bounds;
+  double scale = 1; // of the bounds
 };
 
-/// What to allow for a result. `reduction` < 0: the artifact does not say.
+/// What to allow for a result without the oracle's bounds. `reduction` < 0: the
+/// artifact does not say.
 Tolerance chooseTolerance(const HostTensor &reference,
                           std::optional<double> atol,
                           std::optional<double> rtol, int64_t reduction,
@@ -41,14 +47,25 @@ struct Comparison {
   int64_t elements = 0;
   int64_t mismatches = 0;
   int64_t firstBad = -1; // element numbers; -1: none
-  int64_t worst = -1;    // largest |got - ref|, a NaN above all
+  // The largest share of what is allowed, above 1 if it is bad; a NaN above
+  // all.
+  int64_t worst = -1;
+  // The largest of any element; of relative errors and those in units of the
+  // last place of the reference, where that is not 0.
   double worstError = 0;
+  double worstRelative = 0;
+  double worstUlps = 0;
+  int64_t unbounded = 0; // elements of which any value is accepted
   Tolerance tolerance;
   std::string problem; // when the types differ
 };
 
 Comparison compare(const HostTensor &got, const HostTensor &reference,
                    const Tolerance &tolerance);
+
+/// What is allowed of an element; infinite if anything is.
+double allowedError(const HostTensor &reference, int64_t i,
+                    const Tolerance &tolerance);
 
 /// The verdict in lines for people: what differs, by how much, with a window
 /// around the first bad and the worst element. Ends in a line break.

@@ -30,7 +30,8 @@ struct Run {
   Report report;
   Handle<tilewright_instance> instance;
   std::string artifact;
-  Trace trace; // outlives the session, which reports to it
+  std::string oracle; // another artifact with the reference; empty: the same
+  Trace trace;        // outlives the session, which reports to it
   std::unique_ptr<Session> session;
   size_t function = 0;
   std::vector<HostTensor> inputs, outputs;
@@ -100,7 +101,8 @@ std::string targetFor(Run &run, const std::string &device) {
     return driver;
   if (driver == "vulkan") {
     for (const tilewright_device_info &info : listDevices(&*run.instance))
-      if (*info.target && info.name == (device == driver ? device + ":0" : device))
+      if (*info.target &&
+          info.name == (device == driver ? device + ":0" : device))
         return info.target;
     return driver;
   }
@@ -138,6 +140,11 @@ void loadArtifact(Run &run) {
     run.artifact = compileCached(request);
     // What was compiled for --target may be several programs: any serves.
     run.options.target.clear();
+  }
+  if (!options.oracle.empty()) {
+    if (options.check != "oracle")
+      throw RunError("--oracle is for --check=oracle");
+    run.oracle = readFile(options.oracle, kArtifact);
   }
   run.report.artifact = tilewright::runtime::toHex(
       tilewright::runtime::sha256(run.artifact.data(), run.artifact.size()));
@@ -228,25 +235,36 @@ void writeOutputs(const Run &run) {
     writeFile(run.options.outputs[i], formatNpy(run.outputs[i]));
 }
 
-// What the outputs should be; fewer than outputs where not all are given.
-std::vector<HostTensor> references(Run &run) {
-  std::vector<HostTensor> result;
+// What the oracle gives; empty if the artifact has none.
+OracleValues askOracle(Run &run) {
+  ProgramChoice choice = run.choice("cpu");
+  choice.reference = true;
+  Session oracle(&*run.instance, run.oracle.empty() ? run.artifact : run.oracle,
+                 choice);
+  return oracle.runOracle(run.report.function, run.inputs);
+}
+
+// What the outputs should be, and by how much they may be off; fewer than
+// outputs where not all are given.
+OracleValues references(Run &run) {
+  OracleValues result;
   if (!run.options.expect.empty()) {
     if (run.options.expect.size() > run.outputs.size())
       throw RunError(std::to_string(run.options.expect.size()) +
                      " --expect for " + std::to_string(run.outputs.size()) +
                      " outputs");
     for (size_t i = 0; i < run.options.expect.size(); ++i)
-      result.push_back(parseNpy(run.options.expect[i],
-                                readFile(run.options.expect[i], kArray),
-                                run.outputs[i].dtype));
+      result.outputs.push_back(parseNpy(run.options.expect[i],
+                                        readFile(run.options.expect[i], kArray),
+                                        run.outputs[i].dtype));
     return result;
   }
-  bool oracle = run.options.check == "oracle";
-  ProgramChoice choice = run.choice(oracle ? "cpu" : run.options.check);
-  choice.reference = oracle;
-  Session other(&*run.instance, run.artifact, choice);
-  return other.run(other.findFunction(run.report.function), run.inputs);
+  if (run.options.check == "oracle")
+    return askOracle(run);
+  Session other(&*run.instance, run.artifact, run.choice(run.options.check));
+  result.outputs =
+      other.run(other.findFunction(run.report.function), run.inputs);
+  return result;
 }
 
 // False if an output differs.
@@ -260,16 +278,23 @@ bool checkOutputs(Run &run) {
   for (const HostTensor &input : run.inputs)
     for (int64_t dim : input.dims)
       largestDim = std::max(largestDim, dim);
-  std::vector<HostTensor> expected = references(run);
+  OracleValues expected = references(run);
   tilewright_signature signature = run.session->signature(run.function);
   bool good = true;
-  for (size_t i = 0; i < expected.size() && i < run.outputs.size(); ++i) {
+  for (size_t i = 0; i < expected.outputs.size() && i < run.outputs.size();
+       ++i) {
+    const HostTensor &reference = expected.outputs[i];
     Tolerance tolerance =
-        chooseTolerance(expected[i], run.options.atol, run.options.rtol,
+        chooseTolerance(reference, run.options.atol, run.options.rtol,
                         run.reductions[i], largestDim);
-    Comparison result = compare(run.outputs[i], expected[i], tolerance);
-    run.say(describe(outputName(signature, i), run.outputs[i], expected[i],
-                     result));
+    if (i < expected.bounds.size() && !run.options.atol && !run.options.rtol) {
+      tolerance = Tolerance();
+      tolerance.source = "error bounds of the oracle";
+      tolerance.bounds = expected.bounds[i];
+    }
+    Comparison result = compare(run.outputs[i], reference, tolerance);
+    run.say(
+        describe(outputName(signature, i), run.outputs[i], reference, result));
     good &= result.ok;
     run.report.outputs[i].comparison = std::move(result);
   }

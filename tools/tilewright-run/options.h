@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> outputs; // paths
   bool print = false;
   std::string check;               // "oracle" or a device
+  std::string oracle;              // path of an artifact
   std::vector<std::string> expect; // paths
   std::optional<double> atol, rtol;
   int64_t benchCount = 0; // 0: no timing

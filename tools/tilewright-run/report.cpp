@@ -51,8 +51,13 @@ std::string toJson(const Report &report) {
       item["ok"] = c->ok;
       item["mismatches"] = c->mismatches;
       item["worst_error"] = number(c->worstError);
-      item["atol"] = number(c->tolerance.atol);
-      item["rtol"] = number(c->tolerance.rtol);
+      item["worst_relative"] = number(c->worstRelative);
+      item["worst_ulp"] = number(c->worstUlps);
+      bool hasBounds = c->tolerance.bounds != nullptr;
+      item["atol"] = hasBounds ? Json(nullptr) : number(c->tolerance.atol);
+      item["rtol"] = hasBounds ? Json(nullptr) : number(c->tolerance.rtol);
+      if (hasBounds)
+        item["unbounded"] = c->unbounded;
       item["tolerance"] = c->tolerance.source;
     }
     json["outputs"].push_back(std::move(item));

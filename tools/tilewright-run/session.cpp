@@ -27,6 +27,15 @@ Handle<T> make(Make function, const std::string &where = "") {
   return Handle<T>(raw);
 }
 
+// Behind the name of a function of the oracle: the one with its error bounds.
+const std::string boundsSuffix = ".bounds";
+
+bool isBounds(const std::string &name) {
+  return name.size() > boundsSuffix.size() &&
+         name.compare(name.size() - boundsSuffix.size(), std::string::npos,
+                      boundsSuffix) == 0;
+}
+
 } // namespace
 
 Handle<tilewright_instance> createInstance() {
@@ -70,8 +79,16 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
 
 size_t Session::findFunction(const std::string &name) {
   size_t function = 0;
-  if (name.empty() && tilewright_program_function_count(&*program) == 1)
-    return 0;
+  if (name.empty()) {
+    size_t count = 0;
+    for (size_t i = 0; i < tilewright_program_function_count(&*program); ++i)
+      if (!isBounds(signature(i).name)) {
+        function = i;
+        ++count;
+      }
+    if (count == 1)
+      return function;
+  }
   check(tilewright_program_function_find(
       &*program, name.empty() ? "main" : name.c_str(), &function));
   return function;
@@ -83,10 +100,11 @@ tilewright_signature Session::signature(size_t function) {
   return result;
 }
 
-Handle<tilewright_view>
-Session::makeStrided(const tilewright_type &type, tw_dtype dtype,
-                     const std::vector<int64_t> &dims, bool aligned,
-                     const std::string &where) {
+Handle<tilewright_view> Session::makeStrided(const tilewright_type &type,
+                                             tw_dtype dtype,
+                                             const std::vector<int64_t> &dims,
+                                             bool aligned,
+                                             const std::string &where) {
   // Dims from the innermost one outwards: every second element where the stride
   // is free, and rows with a gap behind them.
   size_t rank = dims.size();
@@ -109,9 +127,9 @@ Session::makeStrided(const tilewright_type &type, tw_dtype dtype,
       where);
   return make<tilewright_view>(
       [&](tilewright_view **out) {
-        return tilewright_view_create_strided(
-            &*buffer, offset, dtype, static_cast<int32_t>(rank), dims.data(),
-            strides.data(), out);
+        return tilewright_view_create_strided(&*buffer, offset, dtype,
+                                              static_cast<int32_t>(rank),
+                                              dims.data(), strides.data(), out);
       },
       where);
 }
@@ -214,6 +232,28 @@ std::vector<HostTensor> Session::run(size_t function,
       outputs.push_back(downloadView(arguments.values[i].view));
   synchronize();
   return outputs;
+}
+
+OracleValues Session::runOracle(const std::string &function,
+                                const std::vector<HostTensor> &inputs) {
+  OracleValues values;
+  size_t plain = findFunction(function), bounds = 0;
+  tilewright_status *missing = tilewright_program_function_find(
+      &*program, (function + boundsSuffix).c_str(), &bounds);
+  if (missing) {
+    tilewright_status_release(missing);
+    values.outputs = run(plain, inputs);
+    return values;
+  }
+  // Results, the bounds of all outputs, then what is written in place.
+  values.outputs = run(bounds, inputs);
+  size_t results = signature(plain).num_results;
+  auto begin = values.outputs.begin() + results;
+  auto end = values.outputs.begin() + signature(bounds).num_results;
+  for (auto it = begin; it != end; ++it)
+    values.bounds.push_back(std::make_shared<const HostTensor>(std::move(*it)));
+  values.outputs.erase(begin, end);
+  return values;
 }
 
 tilewright_work Session::estimate(size_t function,

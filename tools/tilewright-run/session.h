@@ -49,6 +49,14 @@ struct DeviceValues {
   std::vector<tilewright_value> values;
 };
 
+/// What a function of the oracle gives.
+struct OracleValues {
+  std::vector<HostTensor> outputs;
+  /// Of each output, f64: by how much a right program may be off. Empty where
+  /// the program has none.
+  std::vector<std::shared_ptr<const HostTensor>> bounds;
+};
+
 class Session {
 public:
   /// Opens the device and loads the program.
@@ -77,6 +85,10 @@ public:
   /// are written in place. What is never written comes back as NaN or -1.
   std::vector<HostTensor> run(size_t function,
                               const std::vector<HostTensor> &inputs);
+
+  /// Of a reference program: the same of a function and its error bounds.
+  OracleValues runOracle(const std::string &function,
+                         const std::vector<HostTensor> &inputs);
 
   tilewright_work estimate(size_t function, const DeviceValues &arguments,
                            std::vector<int64_t> &reductions);

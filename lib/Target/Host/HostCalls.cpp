@@ -4,6 +4,8 @@
 #include "tilewright/Target/Host/HostCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -25,8 +27,8 @@ Value host::callSupport(OpBuilder &builder, Location loc, StringRef name,
   auto module = builder.getInsertionBlock()
                     ->getParentOp()
                     ->getParentWithTrait<OpTrait::SymbolTable>();
-  auto functionType = LLVM::LLVMFunctionType::get(
-      type, SmallVector<Type>(operands.getTypes()));
+  auto functionType =
+      LLVM::LLVMFunctionType::get(type, SmallVector<Type>(operands.getTypes()));
   if (!SymbolTable::lookupSymbolIn(module, name)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&module->getRegion(0).front());
@@ -59,8 +61,9 @@ Value host::createArray(OpBuilder &builder, Location loc, Type element,
                                    createI64(builder, loc, values.size()));
   }
   for (auto [number, value] : llvm::enumerate(values)) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, element, array,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(number)});
+    Value address =
+        LLVM::GEPOp::create(builder, loc, pointer, element, array,
+                            ArrayRef<LLVM::GEPArg>{int32_t(number)});
     LLVM::StoreOp::create(builder, loc, value, address);
   }
   return array;
@@ -70,18 +73,22 @@ Value host::createString(OpBuilder &builder, Location loc, StringRef text) {
   Operation *module = builder.getInsertionBlock()
                           ->getParentOp()
                           ->getParentWithTrait<OpTrait::SymbolTable>();
-  std::string name;
-  for (unsigned number = 0;; ++number) {
-    name = "twh_string_" + std::to_string(number);
-    if (!SymbolTable::lookupSymbolIn(module, name))
-      break;
-  }
+  // Named after its text: equal texts are one global, and a module of many
+  // functions is not searched for free numbers.
   std::string bytes = text.str() + '\0';
-  {
+  std::string name = "twh_string_" + llvm::utohexstr(llvm::xxh3_64bits(bytes));
+  while (Operation *other = SymbolTable::lookupSymbolIn(module, name)) {
+    auto global = dyn_cast<LLVM::GlobalOp>(other);
+    if (global && global.getValueOrNull() == builder.getStringAttr(bytes))
+      break;
+    name += "_";
+  }
+  if (!SymbolTable::lookupSymbolIn(module, name)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&module->getRegion(0).front());
     LLVM::GlobalOp::create(
-        builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
         /*isConstant=*/true, LLVM::Linkage::Internal, name,
         builder.getStringAttr(bytes));
   }
@@ -96,8 +103,8 @@ Value host::toSlot(OpBuilder &builder, Location loc, Value scalar) {
     return arith::IndexCastOp::create(builder, loc, i64, scalar);
   unsigned bits = type.getIntOrFloatBitWidth();
   if (isa<FloatType>(type)) {
-    scalar = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bits),
-                                      scalar);
+    scalar = arith::BitcastOp::create(builder, loc,
+                                      builder.getIntegerType(bits), scalar);
     return bits == 64 ? scalar
                       : arith::ExtUIOp::create(builder, loc, i64, scalar);
   }
@@ -133,15 +140,14 @@ Value host::createDims(OpBuilder &builder, Location loc,
       dims.push_back(createI64(builder, loc, size));
       continue;
     }
-    dims.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                              dynamic.front()));
+    dims.push_back(arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(), dynamic.front()));
     dynamic = dynamic.drop_front();
   }
   return createArray(builder, loc, builder.getI64Type(), dims);
 }
 
-Value host::share(OpBuilder &builder, Location loc, Value context,
-                  Value view) {
+Value host::share(OpBuilder &builder, Location loc, Value context, Value view) {
   callSupport(builder, loc, "twh_retain", Type(), {context, view});
   return view;
 }

@@ -16,6 +16,7 @@
 #include "tilewright/Target/Host/HostCalls.h"
 #include "tilewright/Target/Observer.h"
 #include "tilewright/Target/Passes.h"
+#include "tilewright/Target/Reference/BoundErrors.h"
 #include "tilewright/Target/Reference/Loops.h"
 #include "tilewright/Target/Reference/Passes.h"
 
@@ -63,7 +64,7 @@ void tilewright::registerReferenceDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 /// Everything up to loops over memrefs.
-static void buildLoops(OpPassManager &pm) {
+static void buildLoops(OpPassManager &pm, bool bounds) {
   // arith and math on tensors.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createDecomposeOpsPass());
@@ -80,6 +81,8 @@ static void buildLoops(OpPassManager &pm) {
   pm.addPass(memref::createExpandReallocPass());
   pm.addPass(createCanonicalizePass("emit"));
   pm.addPass(createGenerateRuntimeVerificationPass());
+  if (bounds)
+    pm.addPass(createBoundErrorsPass());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
 }
 
@@ -124,19 +127,19 @@ static Value createArgument(OpBuilder &builder, Location loc, Value context,
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
-  Value bytes = createI64(
-      builder, loc,
-      type.getElementType().isIndex()
-          ? 8
-          : llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  Value bytes =
+      createI64(builder, loc,
+                type.getElementType().isIndex()
+                    ? 8
+                    : llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   Value rank = createI64(builder, loc, type.getRank());
   for (int64_t d = 0; d < type.getRank(); ++d) {
     Value size = callSupport(builder, loc, "twh_dim", i64,
                              {context, view, createI64(builder, loc, d), rank});
     bytes = arith::MulIOp::create(builder, loc, bytes, size);
     if (type.isDynamicDim(d))
-      sizes.push_back(arith::IndexCastOp::create(
-          builder, loc, builder.getIndexType(), size));
+      sizes.push_back(arith::IndexCastOp::create(builder, loc,
+                                                 builder.getIndexType(), size));
     if (type.getLayout().isIdentity() || !ShapedType::isDynamic(strides[d]))
       continue;
     Value stride = callSupport(builder, loc, "twh_stride", i64,
@@ -168,16 +171,16 @@ static Value createResult(OpBuilder &builder, Location loc, Value context,
   int64_t bytes = element.isIndex()
                       ? 8
                       : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  return callSupport(
-      builder, loc, "twr_result", context.getType(),
-      {context, createI32(builder, loc, getDTypeNumber(element)),
-       createI32(builder, loc, type.getRank()),
-       createArray(builder, loc, i64, dims), pointer,
-       createI64(builder, loc, bytes)});
+  return callSupport(builder, loc, "twr_result", context.getType(),
+                     {context, createI32(builder, loc, getDTypeNumber(element)),
+                      createI32(builder, loc, type.getRank()),
+                      createArray(builder, loc, i64, dims), pointer,
+                      createI64(builder, loc, bytes)});
 }
 
 /// `@tw.f.body` of a bufferized function.
-static LogicalResult createBody(func::FuncOp func, const HostFunction &function) {
+static LogicalResult createBody(func::FuncOp func,
+                                const HostFunction &function) {
   Location loc = func.getLoc();
   auto builder = OpBuilder(func);
   builder.setInsertionPointAfter(func);
@@ -208,8 +211,8 @@ static LogicalResult createBody(func::FuncOp func, const HostFunction &function)
     SmallVector<int64_t> strides;
     int64_t offset;
     if (failed(memref.getStridesAndOffset(strides, offset)))
-      return func.emitOpError() << "takes " << memref
-                                << "; the reference takes strided memrefs";
+      return func.emitOpError()
+             << "takes " << memref << "; the reference takes strided memrefs";
     Value view = LLVM::LoadOp::create(builder, loc, pointer, address);
     bool written = isa<BaseMemRefType>(function.type.getInput(number));
     arguments.push_back(
@@ -220,7 +223,8 @@ static LogicalResult createBody(func::FuncOp func, const HostFunction &function)
     Value slot;
     if (auto type = dyn_cast<MemRefType>(result.getType())) {
       if (!type.getLayout().isIdentity())
-        return func.emitOpError() << "returns " << type << ", which is not dense";
+        return func.emitOpError()
+               << "returns " << type << ", which is not dense";
       slot = createResult(builder, loc, context, result);
     } else {
       slot = toSlot(builder, loc, result);
@@ -252,6 +256,26 @@ static void createEntry(ModuleOp module, StringRef name) {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
+/// What the program says of its error bounds: F's results, then a bound of each
+/// and of each argument that is written.
+static HostFunction describeBounds(const HostFunction &function) {
+  MLIRContext *context = function.type.getContext();
+  SmallVector<Type> results(function.type.getResults());
+  Type f64 = Float64Type::get(context);
+  auto add = [&](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    results.push_back(shaped ? RankedTensorType::get(shaped.getShape(), f64)
+                             : f64);
+  };
+  for (Type type : function.type.getResults())
+    add(type);
+  for (Type type : function.type.getInputs())
+    if (isa<BaseMemRefType>(type))
+      add(type);
+  return {function.name + kBoundsSuffix.str(),
+          FunctionType::get(context, function.type.getInputs(), results)};
+}
+
 //===----------------------------------------------------------------------===//
 // The way
 //===----------------------------------------------------------------------===//
@@ -269,12 +293,18 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
       if (failed(checkSignature(func)))
         return failure();
       host.functions.push_back({func.getName().str(), func.getFunctionType()});
+      for (auto [number, type] : llvm::enumerate(func.getArgumentTypes()))
+        if (isa<BaseMemRefType>(type))
+          func.setArgAttr(number, kBufferAttr, UnitAttr::get(context));
     }
   }
+  if (options.bounds)
+    for (size_t i = 0, count = host.functions.size(); i < count; ++i)
+      host.functions.push_back(describeBounds(host.functions[i]));
   protectArguments(module);
 
   PassManager loops(context, ModuleOp::getOperationName());
-  buildLoops(loops);
+  buildLoops(loops, options.bounds);
   if (options.observer)
     options.observer->watch(loops);
   if (failed(loops.run(module)))

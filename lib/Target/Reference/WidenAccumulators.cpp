@@ -12,8 +12,11 @@
 //   %r = linalg.generic {…parallel…} ins(%v) outs(%empty32)    // truncf
 //
 // The product of a multiply-add is part of it (targets fuse the two), so it is
-// computed in f64 from its operands, too, where it is exact for f16 to f32.
+// computed in f64 from its operands, too, where it is exact for f16 to f32. The
+// addition is marked with the type that the program has for the sum, from which
+// its error bound follows (BoundErrors.cpp).
 
+#include "tilewright/Target/Reference/BoundErrors.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -32,11 +35,11 @@ using namespace tilewright;
 static Operation *getAddition(linalg::GenericOp op, unsigned number) {
   auto init = op.getDpsInitOperand(number);
   Type element = getElementTypeOrSelf(init->get());
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
+  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+      !element.isF64())
     return nullptr;
   AffineMap map = op.getMatchingIndexingMap(init);
-  if (!map.isProjectedPermutation() ||
-      map.getNumResults() == map.getNumDims())
+  if (!map.isProjectedPermutation() || map.getNumResults() == map.getNumDims())
     return nullptr;
   BlockArgument accumulator = op.getMatchingBlockArgument(init);
   if (!accumulator.hasOneUse())
@@ -104,10 +107,10 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
     if (!addition)
       continue;
     Value init = op.getDpsInitOperand(number)->get();
-    if (mapping.contains(init))
+    if (mapping.contains(init) || getElementTypeOrSelf(init).isF64())
       continue;
-    mapping.map(init, convert(builder, loc, init,
-                              createLike(builder, loc, init, f64)));
+    mapping.map(
+        init, convert(builder, loc, init, createLike(builder, loc, init, f64)));
   }
 
   // Inputs keep their type, even where they are an init as well.
@@ -116,7 +119,8 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
     if (!addition)
       continue;
     OpOperand *init = wide.getDpsInitOperand(number);
-    init->set(mapping.lookup(init->get()));
+    Type element = getElementTypeOrSelf(init->get());
+    init->set(mapping.lookupOrDefault(init->get()));
     if (onTensors)
       wide->getResult(number).setType(init->get().getType());
     BlockArgument accumulator = wide.getMatchingBlockArgument(init);
@@ -124,6 +128,8 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
     Operation *add = *accumulator.getUsers().begin();
     builder.setInsertionPoint(add);
     auto extend = [&](Value value) -> Value {
+      if (value.getType() == f64)
+        return value;
       return arith::ExtFOp::create(builder, add->getLoc(), f64, value);
     };
     Value a, b, sum;
@@ -132,8 +138,7 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
     } else {
       Value term = add->getOperand(add->getOperand(0) == accumulator ? 1 : 0);
       auto product = term.getDefiningOp<arith::MulFOp>();
-      if (product && product->getBlock() == add->getBlock() &&
-          term.hasOneUse())
+      if (product && product->getBlock() == add->getBlock() && term.hasOneUse())
         a = product.getLhs(), b = product.getRhs();
       else
         sum = extend(term);
@@ -141,6 +146,7 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
     if (a)
       sum = arith::MulFOp::create(builder, add->getLoc(), extend(a), extend(b));
     sum = arith::AddFOp::create(builder, add->getLoc(), accumulator, sum);
+    sum.getDefiningOp()->setAttr(kAccumulatorAttr, TypeAttr::get(element));
     wide.getBody()->getTerminator()->setOperand(number, sum);
     add->erase();
   }
@@ -148,14 +154,15 @@ static void widen(linalg::GenericOp op, ArrayRef<Operation *> additions) {
   builder.setInsertionPointAfter(wide);
   for (auto [number, addition] : llvm::enumerate(additions)) {
     Value init = op.getDpsInitOperand(number)->get();
+    bool isConverted = mapping.contains(init);
     if (onTensors) {
       Value result = wide->getResult(number);
-      if (addition)
-        result = convert(builder, loc, result,
-                         createLike(builder, loc, init,
-                                    getElementTypeOrSelf(init)));
+      if (addition && isConverted)
+        result =
+            convert(builder, loc, result,
+                    createLike(builder, loc, init, getElementTypeOrSelf(init)));
       op->getResult(number).replaceAllUsesWith(result);
-    } else if (addition) {
+    } else if (addition && isConverted) {
       Value buffer = wide.getDpsInitOperand(number)->get();
       convert(builder, loc, buffer, init);
       memref::DeallocOp::create(builder, loc, buffer);
@@ -176,7 +183,8 @@ struct WidenAccumulatorsPass
       SmallVector<Operation *> additions;
       for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
         additions.push_back(getAddition(op, i));
-      if (llvm::any_of(additions, [](Operation *add) { return add != nullptr; }))
+      if (llvm::any_of(additions,
+                       [](Operation *add) { return add != nullptr; }))
         widen(op, additions);
     }
   }

@@ -8,7 +8,7 @@
 // CHECK: arith.extf
 // CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<?x?xf16>) outs(%[[W]] : tensor<?xf64>)
 // CHECK: %[[X:.*]] = arith.extf %{{.*}} : f16 to f64
-// CHECK: arith.addf %{{.*}}, %[[X]] : f64
+// CHECK: arith.addf %{{.*}}, %[[X]] {tilewright.accumulator = f16} : f64
 // CHECK: linalg.generic {{.*}} ins(%[[R]] : tensor<?xf64>) outs(%{{.*}} : tensor<?xf16>)
 // CHECK: arith.truncf
 func.func @WidensSums(%x: tensor<?x?xf16>, %c: tensor<?xf16>) -> tensor<?xf16> {
@@ -30,7 +30,7 @@ func.func @WidensSums(%x: tensor<?x?xf16>, %c: tensor<?xf16>) -> tensor<?xf16> {
 // CHECK-LABEL: @WidensProducts
 // CHECK: memref.alloc() : memref<4xf64>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : f64
-// CHECK: arith.addf %{{.*}}, %{{.*}} : f64
+// CHECK: arith.addf %{{.*}}, %{{.*}} {tilewright.accumulator = f32} : f64
 // CHECK: memref.dealloc
 func.func @WidensProducts(%x: memref<4x8xbf16>, %c: memref<4xf32>) {
   linalg.generic {indexing_maps = [#a, #o], iterator_types = ["parallel", "reduction"]}

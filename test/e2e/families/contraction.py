@@ -11,7 +11,7 @@ K · r² stays below its 2^(mantissa + 1). Random floats may differ by
 import numpy as np
 
 from data import BF16, F16, F32, F64, I32, I8, integers, uniform
-from functions import EXACT, Function, magnitude
+from functions import BOUNDED, EXACT, Function
 
 # Operand type, result (and accumulator) type.
 PAIRS = ((F32, F32), (F64, F64), (F16, F32), (F16, F16), (BF16, F32), (I32, I32), (I8, I32))
@@ -41,10 +41,6 @@ def exact_data(a, c, k, weight=1):
     return integers(-r, r) if (r := int(min(3, (limit / max(k + weight, 1)) ** 0.5))) else integers(0, 1)
 
 
-def bound(c, k):
-    return magnitude((k + 8) * c.eps * (2 if c is F64 else 1), 2 * c.tiny)
-
-
 def add_cases(f, a, c, dims_list, terms, reference, random=True):
     for dims in dims_list:
         full = {**f.sizes, **dims}
@@ -52,7 +48,7 @@ def add_cases(f, a, c, dims_list, terms, reference, random=True):
         k = depth(terms, full)
         f.case(f"int/{label}", dims, exact_data(a, c, k), EXACT, reference)
         if a.is_float and random and k > 1:
-            f.case(f"random/{label}", dims, uniform(-1, 1), bound(c, k), reference)
+            f.case(f"random/{label}", dims, uniform(-1, 1), BOUNDED, reference)
 
 
 def named(element, c, dynamic, label, dims, name, op, maps, dims_list=({},), result="mn", terms="k",
@@ -179,7 +175,7 @@ def accumulate():
                 label = "x".join(str(v) for v in {**dims, **sizes_}.values())
                 f.case(f"int/{label}", sizes_, data, EXACT, lambda x, y, z: z + x @ y)
                 if a.is_float:
-                    f.case(f"random/{label}", sizes_, uniform(-1, 1), bound(c, k + 1))
+                    f.case(f"random/{label}", sizes_, uniform(-1, 1), BOUNDED)
             yield f
 
 
@@ -208,7 +204,7 @@ def fully_connected():
                        [integers(-128, 127), integers(-128, 127), integers(-9999, 9999)], EXACT,
                        lambda x, w, b: np.maximum(x @ w + b, 0))
                 if a.is_float:
-                    f.case(f"random/{label}", sizes_, uniform(-1, 1), bound(c, full["k"] + 1),
+                    f.case(f"random/{label}", sizes_, uniform(-1, 1), BOUNDED,
                            lambda x, w, b: np.maximum(x @ w + b, 0))
             yield f
 

@@ -6,7 +6,7 @@ reductions of computed values (sum of squares, a dot of rows)."""
 import numpy as np
 
 from data import F16, F32, F64, BF16, I32, I8, TYPES, choice, integers, uniform
-from functions import EXACT, Function, magnitude
+from functions import BOUNDED, EXACT, Function
 
 # (label, iteration, what remains)
 SHAPES = (("rows", "mn", "m"), ("columns", "mn", "n"), ("all2", "mn", ""), ("vector", "k", ""),
@@ -77,8 +77,7 @@ def reduce(element, op, label, iteration, rest, dynamic):
         if not (op == "sum" and element.is_float and terms > 2 ** (element.mantissa + 1)):
             f.case(f"int/{text}", sizes, exact_data(element, op, terms), EXACT, reference)
         if element.is_float and op in ("sum", "max"):
-            check = EXACT if op == "max" else magnitude((terms + 8) * element.eps * (2 if element is F64 else 1),
-                                                        2 * element.tiny)
+            check = EXACT if op == "max" else BOUNDED
             f.case(f"random/{text}", sizes, uniform(-1, 1), check, reference)
     return f
 
@@ -96,7 +95,7 @@ def sum_of_squares(element, dynamic):
     f.ret(f.generic("mn", [x], f.zeros(element, "m"), body, reduce="n"))
     for sizes in [{}] + ([{"m": 3, "n": 1025}] if dynamic else []):
         n = {**dims, **sizes}["n"]
-        f.case(f"random/{n}", sizes, uniform(-1, 1), magnitude((n + 9) * element.eps, element.tiny * n),
+        f.case(f"random/{n}", sizes, uniform(-1, 1), BOUNDED,
                lambda x: element.round(np.sum(x * x, axis=1)))
     return f
 
@@ -138,8 +137,8 @@ def long(element, op, iteration, sizes, dynamic):
         terms, text = size["k"], "x".join(map(str, size.values()))
         f.case(f"int/{text}", {} if size is sizes[0] else size, exact_data(element, op, terms), EXACT, reference)
         if element is F32 and op == "sum":
-            f.case(f"random/{text}", {} if size is sizes[0] else size, uniform(-1, 1),
-                   magnitude((terms + 8) * element.eps, 2 * element.tiny), reference)
+            f.case(f"random/{text}", {} if size is sizes[0] else size, uniform(-1, 1), BOUNDED,
+                   reference)
     return f
 
 

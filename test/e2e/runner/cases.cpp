@@ -55,7 +55,8 @@ struct Program {
 
 // What a case expects, computed when first needed.
 struct Expectation {
-  std::vector<HostTensor> oracle, magnitude, golden;
+  std::vector<HostTensor> oracle, golden;
+  std::vector<std::shared_ptr<const HostTensor>> bounds;
 };
 
 /// The elements alone, as f64.
@@ -68,8 +69,7 @@ std::vector<HostTensor> readGoldens(const Program &program,
   for (const json &path : testCase.value("golden", json::array())) {
     if (goldens.size() >= outputs.size())
       throw RunError("more goldens than outputs");
-    HostTensor golden =
-        run::makeTensor(TW_F64, outputs[goldens.size()].dims);
+    HostTensor golden = run::makeTensor(TW_F64, outputs[goldens.size()].dims);
     std::string bytes =
         run::readFile(program.folder + "/" + path.get<std::string>(), kGolden);
     if (bytes.size() != golden.bytes.size())
@@ -90,10 +90,8 @@ std::string judgeAll(const std::vector<HostTensor> &got,
     return "gives " + std::to_string(got.size()) + " outputs, " + against +
            " has " + std::to_string(want.size());
   for (size_t i = 0; i < want.size(); ++i) {
-    const HostTensor *magnitude = i < expectation.magnitude.size()
-                                      ? &expectation.magnitude[i]
-                                      : nullptr;
-    std::string problem = judge(got[i], want[i], magnitude, check);
+    std::string problem = judge(got[i], want[i], *expectation.bounds.at(i),
+                                check, against == "golden");
     if (!problem.empty())
       return "output " + std::to_string(i) + " against the " + against + ": " +
              problem;
@@ -105,17 +103,12 @@ Expectation expect(Program &program, const json &testCase, const Check &check,
                    const std::vector<HostTensor> &inputs) {
   Expectation result;
   Session &oracle = program.session(oracleName);
-  size_t function = oracle.findFunction(testCase.at("function"));
-  result.oracle = oracle.run(function, inputs);
-  if (check.kind == Check::Kind::Magnitude) {
-    std::vector<HostTensor> positive;
-    for (const HostTensor &input : inputs)
-      positive.push_back(absolute(input));
-    result.magnitude = oracle.run(function, positive);
-  }
+  run::OracleValues values = oracle.runOracle(testCase.at("function"), inputs);
+  result.oracle = std::move(values.outputs);
+  result.bounds = std::move(values.bounds);
   result.golden = readGoldens(program, testCase, result.oracle);
-  std::string problem = judgeAll(result.oracle, result.golden, result, check,
-                                 "golden");
+  std::string problem =
+      judgeAll(result.oracle, result.golden, result, check, "golden");
   if (!problem.empty())
     throw RunError("the oracle's " + problem);
   return result;

@@ -72,12 +72,4 @@ HostTensor makeInput(const nlohmann::json &input) {
   return tensor;
 }
 
-HostTensor absolute(const HostTensor &tensor) {
-  HostTensor result = tensor;
-  if (tensor.isFloat())
-    for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
-      setNumber(result, i, std::fabs(tensor.number(i)));
-  return result;
-}
-
 } // namespace tilewright::e2e

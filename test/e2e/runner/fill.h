@@ -24,9 +24,6 @@ namespace tilewright::e2e {
 /// The tensor that `input` of a case describes. Throws run::RunError.
 run::HostTensor makeInput(const nlohmann::json &input);
 
-/// The same with every float replaced by its absolute value.
-run::HostTensor absolute(const run::HostTensor &tensor);
-
 } // namespace tilewright::e2e
 
 #endif // TILEWRIGHT_E2E_FILL_H

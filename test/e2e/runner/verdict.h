@@ -4,12 +4,9 @@
 // When a result is right. A case says how exact it must be:
 //
 //   exact      equal, NaN to NaN (the data keeps every partial sum exact)
-//   magnitude  |got - want| <= factor · m + floor, where m is what the oracle
-//              computes from the absolute values of the inputs: sum |a·b| for a
-//              contraction, sum |a| for a sum
-//   relative   |got - want| <= factor · |want| + floor
-//
-// `factor` carries the derivation: (K + 8) · eps for K accumulated terms.
+//   bounded    within the oracle's error bound of the element
+//   relative   the same; a golden, which may be computed by another formula,
+//              within factor · |want| + floor
 #ifndef TILEWRIGHT_E2E_VERDICT_H
 #define TILEWRIGHT_E2E_VERDICT_H
 
@@ -20,7 +17,7 @@
 namespace tilewright::e2e {
 
 struct Check {
-  enum class Kind { Exact, Magnitude, Relative } kind = Kind::Exact;
+  enum class Kind { Exact, Bounded, Relative } kind = Kind::Exact;
   double factor = 0, floor = 0;
 };
 
@@ -28,9 +25,10 @@ struct Check {
 Check readCheck(const nlohmann::json &json);
 
 /// Empty if `got` is right; else the worst element and how many are wrong.
-/// `magnitude` is read for Kind::Magnitude alone. A golden has f64 elements.
+/// `bounds` are the oracle's, of f64. A golden has f64 elements.
 std::string judge(const run::HostTensor &got, const run::HostTensor &want,
-                  const run::HostTensor *magnitude, const Check &check);
+                  const run::HostTensor &bounds, const Check &check,
+                  bool isGolden);
 
 } // namespace tilewright::e2e
 

@@ -60,6 +60,8 @@ struct HostOptions {
   std::string objectPrefix;
   /// Set by compileReference.
   bool reference = false;
+  /// Of compileReference: also functions with error bounds (BoundErrors.h).
+  bool bounds = false;
   /// Null: nobody looks on.
   CompileObserver *observer = nullptr;
 };

@@ -22,12 +22,26 @@ def WidenAccumulatorsPass : Pass<"tilewright-widen-accumulators"> {
   let description = [{
     A reduction that adds, or multiplies and adds, in f16, bf16 or f32 gets an
     f64 accumulator (and f64 products), and its result is truncated once at the
-    end. Nothing else changes the program's types.
+    end. Nothing else changes the program's types. The addition remembers the
+    type that the program has for the sum (`tilewright.accumulator`), in f64, too.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect",
                            "mlir::linalg::LinalgDialect",
                            "mlir::memref::MemRefDialect",
                            "mlir::tensor::TensorDialect"];
+}
+
+def BoundErrorsPass : Pass<"tilewright-bound-errors", "::mlir::ModuleOp"> {
+  let summary = "error bounds of every element, in functions beside the public ones";
+  let description = [{
+    Running error analysis of a bufferized module: `@f.bounds` computes what `@f`
+    does and by how much each element of it may differ in a program that is right.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::cf::ControlFlowDialect",
+                           "mlir::linalg::LinalgDialect",
+                           "mlir::math::MathDialect",
+                           "mlir::memref::MemRefDialect"];
 }
 
 def OrderConstantsPass : Pass<"tilewright-order-constants", "::mlir::ModuleOp"> {

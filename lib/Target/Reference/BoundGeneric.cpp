@@ -1,0 +1,124 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bounds in linalg.generic; see BoundErrors.cpp.
+
+#include "Bounder.h"
+
+#include "tilewright/Target/Reference/BoundErrors.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+void Bounder::visitBody(Block &body) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    builder.setInsertionPointAfter(op);
+    if (!op->hasAttr(kAccumulatorAttr)) {
+      (void)visit(op);
+      continue;
+    }
+    // The pass that marks additions puts the accumulator first.
+    Value acc = op->getOperand(0), term = op->getOperand(1);
+    companions[op->getResult(0)] =
+        rules.getSumBound(companions.lookup(acc), companions.lookup(term), term,
+                          perTerm.lookup(op));
+  }
+}
+
+LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
+  Location loc = op.getLoc();
+  builder.setInsertionPoint(op);
+  // What each term of a sum allows: (K + 8) u, known in front of the loops.
+  Value terms;
+  perTerm.clear();
+  for (Operation &inner : *op.getBody()) {
+    auto type = inner.getAttrOfType<TypeAttr>(kAccumulatorAttr);
+    if (!type)
+      continue;
+    if (!terms) {
+      auto ranges = cast<linalg::LinalgOp>(op.getOperation())
+                        .createLoopRanges(builder, loc);
+      terms = rules.constant(1);
+      for (auto [range, kind] :
+           llvm::zip_equal(ranges, op.getIteratorTypesArray()))
+        if (kind == utils::IteratorType::reduction)
+          terms = rules.mul(terms, rules.widen(getValueOrCreateConstantIndexOp(
+                                       builder, loc, range.size)));
+      terms = rules.add(terms, rules.constant(8));
+    }
+    // The oracle's own sum rounds in f64, which counts where the program's
+    // does.
+    double unit =
+        getUnitRoundoff(type.getValue()) * (type.getValue().isF64() ? 2 : 1);
+    Value each = rules.mul(terms, rules.constant(unit));
+    if (isTf32 && type.getValue().isF32())
+      each = rules.add(each, rules.constant(0x1p-10));
+    perTerm[&inner] = each;
+  }
+
+  SmallVector<Value> inputs(op.getInputs()), outputs(op.getOutputs());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<AffineMap> inputMaps(maps.begin(), maps.begin() + inputs.size());
+  SmallVector<AffineMap> outputMaps(maps.begin() + inputs.size(), maps.end());
+  SmallVector<BlockArgument> withCompanion;
+  unsigned numInputs = inputs.size(), numOutputs = outputs.size();
+  for (unsigned i = 0; i < numInputs; ++i)
+    if (Value companion = companions.lookup(inputs[i])) {
+      inputs.push_back(companion);
+      inputMaps.push_back(inputMaps[i]);
+      withCompanion.push_back(op.getBody()->getArgument(i));
+    }
+  SmallVector<unsigned> bounded;
+  for (unsigned i = 0; i < numOutputs; ++i) {
+    Value companion = companions.lookup(outputs[i]);
+    if (!companion)
+      continue;
+    // The value that a sum starts from is one of its terms.
+    Operation *last =
+        op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
+    if (Value each = last ? perTerm.lookup(last) : Value()) {
+      SmallVector<AffineMap> identity(
+          2, builder.getMultiDimIdentityMap(
+                 cast<MemRefType>(companion.getType()).getRank()));
+      SmallVector<utils::IteratorType> loops(identity[0].getNumDims(),
+                                             utils::IteratorType::parallel);
+      linalg::GenericOp::create(
+          builder, loc, op.getOutputs()[i], companion, identity, loops,
+          [&](OpBuilder &b, Location l, ValueRange args) {
+            ErrorRules inner(b);
+            linalg::YieldOp::create(
+                b, l, inner.getSumBound(args[1], Value(), args[0], each));
+          });
+    }
+    outputs.push_back(companion);
+    outputMaps.push_back(outputMaps[i]);
+    bounded.push_back(i);
+  }
+  llvm::append_range(inputMaps, outputMaps);
+  auto pair = linalg::GenericOp::create(builder, loc, inputs, outputs,
+                                        inputMaps, op.getIteratorTypesArray());
+  // The body moves; its arguments change places.
+  Block *body = op.getBody();
+  SmallVector<Value> oldArguments(body->getArguments());
+  pair.getRegion().takeBody(op.getRegion());
+  for (unsigned i = numInputs; i < inputs.size(); ++i)
+    companions[withCompanion[i - numInputs]] =
+        body->insertArgument(i, builder.getF64Type(), loc);
+  for (unsigned i : bounded)
+    companions[oldArguments[numInputs + i]] =
+        body->addArgument(builder.getF64Type(), loc);
+  visitBody(*body);
+  auto yield = cast<linalg::YieldOp>(body->getTerminator());
+  builder.setInsertionPoint(yield);
+  SmallVector<Value> yielded(yield.getOperands());
+  for (unsigned i : bounded)
+    yielded.push_back(materialize(loc, yield.getOperand(i)));
+  yield->setOperands(yielded);
+  op.erase();
+  return success();
+}

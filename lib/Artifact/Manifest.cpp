@@ -296,10 +296,16 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
       params.push_back(json::Object{{"tensor_map", map.getOperand()},
                                     {"box", toJSON(map.getBox())},
                                     {"swizzle", map.getSwizzle()}});
-  return json::Object{{"name", entry.str()},
-                      {"guard", kernelGuard(kernel, guard)},
-                      {"grid", std::move(grid)},
-                      {"block", json::Array{launch.getThreads(), 1, 1}},
-                      {"cluster", json::Array{1, 1, 1}},
-                      {"params", std::move(params)}};
+  json::Object description{{"name", entry.str()},
+                           {"guard", kernelGuard(kernel, guard)},
+                           {"grid", std::move(grid)},
+                           {"block", json::Array{launch.getThreads(), 1, 1}},
+                           {"cluster", json::Array{1, 1, 1}},
+                           {"params", std::move(params)}};
+  if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << config;
+    description["config"] = text;
+  }
+  return description;
 }

@@ -12,6 +12,7 @@
 
 #include "tilewright/Compiler/Compiler.h"
 
+#include "ConfigFile.h"
 #include "Embed.h"
 #include "Explain.h"
 #include "Package.h"
@@ -20,6 +21,7 @@
 #include "Watcher.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Pins.h"
 #include "tilewright/Input/Input.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Reference/Loops.h"
@@ -103,6 +105,7 @@ private:
   LogicalResult compileAll(llvm::SourceMgr &sources);
   FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
   LogicalResult afterStage(Stage stage, bool &stop);
+  LogicalResult checkPins(Stage stage);
   void keepHostForms();
   void collectExplanations();
   LogicalResult compileKernels(Job &job, CompiledProgram &program);
@@ -131,6 +134,8 @@ private:
   /// Of functions that take tensors of i4, as they were written.
   llvm::StringMap<FunctionType> int4Signatures;
   std::vector<Job> jobs;
+  /// Where ops with configs stand: of the input, then of each program.
+  std::vector<SmallVector<FileLineColLoc>> pinned;
   OwningOpRef<ModuleOp> module;
   MLIRContext *context = nullptr;
 };
@@ -205,6 +210,8 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
   watcher.aroundStage(/*before=*/false, stage, *module);
   if (options.onStage)
     options.onStage(stage, toText(*module, options.debugInfo));
+  if (failed(checkPins(stage)))
+    return failure();
   if (stage == Stage::Place)
     keepHostForms();
   // Later stages add to what configure decided.
@@ -214,6 +221,25 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
          (options.listConfigs && stage == Stage::Configure);
   if (options.stopAfter == stage)
     result.outputs.push_back({"", toText(*module, options.debugInfo)});
+  return success();
+}
+
+/// No config may be lost on its way to configure.
+LogicalResult Compilation::checkPins(Stage stage) {
+  if (stage == Stage::Input)
+    pinned = {findPinned(*module)};
+  if (stage == Stage::Normalize)
+    return keepsPinned(*module, pinned.front());
+  if (stage == Stage::Clone) {
+    pinned.clear();
+    for (auto program : module->getOps<ModuleOp>())
+      pinned.push_back(findPinned(program));
+  }
+  // A config of the kernel replaces that of an op.
+  if (stage == Stage::Configure && !(*module)->hasAttr(kPinsAttr))
+    for (auto [program, before] : llvm::zip_equal(module->getOps<ModuleOp>(), pinned))
+      if (failed(keepsPinned(program, before)))
+        return failure();
   return success();
 }
 
@@ -504,6 +530,12 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   if (!module)
     return failure();
   names = readArgumentNames(sources, *module);
+  std::string wrong;
+  if (!options.configs.empty() &&
+      failed(applyConfigFile(*module, options.configs, registry, wrong))) {
+    result.diagnostics += "error: " + options.configsName + ": " + wrong + "\n";
+    return failure();
+  }
   auto note = [&](StringRef attribute, const std::vector<std::string> &values) {
     SmallVector<StringRef> list(values.begin(), values.end());
     if (!list.empty())

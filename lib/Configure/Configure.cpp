@@ -12,6 +12,7 @@
 
 #include "Enumerate.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
@@ -176,7 +177,8 @@ static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
            << " does not serve this kernel here; "
            << stringifyStrategy(info.strategy) << " does";
   std::string reason;
-  if (failed(fits(info, config, target, reason)))
+  FailureOr<TilePlan> plan = fits(info, config, target, reason);
+  if (failed(plan) || failed(isRealized(info, config, *plan, target, reason)))
     return info.getRoot()->emitOpError()
            << "the pinned lowering config does not fit: " << reason;
   explain.push_back("config (pinned): " + toString(config));
@@ -190,6 +192,14 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();
+  if (LoweringConfigAttr given = getPin(kernel)) {
+    for (linalg::LinalgOp op : info->ops)
+      op->removeAttr(kConfigAttr);
+    info->getRoot()->setAttr(kConfigAttr, given);
+    info = KernelInfo::get(kernel);
+    if (failed(info))
+      return failure();
+  }
   unsigned pinned = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
     return op->hasAttr(kConfigAttr);
   });
@@ -272,6 +282,8 @@ struct ConfigurePass
   using ConfigurePassBase::ConfigurePassBase;
 
   void runOnOperation() override {
+    if (failed(checkPinnedKernels(getOperation())))
+      return signalPassFailure();
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>())
       if (isKernel(func) && !func.isExternal() &&
           failed(configureKernel(func, listConfigs)))

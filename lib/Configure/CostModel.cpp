@@ -222,6 +222,36 @@ static double factorTime(const KernelInfo &info, const TilePlan &plan,
   return elements * counts.steps * kOperations / kMultiplyAdds;
 }
 
+/// Rows and columns of what one thread multiplies: as square as the tile, warps and
+/// lanes allow.
+static std::pair<double, double> threadTile(const Contraction &contraction,
+                                            LoweringConfigAttr config,
+                                            const TilePlan &plan) {
+  auto perWarp = [&](ArrayRef<unsigned> loops) {
+    int64_t product = 1;
+    for (unsigned loop : loops)
+      if (loop < config.getBlock().size()) {
+        int64_t warps =
+            loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+        product *= std::max<int64_t>(1, config.getBlock()[loop] / warps);
+      }
+    return product;
+  };
+  int64_t m = perWarp(contraction.m), n = perWarp(contraction.n);
+  int64_t elements = std::max<int64_t>(1, m * n / plan.subgroup);
+  std::pair<double, double> best{1, 1};
+  double least = 3;
+  for (int64_t rows = 1; rows <= elements; rows *= 2) {
+    int64_t columns = elements / rows;
+    double loads = 1.0 / rows + 1.0 / columns;
+    if (m % rows || n % columns || loads >= least)
+      continue;
+    least = loads;
+    best = {double(rows), double(columns)};
+  }
+  return best;
+}
+
 /// Time of the multiply-adds of one block.
 static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, const Counts &counts) {
@@ -252,18 +282,12 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
   }
   if (info.strategy == Strategy::SkinnyContraction)
     return work / kMultiplyAdds;
-  auto rows = [&](ArrayRef<unsigned> loops) {
-    double product = 1;
-    for (unsigned loop : loops)
-      if (loop < config.getThread().size())
-        product *= config.getThread()[loop];
-    return product;
-  };
-  double shared = 4 * (1 / rows(contraction->m) + 1 / rows(contraction->n));
+  auto [rowsM, rowsN] = threadTile(*contraction, config, plan);
+  double shared = 4 * (1 / rowsM + 1 / rowsN);
   // Four warps keep the units busy; fewer leave schedulers without work. A
   // thread with few results waits for each of its multiply-adds.
   double busy = std::min(1.0, plan.threads / 128.0);
-  double independent = rows(contraction->m) * rows(contraction->n);
+  double independent = rowsM * rowsN;
   busy *= std::min(1.0, (independent * plan.threads) / 2048.0);
   return std::max(work / kMultiplyAdds, work * shared / kSharedBytes) /
          std::max(busy, 1e-3);

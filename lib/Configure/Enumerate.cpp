@@ -98,13 +98,13 @@ namespace {
 /// A config being put together, one value per loop of the root.
 struct Schedule {
   explicit Schedule(const KernelInfo &info)
-      : block(info.getNumConfigLoops(), 1), warps(block), thread(block) {}
-  SmallVector<int64_t> block, warps, thread;
+      : block(info.getNumConfigLoops(), 1), warps(block) {}
+  SmallVector<int64_t> block, warps;
 
   LoweringConfigAttr get(const KernelInfo &info, int64_t stages = 1,
                          ArrayRef<int64_t> promote = {}) const {
     return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
-                                   block, warps, thread, stages, promote, {},
+                                   block, warps, {}, stages, promote, {},
                                    info.getSplits(), /*raster=*/1);
   }
 };
@@ -169,9 +169,6 @@ enumerateTiles(const KernelInfo &info, TargetAttr target,
       for (int64_t cap : {lanes, lanes * width, 4 * lanes * width,
                           int64_t(1) << 20}) {
         Schedule schedule = fillTile(info, loops, elements, cap);
-        if (!loops.empty())
-          schedule.thread[loops.front()] =
-              std::min(width, schedule.block[loops.front()]);
         spreadWarps(schedule, loops, warps, lanes, width);
         addUnique(configs, schedule.get(info));
       }
@@ -200,7 +197,6 @@ tilewright::enumerateStreaming(const KernelInfo &info, TargetAttr target) {
       schedule.block[inner] = std::min(side, roundedExtent(info, inner));
       schedule.block[*transposed] =
           std::min(side, roundedExtent(info, *transposed));
-      schedule.thread[inner] = std::min(width, schedule.block[inner]);
       SmallVector<unsigned> pair{inner, *transposed};
       spreadWarps(schedule, pair, warps, lanes, width);
       addUnique(configs, schedule.get(info));
@@ -274,8 +270,6 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
         for (unsigned loop : contraction.batch)
           if (loop < info.getNumConfigLoops())
             schedule.block[loop] = 1;
-        schedule.thread[loops.front()] =
-            std::min(width, schedule.block[loops.front()]);
         spreadWarps(schedule, loops, warps, lanes, width);
         addUnique(configs, schedule.get(info));
       }
@@ -296,13 +290,11 @@ tilewright::enumerateContraction(const KernelInfo &info, TargetAttr target) {
 
   std::vector<LoweringConfigAttr> configs;
   auto add = [&](int64_t blockM, int64_t blockN, int64_t blockK, int64_t warpsM,
-                 int64_t warpsN, int64_t threadM, int64_t threadN,
-                 int64_t stages) {
+                 int64_t warpsN, int64_t stages) {
     Schedule schedule(info);
     schedule.block[m] = blockM, schedule.block[n] = blockN;
     schedule.block[k] = blockK;
     schedule.warps[m] = warpsM, schedule.warps[n] = warpsN;
-    schedule.thread[m] = threadM, schedule.thread[n] = threadN;
     addUnique(configs, schedule.get(info, stages, promote));
   };
   static constexpr int64_t tiles[][2] = {{8, 8}, {8, 4}, {4, 8}, {4, 4},
@@ -330,13 +322,13 @@ tilewright::enumerateContraction(const KernelInfo &info, TargetAttr target) {
             for (int64_t stages : {2, 1})
               if (blockK <= kMost || blockK == 8)
                 add(blockM, blockN, std::min(blockK, kMost), warpsM, warpsN,
-                    threadM, threadN, stages);
+                    stages);
         }
     }
   }
   // Whatever the shape of a subgroup is: one small tile that always fits.
   if (configs.empty())
     add(std::min<int64_t>(16, mMost), std::min<int64_t>(16, nMost),
-        std::min<int64_t>(8, kMost), 1, 1, 1, 1, 1);
+        std::min<int64_t>(8, kMost), 1, 1, 1);
   return configs;
 }

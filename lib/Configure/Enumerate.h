@@ -58,6 +58,12 @@ std::vector<LoweringConfigAttr> enumerateStreaming(const KernelInfo &info,
 std::vector<LoweringConfigAttr> enumerateCpu(const KernelInfo &info,
                                              TargetAttr target);
 
+/// Whether later stages carry out every field of a pinned config; on failure
+/// `reason` names the one that they would not.
+mlir::LogicalResult isRealized(const KernelInfo &info, LoweringConfigAttr config,
+                               const TilePlan &plan, TargetAttr target,
+                               std::string &reason);
+
 } // namespace tilewright
 
 #endif

@@ -228,7 +228,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
                 (info.split && info.isSplit(k) && info.split->unit % blockK))
               continue;
             SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
-            SmallVector<int64_t> warps(block), thread(block);
+            SmallVector<int64_t> warps(block);
             block[m] = blockM, block[n] = blockN, block[k] = blockK;
             warps[m] = warpsM, warps[n] = warpsN;
             int64_t raster = rasterOf(info, m, n, blockM, blockN);
@@ -236,7 +236,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
                 nominalExtent(info, k) / info.getSplits(), blockK);
             for (int64_t stages : stagesOf(target, steps, waits))
               configs.push_back(LoweringConfigAttr::get(
-                  context, Strategy::MatrixUnit, block, warps, thread, stages,
+                  context, Strategy::MatrixUnit, block, warps, {}, stages,
                   promote, name, info.getSplits(), raster));
           }
   }

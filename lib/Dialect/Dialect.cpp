@@ -39,9 +39,14 @@ LogicalResult TilewrightDialect::verifyOperationAttribute(Operation *op,
   StringRef name = attr.getName();
   if (name == kTargetAttr && !isa<TargetAttr>(attr.getValue()))
     return op->emitOpError() << "'" << name << "' must be #tilewright.target";
-  if (name == kConfigAttr && !isa<LoweringConfigAttr>(attr.getValue()))
+  auto byTarget = dyn_cast<DictionaryAttr>(attr.getValue());
+  if (name == kConfigAttr && !isa<LoweringConfigAttr>(attr.getValue()) &&
+      (!byTarget || !llvm::all_of(byTarget, [](NamedAttribute entry) {
+         return isa<LoweringConfigAttr>(entry.getValue());
+       })))
     return op->emitOpError()
-           << "'" << name << "' must be #tilewright.lowering_config";
+           << "'" << name << "' must be #tilewright.lowering_config, or a dictionary "
+           << "of them by target";
   if (name == kLaunchAttr && !isa<LaunchAttr>(attr.getValue()))
     return op->emitOpError() << "'" << name << "' must be #tilewright.launch";
   if (name == kKernelAttr && !isa<FunctionOpInterface>(op))

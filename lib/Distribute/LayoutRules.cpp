@@ -267,11 +267,22 @@ int64_t tilewright::contiguousBytes(const DistributedLayout &layout, int dim,
   return run * elementBytes;
 }
 
-/// The entries of the config's per-loop array for the accumulator's dims, or
-/// an empty vector where the config has none.
-static SmallVector<int64_t> perAccumulatorDim(MmaOp op,
-                                              ArrayRef<int64_t> perLoop) {
+/// The config's warps along the accumulator's dims, or an empty vector where it has
+/// none. Loops that a block runs one by one, those of a batch, are not among the
+/// product's.
+static SmallVector<int64_t> warpsPerDim(MmaOp op, LoweringConfigAttr config) {
   auto map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  SmallVector<int64_t> perLoop(config.getWarps());
+  ArrayRef<int64_t> block = config.getBlock();
+  if (perLoop.size() == block.size())
+    for (size_t loop = 0, given = 0; perLoop.size() > map.getNumDims() &&
+                                     given < block.size();
+         ++given) {
+      if (block[given] == 1 && perLoop[loop] == 1)
+        perLoop.erase(perLoop.begin() + loop);
+      else
+        ++loop;
+    }
   SmallVector<int64_t> values;
   for (AffineExpr result : map.getResults()) {
     unsigned loop = cast<AffineDimExpr>(result).getPosition();
@@ -313,7 +324,7 @@ tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
   SmallVector<int64_t> left(type.getShape()), warps, elements(rank, 1);
   LoweringConfigAttr config = getConfig(op);
   if (config)
-    warps = perAccumulatorDim(op, config.getWarps());
+    warps = warpsPerDim(op, config);
   if (warps.empty() || llvm::product_of(warps) != threads.warps)
     warps = spread(threads.warps, left);
   for (int64_t dim = 0; dim < rank; ++dim)

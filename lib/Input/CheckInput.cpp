@@ -8,6 +8,7 @@
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Input/Input.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -91,6 +92,35 @@ static LogicalResult checkSignature(func::FuncOp func) {
   return result;
 }
 
+static bool isConfig(Attribute value) {
+  auto byTarget = dyn_cast<DictionaryAttr>(value);
+  return isa<LoweringConfigAttr>(value) ||
+         (byTarget && llvm::any_of(byTarget, [](NamedAttribute entry) {
+            return isa<LoweringConfigAttr>(entry.getValue());
+          }));
+}
+
+/// Attributes of this dialect that nobody would read.
+static LogicalResult checkAttributes(Operation *op) {
+  for (NamedAttribute attr : op->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    if (name != kConfigAttr && isConfig(attr.getValue()))
+      return op->emitOpError() << "has a lowering config as '" << name
+                               << "', which nothing reads; call it '" << kConfigAttr
+                               << "'";
+    if (name == kConfigAttr && !isa<linalg::LinalgOp>(op))
+      return op->emitOpError()
+             << "has a lowering config, but is no op with loops of its own; write it "
+                "as linalg.generic, or give the config of its kernel by --config";
+    bool isInside = !isa<func::FuncOp, ModuleOp>(op);
+    if (isInside && name != kConfigAttr && name.starts_with("tilewright."))
+      return op->emitOpError() << "has the attribute '" << name
+                               << "', which nothing reads; programs may give '"
+                               << kConfigAttr << "'";
+  }
+  return success();
+}
+
 LogicalResult tilewright::checkInput(ModuleOp module) {
   bool hasFunction = false;
   LogicalResult result = success();
@@ -115,6 +145,11 @@ LogicalResult tilewright::checkInput(ModuleOp module) {
     if (failed(checkSignature(func)))
       result = failure();
   }
+  if (module->walk([](Operation *op) {
+        return failed(checkAttributes(op)) ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+      }).wasInterrupted())
+    return failure();
   if (succeeded(result) && !hasFunction)
     return module.emitError("the module defines no public function, so there "
                             "is nothing to compile; add a func.func with a "

@@ -52,25 +52,35 @@ static SmallVector<int64_t> permute(ArrayRef<int64_t> values,
   return result;
 }
 
+static LoweringConfigAttr permute(LoweringConfigAttr config,
+                                  ArrayRef<unsigned> order) {
+  return LoweringConfigAttr::get(
+      config.getContext(), config.getStrategy(), permute(config.getBlock(), order),
+      permute(config.getWarps(), order), permute(config.getThread(), order),
+      config.getStages(), config.getPromote(), config.getMma(), config.getSplits(),
+      config.getRaster());
+}
+
 bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<unsigned> order = canonicalOrder(op);
   if (llvm::is_sorted(order))
     return false;
-  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  Attribute config = op->getAttr(kConfigAttr);
   FailureOr<linalg::GenericOp> ordered =
       linalg::interchangeGenericOp(rewriter, op, order);
   if (failed(ordered))
     return false;
+  if (auto one = dyn_cast_or_null<LoweringConfigAttr>(config))
+    config = permute(one, order);
+  if (auto byTarget = dyn_cast_or_null<DictionaryAttr>(config)) {
+    SmallVector<NamedAttribute> entries;
+    for (NamedAttribute entry : byTarget)
+      entries.push_back({entry.getName(),
+                         permute(cast<LoweringConfigAttr>(entry.getValue()), order)});
+    config = DictionaryAttr::get(op.getContext(), entries);
+  }
   if (config)
-    (*ordered)->setAttr(
-        kConfigAttr,
-        LoweringConfigAttr::get(op.getContext(), config.getStrategy(),
-                                permute(config.getBlock(), order),
-                                permute(config.getWarps(), order),
-                                permute(config.getThread(), order),
-                                config.getStages(), config.getPromote(),
-                                config.getMma(), config.getSplits(),
-                                config.getRaster()));
+    (*ordered)->setAttr(kConfigAttr, config);
   return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "tilewright/Bufferize/Bufferize.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Pins.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Distribute/Distribute.h"
 #include "tilewright/Input/Input.h"
@@ -131,6 +132,7 @@ void tilewright::clonePrograms(ModuleOp input, ArrayRef<ParsedTarget> targets) {
       OpBuilder inside = OpBuilder::atBlockBegin(program.getBody());
       for (Operation *op : contents)
         inside.clone(*op);
+      resolvePins(program, target.name);
     }
   for (Operation *op : llvm::reverse(contents))
     op->erase();

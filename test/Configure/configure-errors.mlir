@@ -4,7 +4,7 @@
 module attributes {tilewright.target = #target} {
 func.func private @SharedMemory(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: needs 135168 bytes of shared memory but test has 49152}}
-  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 64], warps = [2, 4, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 64], warps = [2, 4, 1], stages = 2, promote = [0, 1]>}
       ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>
 }
@@ -16,7 +16,7 @@ func.func private @SharedMemory(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: te
 module attributes {tilewright.target = #target} {
 func.func private @Threads(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: needs 2048 threads per block but test has 1024}}
-  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [8, 8, 1], thread = [2, 2, 1]>}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [8, 8, 1]>}
       ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>
 }
@@ -28,7 +28,7 @@ func.func private @Threads(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<
 module attributes {tilewright.target = #target} {
 func.func private @Registers(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: needs 544 registers per thread but test has 255}}
-  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 8], warps = [1, 1, 1], thread = [8, 8, 1], promote = [0, 1]>}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 8], warps = [1, 1, 1], promote = [0, 1]>}
       ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>
 }
@@ -196,7 +196,7 @@ func.func private @ScratchOfTranspose(%x: tensor<1024x512xf32>, %o: tensor<512x1
   // expected-error @+1 {{the pinned lowering config does not fit: needs 67584 bytes of shared memory (67584 of them to move values between threads) but test has 49152}}
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<1024x512xf32>) outs(%o : tensor<512x1024xf32>)
-      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [128, 128], warps = [8, 1], thread = [1, 4]>} {
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [128, 128], warps = [8, 1]>} {
   ^bb0(%0: f32, %1: f32):
     linalg.yield %0 : f32
   } -> tensor<512x1024xf32>
@@ -211,7 +211,7 @@ func.func private @ScratchOfTranspose(%x: tensor<1024x512xf32>, %o: tensor<512x1
 module attributes {tilewright.target = #target} {
 func.func private @FactorsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{needs 52416 bytes of shared memory (34816 of them to move values between threads) but test has 49152}}
-  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 11], warps = [2, 2, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 11], warps = [2, 2, 1], stages = 2, promote = [0, 1]>}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
       ins(%m, %c : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) {

@@ -12,7 +12,7 @@ module attributes {tilewright.target = #target} {
 // CHECK-SAME: tilewright.explain = ["strategy simt_contraction: root linalg.matmul multiplies and adds",
 // CHECK-SAME: "config: #tilewright.lowering_config<
 // CHECK-SAME: "refused #tilewright.lowering_config<{{.*}}: needs {{[0-9]+}} bytes of shared memory but test has 49152
-// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, {{[0-9]+}}], warps = [{{[0-9]}}, {{[0-9]}}, 1], thread = [8, 8, 1], stages = 2, promote = [0, 1]>}
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, {{[0-9]+}}], warps = [{{[0-9]}}, {{[0-9]}}, 1], stages = 2, promote = [0, 1]>}
 func.func private @TileLargeContraction(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %m : tensor<4096x4096xf32>
@@ -27,7 +27,7 @@ func.func private @ShrinkTilesToProblem(%a: tensor<1x7xf32>, %b: tensor<7x10xf32
 
 // Rows are whole runs of memory on both sides.
 // CHECK-LABEL: func.func private @TileTransposeSquare(
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [{{32, 32|64, 64}}], {{.*}}thread = [1, 4]>
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [{{32, 32|64, 64}}],
 func.func private @TileTransposeSquare(%x: tensor<1024x512xf32>, %o: tensor<512x1024xf32>) -> tensor<512x1024xf32> attributes {tilewright.kernel} {
   %r = linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<1024x512xf32>) outs(%o : tensor<512x1024xf32>) {
@@ -38,7 +38,7 @@ func.func private @TileTransposeSquare(%x: tensor<1024x512xf32>, %o: tensor<512x
 }
 
 // CHECK-LABEL: func.func private @ReduceWholeShortRow(
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{[0-9]+}}, 16], {{.*}}thread = [1, 4]>
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{[0-9]+}}, 16],
 func.func private @ReduceWholeShortRow(%x: tensor<?x10xf32>, %o: tensor<?xf32>) -> tensor<?xf32> attributes {tilewright.kernel} {
   %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%x : tensor<?x10xf32>) outs(%o : tensor<?xf32>) {
@@ -65,7 +65,7 @@ func.func private @SayThatOneBlockReducesAll(%x: tensor<2048xf32>, %o: tensor<f3
 // thread, and enough of them.
 // CHECK-LABEL: func.func private @ComputePartsOfVector(
 // CHECK-SAME: "computes 256 parts of loop 0, multiples of 4096 long, one block each; a second kernel combines them"
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{2048|4096}}], warps = [{{[48]}}], thread = [4], splits = 256>
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [{{2048|4096}}], warps = [{{[48]}}], splits = 256>
 func.func private @ComputePartsOfVector(%x: tensor<?xf32>, %o: tensor<256xf32>) -> tensor<256xf32> attributes {tilewright.kernel} {
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]}
       ins(%x : tensor<?xf32>) outs(%o : tensor<256xf32>) attrs = {tilewright.split = array<i64: 0, 4096>} {
@@ -77,12 +77,12 @@ func.func private @ComputePartsOfVector(%x: tensor<?xf32>, %o: tensor<256xf32>) 
 }
 
 // CHECK-LABEL: func.func private @HonourPinned(
-// CHECK-SAME: "config (pinned): #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>"
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>
+// CHECK-SAME: "config (pinned): #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1]>"
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1]>
 func.func private @HonourPinned(%x: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>)
-      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1], thread = [1, 2]>} {
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [2, 64], warps = [1, 1]>} {
   ^bb0(%0: f32, %1: f32):
     %s = math.exp %0 : f32
     linalg.yield %s : f32

@@ -6,14 +6,14 @@ module attributes {tilewright.target = #target} {
 // All of the few rows, a tile of the larger factor; warps along the sum.
 // CHECK-LABEL: func.func private @FewRows(
 // CHECK-SAME: "strategy skinny_contraction: root linalg.matmul multiplies few rows or columns: threads share each sum"
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [4, 32, 128], warps = [1, 1, 8], thread = [1, 4, 1]>
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [4, 32, 128], warps = [1, 1, 8]>
 func.func private @FewRows(%a: tensor<4x4096xf32>, %b: tensor<4096x4096xf32>, %o: tensor<4x4096xf32>) -> tensor<4x4096xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<4x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4x4096xf32>) -> tensor<4x4096xf32>
   return %m : tensor<4x4096xf32>
 }
 
 // CHECK-LABEL: func.func private @MatrixTimesVector(
-// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [{{[0-9]+, [0-9]+}}], warps = [{{[0-9], [0-9]}}], thread = [1, 4]>
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [{{[0-9]+, [0-9]+}}], warps = [{{[0-9], [0-9]}}]>
 func.func private @MatrixTimesVector(%a: tensor<?x4096xf32>, %b: tensor<4096xf32>, %o: tensor<?xf32>) -> tensor<?xf32> attributes {tilewright.kernel} {
   %m = linalg.matvec ins(%a, %b : tensor<?x4096xf32>, tensor<4096xf32>) outs(%o : tensor<?xf32>) -> tensor<?xf32>
   return %m : tensor<?xf32>
@@ -33,7 +33,7 @@ func.func private @ManySumsOfNarrowTypes(%a: tensor<64x512xi8>, %b: tensor<16x51
 // CHECK-LABEL: func.func private @PinOther(
 // CHECK-SAME: "strategy simt_contraction
 func.func private @PinOther(%a: tensor<4x64xf32>, %b: tensor<64x64xf32>, %o: tensor<4x64xf32>) -> tensor<4x64xf32> attributes {tilewright.kernel} {
-  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [4, 32, 8], warps = [1, 1, 1], thread = [2, 2, 1], promote = [0, 1]>}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [4, 32, 8], warps = [1, 1, 1], promote = [0, 1]>}
       ins(%a, %b : tensor<4x64xf32>, tensor<64x64xf32>) outs(%o : tensor<4x64xf32>) -> tensor<4x64xf32>
   return %m : tensor<4x64xf32>
 }

@@ -59,3 +59,47 @@ func.func @Kernel() attributes {tilewright.kernel} {
 func.func @Float8Scalar(%a: f8E4M3FN) {
   return
 }
+
+// -----
+
+func.func @ConfigOfSoftmax(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{has a lowering config, but is no op with loops of its own; write it as linalg.generic, or give the config of its kernel by --config}}
+  %r = linalg.softmax {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction>} dimension(1)
+      ins(%x : tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @ConfigOfElementwise(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has a lowering config, but is no op with loops of its own}}
+  %r = arith.addf %x, %x {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming>} : tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @Misspelt(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{has a lowering config as 'tilewright.lowering_cfg', which nothing reads; call it 'tilewright.lowering_config'}}
+  %r = linalg.matmul {tilewright.lowering_cfg = #tilewright.lowering_config<strategy = matrix_unit>}
+      ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @WithoutPrefix(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{has a lowering config as 'lowering_config', which nothing reads}}
+  %r = linalg.matmul {lowering_config = {cpu = #tilewright.lowering_config<strategy = matrix_unit>}}
+      ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @Unknown(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @below {{has the attribute 'tilewright.stages', which nothing reads; programs may give 'tilewright.lowering_config'}}
+  %r = linalg.matmul {tilewright.stages = 4}
+      ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}

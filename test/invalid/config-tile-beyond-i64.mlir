@@ -5,7 +5,7 @@
 // CHECK: config-tile-beyond-i64.mlir:[[@LINE+3]]:{{[0-9]+}}: error: {{.*}}
 func.func @f(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %r = linalg.matmul
-      {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [9223372036854775808, 128, 8], warps = [2, 2, 1], thread = [8, 8, 1], stages = 1, promote = [0, 1]>}
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [9223372036854775808, 128, 8], warps = [2, 2, 1], stages = 1, promote = [0, 1]>}
       ins(%a, %b : tensor<256x256xf32>, tensor<256x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }

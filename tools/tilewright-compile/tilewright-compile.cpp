@@ -35,7 +35,7 @@ struct Arguments {
   std::vector<std::string> fp;
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
-  std::string name, resources, ptxas, maxMemory;
+  std::string name, resources, ptxas, maxMemory, config;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
   bool listTargets = false, listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
@@ -121,7 +121,13 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
       ->option_text("FILE");
   app.add_flag("--list-configs", arguments.listConfigs,
                "print the lowering configs that fit each kernel, best first, "
-               "and stop; any of them can be pinned in the input");
+               "and stop; any of them can be given back by --config");
+  app.add_option("--config", arguments.config,
+                 "JSON with lowering configs that kernels shall have: {\"KERNEL\": "
+                 "{\"TARGET\": \"#tilewright.lowering_config<…>\"}}, with kernels "
+                 "as --list-configs names them, or LINE:COLUMN of an op in the "
+                 "source; TARGET is cuda:sm_80, cuda, or a program's name")
+      ->option_text("FILE");
   app.add_flag("--list-instructions", arguments.listInstructions,
                "print the matrix instructions that the targets have, by the names "
                "that lowering configs give, and stop; needs no input");
@@ -270,6 +276,15 @@ static int run(const Arguments &arguments) {
   options.loops = arguments.loops;
   options.symbolPrefix = arguments.name;
   options.ptxas = arguments.ptxas;
+  if (!arguments.config.empty()) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> configs =
+        MemoryBuffer::getFile(arguments.config);
+    if (!configs)
+      return complain("cannot read '" + arguments.config +
+                      "': " + configs.getError().message());
+    options.configs = (*configs)->getBuffer().str();
+    options.configsName = arguments.config;
+  }
   options.resources = !arguments.resources.empty();
   if (options.resources && arguments.resources != "text" &&
       arguments.resources != "json")

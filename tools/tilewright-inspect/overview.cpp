@@ -114,7 +114,10 @@ std::string variantText(const json &variant) {
   text += ", shared memory " + std::to_string(inside + dynamic) + " bytes";
   if (dynamic)
     text += " (" + std::to_string(dynamic) + " of them given at launch)";
-  return text + "\n      params  " + paramsText(variant) + "\n";
+  text += "\n      params  " + paramsText(variant) + "\n";
+  if (variant.contains("config"))
+    text += "      config  " + variant["config"].get<std::string>() + "\n";
+  return text;
 }
 
 std::string dispatchText(const json &dispatch, size_t number) {

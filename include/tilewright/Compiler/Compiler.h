@@ -69,6 +69,9 @@ struct CompileOptions {
   std::vector<std::string> fp;
   /// Out of matrix-unit (`tilewright.require`).
   std::vector<std::string> require;
+  /// Lowering configs by kernel or source op, and by target, JSON (docs/programs.md);
+  /// and the name of the file for diagnostics.
+  std::string configs, configsName;
   bool debugInfo = false;
   /// Stop after this stage and return the IR, whatever `emit` says.
   std::optional<Stage> stopAfter;

@@ -57,10 +57,10 @@ def Tilewright_LoweringConfigAttr
 
       * `block`: tile of one thread block per loop; for reduction loops the
         step of the sequential loop. 0 means the whole dim in one tile.
-      * `warps`: how the block's warps are spread over the loops.
-      * `thread`: register tile of a thread per loop (elements that one thread
-        owns contiguously; repeats follow from block, warps and lanes). On CPUs
-        the register tile.
+      * `warps`: how the block's warps are spread over the rows and columns of a
+        contraction; elsewhere their product counts, and layouts follow memory.
+      * `thread`: the register tile of CPUs. On GPUs it follows from `block`,
+        `warps` and the lanes, and is not given.
       * `stages`: slots of shared memory per operand (1 = no double buffering).
         Where `async_copy` serves the operands they are a ring, filled stages - 1
         steps ahead; else there are at most two, filled through registers.
@@ -74,8 +74,7 @@ def Tilewright_LoweringConfigAttr
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,
-        block = [128, 128, 16], warps = [2, 2, 1], thread = [8, 8, 1],
-        stages = 2, promote = [0, 1]>
+        block = [128, 128, 16], warps = [2, 2, 1], stages = 2, promote = [0, 1]>
     ```
   }];
   let parameters = (ins

@@ -36,9 +36,7 @@ def turned_in_warp(element, side, shift):
     dims = {"a": 3 * side - 4 * shift, "b": 2 * side + 4 * shift}
     f = Function("transpose", element.name, f"warp_{side}x{side}_{shift}", dims)
     x = f.arg(element, "ab")
-    width = min(4, side // 4)
-    config = (f"#tilewright.lowering_config<strategy = streaming, block = [{side}, {side}], warps = [1, 1], "
-              f"thread = [1, {width}]>")
+    config = (f"#tilewright.lowering_config<strategy = streaming, block = [{side}, {side}], warps = [1, 1]>")
     f.ret(f.op("linalg.transpose", [x], f.empty(element, "ba"),
                suffix=f" permutation = [1, 0] {{tilewright.lowering_config = {config}}}"))
     f.case("x".join(map(str, dims.values())), {}, data(element), EXACT, lambda x: np.transpose(x))

@@ -34,7 +34,7 @@ func.func @any(%x: tensor<?xf16>, %y: tensor<?xf16>, %o: tensor<?xf16>) -> tenso
 // BF16: st.global.v4.b32
 func.func @brain(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>, %o: tensor<4096xbf16>) -> tensor<4096xbf16> {
   %r = linalg.generic {indexing_maps = [#i, #i, #i], iterator_types = ["parallel"]} ins(%x, %y : tensor<4096xbf16>, tensor<4096xbf16>) outs(%o : tensor<4096xbf16>)
-      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [256], warps = [1], thread = [8]>} {
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [256], warps = [1]>} {
   ^bb0(%0: bf16, %1: bf16, %2: bf16):
     %s = arith.mulf %0, %1 : bf16
     linalg.yield %s : bf16

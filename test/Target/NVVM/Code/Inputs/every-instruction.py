@@ -39,7 +39,7 @@ def product(name):
   %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"],
       tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [{2 * m}, {2 * n}, {2 * k}],
-      warps = [2, 1, 1], thread = [1, 1, 1], stages = 2, promote = [0, 1], mma = "{name}">}}
+      warps = [2, 1, 1], stages = 2, promote = [0, 1], mma = "{name}">}}
       ins(%a, %b : {ta}, {tb}) outs(%c : {tc}) {{
   ^bb0(%x: {TYPES[a]}, %y: {TYPES[b]}, %s: {TYPES[acc]}):
 {extend_x}{extend_y}    %p = {mul} {x}, {y} : {TYPES[acc]}

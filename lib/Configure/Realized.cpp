@@ -1,0 +1,172 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whether later stages carry out all that a pinned config says. `fits` compares
+// with the target's limits; here are the fields that a kernel, or a target, has no
+// use for, and tiles that warps and lanes cannot divide among themselves:
+//
+//   stages = 4              on a target without asynchronous copies
+//   promote = [0]           of a reduction
+//   warps = [4, 1, 1]       of a tile with two rows
+
+#include "Enumerate.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
+  return loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+}
+
+/// CPUs have no shared memory, warps or tile order.
+static LogicalResult checkCpu(LoweringConfigAttr config, std::string &reason) {
+  bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
+  StringRef field = hasWarps                       ? "warps"
+                    : config.getStages() != 1      ? "stages"
+                    : !config.getPromote().empty() ? "promote"
+                    : config.getRaster() != 1      ? "raster"
+                                                   : "";
+  if (field.empty())
+    return success();
+  reason = "'" + field.str() + "' is for GPUs; leave it out";
+  return failure();
+}
+
+static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr config,
+                                  std::string &reason) {
+  if (config.getPromote().empty())
+    return success();
+  std::optional<Contraction> product;
+  if (info.strategy == Strategy::SimtContraction)
+    product = matchContraction(info.getRoot());
+  if (!product) {
+    reason = "'promote' is for contractions whose operands threads share; leave it "
+             "out";
+    return failure();
+  }
+  SmallVector<int64_t> seen;
+  for (int64_t number : config.getPromote()) {
+    if (llvm::is_contained(seen, number)) {
+      reason = "'promote' names operand " + std::to_string(number) + " twice";
+      return failure();
+    }
+    if (number != product->a && number != product->b) {
+      reason = "'promote' names operand " + std::to_string(number) +
+               "; the factors are " + std::to_string(std::min(product->a, product->b)) +
+               " and " + std::to_string(std::max(product->a, product->b));
+      return failure();
+    }
+    seen.push_back(number);
+  }
+  return success();
+}
+
+static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr config,
+                                 TargetAttr target, std::string &reason) {
+  int64_t stages = config.getStages();
+  std::string count = "'stages' is " + std::to_string(stages) + ", but ";
+  if (stages > 1 && config.getPromote().empty())
+    reason = count + "no operand goes through shared memory ('promote')";
+  else if (stages > 2 && !config.getMma())
+    reason = count + "without matrix instructions there are at most 2";
+  else if (stages > 2 && !target.has("async_copy"))
+    reason = count + "without asynchronous copies, which " + target.getName().str() +
+             " does not have, there are at most 2";
+  else if (stages > 2 && waitsInRegisters(info, target))
+    reason = count + "an operand is computed, or transposed, on its way through "
+                     "registers, and then there are at most 2";
+  else
+    return success();
+  return failure();
+}
+
+/// Warps share the rows and columns of an instruction's tiles.
+static LogicalResult checkInstructionWarps(const KernelInfo &info,
+                                           LoweringConfigAttr config,
+                                           std::string &reason) {
+  if (!config.getMma())
+    return success();
+  std::optional<MatrixLoops> loops =
+      findMatrixLoops(*matchContraction(info.getRoot()), config);
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
+    if (warpsOf(config, loop) != 1 && (!loops || (loop != loops->m && loop != loops->n))) {
+      reason = std::to_string(warpsOf(config, loop)) + " warps along loop " +
+               std::to_string(loop) +
+               ", which is not the instruction's rows or columns";
+      return failure();
+    }
+  return success();
+}
+
+/// Threads own equal parts of an accumulator: warps divide the tile, lanes what is
+/// left of it.
+static LogicalResult checkThreads(const KernelInfo &info, LoweringConfigAttr config,
+                                  const TilePlan &plan, std::string &reason) {
+  linalg::LinalgOp root = info.getRoot();
+  std::optional<Contraction> product = matchContraction(root);
+  if (info.strategy != Strategy::SimtContraction || !product || config.getMma())
+    return success();
+  int64_t elements = 1, warps = 1;
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop) {
+    const ClassTile &tile = plan.classes[info.getClasses(root)[loop]];
+    int64_t count = warpsOf(config, loop);
+    bool isSum = llvm::is_contained(product->k, loop);
+    if (count > 1 && (isSum || tile.vector <= 1)) {
+      reason = std::to_string(count) + " warps along loop " + std::to_string(loop) +
+               (isSum ? ", which is summed"
+                      : ", of which a block computes one at a time");
+      return failure();
+    }
+    if (isSum)
+      continue;
+    if (tile.inner % count) {
+      reason = std::to_string(count) + " warps do not divide the tile of " +
+               std::to_string(tile.inner) + " along loop " + std::to_string(loop);
+      return failure();
+    }
+    elements *= tile.inner / count;
+    warps *= count;
+  }
+  if (elements % plan.subgroup && (warps > 1 || plan.subgroup % elements)) {
+    reason = "a warp's part of the tile has " + std::to_string(elements) +
+             " elements, which " + std::to_string(plan.subgroup) +
+             " lanes cannot divide among themselves";
+    return failure();
+  }
+  return success();
+}
+
+/// Layouts spread powers of two.
+static LogicalResult checkPowers(const KernelInfo &info, LoweringConfigAttr config,
+                                 std::string &reason) {
+  for (auto [key, values] :
+       {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
+        {"warps", config.getWarps()}})
+    for (int64_t value : values)
+      if (value > 0 && !llvm::isPowerOf2_64(value)) {
+        reason = "'" + key.str() + "' has " + std::to_string(value) +
+                 ", which is no power of two";
+        return failure();
+      }
+  return success();
+}
+
+LogicalResult tilewright::isRealized(const KernelInfo &info,
+                                     LoweringConfigAttr config,
+                                     const TilePlan &plan, TargetAttr target,
+                                     std::string &reason) {
+  if (plan.subgroup <= 1)
+    return checkCpu(config, reason);
+  if (!config.getThread().empty()) {
+    reason = "'thread' is the register tile of CPUs; on GPUs it follows from "
+             "'block', 'warps' and the lanes: leave it out";
+    return failure();
+  }
+  return success(succeeded(checkPromote(info, config, reason)) &&
+                 succeeded(checkStages(info, config, target, reason)) &&
+                 succeeded(checkPowers(info, config, reason)) &&
+                 succeeded(checkInstructionWarps(info, config, reason)) &&
+                 succeeded(checkThreads(info, config, plan, reason)));
+}

@@ -1,0 +1,38 @@
+// REQUIRES: tilewright-compile
+// RUN: tilewright-compile %s --target=cuda:sm_80,vulkan:1.3+subgroup=8,cpu:x86-64-v3 --stop-after=configure -o - | FileCheck %s
+// RUN: rm -rf %t && mkdir %t
+// RUN: echo '{"f_matmul_0": {"cuda": "#tilewright.lowering_config<strategy = simt_contraction, block = [32, 32, 16], warps = [1, 2, 1], promote = [0, 1]>"}}' > %t/kernel.json
+// RUN: tilewright-compile %s --target=cuda:sm_80 --config=%t/kernel.json --stop-after=configure -o - | FileCheck %s --check-prefix=KERNEL
+// RUN: echo '{"33": {"cpu:x86-64-v3": "#tilewright.lowering_config<strategy = simt_contraction, block = [8, 16, 1], thread = [4, 16, 1]>"}}' > %t/line.json
+// RUN: tilewright-compile %s --target=cuda:sm_80,cpu:x86-64-v3 --config=%t/line.json --stop-after=configure -o - | FileCheck %s --check-prefix=LINE
+// RUN: echo '{"g_matmul_0": {"cuda": "#tilewright.lowering_config<strategy = simt_contraction>"}}' > %t/unknown.json
+// RUN: not tilewright-compile %s --target=cuda:sm_80 --config=%t/unknown.json 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: echo '{"f_matmul_0": {"coda": "#tilewright.lowering_config<strategy = simt_contraction>"}}' > %t/target.json
+// RUN: not tilewright-compile %s --target=cuda:sm_80 --config=%t/target.json 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: tilewright-compile %s --target=cuda:sm_80 --config=%t/kernel.json --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
+
+// CHECK: module @cuda_sm_80
+// CHECK: lowering_config<strategy = simt_contraction, block = [64, 32, 8], warps = [2, 1, 1], stages = 2, promote = [0, 1]>
+// CHECK: module @vulkan_1_3_subgroup_8
+// CHECK: lowering_config<strategy = simt_contraction, block = [16, 16, 8], warps = [2, 1, 1], promote = [0, 1]>
+// CHECK: module @cpu
+// CHECK: lowering_config<strategy = simt_contraction, block = {{.*}}, thread =
+
+// KERNEL: lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [32, 32, 16], warps = [1, 2, 1], promote = [0, 1]>
+
+// LINE: module @cpu
+// LINE: lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [8, 16, 1], thread = [4, 16, 1]>
+
+// UNKNOWN: error: a lowering config is given for kernel 'g_matmul_0', which program cuda_sm_80 does not have; it has f_matmul_0
+// TARGET: target.json: 'f_matmul_0' names the target 'coda'; known are
+
+// MANIFEST: "config": "#tilewright.lowering_config<strategy = simt_contraction, block = [32, 32, 16],
+
+func.func @f(%a: tensor<72x40xf32>, %b: tensor<40x96xf32>, %c: tensor<72x96xf32>) -> tensor<72x96xf32> {
+  // The op is at the line that LINE names.
+  %r = linalg.matmul {tilewright.lowering_config = {
+      "cuda:sm_80" = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 32, 8], warps = [2, 1, 1], stages = 2, promote = [0, 1]>,
+      vulkan = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 16, 8], warps = [2, 1, 1], promote = [0, 1]>}}
+      ins(%a, %b : tensor<72x40xf32>, tensor<40x96xf32>) outs(%c : tensor<72x96xf32>) -> tensor<72x96xf32>
+  return %r : tensor<72x96xf32>
+}

@@ -1,0 +1,123 @@
+// RUN: tilewright-opt %s -tilewright-configure -split-input-file -verify-diagnostics
+
+// Fields that no later stage would carry out.
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @Thread(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'thread' is the register tile of CPUs; on GPUs it follows from 'block', 'warps' and the lanes: leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], thread = [4, 8, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @PromotedTwice(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'promote' names operand 1 twice}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], promote = [1, 1, 0]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @PromotedResult(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'promote' names operand 2; the factors are 0 and 1}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], promote = [2]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @StagesOfNothing(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is 2, but no operand goes through shared memory ('promote')}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], stages = 2>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @TooManyStages(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is 4, but without matrix instructions there are at most 2}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], stages = 4, promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @NoPower(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has 48, which is no power of two}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [48, 64, 8], warps = [2, 2, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @WarpsOfSums(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 4 warps along loop 2, which is summed}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [1, 1, 4], promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @MoreWarpsThanRows(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 4 warps do not divide the tile of 2 along loop 0}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [2, 64, 8], warps = [4, 1, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @IdleLanes(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: a warp's part of the tile has 4 elements, which 32 lanes cannot divide among themselves}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [4, 4, 8], warps = [2, 2, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+// A block computes one of a batch at a time.
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+func.func private @WarpsOfBatch(%a: tensor<4x64x64xf32>, %b: tensor<4x64x64xf32>, %o: tensor<4x64x64xf32>) -> tensor<4x64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{4 warps along loop 0, of which a block computes one at a time}}
+  %m = linalg.batch_matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [1, 64, 64, 8], warps = [4, 1, 1, 1], promote = [0, 1]>}
+      ins(%a, %b : tensor<4x64x64xf32>, tensor<4x64x64xf32>) outs(%o : tensor<4x64x64xf32>) -> tensor<4x64x64xf32>
+  return %m : tensor<4x64x64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
+func.func private @StagesOfCpu(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is for GPUs; leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 32, 1], thread = [8, 32, 1], stages = 2>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %m : tensor<64x64xf32>
+}
+}

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pinned lowering configs: given back as they are listed, and changed at random.
+
+    test/e2e/pins.py --build build            # a sample of what --list-configs prints for each program is accepted
+    test/e2e/pins.py --build build --fuzz 20  # random fields: honoured and right, or refused with the reason
+
+Each program is a family of kernels. Configs go through `tilewright-compile --config`. What is accepted must be what the
+kernel then has. With --fuzz it also runs, on small integers, and must equal the oracle in every element; --first=N begins with
+the N-th change, and --devices= chooses where.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def contraction(op, a, b, c, zero):
+    element = c[c.rindex("x") + 1:]
+    return (f"func.func @f(%a: tensor<{a}>, %b: tensor<{b}>, %c: tensor<{c}>) -> tensor<{c}> {{\n"
+            f"  %z = arith.constant {zero} : {element}\n"
+            f"  %i = linalg.fill ins(%z : {element}) outs(%c : tensor<{c}>) -> tensor<{c}>\n"
+            f"  %r = linalg.{op} ins(%a, %b : tensor<{a}>, tensor<{b}>) outs(%i : tensor<{c}>) -> tensor<{c}>\n"
+            f"  return %r : tensor<{c}>\n}}\n", [a, b, c])
+
+
+def reduction(dims, kept, shape):
+    kinds = ", ".join('"parallel"' if d in kept else '"reduction"' for d in dims)
+    sizes = dict(zip(dims, shape))
+    a = "x".join([*map(str, shape), "f32"])
+    c = "x".join([*(str(sizes[d]) for d in kept), "f32"])
+    return (f"func.func @f(%a: tensor<{a}>, %c: tensor<{c}>) -> tensor<{c}> {{\n"
+            f"  %r = linalg.generic {{indexing_maps = [affine_map<({', '.join(dims)}) -> ({', '.join(dims)})>, "
+            f"affine_map<({', '.join(dims)}) -> ({', '.join(kept)})>], iterator_types = [{kinds}]}}\n"
+            f"      ins(%a : tensor<{a}>) outs(%c : tensor<{c}>) {{\n    ^bb0(%x: f32, %s: f32):\n"
+            f"      %t = arith.addf %x, %s : f32\n      linalg.yield %t : f32\n  }} -> tensor<{c}>\n"
+            f"  return %r : tensor<{c}>\n}}\n", [a, c])
+
+
+POOLING = ("""func.func @f(%a: tensor<1x12x12x20xf32>, %w: tensor<3x3xf32>, %c: tensor<1x10x10x20xf32>) -> tensor<1x10x10x20xf32> {
+  %r = linalg.pooling_nhwc_sum ins(%a, %w : tensor<1x12x12x20xf32>, tensor<3x3xf32>)
+      outs(%c : tensor<1x10x10x20xf32>) -> tensor<1x10x10x20xf32>
+  return %r : tensor<1x10x10x20xf32>
+}
+""", ["1x12x12x20xf32", "3x3xf32", "1x10x10x20xf32"])
+
+CONVOLUTION = ("""func.func @f(%a: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x24xf16>, %c: tensor<2x7x7x24xf32>) -> tensor<2x7x7x24xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%a, %w : tensor<2x9x9x16xf16>, tensor<3x3x16x24xf16>)
+      outs(%c : tensor<2x7x7x24xf32>) -> tensor<2x7x7x24xf32>
+  return %r : tensor<2x7x7x24xf32>
+}
+""", ["2x9x9x16xf16", "3x3x16x24xf16", "2x7x7x24xf32"])
+
+TRANSPOSE = ("""func.func @f(%a: tensor<50x70xf32>, %c: tensor<70x50xf32>) -> tensor<70x50xf32> {
+  %r = linalg.transpose ins(%a : tensor<50x70xf32>) outs(%c : tensor<70x50xf32>) permutation = [1, 0]
+  return %r : tensor<70x50xf32>
+}
+""", ["50x70xf32", "70x50xf32"])
+
+ELEMENTWISE = ("""func.func @f(%a: tensor<40x72xf32>, %b: tensor<40x72xf32>) -> tensor<40x72xf32> {
+  %r = arith.addf %a, %b : tensor<40x72xf32>
+  return %r : tensor<40x72xf32>
+}
+""", ["40x72xf32", "40x72xf32"])
+
+PROGRAMS = {
+    "matmul": contraction("matmul", "72x40xf32", "40x96xf32", "72x96xf32", "0.0"),
+    "matmul_f16": contraction("matmul", "72x64xf16", "64x96xf16", "72x96xf32", "0.0"),
+    "matmul_i8": contraction("matmul", "64x64xi8", "64x64xi8", "64x64xi32", "0"),
+    "batch_matmul": contraction("batch_matmul", "3x40x24xf32", "3x24x48xf32", "3x40x48xf32", "0.0"),
+    "one_row": contraction("matmul", "1x256xf32", "256x96xf32", "1x96xf32", "0.0"),
+    "rows": reduction("ij", "i", [40, 300]),
+    "columns": reduction("ij", "j", [300, 40]),
+    "whole": reduction("ij", "", [256, 512]),
+    "pooling": POOLING,
+    "convolution": CONVOLUTION,
+    "transpose": TRANSPOSE,
+    "elementwise": ELEMENTWISE,
+}
+TARGETS = {"cuda:sm_80": "ptxsim", "vulkan:1.3+subgroup=8": "vulkan", "cpu:x86-64-v3": "cpu"}
+# Of each field, legal values and others.
+FIELDS = {
+    "block": lambda r: r.choice([0, 1, 2, 3, 4, 8, 16, 24, 32, 64, 128, 256]),
+    "warps": lambda r: r.choice([1, 1, 2, 3, 4, 8]),
+    "thread": lambda r: r.choice([1, 2, 3, 4, 8]),
+    "promote": lambda r: r.choice([0, 1, 1, 2, 3]),
+}
+
+
+class Tools:
+    def __init__(self, build, folder):
+        self.build, self.folder = build, folder
+        self.environment = {**os.environ, "PTXSIM_ARCH": "sm_80"}
+
+    def run(self, tool, *arguments):
+        done = subprocess.run([str(self.build / "bin" / tool), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=120, env=self.environment)
+        return done.returncode, done.stdout, done.stderr
+
+    def source(self, name):
+        path = self.folder / f"{name}.mlir"
+        path.write_text(PROGRAMS[name][0])
+        return path
+
+    def listed(self, name, target):
+        """The configs of each kernel: {(program, kernel): [text]}."""
+        code, text, errors = self.run("tilewright-compile", self.source(name), f"--target={target}", "--list-configs")
+        if code:
+            sys.exit(f"{name} for {target}: --list-configs: {errors}")
+        kernels = {}
+        for line in text.splitlines():
+            if line.startswith("  "):
+                current.append(line.strip())
+            else:
+                current = kernels.setdefault(tuple(line.split()), [])
+        return kernels
+
+    def compile(self, name, targets, pins, *arguments):
+        path = self.folder / "configs.json"
+        path.write_text(json.dumps(pins))
+        return self.run("tilewright-compile", self.source(name), f"--target={targets}", f"--config={path}", *arguments)
+
+
+def sample(configs, count):
+    """The first, the last, and some between."""
+    if len(configs) <= count:
+        return configs
+    return [configs[i * (len(configs) - 1) // (count - 1)] for i in range(count)]
+
+
+def paste(tools, options):
+    failures = 0
+    for name in options.programs.split(","):
+        for target in TARGETS:
+            kernels = tools.listed(name, target)
+            longest = max(map(len, kernels.values()))
+            for round_ in range(min(options.samples, longest)):
+                pins = {}
+                for (program, kernel), configs in kernels.items():
+                    chosen = sample(configs, options.samples)
+                    pins.setdefault(kernel, {})[program] = chosen[min(round_, len(chosen) - 1)]
+                code, text, errors = tools.compile(name, target, pins, "--stop-after=configure", "-o", "-")
+                missing = [c for of in pins.values() for c in of.values() if c not in text]
+                if code or missing:
+                    failures += 1
+                    print(f"FAILED {name} for {target}: {pins}: {errors.strip() or 'not what the kernels have'}")
+    return failures
+
+
+def change(randomness, config):
+    """`config` with one to three fields changed."""
+    for _ in range(randomness.randint(1, 3)):
+        field = randomness.choice(["block", "block", "warps", "warps", "thread", "stages", "promote", "raster"])
+        if field in ("stages", "raster"):
+            config = re.sub(rf", {field} = \d+", "", config)
+            config = config[:-1] + f", {field} = {randomness.choice([1, 2, 3, 4, 8])}>"
+            continue
+        old = re.search(rf", {field} = \[([\d, ]*)\]", config)
+        if old:
+            values = old[1].split(", ")
+            values[randomness.randrange(len(values))] = str(FIELDS[field](randomness))
+            config = config.replace(old[0], f", {field} = [{', '.join(values)}]")
+        elif randomness.random() < 0.3:
+            rank = len(re.search(r"block = \[([\d, ]*)\]", config)[1].split(","))
+            config = config[:-1] + f", {field} = [{', '.join(str(FIELDS[field](randomness)) for _ in range(rank))}]>"
+    return config
+
+
+def fuzz(tools, options):
+    failures, honoured, refused = 0, 0, 0
+    listed = {}
+    chosen = options.programs.split(",")
+    for number in range(options.first, options.first + options.fuzz):
+        randomness = random.Random(number)
+        target = randomness.choice([t for t, d in TARGETS.items() if d in options.devices.split(",")])
+        name = randomness.choice(chosen)
+        if (name, target) not in listed:
+            listed[name, target] = tools.listed(name, target)
+        (program, kernel), configs = randomness.choice(sorted(listed[name, target].items()))
+        config = change(randomness, randomness.choice(configs))
+        artifact = tools.folder / "pinned.tw"
+        what = f"{number} {name} for {target}: {kernel}: {config}"
+        code, _, errors = tools.compile(name, f"{target},cpu-reference", {kernel: {program: config}}, "-o", artifact)
+        if code:
+            if code == 1 and ("the pinned" in errors or "has for" in errors):
+                refused += 1
+            else:
+                failures += 1
+                print(f"FAILED {what}: exit code {code}: {errors.strip()}")
+            continue
+        inputs = [f"--input={shape}=int:-3:3" for shape in PROGRAMS[name][1]]
+        code, output, errors = tools.run("tilewright-run", artifact, f"--device={TARGETS[target]}", *inputs,
+                                         "--check=oracle", "--atol=0", "--rtol=0")
+        if code == 1 and "this device runs at most" in errors:
+            refused += 1
+        elif code:
+            failures += 1
+            print(f"FAILED {what}: {(output + errors).strip()[:600]}")
+        else:
+            honoured += 1
+    print(f"{honoured} honoured, {refused} refused, {failures} failed")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parent
+    parser.add_argument("--build", type=pathlib.Path, default=here.parents[1] / "build")
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--samples", type=int, default=3, help="configs of each kernel that are given back (%(default)s)")
+    parser.add_argument("--fuzz", type=int, default=0, metavar="COUNT", help="changed configs that are tried instead")
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--devices", default="cpu,vulkan,ptxsim")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Tools(options.build.resolve(), pathlib.Path(folder))
+        failures = fuzz(tools, options) if options.fuzz else paste(tools, options)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

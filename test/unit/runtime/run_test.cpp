@@ -260,7 +260,9 @@ TEST_F(RunTest, BenchAndJson) {
       "--input=64x3xf32=random --bench=1 --bench-seconds=0.002 --json=$D/long");
   auto longer = nlohmann::json::parse(readFile(folder + "/long", kProgramText));
   EXPECT_GE(longer["measured_s"].get<double>(), 0.002);
-  EXPECT_GT(longer["count"].get<int>(), 1);
+  // One call is enough only if it takes as long by itself, on a busy machine.
+  EXPECT_TRUE(longer["count"].get<int>() > 1 ||
+              longer["median_s"].get<double>() >= 0.002);
   EXPECT_PRED2(contains, run("$D/p.tw --bench-flush-cache", 1), "go with --bench");
   EXPECT_EQ(json["config"]["launches"][0], "matmul variant matmul grid 3x64x1");
   EXPECT_EQ(json["outputs"][0]["tolerance"], "reduction 64");

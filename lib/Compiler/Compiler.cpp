@@ -228,7 +228,8 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
 LogicalResult Compilation::checkPins(Stage stage) {
   if (stage == Stage::Input)
     pinned = {findPinned(*module)};
-  if (stage == Stage::Normalize)
+  // A compilation that goes on from a dump has seen no earlier stage.
+  if (stage == Stage::Normalize && !pinned.empty())
     return keepsPinned(*module, pinned.front());
   if (stage == Stage::Clone) {
     pinned.clear();
@@ -236,7 +237,8 @@ LogicalResult Compilation::checkPins(Stage stage) {
       pinned.push_back(findPinned(program));
   }
   // A config of the kernel replaces that of an op.
-  if (stage == Stage::Configure && !(*module)->hasAttr(kPinsAttr))
+  if (stage == Stage::Configure && !pinned.empty() &&
+      !(*module)->hasAttr(kPinsAttr))
     for (auto [program, before] : llvm::zip_equal(module->getOps<ModuleOp>(), pinned))
       if (failed(keepsPinned(program, before)))
         return failure();

@@ -87,13 +87,4 @@ std::string toHex(const Sha256Digest &digest) {
   return toHex(digest.data(), digest.size());
 }
 
-std::string toHex(const uint8_t *bytes, size_t size) {
-  std::string text;
-  for (size_t i = 0; i < size; ++i) {
-    text += "0123456789abcdef"[bytes[i] >> 4];
-    text += "0123456789abcdef"[bytes[i] & 15];
-  }
-  return text;
-}
-
 } // namespace tilewright::runtime

@@ -5,6 +5,8 @@
 #ifndef TILEWRIGHT_CORE_SHA256_H
 #define TILEWRIGHT_CORE_SHA256_H
 
+#include "core/hex.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,6 @@ using Sha256Digest = std::array<uint8_t, 32>;
 Sha256Digest sha256(const void *data, size_t size);
 /// Lower-case hexadecimal.
 std::string toHex(const Sha256Digest &digest);
-std::string toHex(const uint8_t *bytes, size_t size);
 
 } // namespace tilewright::runtime
 

@@ -5,7 +5,7 @@
 // the simulator's library.
 #include "cuda_device.h"
 
-#include "core/sha256.h"
+#include "core/hex.h"
 
 namespace tilewright::runtime {
 

@@ -4,7 +4,7 @@
 // The Vulkan driver: finds the loader and lists its devices.
 #include "vulkan_device.h"
 
-#include "core/sha256.h"
+#include "core/hex.h"
 #include "tilewright/tilewright.h"
 
 #include <mutex>

@@ -104,7 +104,7 @@ Comparison compare(const HostTensor &got, const HostTensor &reference,
     result.problem = "is " + got.type() + ", expected " + reference.type();
     return result;
   }
-  double worstShare = -1;
+  double worstShare = -1, errorOfWorst = 0;
   for (int64_t i = 0; i < result.elements; ++i) {
     double error = errorOf(got, reference, i);
     double allowed = allowedError(reference, i, tolerance);
@@ -124,9 +124,11 @@ Comparison compare(const HostTensor &got, const HostTensor &reference,
     double share = !bad && std::isinf(allowed) ? 0 : error / allowed;
     if (std::isnan(share))
       share = std::numeric_limits<double>::infinity();
-    if (share > worstShare) {
+    // Where nothing is allowed, all are alike but for their errors.
+    if (share > worstShare || (share == worstShare && error > errorOfWorst)) {
       result.worst = i;
       worstShare = share;
+      errorOfWorst = error;
     }
     if (bad) {
       ++result.mismatches;

@@ -52,16 +52,16 @@ TEST(Compare, TellsTheFirstBadAndTheWorst) {
   EXPECT_EQ(c.worstError, 54);
   std::string text = describe("result[0]", tensor("2x4xf32=1 2 3 4 5 60 7 8"),
                               tensor("2x4xf32=1 2.5 3 4 5 6 7 8"), c);
-  EXPECT_EQ(text, "result[0]: MISMATCH: 2 of 8 elements of 2x4xf32, allowed 0 "
-                  "(given)\n"
+  EXPECT_EQ(text, "result[0]: MISMATCH: 2 of 8 elements of 2x4xf32, largest error "
+                  "54, relative 9, 1.13e+08 ulp; allowed 0 (given)\n"
                   "  first bad element:\n"
                   "    [0, 0] got 1, expected 1\n"
-                  "  > [0, 1] got 2, expected 2.5, error 0.5  BAD\n"
+                  "  > [0, 1] got 2, expected 2.5, error 0.5, allowed 0  BAD\n"
                   "    [0, 2] got 3, expected 3\n"
                   "    [0, 3] got 4, expected 4\n"
                   "  worst element:\n"
                   "    [1, 0] got 5, expected 5\n"
-                  "  > [1, 1] got 60, expected 6, error 54  BAD\n"
+                  "  > [1, 1] got 60, expected 6, error 54, allowed 0  BAD\n"
                   "    [1, 2] got 7, expected 7\n"
                   "    [1, 3] got 8, expected 8\n");
 }

@@ -75,9 +75,10 @@ TEST_F(RunTest, PrintsWritesAndExpects) {
                         "--expect=@$D/out.npy --atol=0.5",
                         2);
   EXPECT_PRED2(contains, bad,
-               "result[0]: MISMATCH: 2 of 6 elements of 2x3xf32, allowed 0.5 "
-               "(given)");
-  EXPECT_PRED2(contains, bad, "> [1, 1] got 5, expected 4, error 1  BAD");
+               "result[0]: MISMATCH: 2 of 6 elements of 2x3xf32, largest error "
+               "1, relative 0.25, 2.1e+06 ulp; allowed 0.5 (given)");
+  EXPECT_PRED2(contains, bad,
+               "> [1, 1] got 5, expected 4, error 1, allowed 0.5  BAD");
 }
 
 TEST_F(RunTest, ChecksAgainstOracleAndDevice) {

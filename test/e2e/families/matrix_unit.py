@@ -27,6 +27,11 @@ def config(a, c, block, warps, stages, raster=1, splits=1):
             f"promote = [0, 1], mma = \"mma.{INSTRUCTIONS[a]}.{text}\"{more}>}}")
 
 
+def most_stages(a, form, stages):
+    """Operands of bytes are transposed in registers unless k runs along their rows; then there are two stages."""
+    return min(stages, 2) if a is I8 and form != "tb" else stages
+
+
 def product(a, c, family, label, dims, form, pinned, dynamic=False, dims_list=({},)):
     f = Function(family, pair_name(a, c), label, dims, dynamic, targets=("cuda", "cpu-reference"))
     maps = FORMS[form]
@@ -46,8 +51,8 @@ def rings():
     """Aligned rows (asynchronous copies of 16, 8 and 4 bytes), rows that no copy can take, dynamic ones."""
     for a, c in PAIRS:
         for number, (block, warps, stages, raster) in enumerate(CONFIGS):
-            pinned = config(a, c, block, warps, stages, raster)
             form = tuple(FORMS)[number % 4]
+            pinned = config(a, c, block, warps, most_stages(a, form, stages), raster)
             name = f"{number}_{form}"
             m, n, k = block
             statics = [sizes(2 * m, 3 * n, 5 * k), sizes(m + 8, n + 4, 2 * k + 12), sizes(m - 2, n + 6, 3 * k + 2)]
@@ -91,7 +96,7 @@ def parts():
             for label, dims, splits in (("4", sizes(40, 72, 2048), 4), ("ragged", sizes(17, 33, 1100), 3),
                                         ("short", sizes(16, 16, 96), 4)):
                 yield product(a, c, "parts", f"{label}_{form}", dims, form,
-                              config(a, c, (32, 32, 32), (1, 2), 3, splits=splits))
+                              config(a, c, (32, 32, 32), (1, 2), most_stages(a, form, 3), splits=splits))
         f = Function("parts", pair_name(a, c), "default", sizes(16, 64, 4096))
         x, y = f.arg(a, "mk"), f.arg(a, "kn")
         f.ret(f.op("linalg.matmul", [x, y], f.zeros(c, "mn")))

@@ -45,6 +45,7 @@
 #include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -87,7 +88,7 @@ void tilewright::registerInputDialects(DialectRegistry &registry) {
                   complex::ComplexDialect, func::FuncDialect,
                   index::IndexDialect, linalg::LinalgDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-                  ub::UBDialect, vector::VectorDialect, TilewrightDialect>();
+                  tosa::TosaDialect, ub::UBDialect, vector::VectorDialect, TilewrightDialect>();
   registerBounds(registry);
   registerBufferization(registry);
   builtin::registerCastOpInterfaceExternalModels(registry);

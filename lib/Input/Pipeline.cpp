@@ -17,7 +17,9 @@ namespace tilewright {
 
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
-  pm.nest<func::FuncOp>().addPass(createUnpackInt4Pass());
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createConvertTosaPass());
+  func.addPass(createUnpackInt4Pass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
 }

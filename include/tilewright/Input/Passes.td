@@ -17,6 +17,21 @@ def CheckInputPass : Pass<"tilewright-check-input", "::mlir::ModuleOp"> {
   }];
 }
 
+def ConvertTosaPass : Pass<"tilewright-convert-tosa", "::mlir::func::FuncOp"> {
+  let summary = "TOSA to linalg, tensor, arith and scf by upstream's conversions";
+  let description = [{
+    Shapes are inferred, operands made broadcastable, constants folded, and every
+    tosa op is converted by upstream's patterns: to named linalg ops, linalg.generic,
+    tensor, scf and arith. An op that no pattern converts is an error. Functions
+    without tosa ops stay as they are.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tosa::TosaDialect"];
+}
+
 def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
   let summary = "Tensors of i4 are read out of bytes";
   let description = [{

@@ -1,0 +1,138 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// TOSA functions become linalg on tensors by upstream's conversions, before any
+// stage looks at them, and in the oracle, too.
+//
+//   %r = tosa.matmul %a, %b, %zero, %zero
+//          : (tensor<1x4x8xf32>, tensor<1x8x16xf32>, …) -> tensor<1x4x16xf32>
+// becomes
+//   %z = linalg.fill ins(%cst) outs(%e)
+//   %r = linalg.batch_matmul ins(%a, %b) outs(%z)
+//
+// The conversions are applied as patterns and not as upstream's passes, so that
+// what they have no pattern for is an error of ours, at the op.
+
+#include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Input/Input.h"
+
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONVERTTOSAPASS
+#include "tilewright/Input/Passes.h.inc"
+} // namespace tilewright
+
+static bool isTosa(Operation *op) {
+  return isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
+}
+
+/// What upstream's pipeline does before it converts. Decompositions are made
+/// for linalg, and broadcasts need operands of one rank.
+static void buildPreparation(OpPassManager &func) {
+  func.addPass(tosa::createTosaConvertIntegerTypeToSignless());
+  func.addPass(tosa::createTosaOptionalDecompositionsPass());
+  func.addPass(createCanonicalizePass("input"));
+  func.addPass(tosa::createTosaInferShapesPass());
+  func.addPass(tosa::createTosaMakeBroadcastablePass());
+  func.addPass(tosa::createTosaLayerwiseConstantFoldPass());
+  func.addPass(tosa::createTosaMakeBroadcastablePass());
+}
+
+using Populate = llvm::function_ref<void(TypeConverter &, RewritePatternSet &)>;
+
+/// Applies patterns to what they match and leaves the rest. Patterns make
+/// `Intermediate` ops, which are for later ones.
+template <typename... Intermediate>
+static LogicalResult convert(func::FuncOp func, Populate populate) {
+  MLIRContext *context = func.getContext();
+  TypeConverter types;
+  tosa::populateTosaTypeConversion(types);
+  RewritePatternSet patterns(context);
+  populate(types, patterns);
+  ConversionTarget target(*context);
+  (target.addLegalOp<Intermediate>(), ...);
+  // Neither legal nor illegal: converted where there is a pattern.
+  target.markUnknownOpDynamicallyLegal([](Operation *op) {
+    return isTosa(op) ? std::nullopt : std::optional<bool>(true);
+  });
+  return applyPartialConversion(func, target, std::move(patterns));
+}
+
+static LogicalResult convertAll(func::FuncOp func) {
+  // Named ops before the general patterns, which would take some of them.
+  if (failed(convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
+                     tosa::PadOp, tosa::ReshapeOp>(
+          func, [](TypeConverter &types, RewritePatternSet &patterns) {
+            tosa::populateTosaToLinalgNamedConversionPatterns(types, &patterns,
+                                                              {});
+          })))
+    return failure();
+  if (failed(
+          convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
+                  tosa::ConcatOp, tosa::PadOp, tosa::ReshapeOp, tosa::SliceOp>(
+              func, [](TypeConverter &types, RewritePatternSet &patterns) {
+                tosa::populateTosaToLinalgConversionPatterns(types, &patterns);
+              })))
+    return failure();
+  return convert<>(func, [](TypeConverter &types, RewritePatternSet &patterns) {
+    tosa::populateTosaToTensorConversionPatterns(types, &patterns);
+    tosa::populateTosaToSCFConversionPatterns(&patterns);
+    tosa::populateTosaToArithConversionPatterns(&patterns);
+    tosa::populateTosaRescaleToArithConversionPatterns(&patterns);
+  });
+}
+
+/// Shapes that were operands are attributes of what they shaped.
+static void eraseUnusedShapes(func::FuncOp func) {
+  func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isTosa(op) && op->use_empty() && isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+static LogicalResult checkConverted(func::FuncOp func) {
+  LogicalResult result = success();
+  func.walk([&](Operation *op) {
+    if (isTosa(op))
+      result = op->emitOpError("is not compiled: MLIR's conversions of TOSA to "
+                               "linalg have no form for "
+                               "it with these operands; write it as other tosa "
+                               "ops or as linalg.generic");
+  });
+  return result;
+}
+
+namespace {
+struct ConvertTosaPass
+    : public tilewright::impl::ConvertTosaPassBase<ConvertTosaPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!func.walk([](Operation *op) {
+               return isTosa(op) ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+             })
+             .wasInterrupted())
+      return;
+    OpPassManager preparation(func::FuncOp::getOperationName());
+    buildPreparation(preparation);
+    if (failed(runPipeline(preparation, func)) || failed(convertAll(func)))
+      return signalPassFailure();
+    eraseUnusedShapes(func);
+    if (failed(checkConverted(func)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -126,6 +126,15 @@ LogicalResult Bufferizer::visit(Operation *op) {
     }
     return success();
   }
+  if (auto gather = dyn_cast<vector::GatherOp>(op)) {
+    if (isTensor(gather.getBase().getType())) {
+      Value buffer = getBuffer(op, gather.getBase());
+      if (!buffer)
+        return failure();
+      gather.getBaseMutable().assign(buffer);
+    }
+    return success();
+  }
   if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
     if (!isTensor(write.getBase().getType()))
       return success();

@@ -355,9 +355,10 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   if (options.emit == EmitKind::Object)
     host.objectPrefix = prefix + "_" + asCName(targetFolder(*job.target));
   if (job.backend->getKernelForm() == KernelForm::None) {
-    PassManager dialects(context, ModuleOp::getOperationName());
-    dialects.addNestedPass<func::FuncOp>(createConvertTosaPass());
-    if (failed(dialects.run(*job.hostForm)))
+    PassManager input(context, ModuleOp::getOperationName());
+    input.addNestedPass<func::FuncOp>(createConvertTosaPass());
+    input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
+    if (failed(input.run(*job.hostForm)))
       return failure();
     for (auto func : job.hostForm->getOps<func::FuncOp>())
       if (failed(unpackInt4(func)))

@@ -37,6 +37,11 @@ bool tilewright::readsInit(linalg::LinalgOp op, OpOperand &init) {
          op.payloadUsesValueFromOperand(&init);
 }
 
+bool tilewright::gathers(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  return body && !body->getOps<tensor::ExtractOp>().empty();
+}
+
 bool tilewright::isOnlyInit(linalg::FillOp fill) {
   if (fill->use_empty())
     return false;
@@ -137,12 +142,14 @@ matchLoops(const Group &group, linalg::LinalgOp op) {
   return result;
 }
 
-/// Nobody outside of `group` that stands before `op` reads a result.
+/// Nobody outside of `group` that stands before `op` reads a result, and `op` reads
+/// none of them other than by its maps.
 static bool mayMoveTo(const Group &group, Operation *op) {
   for (linalg::LinalgOp member : group.ops)
     for (Operation *user : member->getUsers()) {
       Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
-      if (!ancestor || (ancestor != op && !group.contains(ancestor) &&
+      // What a body reads by coordinates of its own it needs whole, in memory.
+      if (!ancestor || (ancestor == op && user != op) || (ancestor != op && !group.contains(ancestor) &&
                         ancestor->isBeforeInBlock(op)))
         return false;
     }
@@ -380,7 +387,7 @@ static bool tryComputeFactor(Group &group, Group &producer,
     return false;
   OpOperand *factor = nullptr;
   for (linalg::LinalgOp member : producer.ops) {
-    if (isa<linalg::FillOp>(member.getOperation()))
+    if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
       return false;
     for (OpOperand &init : member.getDpsInitsMutable())
       if (readsInit(member, init))

@@ -46,7 +46,7 @@ static bool replaces(OpResult result, Value input) {
 /// The input of `op` that its result may write over, or null.
 static OpOperand *findUpdated(linalg::GenericOp op) {
   if (op.getNumReductionLoops() || op.getNumResults() != 1 ||
-      !op.hasPureTensorSemantics() || readsInit(op, op.getDpsInitsMutable()[0]))
+      !op.hasPureTensorSemantics() || gathers(op) || readsInit(op, op.getDpsInitsMutable()[0]))
     return nullptr;
   OpOperand &init = op.getDpsInitsMutable()[0];
   AffineMap written = op.getMatchingIndexingMap(&init);

@@ -37,7 +37,8 @@ using namespace mlir;
 using namespace tilewright;
 
 bool tilewright::isElementwise(Operation *op) {
-  return OpTrait::hasElementwiseMappableTraits(op) &&
+  return (OpTrait::hasElementwiseMappableTraits(op) ||
+          isa<vector::GatherOp>(op)) &&
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 

@@ -74,6 +74,7 @@ LogicalResult Distributor::op(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](vector::TransferReadOp op) { return code.read(op); })
       .Case([&](vector::TransferWriteOp op) { return code.write(op); })
+      .Case([&](vector::GatherOp op) { return code.gather(op); })
       .Case([&](memref::LoadOp op) { return code.scalarLoad(op); })
       .Case([&](memref::StoreOp op) { return code.scalarStore(op); })
       .Case([&](memref::AllocOp op) { return code.allocate(op); })

@@ -17,6 +17,7 @@
 //   Mma.cpp          matrix products by FMA from shared memory
 //   MmaInstruction.cpp  matrix products by instructions, on fragments
 //   WarpgroupMma.cpp    those of warpgroups, on shared memory
+//   Gather.cpp          elements by coordinates that were computed
 //   LoadMatrices.cpp    fragments out of shared memory
 //   Rings.cpp           stages that are filled and emptied in turn
 //   Distribute.cpp   the walk over the kernel, and its new signature
@@ -164,6 +165,7 @@ public:
                                        const DistributedLayout &from,
                                        const DistributedLayout &to);
   mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
+  mlir::LogicalResult gather(mlir::vector::GatherOp op);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
   mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);
   mlir::LogicalResult allocate(mlir::memref::AllocOp op);

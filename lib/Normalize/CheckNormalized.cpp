@@ -7,6 +7,8 @@
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -56,16 +58,35 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
   return success();
 }
 
+/// Elements that a body reads wherever it likes.
+static LogicalResult checkExtract(linalg::GenericOp op,
+                                  tensor::ExtractOp extract) {
+  auto source = cast<RankedTensorType>(extract.getTensor().getType());
+  if (isAcceptedElementType(source.getElementType()) && !source.getEncoding() &&
+      source.getRank() <= kMaxRank)
+    return success();
+  return op.emitOpError() << "reads elements of " << source
+                          << " in its body; accepted are dense tensors of f64, "
+                             "f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, "
+                             "i8, i1 of rank up to "
+                          << kMaxRank;
+}
+
 static LogicalResult checkBody(linalg::GenericOp op) {
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<linalg::IndexOp>(inner))
       continue;
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+      if (failed(checkExtract(op, extract)))
+        return failure();
+      continue;
+    }
     if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
             inner.getDialect())) {
       InFlightDiagnostic error =
           op.emitOpError() << "has '" << inner.getName()
                            << "' in its body; accepted are scalar arith and "
-                              "math ops and linalg.index";
+                          "math ops, tensor.extract and linalg.index";
       error.attachNote(inner.getLoc()) << "the op is here";
       return error;
     }

@@ -24,7 +24,10 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   // Equal operands are one, before what they cancel to is looked at.
   func.addPass(createCSEPass());
+  func.addPass(createDecomposeTensorOpsPass());
   func.addPass(createGeneralizePass());
+  func.addPass(createSimplifyBodiesPass());
+  func.addPass(createSliceConstantDimsPass());
   func.addPass(createFoldRelayoutsPass());
   func.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.

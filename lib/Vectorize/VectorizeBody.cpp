@@ -8,6 +8,7 @@
 //     %s = arith.addf %x, %b                    -> arith.addf : vector<64x64xf32>
 //     %i = linalg.index 1                       -> vector.step : vector<64xindex>,
 //                                                  broadcast to 64x64
+//     %t = tensor.extract %table[%i]            -> vector.gather
 
 #include "Vectorizer.h"
 
@@ -42,6 +43,77 @@ static bool dividesIntegers(Operation &op) {
              arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
 }
 
+/// tensor.extract of a whole tensor. Lanes outside of the tile have coordinates of
+/// no meaning, and a program may have wrong ones: whatever they are, they are moved
+/// inside, and of a tensor without elements nothing is read.
+///
+///   %v = tensor.extract %t[%i, %j]     %i, %j: vector<64xindex>, %t: 50 x ?
+/// becomes
+///   %l = min(max(%i, 0), 49) * %n + min(max(%j, 0), %n - 1)
+///   %v = vector.gather %t[%c0, %c0] [%l], %any, %zeros
+LogicalResult Vectorizer::vectorizeExtract(OpState &state,
+                                           tensor::ExtractOp op) {
+  Location loc = op.getLoc();
+  auto source = cast<RankedTensorType>(op.getTensor().getType());
+  Type index = b.getIndexType();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto wide = [&](Value value) { return toVector(state, value, state.order); };
+  Value linear = zero, any;
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    Value at = op.getIndices()[dim];
+    if (Value mapped = state.values.lookup(at))
+      at = mapped;
+    Value size, last;
+    if (source.isDynamicDim(dim)) {
+      size = tensor::DimOp::create(b, loc, op.getTensor(), dim);
+      last = arith::SubIOp::create(b, loc, size, one);
+      Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                         size, zero);
+      any = any ? arith::AndIOp::create(b, loc, any, some).getResult() : some;
+    } else {
+      size = arith::ConstantIndexOp::create(b, loc, source.getDimSize(dim));
+      last = arith::ConstantIndexOp::create(
+          b, loc, std::max<int64_t>(source.getDimSize(dim), 1) - 1);
+    }
+    Value low = zero;
+    if (isa<VectorType>(at.getType()))
+      low = wide(low), last = wide(last);
+    at = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, at, last),
+                                low);
+    if (dim == 0) {
+      linear = at;
+      continue;
+    }
+    if (isa<VectorType>(linear.getType()) || isa<VectorType>(at.getType()))
+      linear = wide(linear), at = wide(at), size = wide(size);
+    linear = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, linear, size), at);
+  }
+  if (llvm::is_contained(source.getShape(), 0))
+    any = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 0);
+  else if (!any)
+    any = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1);
+  VectorType type = state.getType(state.order, source.getElementType());
+  if (type.getRank() == 0)
+    type = VectorType::get({1}, source.getElementType());
+  auto spread = [&](Value value, Type element) -> Value {
+    if (isa<VectorType>(value.getType()))
+      return value;
+    return vector::BroadcastOp::create(b, loc, type.clone(element), value);
+  };
+  Value none =
+      arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
+  SmallVector<Value> start(source.getRank(), zero);
+  Value result = vector::GatherOp::create(
+      b, loc, type, op.getTensor(), start, spread(linear, index),
+      spread(any, b.getI1Type()), none);
+  if (state.order.empty())
+    result = vector::ExtractOp::create(b, loc, result, 0);
+  state.values[op] = result;
+  return success();
+}
+
 LogicalResult Vectorizer::vectorizeBodyOp(OpState &state, Operation &op) {
   Location loc = op.getLoc();
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
@@ -58,6 +130,9 @@ LogicalResult Vectorizer::vectorizeBodyOp(OpState &state, Operation &op) {
     state.values[index] = *value;
     return success();
   }
+
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return vectorizeExtract(state, extract);
 
   SmallVector<Value> operands;
   bool anyVector = false;
@@ -81,7 +156,7 @@ LogicalResult Vectorizer::vectorizeBodyOp(OpState &state, Operation &op) {
       (anyVector && !OpTrait::hasElementwiseMappableTraits(&op)))
     return op.emitOpError() << "in the body of " << state.op->getName()
                             << " has no vector form; only elementwise arith "
-                               "and math ops and linalg.index do";
+                               "and math ops, tensor.extract and linalg.index do";
 
   SmallVector<Type> types(op.getResultTypes());
   if (anyVector) {

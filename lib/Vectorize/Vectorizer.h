@@ -121,6 +121,7 @@ private:
 
   // VectorizeBody.cpp: scalar bodies.
   mlir::LogicalResult vectorizeBody(OpState &state);
+  mlir::LogicalResult vectorizeExtract(OpState &state, mlir::tensor::ExtractOp op);
   mlir::LogicalResult vectorizeBodyOp(OpState &state, mlir::Operation &op);
 
   mlir::func::FuncOp kernel;

@@ -49,15 +49,30 @@ func.func @Rank(%x: tensor<f32>, %o: tensor<2x2x2x2x2x2x2x2x2x2xf32>) -> tensor<
 
 // -----
 
-func.func @GatherInBody(%t: tensor<8xf32>, %i: tensor<8xi32>, %o: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{has 'tensor.extract' in its body; accepted are scalar arith and math ops}}
+func.func @RankInBody(%t: tensor<8xf32>, %i: tensor<8xi32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has 'tensor.rank' in its body; accepted are scalar arith and math ops, tensor.extract and linalg.index}}
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
     ins(%i : tensor<8xi32>) outs(%o : tensor<8xf32>) {
   ^bb0(%a: i32, %b: f32):
-    %p = arith.index_cast %a : i32 to index
     // expected-note @below {{the op is here}}
+    %p = tensor.rank %t : tensor<8xf32>
     %v = tensor.extract %t[%p] : tensor<8xf32>
     linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @IndicesInBody(%t: tensor<8xindex>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{reads elements of 'tensor<8xindex>' in its body; accepted are dense tensors of f64, f32}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%o : tensor<8xf32>) {
+  ^bb0(%b: f32):
+    %p = linalg.index 0 : index
+    %v = tensor.extract %t[%p] : tensor<8xindex>
+    %w = arith.index_cast %v : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    linalg.yield %f : f32
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }

@@ -34,13 +34,18 @@ func.func private @UnknownCombination(%x: tensor<8x8xf32>, %o: tensor<8xf32>) ->
 // -----
 
 #launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> ()>>
-func.func private @Gather(%x: tensor<8xindex>, %t: tensor<64xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel, tilewright.launch = #launch} {
+func.func private @Branch(%x: tensor<8xf32>, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel, tilewright.launch = #launch} {
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
-      ins(%x : tensor<8xindex>) outs(%o : tensor<8xf32>)
+      ins(%x : tensor<8xf32>) outs(%o : tensor<8xf32>)
       attrs = {tilewright.tile_sizes = array<i64: 8>} {
-  ^bb0(%0: index, %1: f32):
-    // expected-error @+1 {{in the body of linalg.generic has no vector form; only elementwise arith and math ops and linalg.index do}}
-    %s = tensor.extract %t[%0] : tensor<64xf32>
+  ^bb0(%0: f32, %1: f32):
+    %c = arith.cmpf ogt, %0, %0 : f32
+    // expected-error @+1 {{in the body of linalg.generic has no vector form; only elementwise arith and math ops, tensor.extract and linalg.index do}}
+    %s = scf.if %c -> f32 {
+      scf.yield %0 : f32
+    } else {
+      scf.yield %1 : f32
+    }
     linalg.yield %s : f32
   } -> tensor<8xf32>
   return %r : tensor<8xf32>

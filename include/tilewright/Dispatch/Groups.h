@@ -79,6 +79,9 @@ llvm::SmallVector<Group, 0> formGroups(mlir::Block &block, TargetAttr target,
 /// True if `init` of `op` holds values that `op` reads.
 bool readsInit(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
 
+/// True if the body of `op` reads elements of tensors by coordinates of its own.
+bool gathers(mlir::linalg::LinalgOp op);
+
 /// True if `fill` only gives initial values to structured ops, so that each of
 /// them has a copy in its kernel.
 bool isOnlyInit(mlir::linalg::FillOp fill);

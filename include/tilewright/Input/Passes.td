@@ -32,6 +32,18 @@ def ConvertTosaPass : Pass<"tilewright-convert-tosa", "::mlir::func::FuncOp"> {
     "::mlir::tosa::TosaDialect"];
 }
 
+def DecomposeGathersPass
+    : Pass<"tilewright-decompose-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Say tensor.gather and tensor.scatter by other tensor ops";
+  let description = [{
+    A gather becomes a `tensor.generate` whose body reads the coordinates and the
+    element, a scatter loops of `tensor.insert_slice`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
   let summary = "Tensors of i4 are read out of bytes";
   let description = [{

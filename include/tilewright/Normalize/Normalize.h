@@ -27,6 +27,16 @@ void populateNormalizePipeline(mlir::OpPassManager &pm,
 
 void registerNormalizePasses();
 
+/// Says tensor ops of `func` by structured ops, slices and reshapes. Emits an error
+/// and fails where an op has no such form.
+mlir::LogicalResult decomposeTensorOps(mlir::func::FuncOp func);
+
+/// Brings the body of `op` to arith and math ops as far as it can be.
+void simplifyBody(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
+/// Slices the operands of `op` that are indexed by constants.
+void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Rewrites the structured ops of `func` to linalg.generic and linalg.fill.
 /// Ops that cannot be brought to that form stay (check-normalized reports
 /// them).

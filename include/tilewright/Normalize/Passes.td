@@ -6,6 +6,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeTensorOpsPass
+    : Pass<"tilewright-decompose-tensor-ops", "::mlir::func::FuncOp"> {
+  let summary = "Say tensor ops by structured ops, slices and reshapes";
+  let description = [{
+    `linalg.pack` becomes a `linalg.generic` that reads its source through sums of
+    tile and place in the tile, `linalg.unpack` a transpose, reshape and slice;
+    `tensor.generate` and `tensor.pad` with computed values compute each element from
+    its coordinates; `tensor.reshape` goes through one dim, with a `cf.assert`
+    that the number of elements stays. Tiles of dynamic size are refused.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def SimplifyBodiesPass
+    : Pass<"tilewright-simplify-bodies", "::mlir::func::FuncOp"> {
+  let summary = "Bring bodies of structured ops to arith and math";
+  let description = [{
+    `scf.if` becomes `arith.select` of both sides, ops of the index dialect those of
+    arith, and elementwise arithmetic on floats of 8 bits is done in f32 and rounded.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def SliceConstantDimsPass
+    : Pass<"tilewright-slice-constant-dims", "::mlir::func::FuncOp"> {
+  let summary = "Operands that are indexed by constants become slices";
+  let description = [{
+    A dim that an indexing map has a constant for is taken off its operand by
+    `tensor.extract_slice`; of results, `tensor.insert_slice` puts the slice back.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def GeneralizePass : Pass<"tilewright-generalize", "::mlir::func::FuncOp"> {
   let summary = "Bring every structured op to linalg.generic or linalg.fill";
   let description = [{

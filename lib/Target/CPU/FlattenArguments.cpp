@@ -51,6 +51,16 @@ static LogicalResult widenAccess(Operation *op, Value buffer) {
     result.replaceAllUsesExcept(bits, bits);
     return success();
   }
+  if (auto gather = dyn_cast<vector::GatherOp>(op)) {
+    Type narrow = gather.getType();
+    gather.getPassThruMutable().assign(arith::ExtUIOp::create(
+        builder, loc, withI8(narrow), gather.getPassThru()));
+    gather.getResult().setType(cast<VectorType>(withI8(narrow)));
+    builder.setInsertionPointAfter(op);
+    auto bits = arith::TruncIOp::create(builder, loc, narrow, gather);
+    gather.getResult().replaceAllUsesExcept(bits, bits);
+    return success();
+  }
   // The stored value is the first operand of every store.
   if (isa<memref::StoreOp, vector::TransferWriteOp, vector::StoreOp>(op) &&
       op->getOperand(0) != buffer) {

@@ -33,6 +33,7 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
 #include "mlir/Dialect/Linalg/Transforms/RuntimeOpVerification.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/RuntimeOpVerification.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
@@ -86,7 +87,19 @@ static void buildLoops(OpPassManager &pm, bool bounds) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
 }
 
+/// Arithmetic on floats of 8 bits in f32, rounded after each op.
+static void buildFloat8(OpPassManager &pm) {
+  math::MathExtendToSupportedTypesOptions extend;
+  extend.extraTypeStrs = {"f16", "bf16"};
+  pm.addPass(math::createMathExtendToSupportedTypes(extend));
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+}
+
 static void buildLLVM(OpPassManager &pm, bool debugInfo) {
+  buildFloat8(pm);
   ExpandMathPassOptions math;
   math.wide = true;
   pm.addPass(createExpandMathPass(math));

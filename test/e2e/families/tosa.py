@@ -21,8 +21,8 @@ def function(element, label, dims, dynamic=False):
 def op(f, name, operands, result, element, dims, attributes=""):
     """`operands` are values, or the (name, type) of constants."""
     pairs = [(v.name, f.value_type(v)) if hasattr(v, "name") else v for v in operands]
-    return f.raw(f"{name} {', '.join(n for n, _ in pairs)} {attributes}: ({', '.join(t for _, t in pairs)}) -> {result}",
-                 element, dims)
+    names, types = (", ".join(words) for words in zip(*pairs))
+    return f.raw(f"{name} {names} {attributes}: ({types}) -> {result}", element, dims)
 
 
 def apply(f, name, operands, element, dims, attributes=""):
@@ -37,9 +37,10 @@ def const(f, element, *values):
 
 
 def shape(f, *values):
-    value = f.raw(f"tosa.const_shape {{values = dense<[{', '.join(map(str, values))}]> : tensor<{len(values)}xindex>}} : "
-                  f"() -> !tosa.shape<{len(values)}>", I32, None)
-    return value.name, f"!tosa.shape<{len(values)}>"
+    kind, text = f"!tosa.shape<{len(values)}>", ", ".join(map(str, values))
+    value = f.raw(f"tosa.const_shape {{values = dense<[{text}]> : tensor<{len(values)}xindex>}} : () -> {kind}",
+                  I32, None)
+    return value.name, kind
 
 
 def matmul(element, result, dynamic, zeros=(0, 0)):
@@ -65,8 +66,8 @@ def conv(element, result, dynamic, stride=1):
     x, w, bias = f.arg(element, "bHWC"), f.arg(element, "FKKC"), f.arg(result, "F")
     z = const(f, element, 0.0 if element.is_float else 0)
     f.ret(apply(f, "tosa.conv2d", [x, w, bias, z, z], result, "bPQF",
-                f"{{acc_type = {result.name}, dilation = array<i64: 1, 1>, pad = array<i64: 1, {2 - stride}, 1, {2 - stride}>, "
-                f"stride = array<i64: {stride}, {stride}>}} "))
+                f"{{acc_type = {result.name}, dilation = array<i64: 1, 1>, "
+                f"pad = array<i64: 1, {2 - stride}, 1, {2 - stride}>, stride = array<i64: {stride}, {stride}>}} "))
 
     def reference(x, w, bias):
         padded = np.pad(x, ((0, 0), (1, 2 - stride), (1, 2 - stride), (0, 0)))
@@ -93,9 +94,11 @@ def pool(element, kind):
     f = function(element, kind, {"b": 2, "H": 9, "W": 7, "C": 5, "P": 4, "Q": 3})
     x = f.arg(element, "bHWC")
     z = const(f, element, 0.0 if element.is_float else 0)
-    zeros, accumulator = ([z, z], f"acc_type = {'f32' if element.is_float else 'i32'}, ") if kind == "avg_pool2d" else ([], "")
+    zeros, sums = [], ""
+    if kind == "avg_pool2d":
+        zeros, sums = [z, z], f"acc_type = {'f32' if element.is_float else 'i32'}, "
     f.ret(apply(f, f"tosa.{kind}", [x, *zeros], element, "bPQC",
-                f"{{{accumulator}kernel = array<i64: 3, 3>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}} "))
+                f"{{{sums}kernel = array<i64: 3, 3>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}} "))
     f.case("2x9x7", {}, SMALL, EXACT if kind == "max_pool2d" or not element.is_float else BOUNDED,
            (lambda x: windows(x, (3, 3), 2).max(axis=(4, 5))) if kind == "max_pool2d" else None)
     return f
@@ -134,11 +137,13 @@ def rescale(per_channel):
     m, s, zi, zo = const(f, I32, *scales), const(f, I8, *shifts), const(f, I32, 0), const(f, I8, 22)
     f.ret(apply(f, "tosa.rescale", [x, m, s, zi, zo], I8, "mN",
                 "{scale32 = true, rounding_mode = SINGLE_ROUND, "
-                f"per_channel = {'true' if per_channel else 'false'}, input_unsigned = false, output_unsigned = false}} "))
+                f"per_channel = {'true' if per_channel else 'false'}, input_unsigned = false, "
+                "output_unsigned = false} "))
 
     def reference(x):
         exact = x.astype(object) * np.array(scales, object)
-        rounded = (exact + np.array([1 << (v - 1) for v in shifts], object)) // np.array([1 << v for v in shifts], object)
+        whole = np.array([1 << v for v in shifts], object)
+        rounded = (exact + whole // 2) // whole
         return np.clip(rounded.astype(np.int64) + 22, -128, 127)
 
     f.case("13x3", {}, integers(-400, 400), EXACT, reference)
@@ -168,10 +173,11 @@ def relayouts(element):
     yield moved(element, "reshape", {"m": 6, "n": 20, "a": 3, "b": 40}, "ab",
                 lambda f, x, o: apply(f, "tosa.reshape", [x, shape(f, 3, 40)], element, o), lambda x: x.reshape(3, 40))
     yield moved(element, "transpose", {"m": 6, "n": 20}, "nm",
-                lambda f, x, o: apply(f, "tosa.transpose", [x], element, o, "{perms = array<i32: 1, 0>} "), lambda x: x.T)
+                lambda f, x, o: apply(f, "tosa.transpose", [x], element, o, "{perms = array<i32: 1, 0>} "),
+                lambda x: x.T)
     yield moved(element, "pad", {"m": 6, "n": 20, "a": 9, "b": 23}, "ab",
-                lambda f, x, o: apply(f, "tosa.pad", [x, shape(f, 1, 2, 0, 3), const(f, element, 3.0 if element.is_float else 3)],
-                                      element, o),
+                lambda f, x, o: apply(f, "tosa.pad", [x, shape(f, 1, 2, 0, 3),
+                                                      const(f, element, 3.0 if element.is_float else 3)], element, o),
                 lambda x: np.pad(x, ((1, 2), (0, 3)), constant_values=3))
     yield moved(element, "concat", {"m": 6, "n": 20, "a": 12}, "an",
                 lambda f, x, o: apply(f, "tosa.concat", [x, x], element, o, "{axis = 0 : i32} "),

@@ -1,0 +1,26 @@
+// RUN: tilewright-opt %s -tilewright-assign-layouts -tilewright-distribute -canonicalize -cse | FileCheck %s
+
+// One load for each register; only a mask that may be false needs a branch.
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32, access_bytes = 16}>} {
+  // CHECK-LABEL: func.func private @gather
+  // CHECK-SAME: (%[[T:.*]]: memref<?xf32>, %[[O:.*]]: memref<?xf32>
+  // CHECK-NOT: scf.if
+  // CHECK: memref.load %[[T]]
+  // CHECK: scf.if
+  // CHECK-NEXT: memref.load %[[T]]
+  func.func private @gather(%t: memref<50x64xf32>, %o: memref<128xf32>, %any: i1)
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+        tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %zeros = arith.constant dense<0.0> : vector<128xf32>
+    %true = arith.constant dense<true> : vector<128xi1>
+    %i = vector.step : vector<128xindex>
+    %v = vector.gather %t[%c0, %c0] [%i], %true, %zeros : memref<50x64xf32>, vector<128xindex>, vector<128xi1>, vector<128xf32> into vector<128xf32>
+    %m = vector.broadcast %any : i1 to vector<128xi1>
+    %j = arith.addi %i, %i : vector<128xindex>
+    %w = vector.gather %t[%c0, %c0] [%j], %m, %zeros : memref<50x64xf32>, vector<128xindex>, vector<128xi1>, vector<128xf32> into vector<128xf32>
+    %s = arith.addf %v, %w : vector<128xf32>
+    vector.transfer_write %s, %o[%c0] {in_bounds = [true]} : vector<128xf32>, memref<128xf32>
+    return
+  }
+}

@@ -1,0 +1,71 @@
+// RUN: tilewright-opt %s -tilewright-simplify-bodies | FileCheck %s
+
+#id = affine_map<(i) -> (i)>
+#none = affine_map<(i) -> ()>
+
+// Both sides of a branch are computed; the one that is not taken divides by one.
+// CHECK-LABEL: func.func @Branch(
+// CHECK: ^bb0(%[[A:.*]]: i32, %[[B:.*]]: i32, %{{.*}}: i32):
+// CHECK: %[[C:.*]] = arith.cmpi ne
+// CHECK: %[[D:.*]] = arith.select %[[C]], %[[B]], %{{.*}}
+// CHECK: %[[Q:.*]] = arith.divsi %[[A]], %[[D]]
+// CHECK: %[[R:.*]] = arith.select %[[C]], %[[Q]], %[[A]]
+// CHECK: linalg.yield %[[R]]
+func.func @Branch(%x: tensor<9xi32>, %y: tensor<9xi32>, %o: tensor<9xi32>) -> tensor<9xi32> {
+  %zero = arith.constant 0 : i32
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<9xi32>, tensor<9xi32>) outs(%o : tensor<9xi32>) {
+  ^bb0(%a: i32, %b: i32, %out: i32):
+    %c = arith.cmpi ne, %b, %zero : i32
+    %v = scf.if %c -> i32 {
+      %q = arith.divsi %a, %b : i32
+      scf.yield %q : i32
+    } else {
+      scf.yield %a : i32
+    }
+    linalg.yield %v : i32
+  } -> tensor<9xi32>
+  return %r : tensor<9xi32>
+}
+
+// CHECK-LABEL: func.func @Index(
+// CHECK: %[[M:.*]] = arith.muli
+// CHECK: arith.remui %[[M]]
+// CHECK: arith.index_castui
+// CHECK-NOT: index.mul
+func.func @Index(%n: index, %o: tensor<9xi32>) -> tensor<9xi32> {
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%o : tensor<9xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %m = index.mul %i, %n
+    %q = index.remu %m, %n
+    %v = index.castu %q : index to i32
+    linalg.yield %v : i32
+  } -> tensor<9xi32>
+  return %r : tensor<9xi32>
+}
+
+// CHECK-LABEL: func.func @Float8(
+// CHECK: arith.extf %{{.*}} : f8E5M2 to f32
+// CHECK: %[[S:.*]] = arith.addf %{{.*}} : f32
+// CHECK: arith.truncf %[[S]] : f32 to f8E5M2
+func.func @Float8(%x: tensor<9xf8E5M2>, %o: tensor<9xf8E5M2>) -> tensor<9xf8E5M2> {
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<9xf8E5M2>) outs(%o : tensor<9xf8E5M2>) {
+  ^bb0(%a: f8E5M2, %out: f8E5M2):
+    %s = arith.addf %a, %a : f8E5M2
+    linalg.yield %s : f8E5M2
+  } -> tensor<9xf8E5M2>
+  return %r : tensor<9xf8E5M2>
+}
+
+// CHECK-LABEL: func.func @Difference(
+// CHECK: ^bb0(%[[A:.*]]: f32, %[[ACC:.*]]: f32):
+// CHECK: %[[N:.*]] = arith.negf %[[A]]
+// CHECK: arith.addf %[[ACC]], %[[N]]
+func.func @Difference(%x: tensor<9xf32>, %o: tensor<f32>) -> tensor<f32> {
+  %r = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%x : tensor<9xf32>) outs(%o : tensor<f32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.subf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r : tensor<f32>
+}

@@ -1,0 +1,25 @@
+// RUN: tilewright-opt %s -tilewright-tile -tilewright-vectorize -canonicalize -cse | FileCheck %s
+
+// Coordinates are moved inside, and of a table without rows nothing is read.
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
+  // CHECK-LABEL: func.func private @Embedding(
+  // CHECK-SAME: %[[T:.*]]: tensor<?x64xf32>
+  // CHECK-DAG: %[[N:.*]] = tensor.dim %[[T]]
+  // CHECK-DAG: %[[ANY:.*]] = arith.cmpi sgt, %[[N]]
+  // CHECK: arith.minsi
+  // CHECK: arith.maxsi
+  // CHECK: %[[MASK:.*]] = vector.broadcast %[[ANY]] : i1 to vector<4x64xi1>
+  // CHECK: vector.gather %[[T]][%{{.*}}, %{{.*}}] [%{{.*}}], %[[MASK]]
+  func.func private @Embedding(%t: tensor<?x64xf32>, %i: tensor<40xi32>, %o: tensor<40x64xf32>) -> tensor<40x64xf32> attributes {tilewright.kernel} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%i : tensor<40xi32>) outs(%o : tensor<40x64xf32>)
+        attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [4, 64], warps = [4, 1]>} {
+    ^bb0(%a: i32, %out: f32):
+      %row = arith.index_cast %a : i32 to index
+      %column = linalg.index 1 : index
+      %v = tensor.extract %t[%row, %column] : tensor<?x64xf32>
+      linalg.yield %v : f32
+    } -> tensor<40x64xf32>
+    return %r : tensor<40x64xf32>
+  }
+}

@@ -1,0 +1,258 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Elements at computed coordinates, tensor ops that structured ops say, and bodies
+as front ends write them: gathers, packing, reshapes by a tensor, branches, maps
+with constants, arithmetic on floats of 8 bits.
+"""
+
+import numpy as np
+
+from data import BF16, E4M3, E5M2, ElementType, F16, F32, I8, I32, I64, integers, uniform
+from functions import EXACT, Function
+
+BIT = ElementType("i1", 1)
+SMALL = integers(-9, 9)
+
+
+def embedding(element, index, dynamic, summed=False):
+    """Rows of a table by number; summed: those of a bag added up."""
+    dims = {"v": 50, "d": 33, "n": 70, "b": 9}
+    f = Function("gather", element.name, f"embedding.{index.name}" + (".summed" if summed else ""), dims, dynamic)
+    table, rows = f.arg(element, "vd"), f.arg(index, "nb" if summed else "n")
+    where, loops = f.value_type(table), "nbd" if summed else "nd"
+
+    def body(lines, row, out):
+        lines += [f"%i = arith.index_cast {row} : {index.name} to index", f"%j = linalg.index {len(loops) - 1} : index",
+                  f"%v = tensor.extract {table.name}[%i, %j] : {where}"]
+        if summed:
+            lines.append(f"%t = arith.addf {out}, %v : {element.name}")
+        return "%t" if summed else "%v"
+
+    out = f.zeros(element, "nd") if summed else f.empty(element, "nd")
+    f.ret(f.generic(loops, [rows], out, body, reduce="b" if summed else ""))
+    more = [{"v": 1, "d": 1, "n": 1, "b": 3}, {"v": 300, "d": 64, "n": 5, "b": 1}, {"n": 0}] if dynamic else []
+    for sizes in [{}, *more]:
+        full = {**dims, **sizes}
+        f.case("x".join(map(str, full.values())), sizes,
+               [integers(0, 1) if element is BIT else SMALL, integers(0, full["v"] - 1)], EXACT,
+               lambda table, rows: table[rows].sum(axis=1) if summed else
+               abs(table[rows]) if element is BIT else table[rows])
+    return f
+
+
+def reverse(dynamic, computed):
+    """Each element and its opposite, of what a kernel has to compute first."""
+    dims = {"m": 9, "n": 45}
+    f = Function("gather", "f32", "reverse.computed" if computed else "reverse", dims, dynamic)
+    x = f.arg(F32, "mn")
+    y = x
+    if computed:
+        y = f.raw(f"arith.addf {x.name}, {x.name} : {f.value_type(x)}", F32, "mn")
+    last = f.raw("arith.constant 44 : index", I32, None)
+    if dynamic:
+        one = f.raw("arith.constant 1 : index", I32, None)
+        last = f.raw(f"arith.subi {f.size_of('n')}, {one.name} : index", I32, None)
+
+    def body(lines, v, out):
+        lines += ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index",
+                  f"%k = arith.subi {last.name}, %j : index",
+                  f"%w = tensor.extract {y.name}[%i, %k] : {f.value_type(y)}", f"%t = arith.addf {v}, %w : f32"]
+        return "%t"
+
+    f.ret(f.generic("mn", [y], f.empty(F32, "mn"), body))
+    for sizes in [{}] + ([{"m": 70, "n": 300}] if dynamic else []):
+        scale = 2 if computed else 1
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, SMALL, EXACT,
+               lambda x, scale=scale: scale * (x + x[:, ::-1]))
+    return f
+
+
+def pack(element, dynamic, padded):
+    sizes = {"m": 30 if padded else 32, "n": 21 if padded else 24, "P": 4, "Q": 6, "A": 8, "B": 4}
+    f = Function("pack", element.name, "pack.padded" if padded else "pack", sizes, dynamic)
+    x = f.arg(element, "mn")
+    value = f"padding_value({f.constant(element, 3).name} : {element.name}) " if padded else ""
+    if dynamic:
+        tiles = [f.raw(f"arith.constant {t} : index", I32, None).name for t in (8, 4)]
+        counts = [f.raw(f"arith.ceildivui {f.size_of(d)}, {t} : index", I32, None).name
+                  for d, t in zip("nm", reversed(tiles))]
+        out = f.raw(f"tensor.empty({counts[0]}, {counts[1]}) : tensor<?x?x8x4x{element.name}>", element, None)
+        kind = f"tensor<?x?x8x4x{element.name}>"
+    else:
+        out = f.empty(element, "QPAB")
+        kind = f.value_type(out)
+    r = f.raw(f"linalg.pack {x.name} {value}outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 4] "
+              f"into {out.name} : {f.value_type(x)} -> {kind}", element, "QPAB")
+    r.type_text = kind
+    f.ret(r)
+
+    def reference(x):
+        m, n = -(-x.shape[0] // 8), -(-x.shape[1] // 4)
+        whole = np.pad(x, ((0, 8 * m - x.shape[0]), (0, 4 * n - x.shape[1])), constant_values=3)
+        return whole.reshape(m, 8, n, 4).transpose(2, 0, 1, 3)
+
+    f.case("x".join(str(sizes[d]) for d in "mn"), {}, SMALL, EXACT, reference)
+    return f
+
+
+def unpack(element, cut):
+    f = Function("pack", element.name, "unpack.cut" if cut else "unpack",
+                 {"P": 4, "Q": 3, "A": 8, "M": 30 if cut else 32, "N": 21 if cut else 24})
+    x, out = f.arg(element, "PQAA"), f.empty(element, "MN")
+    f.ret(f.raw(f"linalg.unpack {x.name} inner_dims_pos = [0, 1] inner_tiles = [8, 8] into {out.name} : "
+                f"{f.value_type(x)} -> {f.value_type(out)}", element, "MN"))
+    f.case("4x3", {}, SMALL, EXACT,
+           lambda x: x.transpose(0, 2, 1, 3).reshape(32, 24)[:f.sizes["M"], :f.sizes["N"]])
+    return f
+
+
+def packed_matmul():
+    """What a data-tiled program does: pack, mmt4d, unpack."""
+    f = Function("pack", "f32", "mmt4d", {"M": 30, "K": 20, "N": 45, "P": 4, "Q": 3, "A": 8, "B": 16, "U": 1})
+    a, b = f.arg(F32, "MK"), f.arg(F32, "KN")
+    zero = f.constant(F32, 0)
+
+    def packed(x, dims, tiles, perm, pos):
+        out = f.empty(F32, dims)
+        return f.raw(f"linalg.pack {x.name} padding_value({zero.name} : f32) outer_dims_perm = {perm} "
+                     f"inner_dims_pos = {pos} inner_tiles = {tiles} into {out.name} : {f.value_type(x)} -> "
+                     f"{f.value_type(out)}", F32, dims)
+
+    p = packed(a, "PKAU", "[8, 1]", "[0, 1]", "[0, 1]")
+    q = packed(b, "QKBU", "[16, 1]", "[1, 0]", "[1, 0]")
+    c = f.op("linalg.mmt4d", [p, q], f.zeros(F32, "PQAB"))
+    out = f.empty(F32, "MN")
+    f.ret(f.raw(f"linalg.unpack {c.name} inner_dims_pos = [0, 1] inner_tiles = [8, 16] into {out.name} : "
+                f"{f.value_type(c)} -> {f.value_type(out)}", F32, "MN"))
+    f.case("30x45x20", {}, SMALL, EXACT, lambda a, b: a @ b)
+    return f
+
+
+def reshape():
+    """The new shape is a tensor; a wrong one is an error."""
+    f = Function("reshape", "f32", "by_tensor", {"m": 6, "n": 8, "a": 4, "b": 3, "c": 4, "R": 3}, True)
+    x, shape = f.arg(F32, "mn"), f.arg(I64, "R")
+    y = f.raw(f"arith.addf {x.name}, {x.name} : {f.value_type(x)}", F32, "mn")
+    f.ret(f.raw(f"tensor.reshape {y.name}({shape.name}) : ({f.value_type(y)}, {f.value_type(shape)}) -> "
+                "tensor<?x?x?xf32>", F32, "abc"))
+    for values, error in (((4, 3, 4), None), ((1, 48, 1), None), ((5, 3, 4), "another number of elements")):
+        f.case("x".join(map(str, values)), {}, [SMALL, {"fill": "values", "values": list(values)}], EXACT,
+               None if error else lambda x, shape: (2 * x).reshape([int(v) for v in shape]), error=error)
+    return f
+
+
+def gather_op(keeps):
+    f = Function("gather", "f32", "tensor.gather" + (".keeps" if keeps else ""),
+                 {"a": 7, "b": 5, "c": 6, "p": 4, "q": 3, "U": 1, "T": 2})
+    x, at = f.arg(F32, "abc"), f.arg(I32, "pqT")
+    dims = "pqUbU" if keeps else "pqb"
+    f.ret(f.raw(f"tensor.gather {x.name}[{at.name}] gather_dims([0, 2]) : ({f.value_type(x)}, {f.value_type(at)}) -> "
+                f"{f.type(F32, dims)}", F32, dims))
+
+    def reference(x, at):
+        picked = x[at[..., 0], :, at[..., 1]]
+        return picked[:, :, None, :, None] if keeps else picked
+
+    f.case("7x5x6", {}, [SMALL, integers(0, 5)], EXACT, reference)
+    return f
+
+
+def scatter_op():
+    f = Function("scatter", "f32", "tensor.scatter", {"n": 4, "U": 1, "m": 7, "d": 33})
+    s, x, at = f.arg(F32, "nUd"), f.arg(F32, "md"), f.arg(I32, "nU")
+    f.ret(f.raw(f"tensor.scatter {s.name} into {x.name}[{at.name}] scatter_dims([0]) unique : ({f.value_type(s)}, "
+                f"{f.value_type(x)}, {f.value_type(at)}) -> {f.value_type(x)}", F32, "md"))
+
+    def reference(s, x, at):
+        x = x.copy()
+        x[at[:, 0]] = s[:, 0]
+        return x
+
+    f.case("7x33", {}, [SMALL, SMALL, {"fill": "values", "values": [3, 1, 6, 0]}], EXACT, reference)
+    return f
+
+
+def pad_edge():
+    """tensor.pad that repeats the nearest element."""
+    f = Function("pad", "f32", "edge", {"M": 7, "N": 5, "P": 10, "Q": 9})
+    x = f.arg(F32, "MN")
+    numbers = {n: f.raw(f"arith.constant {n} : index", I32, None).name for n in (0, 1, 2, 4, 6)}
+    f.ret(f.raw(f"tensor.pad {x.name} low[1, 2] high[2, 2] {{\n      ^bb0(%i: index, %j: index):\n"
+                f"        %a = arith.subi %i, {numbers[1]} : index\n        %b = arith.maxsi %a, {numbers[0]} : index\n"
+                f"        %c = arith.minsi %b, {numbers[6]} : index\n        %d = arith.subi %j, {numbers[2]} : index\n"
+                f"        %e = arith.maxsi %d, {numbers[0]} : index\n"
+                f"        %g = arith.minsi %e, {numbers[4]} : index\n"
+                f"        %v = tensor.extract {x.name}[%c, %g] : {f.value_type(x)}\n"
+                f"        tensor.yield %v : f32\n    }} : {f.value_type(x)} to {f.type(F32, 'PQ')}", F32, "PQ"))
+    f.case("7x5", {}, SMALL, EXACT, lambda x: np.pad(x, ((1, 2), (2, 2)), mode="edge"))
+    return f
+
+
+def branch(element):
+    """scf.if in a body, with a division that must not happen."""
+    f = Function("body", element.name, "branch", {"m": 13, "n": 45})
+    x, y = f.arg(element, "mn"), f.arg(element, "mn")
+    zero = f.constant(element, 0)
+
+    def body(lines, a, b, out):
+        t = element.name
+        lines += [f"%c = arith.cmpi ne, {b}, {zero.name} : {t}", f"%r = scf.if %c -> {t} {{",
+                  f"  %q = arith.divsi {a}, {b} : {t}", f"  scf.yield %q : {t}", "} else {",
+                  f"  scf.yield {a} : {t}", "}"]
+        return "%r"
+
+    f.ret(f.generic("mn", [x, y], f.empty(element, "mn"), body))
+    f.case("13x45", {}, [SMALL, integers(-2, 2)], EXACT,
+           lambda x, y: np.where(y == 0, x, np.trunc(x / np.where(y == 0, 1, y)).astype(np.int64)))
+    return f
+
+
+def constant_map(dynamic, row):
+    """A row of a matrix, by number in the map."""
+    f = Function("body", "f32", f"constant_map.row{row}", {"m": 5, "n": 45, "k": 9}, dynamic)
+    x, y = f.arg(F32, "mn"), f.arg(F32, "kn")
+    out = f.empty(F32, "kn")
+    r = f.raw(f"linalg.generic {{indexing_maps = [affine_map<(i, j) -> ({row}, j)>, affine_map<(i, j) -> (i, j)>, "
+              f"affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} "
+              f"ins({x.name}, {y.name} : {f.value_type(x)}, {f.value_type(y)}) "
+              f"outs({out.name} : {f.value_type(out)}) {{\n"
+              "      ^bb0(%a: f32, %b: f32, %o: f32):\n        %s = arith.addf %a, %b : f32\n"
+              f"        linalg.yield %s : f32\n    }} -> {f.value_type(out)}", F32, "kn")
+    f.ret(r)
+    f.case("5x45", {}, SMALL, EXACT, lambda x, y: y + x[row])
+    return f
+
+
+def float8(element, op, numpy):
+    f = Function("body", element.name, op, {"m": 13, "n": 45})
+    x, y = f.arg(element, "mn"), f.arg(element, "mn")
+    f.ret(f.raw(f"arith.{op} {x.name}, {y.name} : {f.value_type(x)}", element, "mn"))
+    f.case("13x45", {}, uniform(-4, 4), EXACT, lambda x, y: element.round(numpy(x, y)))
+    return f
+
+
+def functions():
+    for element in (F32, F16, BF16, I8, BIT):
+        yield embedding(element, I64, True)
+    yield embedding(F32, I32, False)
+    yield embedding(E4M3, I32, False)
+    yield embedding(F32, I32, True, summed=True)
+    yield reverse(False, False)
+    yield reverse(True, True)
+    for element in (F32, I8):
+        yield pack(element, False, False)
+        yield pack(element, True, True)
+        yield unpack(element, False)
+        yield unpack(element, True)
+    yield packed_matmul()
+    yield reshape()
+    yield gather_op(False)
+    yield gather_op(True)
+    yield scatter_op()
+    yield pad_edge()
+    yield branch(I32)
+    yield branch(I8)
+    yield constant_map(False, 0)
+    yield constant_map(True, 2)
+    yield float8(E4M3, "addf", np.add)
+    yield float8(E5M2, "mulf", np.multiply)

@@ -18,6 +18,7 @@
 #include "Package.h"
 #include "Ptxas.h"
 #include "Source.h"
+#include "TuningFile.h"
 #include "Watcher.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
@@ -541,6 +542,11 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   if (!options.configs.empty() &&
       failed(applyConfigFile(*module, options.configs, registry, wrong))) {
     result.diagnostics += "error: " + options.configsName + ": " + wrong + "\n";
+    return failure();
+  }
+  if (!options.tuning.empty() &&
+      failed(applyTuningFile(*module, options.tuning, options.tuningChip, wrong))) {
+    result.diagnostics += "error: " + options.tuningName + ": " + wrong + "\n";
     return failure();
   }
   auto note = [&](StringRef attribute, const std::vector<std::string> &values) {

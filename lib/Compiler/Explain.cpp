@@ -7,6 +7,7 @@
 
 #include "ExpressionText.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Tuning.h"
 #include "tilewright/Stages/Stages.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,16 +53,24 @@ void tilewright::collectKernelLines(ModuleOp program,
     }
     if (!lines.empty() || !original)
       into.push_back({program.getName().value_or("").str(),
-                      kernel.getName().str(), std::move(lines)});
+                      kernel.getName().str(), std::move(lines), {}, {}});
   }
 }
 
 void tilewright::collectConfigs(ModuleOp program,
                                 std::vector<KernelExplanation> &into) {
   for (auto kernel : program.getOps<func::FuncOp>())
-    if (isKernel(kernel))
-      into.push_back({program.getName().value_or("").str(),
-                      kernel.getName().str(), getLines(kernel, kConfigsAttr)});
+    if (isKernel(kernel)) {
+      into.push_back({program.getName().value_or("").str(), kernel.getName().str(),
+                      getLines(kernel, kConfigsAttr), {}, {}});
+      if (auto problem = kernel->getAttrOfType<DictionaryAttr>(kProblemAttr)) {
+        for (NamedAttribute entry : problem.getAs<DictionaryAttr>("problem"))
+          into.back().problem.push_back(
+              {entry.getName().str(), cast<StringAttr>(entry.getValue()).str()});
+        into.back().shape =
+            problem.getAs<DenseI64ArrayAttr>("shape").asArrayRef().vec();
+      }
+    }
 }
 
 //===----------------------------------------------------------------------===//

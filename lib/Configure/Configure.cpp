@@ -14,6 +14,7 @@
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
 
@@ -163,26 +164,65 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
   explain.push_back("one block does the whole reduction: " + whole.str());
 }
 
-/// Honours or refuses the config that the user put on the root.
-static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
-                                 SmallVectorImpl<std::string> &explain) {
+/// Whether the kernel can have the config that is on its root; else `reason` says why
+/// not.
+static LogicalResult serves(const KernelInfo &info, TargetAttr target,
+                            std::string &reason) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool onMatrixUnit = config.getStrategy() == Strategy::MatrixUnit &&
                       info.strategy == Strategy::SimtContraction &&
                       config.getMma();
   if (config.getStrategy() != info.strategy && !onMatrixUnit)
-    return info.getRoot()->emitOpError()
-           << "the pinned strategy "
-           << stringifyStrategy(config.getStrategy())
-           << " does not serve this kernel here; "
-           << stringifyStrategy(info.strategy) << " does";
-  std::string reason;
+    return reason = ("strategy " + stringifyStrategy(config.getStrategy()) +
+                     " does not serve this kernel here; " +
+                     stringifyStrategy(info.strategy) + " does")
+                        .str(),
+           failure();
   FailureOr<TilePlan> plan = fits(info, config, target, reason);
-  if (failed(plan) || failed(isRealized(info, config, *plan, target, reason)))
+  return failure(failed(plan) ||
+                 failed(isRealized(info, config, *plan, target, reason)));
+}
+
+/// Honours or refuses the config that the user put on the root.
+static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
+                                 SmallVectorImpl<std::string> &explain) {
+  std::string reason;
+  if (failed(serves(info, target, reason)))
     return info.getRoot()->emitOpError()
            << "the pinned lowering config does not fit: " << reason;
-  explain.push_back("config (pinned): " + toString(config));
+  explain.push_back("config (pinned): " +
+                    toString(info.getRoot()->getAttr(kConfigAttr)));
   return success();
+}
+
+/// Takes what was measured for the kernel's problem. A record that no longer serves is
+/// no error: a remark says why, and the kernel gets what it would have without.
+static FailureOr<bool> takeTuned(KernelInfo &info, TargetAttr target,
+                                 SmallVectorImpl<std::string> &explain) {
+  std::optional<TunedConfig> tuned = findTuned(info);
+  if (!tuned)
+    return false;
+  Operation *root = info.getRoot();
+  std::string reason;
+  if (auto text = dyn_cast<StringAttr>(tuned->config)) {
+    reason = text.str();
+  } else {
+    root->setAttr(kConfigAttr, tuned->config);
+    FailureOr<KernelInfo> anew = KernelInfo::get(info.kernel);
+    if (failed(anew))
+      return failure();
+    if (succeeded(serves(*anew, target, reason))) {
+      info = *anew;
+      explain.push_back("config (tuned, " + tuned->source +
+                        "): " + toString(tuned->config));
+      return true;
+    }
+    root->removeAttr(kConfigAttr);
+  }
+  root->emitRemark() << "the tuned config (" << tuned->source
+                               << ") is refused, the default is taken: " << reason;
+  explain.push_back("tuned config refused (" + tuned->source + "): " + reason);
+  return false;
 }
 
 LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
@@ -239,13 +279,18 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
             std::to_string(guarded->fewestElements) +
             " long or more and at most " + std::to_string(guarded->mostResults) +
             " tiles of 128 x 128 results";
+  FailureOr<bool> tuned = false;
+  if (!pinned && !listAll)
+    tuned = takeTuned(*info, target, explain);
+  if (failed(tuned))
+    return failure();
   std::vector<Candidate> candidates;
-  if (!pinned || listAll)
+  if ((!pinned && !*tuned) || listAll)
     candidates = listConfigs(*info, target);
   if (pinned) {
     if (failed(checkPinned(*info, target, explain)))
       return failure();
-  } else {
+  } else if (!*tuned) {
     if (candidates.empty() || !candidates.front().refused.empty())
       return info->getRoot()->emitOpError()
              << "no schedule fits " << target.getName() << ": "
@@ -272,6 +317,11 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
       if (candidate.refused.empty())
         fitting.push_back(candidate.config);
     kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
+    kernel->setAttr(kProblemAttr,
+                    b.getDictionaryAttr(
+                        {b.getNamedAttr("problem", describeProblem(*info)),
+                         b.getNamedAttr("shape", b.getDenseI64ArrayAttr(
+                                                     describeShape(*info)))}));
   }
   return success();
 }

@@ -11,6 +11,7 @@
 #include "tilewright/Bufferize/Bufferize.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
+#include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Distribute/Distribute.h"
 #include "tilewright/Input/Input.h"
@@ -133,6 +134,7 @@ void tilewright::clonePrograms(ModuleOp input, ArrayRef<ParsedTarget> targets) {
       for (Operation *op : contents)
         inside.clone(*op);
       resolvePins(program, target.name);
+      resolveTuning(program, target.name);
     }
   for (Operation *op : llvm::reverse(contents))
     op->erase();

@@ -52,7 +52,7 @@ func.func private @ManyRows(%a: tensor<17x64xf32>, %b: tensor<64x64xf32>, %o: te
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 func.func private @NotAProduct(%x: tensor<64x64xf32>, %o: tensor<64xf32>) -> tensor<64xf32> attributes {tilewright.kernel} {
-  // expected-error @below {{the pinned strategy skinny_contraction does not serve this kernel here; reduction does}}
+  // expected-error @below {{the pinned lowering config does not fit: strategy skinny_contraction does not serve this kernel here; reduction does}}
   %r = linalg.reduce { arith.addf } ins(%x : tensor<64x64xf32>) outs(%o : tensor<64xf32>) dimensions = [1]
       {tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [4, 64]>}
   return %r : tensor<64xf32>

@@ -7,6 +7,7 @@
 #include "Limits.h"
 #include "Output.h"
 #include "Resources.h"
+#include "Serve.h"
 #include "Watch.h"
 #include "tilewright/Compiler/Compiler.h"
 #include "tilewright/Support/Files.h"
@@ -35,10 +36,10 @@ struct Arguments {
   std::vector<std::string> fp;
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
-  std::string name, resources, ptxas, maxMemory, config;
+  std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
-  bool listTargets = false, listConfigs = false, listInstructions = false, debugInfo = false, serial = false;
+  bool listTargets = false, listConfigs = false, listInstructions = false, debugInfo = false, serial = false, serve = false;
   double timeout = 0;
   WatchArguments watch;
 };
@@ -128,9 +129,22 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "as --list-configs names them, or LINE:COLUMN of an op in the "
                  "source; TARGET is cuda:sm_80, cuda, or a program's name")
       ->option_text("FILE");
+  app.add_option("--tuning", arguments.tuning,
+                 "tuning database, as tilewright-sweep writes it: kernels that have "
+                 "no pinned config get the measured best of their problem; "
+                 "--explain says which record decided")
+      ->option_text("FILE");
+  app.add_option("--tuning-chip", arguments.tuningChip,
+                 "take only the records of this chip, where the database has those "
+                 "of several")
+      ->option_text("NAME");
   app.add_flag("--list-instructions", arguments.listInstructions,
                "print the matrix instructions that the targets have, by the names "
                "that lowering configs give, and stop; needs no input");
+  app.add_flag("--serve", arguments.serve,
+               "compile many times: requests on standard input, a JSON object a line "
+               "with input, output, configs (docs/sweeping.md); the other options hold "
+               "for all");
   app.add_flag("--list-targets", arguments.listTargets,
                "print what --target takes and what it gives, and stop; needs no "
                "input");
@@ -259,12 +273,9 @@ static int run(const Arguments &arguments) {
   }
   if (arguments.listInstructions)
     return listInstructions(arguments);
-  if (arguments.input.empty())
+  if (arguments.input.empty() && !arguments.serve)
     return complain("input is required; --help lists the options");
   const std::string &input = arguments.input;
-  Expected<std::unique_ptr<MemoryBuffer>> source = readProgram(input);
-  if (!source)
-    return complain(toString(source.takeError()));
 
   CompileOptions options;
   options.targets = arguments.target;
@@ -276,15 +287,18 @@ static int run(const Arguments &arguments) {
   options.loops = arguments.loops;
   options.symbolPrefix = arguments.name;
   options.ptxas = arguments.ptxas;
-  if (!arguments.config.empty()) {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> configs =
-        MemoryBuffer::getFile(arguments.config);
-    if (!configs)
-      return complain("cannot read '" + arguments.config +
-                      "': " + configs.getError().message());
-    options.configs = (*configs)->getBuffer().str();
-    options.configsName = arguments.config;
+  for (auto [path, text] : {std::pair(&arguments.config, &options.configs),
+                            std::pair(&arguments.tuning, &options.tuning)}) {
+    if (path->empty())
+      continue;
+    ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(*path);
+    if (!file)
+      return complain("cannot read '" + *path + "': " + file.getError().message());
+    *text = (*file)->getBuffer().str();
   }
+  options.configsName = arguments.config;
+  options.tuningName = arguments.tuning;
+  options.tuningChip = arguments.tuningChip;
   options.resources = !arguments.resources.empty();
   if (options.resources && arguments.resources != "text" &&
       arguments.resources != "json")
@@ -325,6 +339,11 @@ static int run(const Arguments &arguments) {
       options.placed = std::move(*placed);
     }
   }
+  if (arguments.serve)
+    return serve(options);
+  Expected<std::unique_ptr<MemoryBuffer>> source = readProgram(input);
+  if (!source)
+    return complain(toString(source.takeError()));
   std::string dumpError;
   if (!arguments.dumpStages.empty()) {
     if (std::error_code code =

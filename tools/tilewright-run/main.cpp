@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "npy.h"
 #include "options.h"
+#include "origin.h"
 #include "print.h"
 #include "report.h"
 #include "session.h"
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <sstream>
 
 using namespace tilewright::run;
 
@@ -201,6 +203,26 @@ std::string outputName(const tilewright_signature &signature, size_t i) {
     if (signature.inputs[input].kind == TILEWRIGHT_BUFFER && k-- == 0)
       return "input[" + std::to_string(input) + "]";
   return "output";
+}
+
+/// What a line of JSON says of the device, the host and the artifact.
+void noteOrigin(Run &run) {
+  run.report.host = hostText();
+  run.report.time = timeText();
+  run.report.uuid = uuidOf(&*run.instance, run.report.device);
+  if (!run.session)
+    return;
+  Origin origin = readOrigin(run.artifact, run.report.target);
+  run.report.compiler = origin.compiler;
+  // "DISPATCH variant VARIANT grid …"
+  for (const std::string &line : run.report.launches) {
+    std::istringstream words(line);
+    std::string dispatch, word, variant;
+    words >> dispatch >> word >> variant;
+    auto config = origin.configs.find(variant);
+    if (config != origin.configs.end())
+      run.report.configs.insert(*config);
+  }
 }
 
 void runOnce(Run &run) {
@@ -396,9 +418,10 @@ bool runAll(Run &run) {
   return good;
 }
 
-void writeReport(const Run &run) {
+void writeReport(Run &run) {
   if (!run.options.json || run.options.program.empty())
     return;
+  noteOrigin(run);
   std::string line = toJson(run.report);
   if (run.options.jsonPath.empty())
     std::printf("%s\n", line.c_str());

@@ -33,11 +33,18 @@ std::string toJson(const Report &report) {
   Json json;
   json["schema"] = kReportSchema;
   json["version"] = tilewright_version();
+  if (!report.compiler.empty())
+    json["compiler"] = report.compiler;
+  json["host"] = report.host;
+  json["time"] = report.time;
   json["program"] = report.program;
   json["artifact"] = report.artifact;
   json["problem"] = {{"function", report.function}, {"inputs", report.inputs}};
   json["config"] = {{"target", report.target}, {"launches", report.launches}};
+  if (!report.configs.empty())
+    json["config"]["kernels"] = report.configs;
   json["device"] = report.device;
+  json["uuid"] = report.uuid;
   json["driver"] = report.description;
   json["check"] = report.check;
   json["verdict"] = report.verdict;

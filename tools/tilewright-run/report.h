@@ -7,6 +7,7 @@
 
 #include "compare.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,7 +53,9 @@ struct Report {
   std::string function;
   std::vector<std::string> inputs; // types with how they were filled
   std::vector<std::string> launches;
-  std::string target, device, description;
+  std::map<std::string, std::string> configs; // by variant, of those launched
+  std::string target, device, description, uuid;
+  std::string compiler, host, time;
   std::string check;   // "", "oracle", "expect", or a device
   std::string verdict; // "ok", "mismatch", "unchecked", "error"
   std::string error;

@@ -72,6 +72,9 @@ struct CompileOptions {
   /// Lowering configs by kernel or source op, and by target, JSON (docs/programs.md);
   /// and the name of the file for diagnostics.
   std::string configs, configsName;
+  /// A tuning database, JSON (docs/sweeping.md), with its name for diagnostics, and
+  /// the chip whose records are taken where it has several.
+  std::string tuning, tuningName, tuningChip;
   bool debugInfo = false;
   /// Stop after this stage and return the IR, whatever `emit` says.
   std::optional<Stage> stopAfter;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tilewright {
@@ -19,6 +20,9 @@ namespace tilewright {
 struct KernelExplanation {
   std::string program, kernel;
   std::vector<std::string> lines;
+  /// With the configs: what a tuning database knows the kernel by.
+  std::vector<std::pair<std::string, std::string>> problem;
+  std::vector<int64_t> shape; // -1: dynamic
 };
 
 /// A value that an op, a kernel or a result takes.

@@ -54,6 +54,12 @@ set_target_properties(tilewright-opt tilewright-reduce PROPERTIES
   INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 install(TARGETS tilewright-opt tilewright-reduce COMPONENT dev)
 
+install(PROGRAMS tools/tilewright-sweep/tilewright-sweep
+  DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+install(DIRECTORY python/src/tilewright_sweep
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tilewright/python COMPONENT tools
+  PATTERN __pycache__ EXCLUDE)
+
 set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/tilewright)
 install(FILES README.md DESTINATION ${doc_dir} COMPONENT dev)
 # Beside every part, as its package is called.

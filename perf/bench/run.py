@@ -34,13 +34,16 @@ import pathlib
 import sys
 import time
 
-import runtime
-from contest import contest
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The modules that sweeps measure with lie beside this folder where it has travelled.
+sys.path[:0] = [str(ROOT / "python/src"), str(pathlib.Path(__file__).resolve().parents[1])]
+
 from places import HostPlace, TorchPlace
 from suite import load_peers, read_problems
+from tilewright_sweep import runtime
+from tilewright_sweep.contest import contest
 
 SCHEMA = 1
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def parse():

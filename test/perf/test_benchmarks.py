@@ -18,12 +18,12 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf")]
+sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf"), str(ROOT / "python/src")]
 
-import contest
 import report
 import run as bench_run
 import suite
+from tilewright_sweep import contest
 
 
 def run(*command):

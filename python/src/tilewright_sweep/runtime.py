@@ -146,6 +146,9 @@ class Device(_Object):
     def event(self):
         return Event(self.library, self.library.make("event_create", self.handle, 1), self)
 
+    def buffer(self, size):
+        return Buffer(self.library, self.library.make("buffer_allocate", self.handle, ctypes.c_uint64(size)), self, size)
+
     def view(self, dtype, dims, address=None, size=0):
         """A tensor: memory of its own, or `size` bytes of the caller's at `address`."""
         shape = (ctypes.c_int64 * len(dims))(*dims)
@@ -193,6 +196,18 @@ class Event(_Object):
         nanoseconds = ctypes.c_uint64()
         self.library.do("event_elapsed", self.handle, end.handle, ctypes.byref(nanoseconds))
         return nanoseconds.value * 1e-9
+
+
+class Buffer(_Object):
+    kind = "buffer"
+
+    def __init__(self, library, handle, device, size):
+        super().__init__(library, handle, device)
+        self.size = size
+
+    def fill(self, stream, word):
+        self.library.do("buffer_fill", self.handle, stream.handle, ctypes.c_uint64(0), ctypes.c_uint64(self.size),
+                        ctypes.c_uint32(word), ctypes.c_int32(4))
 
 
 class View(_Object):

@@ -1,0 +1,19 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tilewright-sweep: finds, proves and keeps the best lowering configs.
+
+    problems.py   what is to be computed: suites and the command line become .mlir
+    plan.py       the candidates of each problem, out of the compiler's list
+    compiler.py   tilewright-compile as a server, with limits of time and memory
+    build.py      all candidates to artifacts, by tasks on an executor; cached
+    bundle.py     one file that holds everything to measure, and this package
+    measure.py    the process that runs candidates: checks them, times them
+    run.py        what is measured when: halving, budget, watchdog, journal
+    best.py       results to a tuning database
+    report.py     results to a page
+
+The measuring side (bundle, measure, run, journal, runtime, values, contest) needs Python 3.8 and nothing else.
+docs/sweeping.md is for those who use it.
+"""
+
+SCHEMA = 1

@@ -1,0 +1,110 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Results to a tuning database, which tilewright-compile --tuning takes; and files of both kinds to one.
+
+A config comes into the database where it is faster than the default beyond the noise: the median of the paired ratios
+is at least LEAST_GAIN, and so are three quarters of them at least 1. Problems that a database knows by the same
+key, dynamic ones at several sizes, get the config with the best geometric mean that was right at every size.
+"""
+
+import collections
+import json
+import math
+import pathlib
+
+import tilewright_sweep
+from tilewright_sweep import journal as journals
+
+LEAST_GAIN = 1.03
+KIND = "tilewright tuning database"
+
+
+class MixError(ValueError):
+    """Results that do not belong together."""
+
+
+def chip_of(record):
+    """A device's model: "NVIDIA A100-SXM4-40GB"."""
+    return record["driver"].split(",")[0].strip()
+
+
+def check_alike(records):
+    """Refuses results of several devices, drivers or compilers."""
+    for what, of in (("devices", lambda r: (r["uuid"], r["host"] if not r["uuid"] else "", chip_of(r))),
+                     ("drivers", lambda r: r["driver"]), ("compilers", lambda r: r["compiler"]["sha256"])):
+        found = sorted({str(of(r)) for r in records})
+        if len(found) > 1:
+            raise MixError(f"the results are of {len(found)} {what}: {'; '.join(found[:4])}; choose by --device, or say --mix")
+
+
+def is_gain(record):
+    return record["verdict"] == "ok" and record.get("ratio", 0) >= LEAST_GAIN and record["ratio_low"] >= 1
+
+
+def best_records(records, mix=False, least=LEAST_GAIN):
+    """The records of a database, sorted, each with where it comes from."""
+    records = [r for r in records if "candidate" in r]
+    if records and not mix:
+        check_alike(records)
+    groups = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for r in records:
+        if r["kernel"]:
+            key = (r["program"], chip_of(r), json.dumps(r["tuning"]["problem"], sort_keys=True), tuple(r["tuning"]["shape"]))
+            sizes = " ".join(r["problem"]["inputs"])
+            groups[key][r["config"]].setdefault(sizes, r)
+    chosen = []
+    for (program, chip, problem, shape), configs in sorted(groups.items()):
+        every = {sizes for of in configs.values() for sizes in of}
+        fit = [(math.exp(sum(math.log(r["ratio"]) for r in of.values()) / len(of)), config, of) for config, of in configs.items()
+               if set(of) == every and all(r["verdict"] == "ok" and "ratio" in r for r in of.values())]
+        # Equals in the order of their text, so that the same results give the same database.
+        fit.sort(key=lambda x: (-x[0], x[1]))
+        if not fit or fit[0][0] < least or not any(r["ratio_low"] >= 1 for r in fit[0][2].values()):
+            continue
+        gain, config, of = fit[0]
+        first = min(of.values(), key=lambda r: r["time"])
+        chosen.append({"target": program, "chip": chip, "problem": json.loads(problem), "shape": list(shape), "config": config,
+                       "gain": round(gain, 4), "measured": len(of), "median_s": first["median_s"],
+                       "default": first["tuning"]["default"], "candidate": first["candidate"], "device": first["device"],
+                       "uuid": first["uuid"], "driver": first["driver"], "compiler": first["compiler"], "time": first["time"]})
+    return chosen
+
+
+def write_database(path, records):
+    text = json.dumps({"schema": tilewright_sweep.SCHEMA, "kind": KIND, "records": records}, indent=1)
+    pathlib.Path(path).write_text(text + "\n")
+
+
+def read_database(path):
+    """The records of a database; None where the file is none."""
+    try:
+        found = json.loads(pathlib.Path(path).read_text())
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.get("kind") != KIND:
+        return None
+    if found.get("schema") != tilewright_sweep.SCHEMA:
+        raise MixError(f"{path}: schema {found.get('schema')} is not {tilewright_sweep.SCHEMA}")
+    return found["records"]
+
+
+def merge(paths, output):
+    """Of databases, the record with the larger gain of each key; of journals, every record once. What it was, and how many."""
+    databases = [read_database(path) for path in paths]
+    if all(d is not None for d in databases):
+        best = {}
+        for record in [r for d in databases for r in d]:
+            key = json.dumps([record[k] for k in ("target", "chip", "problem", "shape")], sort_keys=True)
+            if key not in best or record["gain"] > best[key]["gain"]:
+                best[key] = record
+        write_database(output, [best[key] for key in sorted(best)])
+        return "records of a database", len(best)
+    if any(d is not None for d in databases):
+        raise MixError("databases and results do not merge with each other")
+    read = [record for path in paths for record in journals.read_records(path) if "candidate" in record]
+    journal = journals.Journal(output)
+    for record in read:
+        journal.add(record)
+    count = len(journal.done)
+    journal.close()
+    return "results", count

@@ -1,0 +1,132 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All candidates of a plan to artifacts: tasks on an executor, each a few candidates in one server.
+
+    FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended"}
+    FOLDER/cache/SHA.tw       artifacts by their own hash, so that equal ones are one
+
+KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again, so
+a build that was cut off goes on, and several machines that share the folder share the work. Each file is there as a
+whole or not at all.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+
+from tilewright_sweep import compiler as compilers
+
+#: Candidates of a task: few, so that a task that is lost costs little.
+BATCH = 8
+
+_servers = threading.local()
+
+
+def _server(path, target, options, limits):
+    """The server of this thread, made anew where other options are asked for."""
+    wanted = (path, target, tuple(options), tuple(sorted(limits.items())))
+    if getattr(_servers, "wanted", None) != wanted:
+        if getattr(_servers, "server", None):
+            _servers.server.close()
+        _servers.server, _servers.wanted = compilers.Server(path, target, options, **limits), wanted
+    return _servers.server
+
+
+def write_whole(path, data):
+    made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
+    with os.fdopen(made, "wb") as file:
+        file.write(data)
+    os.replace(name, str(path))
+
+
+def key_of(plan, candidate, text):
+    parts = [plan["compiler"]["sha256"], plan["target"], *plan["options"], text, candidate["kernel"] or "",
+             candidate["program"] or "", candidate["config"]]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def compile_batch(folder, path, target, options, limits, jobs):
+    """A task: compiles `jobs`, [{"key", "input", "configs"}], into the cache; how many failed. Any process may run it."""
+    cache, failed = pathlib.Path(folder) / "cache", 0
+    for job in jobs:
+        if (cache / f"{job['key']}.json").exists():
+            continue
+        server = _server(path, target, options, limits)
+        made = cache / f"{job['key']}.{os.getpid()}.{threading.get_ident()}.part"
+        begin = time.monotonic()
+        reply = server.ask({"input": job["input"], "output": str(made), "configs": job["configs"]})
+        entry = {"ok": reply["ok"], "diagnostics": reply["diagnostics"].strip(), "seconds": time.monotonic() - begin,
+                 "ended": reply.get("ended", ""), "artifact": None}
+        if reply["ok"]:
+            entry["artifact"] = hashlib.sha256(made.read_bytes()).hexdigest()
+            os.replace(str(made), str(cache / f"{entry['artifact']}.tw"))
+        elif made.exists():
+            made.unlink()
+        failed += not reply["ok"]
+        write_whole(cache / f"{job['key']}.json", json.dumps(entry).encode())
+    return failed
+
+
+class Progress:
+    """A line that says how far it is and what remains; rewritten on a terminal, else now and then."""
+
+    def __init__(self, total, what, stream=sys.stderr):
+        self.total, self.what, self.stream = total, what, stream
+        self.begin, self.said, self.done = time.monotonic(), 0.0, 0
+
+    def step(self, count=1, more=""):
+        self.done += count
+        now = time.monotonic()
+        live = self.stream.isatty()
+        if self.done < self.total and now - self.said < (0.2 if live else 10):
+            return
+        self.said = now
+        left = (now - self.begin) / max(self.done, 1) * (self.total - self.done)
+        filled = 24 * self.done // max(self.total, 1)
+        text = (f"{self.what} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}, "
+                f"{now - self.begin:.0f} s, {left:.0f} s remain{more}")
+        end = "\n" if not live or self.done >= self.total else ""
+        self.stream.write(("\r\x1b[K" if live else "") + text + end)
+        self.stream.flush()
+
+
+def build(plan, folder, candidates, executor, limits, quiet=False):
+    """{candidate id: entry of the cache} of all candidates; tasks that were lost with their process are given again."""
+    folder = pathlib.Path(folder).resolve()
+    cache = folder / "cache"
+    cache.mkdir(exist_ok=True)
+    path = compilers.find_compiler()
+    if compilers.identify(path)["sha256"] != plan["compiler"]["sha256"]:
+        raise compilers.CompilerError(f"{path} is not the compiler that made the plan, and configs may mean another thing "
+                                      "to it; make the plan anew")
+    texts = {p["name"]: (folder / "problems" / f"{p['name']}.mlir").read_text() for p in plan["problems"]}
+    jobs = {}
+    for candidate in candidates:
+        configs = {candidate["kernel"]: {candidate["program"]: candidate["config"]}} if candidate["kernel"] else {}
+        key = key_of(plan, candidate, texts[candidate["problem"]])
+        jobs[key] = {"key": key, "configs": configs, "input": str(folder / "problems" / f"{candidate['problem']}.mlir")}
+    missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
+    progress = Progress(len(missing), "compile", open(os.devnull, "w") if quiet else sys.stderr)
+    batches = [missing[i:i + BATCH] for i in range(0, len(missing), BATCH)]
+    for attempt in range(3):
+        running = {executor.submit(compile_batch, str(folder), path, plan["target"], plan["options"], limits, batch): batch
+                   for batch in batches}
+        batches = []
+        for future in concurrent.futures.as_completed(running):
+            try:
+                future.result()
+                progress.step(len(running[future]))
+            except Exception as error:  # of the executor: its process is gone
+                batches.append(running[future])
+                print(f"compile: a task was lost, {type(error).__name__}: {error}; it is given again", file=sys.stderr)
+        if not batches:
+            break
+    else:
+        raise compilers.CompilerError(f"{len(batches)} tasks were lost three times; start again to go on with them")
+    return {c["id"]: json.loads((cache / f"{key_of(plan, c, texts[c['problem']])}.json").read_text()) for c in candidates}

@@ -1,0 +1,130 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A bundle: one file with everything to measure, which Python runs on a machine that has no compiler.
+
+    python3 sweep.twb run --device=cuda -o results.jsonl
+
+It is a zip file:
+
+    __main__.py, tilewright_sweep/    the measuring side of this package
+    bundle.json                       the plan, with what became of each candidate
+    artifacts/SHA.tw                  each of them once
+    references/NAME.tw                the oracle's program of each problem
+    runtime/                          libtilewright.so, and the simulator
+"""
+
+import io
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import zipfile
+
+from tilewright_sweep import compiler as compilers
+
+MAIN = "import sys\n\nfrom tilewright_sweep.cli import main\n\nsys.exit(main())\n"
+
+#: What is written has no times of its own, so that the same input is the same file.
+_TIME = (2020, 1, 1, 0, 0, 0)
+
+
+class BundleError(RuntimeError):
+    pass
+
+
+def find_runtime():
+    """TILEWRIGHT_LIBRARY, that of the package tilewright, of a build folder above, or where the command is installed."""
+    here = pathlib.Path(__file__).resolve()
+    candidates = [os.environ.get("TILEWRIGHT_LIBRARY"), here.parents[1] / "tilewright/libtilewright.so.0.1"]
+    candidates += [folder / "build/lib/libtilewright.so" for folder in here.parents[2:4]]
+    prefix = pathlib.Path(sys.argv[0]).resolve().parents[1:2]
+    candidates += [library for folder in prefix for library in sorted(folder.glob("lib/**/libtilewright.so.0.1"))]
+    for path in candidates:
+        if path and pathlib.Path(path).exists():
+            return pathlib.Path(path)
+    raise BundleError("there is no libtilewright.so; TILEWRIGHT_LIBRARY can name it")
+
+
+def _add(archive, name, data, mode=0o644):
+    info = zipfile.ZipInfo(name, _TIME)
+    info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
+    archive.writestr(info, data)
+
+
+def _references(plan, folder):
+    """The oracle's program of each problem: bytes by name."""
+    path, made = compilers.find_compiler(), {}
+    server = compilers.Server(path, "cpu-reference", [o for o in plan["options"] if not o.startswith("--require")])
+    with tempfile.TemporaryDirectory() as scratch:
+        for problem in plan["problems"]:
+            output = pathlib.Path(scratch) / "out.tw"
+            reply = server.ask({"input": str(folder / "problems" / f"{problem['name']}.mlir"), "output": str(output)})
+            if not reply["ok"]:
+                raise BundleError(f"the reference of {problem['name']}: {reply['diagnostics'].strip()}")
+            made[problem["name"]] = output.read_bytes()
+    server.close()
+    return made
+
+
+def write_bundle(path, plan, folder, entries):
+    """Its size; `entries`: what build gave."""
+    folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
+    runtime = find_runtime()
+    candidates = [{**c, **{k: entries[c["id"]][k] for k in ("ok", "artifact", "diagnostics", "ended")}}
+                  for c in plan["candidates"] if c["id"] in entries]
+    problems = {c["problem"] for c in candidates}
+    plan = {**plan, "candidates": candidates, "problems": [p for p in plan["problems"] if p["name"] in problems]}
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w") as archive:
+        _add(archive, "__main__.py", MAIN)
+        for module in sorted(here.glob("*.py")):
+            _add(archive, f"tilewright_sweep/{module.name}", module.read_bytes())
+        _add(archive, "bundle.json", json.dumps(plan, indent=1, sort_keys=True))
+        for name in sorted({c["artifact"] for c in candidates if c["artifact"]}):
+            _add(archive, f"artifacts/{name}.tw", (folder / "cache" / f"{name}.tw").read_bytes())
+        for name, data in sorted(_references(plan, folder).items()):
+            _add(archive, f"references/{name}.tw", data)
+        _add(archive, "runtime/libtilewright.so", runtime.read_bytes(), 0o755)
+        simulators = [runtime.parent / place for place in ("ptxsim/libcuda.so.1", "tilewright/ptxsim/libcuda.so.1")]
+        for simulator in [s for s in simulators if s.exists()][:1]:
+            _add(archive, "runtime/ptxsim/libcuda.so.1", simulator.read_bytes(), 0o755)
+    pathlib.Path(path).write_bytes(memory.getvalue())
+    return len(memory.getvalue())
+
+
+def is_bundle(path):
+    """Whether a file is one, without unpacking it."""
+    if not zipfile.is_zipfile(str(path)):
+        return False
+    with zipfile.ZipFile(str(path)) as archive:
+        return "bundle.json" in archive.namelist()
+
+
+class Bundle:
+    """A bundle that is open, its files in a temporary folder while it is."""
+
+    def __init__(self, path):
+        self.scratch = tempfile.TemporaryDirectory(prefix="tilewright-sweep-")
+        self.folder = pathlib.Path(self.scratch.name)
+        try:
+            with zipfile.ZipFile(str(path)) as archive:
+                archive.extractall(self.scratch.name)
+            self.plan = json.loads((self.folder / "bundle.json").read_text())
+        except (zipfile.BadZipFile, KeyError, ValueError, FileNotFoundError) as error:
+            raise BundleError(f"{path} is no bundle: {error}") from error
+
+    def artifact(self, candidate):
+        return self.folder / "artifacts" / f"{candidate['artifact']}.tw"
+
+    def reference(self, problem):
+        return self.folder / "references" / f"{problem['name']}.tw"
+
+    def library(self):
+        """TILEWRIGHT_LIBRARY, else the one that travelled."""
+        named = os.environ.get("TILEWRIGHT_LIBRARY")
+        return pathlib.Path(named) if named else self.folder / "runtime/libtilewright.so"
+
+    def close(self):
+        self.scratch.cleanup()
+

@@ -1,0 +1,182 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command tilewright-sweep."""
+
+import argparse
+import pathlib
+import sys
+
+import tilewright_sweep
+from tilewright_sweep import best, bundle, journal, problems, run, watch
+
+HELP = """Finds the best lowering configs of a suite of problems, by measuring; docs/sweeping.md tells how.
+
+    tilewright-sweep gemm --m=512 --n=512 --k=512,4096 --types=f16:f32 --target=cuda:sm_80 -o sweep
+    tilewright-sweep compile sweep -o sweep.twb
+    tilewright-sweep run sweep.twb --device=cuda:0 -o results.jsonl      (there: python3 sweep.twb run …)
+    tilewright-sweep best results.jsonl -o tuning.json
+    tilewright-compile model.mlir --target=cuda:sm_80 --tuning=tuning.json
+"""
+
+
+def add_planning(parser):
+    parser.add_argument("--target", required=True, help="one target of tilewright-compile: cuda:sm_80, vulkan, cpu")
+    parser.add_argument("-o", "--output", default="sweep", help="folder for the plan (%(default)s)")
+    parser.add_argument("--candidates", type=int, default=64, metavar="N",
+                        help="at most so many of each kernel: the default, the better half by rank, others at random (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the choice at random (%(default)s)")
+    parser.add_argument("--programs", default="", help="only kernels of these programs of the target, with commas: cpu_v4")
+    parser.add_argument("--fp", help="as for tilewright-compile")
+    parser.add_argument("--space", action="store_true", help="print how many configs each kernel has, and why others were left out")
+
+
+def add_op(subparsers, name):
+    sizes, choices = problems.OPS[name]
+    parser = subparsers.add_parser(name, help=f"a plan for {name}: lists are multiplied with each other")
+    for dim, default in sizes.items():
+        parser.add_argument(f"--{dim}", required=default is None, default=default and str(default), metavar="SIZES",
+                            help="64,128:1024:*2" + (f" ({default})" if default is not None else ""))
+    for choice, default in choices.items():
+        parser.add_argument(f"--{choice}", default=default, help="with commas between them (%(default)s)")
+    parser.add_argument("--dynamic", default="", help="dims that the program leaves open: m+n")
+    add_planning(parser)
+
+
+def make_parser():
+    parser = argparse.ArgumentParser("tilewright-sweep", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=f"tilewright-sweep, schema {tilewright_sweep.SCHEMA}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in problems.OPS:
+        add_op(subparsers, name)
+    suite = subparsers.add_parser("suite", help="a plan for suites: files of JSON, or folders of perf/suites")
+    suite.add_argument("suites", nargs="+")
+    suite.add_argument("--match", default="", help="only problems with this text in their names")
+    add_planning(suite)
+    compile_ = subparsers.add_parser("compile", help="all candidates of a plan, to one file that holds everything to measure")
+    compile_.add_argument("folder")
+    compile_.add_argument("-o", "--output", help="the bundle (FOLDER.twb)")
+    compile_.add_argument("--executor", default="local", help="local[:N], mpi, dask:ADDRESS, slurm[:ARGS] (%(default)s)")
+    compile_.add_argument("--timeout", type=float, default=60, help="seconds of a candidate (%(default)g)")
+    compile_.add_argument("--max-memory", default="4G", help="of a compiler (%(default)s)")
+    compile_.add_argument("--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle")
+    measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
+    if not running_bundle():
+        measure.add_argument("bundle")
+    measure.add_argument("--device", required=True, help="as tilewright-run --list-devices names it")
+    measure.add_argument("-o", "--output", help="the journal, which is added to (BUNDLE.jsonl)")
+    measure.add_argument("--budget", default="inf", help="time for all: 90s, 10m, 2h; run again to go on")
+    measure.add_argument("--timeout", type=float, default=60, help="seconds without a sign of life of a candidate (%(default)g)")
+    measure.add_argument("--check-only", action="store_true", help="hold results against what is right, and time nothing")
+    measure.add_argument("--no-cold", action="store_true", help="do not measure with an empty cache")
+    measure.add_argument("--match", default="", help="only problems with this text in their names")
+    measure.add_argument("--shard", help="i/n: only this part of the problems")
+    measure.add_argument("--wait", action="store_true", help="wait for a device that is being measured")
+    keep = subparsers.add_parser("best", help="results to a tuning database")
+    keep.add_argument("results", nargs="+")
+    keep.add_argument("-o", "--output", default="tuning.json", help="%(default)s")
+    keep.add_argument("--device", default="", help="only results with this text in the device's name, UUID or description")
+    keep.add_argument("--mix", action="store_true", help="take results of several devices, drivers or compilers")
+    keep.add_argument("--least-gain", type=float, default=best.LEAST_GAIN, help="over the default (%(default)g)")
+    together = subparsers.add_parser("merge", help="databases to one, or results to one")
+    together.add_argument("files", nargs="+")
+    together.add_argument("-o", "--output", required=True)
+    page = subparsers.add_parser("report", help="results to a page, and pictures where matplotlib is")
+    page.add_argument("results", nargs="+")
+    page.add_argument("-o", "--output", default="report", help="folder (%(default)s)")
+    page.add_argument("--before", nargs="*", default=[], help="earlier results, to mark what became slower")
+    return parser
+
+
+def running_bundle():
+    """The path of the bundle that this process was started as, if it was."""
+    place = pathlib.Path(sys.argv[0] or ".")
+    return place if place.is_file() and place.suffix != ".py" and bundle.is_bundle(place) else None
+
+
+def plan_command(arguments):
+    from tilewright_sweep import plan
+
+    options = [f"--fp={arguments.fp}"] if arguments.fp else []
+    if arguments.command == "suite":
+        found = [p for path in arguments.suites for p in problems.read_suite(path) if arguments.match in p["name"]]
+    else:
+        sizes, choices = problems.OPS[arguments.command]
+        entry = {"op": arguments.command, "dynamic": arguments.dynamic.split(",")}
+        entry.update({d: problems.parse_sizes(str(getattr(arguments, d) or 0)) for d in sizes})
+        entry.update({c: getattr(arguments, c).split(",") for c in choices})
+        found = problems.expand(entry)
+    if not found:
+        raise problems.ProblemError("no problem is called so")
+    made = plan.make_plan(found, arguments.output, arguments.target, options, arguments.candidates, arguments.seed,
+                          [p for p in arguments.programs.split(",") if p], print if arguments.space else None)
+    print(f"{arguments.output}: {len(made['problems'])} problems, {len(made['candidates'])} candidates for {made['target']}")
+    return 0
+
+
+def compile_command(arguments):
+    from tilewright_sweep import build, executors, plan
+
+    made = plan.read_plan(arguments.folder)
+    candidates = plan.of_shard(made["candidates"], arguments.shard)
+    limits = {"seconds": arguments.timeout, "memory": arguments.max_memory}
+    with executors.open_executor(arguments.executor) as executor:
+        entries = build.build(made, arguments.folder, candidates, executor, limits)
+    failed = [e for e in entries.values() if not e["ok"]]
+    print(f"{len(entries)} candidates: {len(entries) - len(failed)} compiled, to "
+          f"{len({e['artifact'] for e in entries.values() if e['ok']})} different artifacts; {len(failed)} refused or failed")
+    for how in sorted({e["ended"] for e in failed if e["ended"]}):
+        print(f"  {sum(e['ended'] == how for e in failed)} by {how}")
+    if arguments.shard:
+        return 0
+    output = arguments.output or arguments.folder.rstrip("/") + ".twb"
+    print(f"{output}: {bundle.write_bundle(output, made, arguments.folder, entries) / 2**20:.1f} MiB")
+    return 0
+
+
+def run_command(arguments):
+    path = running_bundle() or arguments.bundle
+    opened = bundle.Bundle(path)
+    try:
+        return run.run_bundle(opened, arguments.device, arguments.output or run.default_journal(path), arguments.shard,
+                              arguments.match, budget=run.parse_duration(arguments.budget), timeout=arguments.timeout,
+                              check_only=arguments.check_only, wait=arguments.wait, cold=not arguments.no_cold)
+    finally:
+        opened.close()
+
+
+def best_command(arguments):
+    records = [r for path in arguments.results for r in journal.read_records(path) if "candidate" in r]
+    records = [r for r in records if arguments.device in f"{r['device']} {r['uuid']} {r['driver']}"]
+    chosen = best.best_records(records, arguments.mix, arguments.least_gain)
+    best.write_database(arguments.output, chosen)
+    kernels = {(r["program"], r["problem"]["name"], r["kernel"]) for r in records if r["kernel"]}
+    print(f"{arguments.output}: {len(chosen)} records; the default stands for the rest of {len(kernels)} kernels")
+    return 0
+
+
+def merge_command(arguments):
+    what, count = best.merge(arguments.files, arguments.output)
+    print(f"{arguments.output}: {count} {what}")
+    return 0
+
+
+def report_command(arguments):
+    from tilewright_sweep import report
+
+    return report.write_report(arguments.results, arguments.output, arguments.before)
+
+
+COMMANDS = {"compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
+            "report": report_command}
+
+
+def main(argv=None):
+    arguments = make_parser().parse_args(argv)
+    try:
+        return COMMANDS.get(arguments.command, plan_command)(arguments)
+    except (RuntimeError, ValueError, OSError, watch.WorkerDied) as error:
+        print(f"tilewright-sweep: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("tilewright-sweep: interrupted; start again to go on", file=sys.stderr)
+        return 130

@@ -1,0 +1,49 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where tasks run: any concurrent.futures.Executor.
+
+    local[:N]       threads of this process, each with a compiler of its own (the number of processors)
+    mpi             mpi4py.futures; started as  mpiexec -n 9 python -m mpi4py.futures -m tilewright_sweep …
+    dask:ADDRESS    the workers of a Dask scheduler
+    slurm[:ARGS]    jobs by submitit; ARGS as partition=gpu,timeout_min=60
+
+The folder of the sweep lies where all of them see it under the same path.
+"""
+
+import concurrent.futures
+import contextlib
+import os
+
+
+class ExecutorError(RuntimeError):
+    pass
+
+
+@contextlib.contextmanager
+def open_executor(text):
+    kind, _, rest = text.partition(":")
+    try:
+        if kind == "local":
+            with concurrent.futures.ThreadPoolExecutor(int(rest or os.cpu_count() or 1)) as pool:
+                yield pool
+        elif kind == "mpi":
+            from mpi4py.futures import MPIPoolExecutor
+
+            with MPIPoolExecutor() as pool:
+                yield pool
+        elif kind == "dask":
+            from dask.distributed import Client
+
+            with Client(rest) as client:
+                yield client.get_executor(pure=False)
+        elif kind == "slurm":
+            import submitit
+
+            pool = submitit.AutoExecutor(folder="slurm-%j")
+            pool.update_parameters(**{k: int(v) if v.isdigit() else v
+                                      for k, v in (x.split("=") for x in rest.split(",") if x)})
+            yield pool
+        else:
+            raise ExecutorError(f"no executor '{kind}'; there are local[:N], mpi, dask:ADDRESS, slurm[:ARGS]")
+    except ImportError as error:
+        raise ExecutorError(f"--executor={kind} needs a package: {error}") from error

@@ -1,0 +1,65 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A journal: a file of JSON lines to which records are only added, so that nothing that was measured is lost.
+
+A record stands there as a whole or, where the process or the machine ended within it, as a last line that is none; the
+next run ends that line and measures what it was about again. Two processes never write one journal.
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+
+
+class JournalError(RuntimeError):
+    pass
+
+
+def read_records(path):
+    """The records of a journal; lines that were cut off are left out."""
+    records, path = [], pathlib.Path(path)
+    for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+def identity(record):
+    """What makes a measurement another one: of the same on the same device by the same driver there is one record."""
+    return (record["candidate"], record["artifact"], record["device"], record["uuid"], record["driver"])
+
+
+class Journal:
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = open(str(self.path), "a+b")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise JournalError(f"{path} is being written by another process") from None
+        self.done = {identity(r) for r in read_records(path) if "candidate" in r}
+        if self.file.seek(0, os.SEEK_END):
+            self.file.seek(-1, os.SEEK_END)
+            if self.file.read(1) != b"\n":
+                self.file.write(b"\n")
+
+    def has(self, record):
+        return identity(record) in self.done
+
+    def add(self, record):
+        """Once; on the disk when this returns."""
+        if self.has(record):
+            return
+        self.file.write(json.dumps(record).encode() + b"\n")
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.done.add(identity(record))
+
+    def close(self):
+        self.file.close()

@@ -1,0 +1,205 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The process that runs candidates. It may crash or hang: run.py watches it, and starts another one.
+
+Requests are JSON lines on standard input, answers go to the file descriptor that the command line gives:
+
+    {"do": "open", "library", "device"}     -> {"device", "uuid", "driver", "version"}
+    {"do": "problem", "problem", "reference"}  inputs, and what is right
+    {"do": "check", "id", "artifact"}       -> {"verdict", "check", "launches", "flops", "bytes"}
+    {"do": "time", "ids", "seconds"}        -> {"times": {id: {...}}}; the first id is the baseline
+    {"do": "forget", "id"}
+
+Between them {"now": ID} says which candidate runs next, so that the one that did not come back is known.
+"""
+
+import json
+import os
+import sys
+import time
+
+from tilewright_sweep import runtime, values
+from tilewright_sweep.contest import percentile
+
+#: A sample is a batch of calls that takes at least so long, for the clock's steps not to show.
+BATCH_SECONDS = 2e-4
+LEAST_SAMPLES = 5
+#: A reference program takes a second for some 1e9 operations. What has more is held against the default's result.
+MOST_REFERENCE_FLOPS = 4e9
+#: Different inputs that results are held against.
+CHECKS = 2
+
+
+def cache_bytes(device):
+    """Twice the last cache, so that nothing of it is left; of a device that does not say, more than most have."""
+    size = device.fact("l2_cache")
+    if device.name == "cpu" and "SC_LEVEL3_CACHE_SIZE" in os.sysconf_names:
+        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    return min(max(2 * size, 1 << 22), 1 << 30) // 4096 * 4096 if size > 0 else 1 << 28
+
+
+class Measurer:
+    def __init__(self, answer):
+        self.answer, self.calls, self.flushed = answer, {}, None
+
+    def open(self, request):
+        self.library = runtime.Library(request["library"])
+        self.device = self.library.open(request["device"])
+        self.host = self.device if self.device.name == "cpu" else self.library.open("cpu")
+        self.stream = self.device.stream()
+        self.events = self.device.event(), self.device.event()
+        return {"device": self.device.name, "uuid": self.device.uuid, "driver": self.device.description,
+                "version": self.library.version}
+
+    def views(self, device, stream, data):
+        made = []
+        for text, content in zip(self.task["inputs"], data):
+            dims, dtype = values.parse_type(text)
+            made.append(device.view(dtype, dims))
+            made[-1].write(stream, content)
+        stream.synchronize()
+        return made
+
+    def problem(self, request):
+        self.task, self.calls, self.expected = request["problem"], {}, []
+        seeds = [values.fresh_seed() for _ in range(CHECKS)]
+        self.data = [[values.make_input(text, seed + 10 * i, self.task["exact"]) for i, text in enumerate(self.task["inputs"])]
+                     for seed in seeds]
+        self.given = [self.views(self.device, self.stream, data) for data in self.data]
+        self.reference = request["reference"]
+        return {"seeds": seeds}
+
+    def _ask_reference(self, program, name, views):
+        """(results, bounds) of the oracle, as bytes; results first, then a bound for each."""
+        stream = self.host.stream()
+        try:
+            results = program.bind(name + ".bounds", views)(stream)
+        except runtime.Error:
+            return [view.read(stream) for view in program.bind(name, views)(stream)], None
+        data = [view.read(stream) for view in results]
+        return data[:len(data) // 2], data[len(data) // 2:]
+
+    def _expect(self, first, flops):
+        """What is right, once per problem: of the oracle, else of the candidate that is looked at first, the default."""
+        if flops is None or flops > MOST_REFERENCE_FLOPS:
+            if not self.task["exact"]:
+                raise runtime.Error("too large for the reference program, and its results are not the same in any order")
+            self.how, self.expected = "the default's result", [(first(views), None) for views in self.given]
+            return
+        self.how = "the reference program"
+        program = self.host.load(self.reference, reference=True)
+        for data in self.data:
+            views = self.views(self.host, self.host.stream(), data)
+            results, bounds = self._ask_reference(program, self.task["function"], views)
+            self.expected.append((results, None if self.task["exact"] else bounds))
+
+    def check(self, request):
+        program = self.device.load(request["artifact"])
+        name = self.task["function"]
+        call = program.bind(name, self.given[0])
+        flops, moved = program.work(name, self.given[0])
+        self.device.set_poison(True)
+
+        def results(views):
+            return [view.read(self.stream) for view in program.bind(name, views)(self.stream)]
+
+        try:
+            if not self.expected:
+                self._expect(results, flops)
+            reply = {"verdict": "ok", "check": self.how, "flops": flops, "bytes": moved,
+                     "launches": program.launches(call, self.stream)}
+            types = [view.dtype for view in call(self.stream)]
+            for turn, views in enumerate(self.given):
+                bounds = self.expected[turn][1]
+                for number, got in enumerate(results(views)):
+                    off, first = values.differences(got, self.expected[turn][0][number], bounds and bounds[number],
+                                                    types[number])
+                    if off:
+                        return {**reply, "verdict": "mismatch", "error": f"result {number}: {off} elements differ; {first}"}
+        finally:
+            self.device.set_poison(False)
+        self.calls[request["id"]] = call
+        return reply
+
+    def forget(self, request):
+        self.calls.pop(request["id"], None)
+        return {}
+
+    def _batch(self, call, length):
+        start, end = self.events
+        start.record(self.stream)
+        for _ in range(length):
+            call(self.stream)
+        end.record(self.stream)
+        self.stream.synchronize()
+        return max(start.seconds_until(end), 1e-9) / length
+
+    def _cold(self, call, turn):
+        if not self.flushed:
+            self.flushed = self.device.buffer(cache_bytes(self.device))
+        self.flushed.fill(self.stream, turn)
+        return self._batch(call, 1)
+
+    def time(self, request):
+        """By turns: the baseline stands beside every third candidate, or beside each where there are few."""
+        baseline, *others = request["ids"]
+        lengths = {}
+        for name in request["ids"]:
+            self.answer({"now": name})
+            self._batch(self.calls[name], 1)
+            lengths[name] = max(1, int(BATCH_SECONDS / self._batch(self.calls[name], 1)))
+        group = 1 if len(others) <= 4 else 3
+        order = [others[i:i + group] for i in range(0, len(others), group)] or [[]]
+        samples, ratios = {name: [] for name in request["ids"]}, {name: [] for name in others}
+        begin, turn = time.perf_counter(), 0
+        wanted = request["seconds"] * (len(others) + len(order))
+        while turn < LEAST_SAMPLES or time.perf_counter() - begin < wanted:
+            for some in order:
+                self.answer({"now": baseline})
+                beside = self._batch(self.calls[baseline], lengths[baseline])
+                samples[baseline].append(beside)
+                # Forth and back, so that none always comes right after the baseline.
+                for name in some if turn % 2 else some[::-1]:
+                    self.answer({"now": name})
+                    samples[name].append(self._batch(self.calls[name], lengths[name]))
+                    ratios[name].append(beside / samples[name][-1])
+            turn += 1
+        times = {name: _summary(samples[name], ratios.get(name)) for name in request["ids"]}
+        if request.get("cold"):
+            for name in request["ids"]:
+                self.answer({"now": name})
+                cold = sorted(self._cold(self.calls[name], turn) for turn in range(LEAST_SAMPLES))
+                times[name]["cold_median_s"] = percentile(cold, 0.5)
+        return {"times": times}
+
+
+def _summary(samples, ratios):
+    """Of the times of a call, and of how many times as long the baseline beside it took."""
+    ordered = sorted(samples)
+    median = percentile(ordered, 0.5)
+    result = {"median_s": median, "min_s": ordered[0], "count": len(ordered),
+              "spread": (percentile(ordered, 0.9) - percentile(ordered, 0.1)) / median}
+    if ratios:
+        ratios = sorted(ratios)
+        result.update(ratio=percentile(ratios, 0.5), ratio_low=percentile(ratios, 0.25), ratio_high=percentile(ratios, 0.75))
+    return result
+
+
+def main():
+    replies = os.fdopen(int(sys.argv[1]), "w", buffering=1)
+
+    def answer(reply):
+        replies.write(json.dumps(reply) + "\n")
+
+    measurer = Measurer(answer)
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer({"now": request.get("id")})
+        try:
+            answer({"ok": True, **getattr(measurer, request["do"])(request)})
+        except (runtime.Error, MemoryError, OSError, ValueError) as error:
+            answer({"ok": False, "error": str(error).split("\n")[0]})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures a bundle on a device: what runs when, and what is written down.
+
+Per problem: every candidate is checked first. Those that are right compete in rounds, each by turns with the default;
+after a round the better half goes on, with twice the time each, until at most four are left, which get a longer round and
+are measured with an empty cache, too. A candidate's record is written when it is out, so a run that ends early has
+lost only what was under way. Candidates whose artifacts are equal are measured once.
+"""
+
+import math
+import os
+import platform
+import time
+
+import tilewright_sweep
+from tilewright_sweep import journal as journals
+from tilewright_sweep.build import Progress
+from tilewright_sweep.plan import of_shard
+from tilewright_sweep.watch import DeviceLock, Worker, WorkerDied, surroundings
+
+#: Seconds of measuring per candidate in the first round, and in the last one.
+FIRST_SECONDS, LAST_SECONDS = 0.02, 0.4
+FINALISTS = 4
+
+
+class BudgetOver(Exception):
+    pass
+
+
+def rounds_of(count):
+    """How many candidates compete in each round: the better half goes on."""
+    sizes = []
+    while count > FINALISTS:
+        sizes.append(count)
+        count = max(FINALISTS, count // 2)
+    return sizes + [count]
+
+
+def seconds_of(sizes, left):
+    """Seconds per candidate of each round, within those that are left."""
+    seconds = [FIRST_SECONDS * 2 ** i for i in range(len(sizes) - 1)] + [LAST_SECONDS]
+    # The baseline takes a third of the time beside, starting and checking some more.
+    total = 1.6 * sum(n * s for n, s in zip(sizes, seconds))
+    return [s * min(1.0, left / total) for s in seconds]
+
+
+class Run:
+    def __init__(self, bundle, device, path, budget=math.inf, timeout=60.0, check_only=False, wait=False, command=None,
+                 say=print, cold=True):
+        self.bundle, self.plan, self.say = bundle, bundle.plan, say
+        self.worker = Worker(timeout, command)
+        self.check_only, self.cold = check_only, cold
+        self.end = time.monotonic() + budget
+        self.opened = self._open(device)
+        self.name = device
+        self.lock = DeviceLock(self.opened["device"], self.opened["uuid"], wait)
+        self.journal = journals.Journal(path)
+        self.bad = 0
+
+    def _open(self, device):
+        reply = self.worker.ask(do="open", library=str(self.bundle.library()), device=device)
+        if not reply["ok"]:
+            raise RuntimeError(reply["error"])
+        return reply
+
+    def close(self):
+        self.worker.close()
+        self.journal.close()
+        self.lock.close()
+
+    def record(self, candidate, **members):
+        """A line of the journal; docs/sweeping.md says what its members are."""
+        problem = self.problem
+        kernel = next((k for k in problem["kernels"] if (k["kernel"], k["program"]) == (candidate["kernel"],
+                                                                                        candidate["program"])), None)
+        return {"schema": tilewright_sweep.SCHEMA, "candidate": candidate["id"],
+                "problem": {k: v for k, v in problem.items() if k not in ("kernels", "exact")},
+                "kernel": candidate["kernel"], "program": candidate["program"], "target": self.plan["target"],
+                "options": self.plan["options"], "config": candidate["config"],
+                "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
+                "artifact": candidate["artifact"], **members,
+                "device": self.opened["device"], "uuid": self.opened["uuid"], "driver": self.opened["driver"],
+                "version": self.opened["version"], "compiler": self.plan["compiler"],
+                "host": f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}",
+                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+    def write(self, candidate, same=(), **members):
+        self.bad += members["verdict"] not in ("ok", "not compiled", "not for this device")
+        self.journal.add(self.record(candidate, **members))
+        for other in same:
+            self.journal.add(self.record(other, **members, same_as=candidate["id"]))
+        self.progress.step(1 + len(same))
+
+    def known(self, candidate):
+        return self.journal.has({"candidate": candidate["id"], "artifact": candidate["artifact"], "device": self.opened["device"],
+                                 "uuid": self.opened["uuid"], "driver": self.opened["driver"]})
+
+    def all(self, shard=None, match=""):
+        """Whether every problem was gone through before the budget was over."""
+        problems = [p for p in of_shard(self.plan["problems"], shard) if match in p["name"]]
+        names = {p["name"] for p in problems}
+        waiting = {c["id"] for c in self.plan["candidates"] if c["problem"] in names and not self.known(c)}
+        self.progress = Progress(len(waiting), "measure")
+        for number, problem in enumerate(problems):
+            if not any(c["id"] in waiting for c in self.plan["candidates"] if c["problem"] == problem["name"]):
+                continue
+            self.problem = problem
+            left = (self.end - time.monotonic()) / (len(problems) - number)
+            try:
+                self._one(left)
+            except BudgetOver:
+                return False
+        return True
+
+    def _one(self, left):
+        """One problem."""
+        mine = [c for c in self.plan["candidates"] if c["problem"] == self.problem["name"]]
+        default, waiting = mine[0], [c for c in mine if not self.known(c)]
+        for c in [c for c in waiting if not c["ok"]]:
+            self.write(c, verdict="not compiled", error=c["diagnostics"], ended=c["ended"])
+        waiting = [c for c in waiting if c["ok"]]
+        if not default["ok"] or not waiting:
+            for c in waiting:
+                self.write(c, verdict="error", error="the default, the baseline of this problem, was not compiled")
+            return
+        self.reports, self.equal, alone = {}, {}, []
+        for c in waiting:
+            same = next((x for x in [default] + alone if x["artifact"] == c["artifact"] and x is not c), None)
+            if same:
+                self.equal.setdefault(same["id"], []).append(c)
+            elif c is not default:
+                alone.append(c)
+        try:
+            self._prepare(default)
+        except WorkerDied as died:
+            self._fail_all([default] * (not self.known(default)) + alone, died.how, f"the default: {died}")
+            return
+        alone = self._checked(default, alone)
+        if alone is None:
+            return
+        if self.check_only:
+            for c in [default] * (not self.known(default)) + alone:
+                self.write(c, self.equal.get(c["id"], ()), **self.reports[c["id"]])
+            return
+        self._compete(default, alone, left)
+
+    def _fail_all(self, candidates, verdict, error):
+        for c in candidates:
+            self.write(c, self.equal.get(c["id"], ()), verdict=verdict, error=error)
+
+    def _prepare(self, default):
+        """The problem and its baseline in a worker, which may be a new one."""
+        if not self.worker.alive:
+            self.opened = self._open(self.name)
+        for request in (dict(do="problem", problem=self.problem, reference=str(self.bundle.reference(self.problem))),
+                        dict(do="check", id=default["id"], artifact=str(self.bundle.artifact(default)))):
+            reply = self.worker.ask(**request)
+            if not reply["ok"]:
+                reply.update(verdict="error")
+            if not reply["ok"] and request["do"] == "problem":
+                break
+        reply.pop("ok")
+        self.reports[default["id"]] = reply
+
+    def _checked(self, default, candidates):
+        """Those that are right; the others are written down. None where the default itself is not."""
+        report = self.reports[default["id"]]
+        if report["verdict"] != "ok":
+            if not self.known(default):
+                self.write(default, self.equal.get(default["id"], ()), **report)
+            self._fail_all(candidates, "error", f"the default, which they are held against: {report['error']}")
+            return None
+        launched = " ".join(report["launches"])
+        tags = {(k["kernel"], k["program"]): k["tag"] for k in self.problem["kernels"]}
+        right = []
+        for c in candidates:
+            if time.monotonic() > self.end:
+                raise BudgetOver
+            tag = tags[c["kernel"], c["program"]]
+            if tag and f"{tag} grid" not in launched:
+                self.write(c, self.equal.get(c["id"], ()), verdict="not for this device",
+                           error=f"the device runs another program than {c['program']}")
+                continue
+            if self._check(default, c):
+                right.append(c)
+        return right
+
+    def _check(self, default, candidate):
+        """Whether it is right, and in the worker."""
+        try:
+            reply = self.worker.ask(do="check", id=candidate["id"], artifact=str(self.bundle.artifact(candidate)))
+            if not reply["ok"]:
+                reply = {"verdict": "error", "error": reply["error"]}
+        except WorkerDied as died:
+            reply = {"verdict": died.how, "error": str(died)}
+        reply.pop("ok", None)
+        self.reports[candidate["id"]] = reply
+        if reply["verdict"] == "ok":
+            return True
+        self.write(candidate, self.equal.get(candidate["id"], ()), **reply)
+        if reply["verdict"] != "mismatch":
+            # A device may be lost with the candidate that it did not bear.
+            self._restart(default, [])
+        return False
+
+    def _restart(self, default, candidates):
+        self.worker.close()
+        self._prepare(default)
+        for c in candidates:
+            self.worker.ask(do="check", id=c["id"], artifact=str(self.bundle.artifact(c)))
+
+    def _time(self, default, candidates, seconds, cold):
+        """{id: figures}; a candidate at which the worker dies is written down and left out."""
+        candidates = list(candidates)
+        while True:
+            try:
+                if not self.worker.alive:
+                    self._restart(default, candidates)
+                reply = self.worker.ask(do="time", ids=[default["id"]] + [c["id"] for c in candidates], seconds=seconds, cold=cold)
+                if reply["ok"]:
+                    return candidates, reply["times"]
+                how, at, text = "error", self.worker.at, reply["error"]
+            except WorkerDied as died:
+                how, at, text = died.how, died.at, str(died)
+            guilty = next((c for c in candidates if c["id"] == at), None)
+            if not guilty:
+                raise RuntimeError(f"{self.problem['name']}: measuring the default failed: {text}")
+            candidates.remove(guilty)
+            self.write(guilty, self.equal.get(guilty["id"], ()), **{**self.reports[guilty["id"]], "verdict": how, "error": text})
+            self.worker.close()
+
+    def _compete(self, default, candidates, left):
+        sizes = rounds_of(len(candidates))
+        for number, (_, seconds) in enumerate(zip(sizes, seconds_of(sizes, left))):
+            if time.monotonic() > self.end:
+                raise BudgetOver
+            last = number == len(sizes) - 1
+            around = surroundings(self.opened["device"], self.opened["uuid"])
+            candidates, times = self._time(default, candidates, seconds, last and self.cold)
+            baseline = times[default["id"]]
+            for c in candidates:
+                self._note(c, times[c["id"]], baseline, number, around)
+            candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
+            keep = 0 if last else sizes[number + 1]
+            for c in candidates[keep:]:
+                self.write(c, self.equal.get(c["id"], ()), **self.reports[c["id"]])
+                if not last:
+                    self.worker.ask(do="forget", id=c["id"])
+            candidates = candidates[:keep]
+        self._note(default, baseline, baseline, number, around)
+        if not self.known(default):
+            self.write(default, self.equal.get(default["id"], ()), **self.reports[default["id"]])
+        elif self.equal.get(default["id"]):
+            for c in self.equal[default["id"]]:
+                self.write(c, **self.reports[default["id"]], same_as=default["id"])
+
+    def _note(self, candidate, figures, baseline, number, around):
+        report = self.reports[candidate["id"]]
+        report.update(figures, baseline_median_s=baseline["median_s"], round=number, surroundings=around)
+        for rate, work in (("flops_per_s", report["flops"]), ("bytes_per_s", report["bytes"])):
+            report[rate] = work / figures["median_s"] if work else None
+
+
+def run_bundle(bundle, device, path, shard=None, match="", **options):
+    """0: all was measured and right; 1: the budget was over before; 2: some were wrong or failed."""
+    run = Run(bundle, device, path, **options)
+    try:
+        complete = run.all(shard, match)
+    finally:
+        run.close()
+    if not complete:
+        run.say("the budget is over; run again to go on")
+        return 1
+    return 2 if run.bad else 0
+
+
+def parse_duration(text):
+    """"90", "90s", "10m", "2h" in seconds."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    number = text[:-1] if text[-1:] in units else text
+    try:
+        return float(number) * units.get(text[-1:], 1)
+    except ValueError:
+        raise ValueError(f"a time is 90, 90s, 10m or 2h, not '{text}'") from None
+
+
+def default_journal(bundle_path):
+    return os.path.splitext(str(bundle_path))[0] + ".jsonl"

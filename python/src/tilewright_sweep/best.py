@@ -37,8 +37,11 @@ def check_alike(records):
             raise MixError(f"the results are of {len(found)} {what}: {'; '.join(found[:4])}; choose by --device, or say --mix")
 
 
-def is_gain(record):
-    return record["verdict"] == "ok" and record.get("ratio", 0) >= LEAST_GAIN and record["ratio_low"] >= 1
+def standing(record):
+    """What a paired measurement says of a candidate beside the default: "faster", "slower", or "equal" within the noise."""
+    if record["ratio"] >= LEAST_GAIN and record["ratio_low"] >= 1:
+        return "faster"
+    return "slower" if record["ratio"] <= 1 / LEAST_GAIN and record["ratio_high"] <= 1 else "equal"
 
 
 def best_records(records, mix=False, least=LEAST_GAIN):

@@ -12,6 +12,7 @@ whole or not at all.
 
 import concurrent.futures
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -48,16 +49,18 @@ def write_whole(path, data):
 def key_of(plan, candidate, text):
     parts = [plan["compiler"]["sha256"], plan["target"], *plan["options"], text, candidate["kernel"] or "",
              candidate["program"] or "", candidate["config"]]
+    if candidate.get("tuning"):
+        parts.append(pathlib.Path(candidate["tuning"]).read_text())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def compile_batch(folder, path, target, options, limits, jobs):
-    """A task: compiles `jobs`, [{"key", "input", "configs"}], into the cache; how many failed. Any process may run it."""
+    """A task: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed. Any process may run it."""
     cache, failed = pathlib.Path(folder) / "cache", 0
     for job in jobs:
         if (cache / f"{job['key']}.json").exists():
             continue
-        server = _server(path, target, options, limits)
+        server = _server(path, target, options + job["options"], limits)
         made = cache / f"{job['key']}.{os.getpid()}.{threading.get_ident()}.part"
         begin = time.monotonic()
         reply = server.ask({"input": job["input"], "output": str(made), "configs": job["configs"]})
@@ -110,9 +113,11 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
     for candidate in candidates:
         configs = {candidate["kernel"]: {candidate["program"]: candidate["config"]}} if candidate["kernel"] else {}
         key = key_of(plan, candidate, texts[candidate["problem"]])
-        jobs[key] = {"key": key, "configs": configs, "input": str(folder / "problems" / f"{candidate['problem']}.mlir")}
+        tuning = candidate.get("tuning")
+        jobs[key] = {"key": key, "configs": configs, "options": [f"--tuning={tuning}"] if tuning else [],
+                     "input": str(folder / "problems" / f"{candidate['problem']}.mlir")}
     missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
-    progress = Progress(len(missing), "compile", open(os.devnull, "w") if quiet else sys.stderr)
+    progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
     batches = [missing[i:i + BATCH] for i in range(0, len(missing), BATCH)]
     for attempt in range(3):
         running = {executor.submit(compile_batch, str(folder), path, plan["target"], plan["options"], limits, batch): batch

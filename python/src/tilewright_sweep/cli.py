@@ -77,6 +77,10 @@ def make_parser():
     keep.add_argument("--device", default="", help="only results with this text in the device's name, UUID or description")
     keep.add_argument("--mix", action="store_true", help="take results of several devices, drivers or compilers")
     keep.add_argument("--least-gain", type=float, default=best.LEAST_GAIN, help="over the default (%(default)g)")
+    confirm = subparsers.add_parser("confirm", help="a plan that holds a database against the defaults, to compile and run")
+    confirm.add_argument("folder", help="of the plan that the database comes from, or of other problems")
+    confirm.add_argument("--tuning", required=True, metavar="FILE")
+    confirm.add_argument("-o", "--output", default="confirm", help="folder (%(default)s)")
     together = subparsers.add_parser("merge", help="databases to one, or results to one")
     together.add_argument("files", nargs="+")
     together.add_argument("-o", "--output", required=True)
@@ -154,6 +158,14 @@ def best_command(arguments):
     return 0
 
 
+def confirm_command(arguments):
+    from tilewright_sweep import plan
+
+    made = plan.make_confirmation(plan.read_plan(arguments.folder), arguments.folder, arguments.tuning, arguments.output)
+    print(f"{arguments.output}: {len(made['problems'])} problems, as compiled and tuned")
+    return 0
+
+
 def merge_command(arguments):
     what, count = best.merge(arguments.files, arguments.output)
     print(f"{arguments.output}: {count} {what}")
@@ -166,7 +178,7 @@ def report_command(arguments):
     return report.write_report(arguments.results, arguments.output, arguments.before)
 
 
-COMMANDS = {"compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
+COMMANDS = {"confirm": confirm_command, "compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
             "report": report_command}
 
 

@@ -86,3 +86,7 @@ class Server:
             for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
                 pipe.close()
         self.process = None
+
+    def __del__(self):
+        """Threads of a pool end without saying so."""
+        self.close()

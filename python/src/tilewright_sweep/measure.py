@@ -8,13 +8,16 @@ Requests are JSON lines on standard input, answers go to the file descriptor tha
     {"do": "problem", "problem", "reference"}  inputs, and what is right
     {"do": "check", "id", "artifact"}       -> {"verdict", "check", "launches", "flops", "bytes"}
     {"do": "time", "ids", "seconds"}        -> {"times": {id: {...}}}; the first id is the baseline
+    {"do": "cold", "ids"}                   the same, each call with empty caches
     {"do": "forget", "id"}
 
 Between them {"now": ID} says which candidate runs next, so that the one that did not come back is known.
 """
 
+import ctypes
 import json
 import os
+import signal
 import sys
 import time
 
@@ -165,12 +168,16 @@ class Measurer:
                     ratios[name].append(beside / samples[name][-1])
             turn += 1
         times = {name: _summary(samples[name], ratios.get(name)) for name in request["ids"]}
-        if request.get("cold"):
+        return {"times": times}
+
+    def cold(self, request):
+        """With nothing in the caches, by turns."""
+        samples = {name: [] for name in request["ids"]}
+        for turn in range(LEAST_SAMPLES):
             for name in request["ids"]:
                 self.answer({"now": name})
-                cold = sorted(self._cold(self.calls[name], turn) for turn in range(LEAST_SAMPLES))
-                times[name]["cold_median_s"] = percentile(cold, 0.5)
-        return {"times": times}
+                samples[name].append(self._cold(self.calls[name], turn))
+        return {"times": {name: {"cold_median_s": percentile(sorted(samples[name]), 0.5)} for name in samples}}
 
 
 def _summary(samples, ratios):
@@ -185,7 +192,16 @@ def _summary(samples, ratios):
     return result
 
 
+def end_with_parent():
+    """Whoever watches may be killed, too, and a candidate that hangs would hold the device."""
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    except (AttributeError, OSError):
+        pass  # no Linux
+
+
 def main():
+    end_with_parent()
     replies = os.fdopen(int(sys.argv[1]), "w", buffering=1)
 
     def answer(reply):

@@ -6,7 +6,8 @@
     FOLDER/problems/NAME.mlir
 
 Candidate 0 of each problem is the default: nothing is pinned, and the compiler decides. Every other one pins the config of
-one kernel. A candidate has an id that depends on what it is, not on its place.
+one kernel. A plan that confirms a database has, beside the defaults, a candidate per problem for which the compiler reads
+that database. A candidate has an id that depends on what it is, not on its place.
 """
 
 import hashlib
@@ -90,6 +91,23 @@ def make_plan(problems, folder, target, options=(), most=64, seed=0, programs=()
             "compiler": compilers.identify(path), "problems": planned, "candidates": candidates}
     (folder / "plan.json").write_text(json.dumps(plan, indent=1) + "\n")
     return plan
+
+
+def make_confirmation(plan, folder, tuning, into):
+    """A plan that holds what a database makes of the problems of `plan` against their defaults."""
+    text, into = pathlib.Path(tuning).read_text(), pathlib.Path(into)
+    (into / "problems").mkdir(parents=True, exist_ok=True)
+    (into / "tuning.json").write_text(text)
+    candidates = []
+    for problem in plan["problems"]:
+        program = (pathlib.Path(folder) / "problems" / f"{problem['name']}.mlir").read_text()
+        (into / "problems" / f"{problem['name']}.mlir").write_text(program)
+        candidates += [c for c in plan["candidates"] if c["problem"] == problem["name"] and c["config"] == "default"]
+        candidates.append({**candidates[-1], "id": _short(candidates[-1]["id"], text), "config": "tuned",
+                           "tuning": str((into / "tuning.json").resolve())})
+    made = {**plan, "candidates": candidates}
+    (into / "plan.json").write_text(json.dumps(made, indent=1) + "\n")
+    return made
 
 
 def read_plan(folder):

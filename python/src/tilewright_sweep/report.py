@@ -1,0 +1,302 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Results to a page: one HTML file that needs nothing else, and pictures where matplotlib is installed.
+
+    index.html      what was measured where; tuned beside default; how the configs compare; peers; earlier results
+    tuned.png       the same bars
+    space-NAME.png  heat map of the configs of the problems with the most candidates
+
+It is for somebody who did not run the sweep: every figure stands with its unit and with what it is compared with.
+"""
+
+import html
+import math
+import pathlib
+import re
+
+from tilewright_sweep import best, journal
+
+#: Heat maps of so many problems, those with the most candidates.
+MAPS = 6
+#: Slower than before by more than that, and by more than both spreads, is a regression.
+REGRESSION = 1.05
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #1a1f26; background: #fff; max-width: 1080px; margin: 2em auto; padding: 0 1em }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2.2em } p, li { max-width: 52em }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums } th { text-align: left; font-weight: 600; color: #4a5563 }
+td, th { padding: .3em .8em .3em 0; vertical-align: top; border-bottom: 1px solid #e4e8ee } td.n, th.n { text-align: right }
+.bar { display: inline-block; height: .8em; background: #b9c4d3; vertical-align: middle } .bar.tuned { background: #2166ac }
+.faster { color: #116329 } .slower { color: #a40e26 } .quiet { color: #6a7683 } code { font-size: .88em } td.n, td:first-child code { white-space: nowrap }
+table.map td { width: 4.2em; text-align: center; border: 2px solid #fff; padding: .35em } table.map th { padding: .35em .6em; text-align: right }
+table.map td.default { outline: 2px dashed #1a1f26; outline-offset: -3px } table.map td.won { outline: 3px solid #1a1f26; outline-offset: -4px }
+"""
+
+
+def seconds(value):
+    for unit, scale in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        if value * scale >= 1:
+            break
+    return f"{value * scale:.3g} {unit}"
+
+
+def rate(record):
+    """What it does in a second; of the operations where the artifact states enough of them, else of the bytes."""
+    flops, moved = record.get("flops_per_s"), record.get("bytes_per_s")
+    if flops and (not moved or flops > 4 * moved):
+        return f"{flops * 1e-9:.4g} GFLOP/s"
+    return f"{moved * 1e-9:.3g} GB/s" if moved else ""
+
+
+def fields(config):
+    """{"block": "[32, 64, 1]", ...} of the text of a config."""
+    return dict(re.findall(r"(\w+) = (\[[^\]]*\]|\"[^\"]*\"|\w+)", config or ""))
+
+
+def changes(record):
+    """What a config has that the default does not."""
+    ours, default = fields(record["config"]), fields(record["tuning"]["default"])
+    return ", ".join(f"{k} {default.get(k, '–')} → {v}" for k, v in ours.items() if v != default.get(k)) or "the same"
+
+
+def by_problem(records):
+    """{name: its records}, the default first; a later record of a candidate replaces an earlier one."""
+    found = {}
+    for r in records:
+        found.setdefault(r["problem"]["name"], {})[r["candidate"]] = r
+    return {name: sorted(of.values(), key=lambda r: r["config"] != "default") for name, of in sorted(found.items())}
+
+
+def winner(of):
+    """The fastest that is right; the default where none is faster beyond the noise."""
+    right = [r for r in of if r["verdict"] == "ok" and "ratio" in r]
+    if not right:
+        return None
+    fastest = max(right, key=lambda r: (r["ratio"], r["config"] == "default"))
+    default = next((r for r in right if r["config"] == "default"), None)
+    return fastest if default is None or best.standing(fastest) == "faster" else default
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def table(head, rows, kind=""):
+    """Rows of cells; a cell that begins with "#" is a number and stands right; text is HTML already."""
+    def cell(tag, text):
+        number = text.startswith("#")
+        return f"<{tag}{' class=n' if number else ''}>{text[1:] if number else text}</{tag}>"
+
+    lines = [f"<table{' class=' + kind if kind else ''}>", "<tr>" + "".join(cell("th", h) for h in head) + "</tr>"]
+    lines += ["<tr>" + "".join(cell("td", c) for c in row) + "</tr>" for row in rows]
+    return "\n".join(lines + ["</table>"])
+
+
+def bar(share, kind=""):
+    return f'<span class="bar {kind}" style="width:{max(1, round(120 * min(share, 1)))}px"></span>'
+
+
+def describe(records):
+    """Where the figures come from."""
+    rows = []
+    for what, of in (("device", lambda r: f"{r['device']}, {r['driver']}"), ("UUID", lambda r: r["uuid"] or "(the driver does not say)"),
+                     ("host", lambda r: r["host"]), ("target", lambda r: r["target"]),
+                     ("compiler", lambda r: f"{r['compiler']['version']} ({r['compiler']['sha256'][:12]})")):
+        rows.append([what, "<br>".join(escape(x) for x in sorted({of(r) for r in records}))])
+    times = sorted(r["time"] for r in records)
+    return table(["", ""], rows + [["measured", f"{times[0]} to {times[-1]}"]])
+
+
+def verdicts(records):
+    counts = {}
+    for r in records:
+        counts[r["verdict"]] = counts.get(r["verdict"], 0) + 1
+    meanings = {"ok": "right, and timed", "mismatch": "wrong results", "crash": "ended the process", "timeout": "gave no sign of life",
+                "error": "refused by the runtime", "not compiled": "refused by the compiler, which says why",
+                "not for this device": "of a program that this device does not run"}
+    lines = [[escape(k), f"#{v}", meanings.get(k, "")] for k, v in sorted(counts.items())]
+    bad = [r for r in records if r["verdict"] in ("mismatch", "crash", "timeout", "error")]
+    text = table(["verdict", "#candidates", ""], lines)
+    if bad:
+        text += "<p>These were wrong or failed, and are no candidates for the database:</p>" + table(
+            ["problem", "verdict", "what happened", "config"],
+            [[escape(r["problem"]["name"]), escape(r["verdict"]), escape(r.get("error", "")), f"<code>{escape(r['config'])}</code>"]
+             for r in bad[:50]])
+    return text
+
+
+def tuned_table(problems):
+    rows = []
+    for name, of in problems.items():
+        won, default = winner(of), next((r for r in of if r["config"] == "default" and "median_s" in r), None)
+        if not won or not default:
+            continue
+        slowest = max(default["median_s"], won["median_s"])
+        faster = won is not default
+        rows.append([f"<code>{escape(name)}</code>", f"#{seconds(default['median_s'])}<br>{seconds(won['median_s'])}",
+                     bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
+                     f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
+                     f"#{escape(rate(won))}", f"#{won['spread']:.0%}",
+                     f"{escape(changes(won))}" if faster and won["kernel"] else '<span class="quiet">the default stands</span>'])
+    return table(["problem", "#default<br>tuned", "median time", "#speedup", "#tuned does", "#spread", "tuned config: what differs"], rows)
+
+
+def block_of(record, of):
+    """Tile sizes of a record; of the default's, what the compiler chose."""
+    config = record["config"] if record["config"] != "default" else next((r["tuning"]["default"] for r in of if r["tuning"]), "")
+    return [int(x) for x in re.findall(r"\d+", fields(config).get("block", ""))]
+
+
+def map_of(of):
+    """(rows, columns, {(row, column): speedup}, numbers of the loops) of the first two tile sizes; None where there is no plane."""
+    cells, blocks = {}, []
+    for r in of:
+        block = block_of(r, of)
+        if len(block) >= 2 and r["verdict"] == "ok" and "ratio" in r:
+            blocks.append((block, r["ratio"]))
+    varying = [i for i in range(min((len(b) for b, _ in blocks), default=0)) if len({b[i] for b, _ in blocks}) > 1][:2]
+    if len(varying) < 2:
+        return None
+    for block, ratio in blocks:
+        place = tuple(block[i] for i in varying)
+        cells[place] = max(ratio, cells.get(place, 0))
+    return sorted({c[0] for c in cells}), sorted({c[1] for c in cells}), cells, varying
+
+
+def colour(ratio):
+    """Blue is faster than the default, red slower, white the same."""
+    strength = max(-1.0, min(1.0, math.log2(max(ratio, 1e-3))))
+    towards = (33, 102, 172) if strength > 0 else (178, 24, 43)
+    mixed = [round(255 + (t - 255) * abs(strength) * 0.8) for t in towards]
+    return f"background:rgb({mixed[0]},{mixed[1]},{mixed[2]});color:{'#fff' if abs(strength) > 0.7 else '#1a1f26'}"
+
+
+def maps(problems):
+    """Heat maps as tables."""
+    parts = []
+    for name, of in sorted(problems.items(), key=lambda item: -len(item[1]))[:MAPS]:
+        found = map_of(of)
+        if not found:
+            continue
+        rows, columns, cells, loops = found
+        places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
+        marks = {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
+        lines = [f"<h3><code>{escape(name)}</code></h3>", '<table class="map">',
+                 f"<tr><th>loop {loops[0]} ↓ &nbsp; loop {loops[1]} →</th>" + "".join(f"<th>{c}</th>" for c in columns) + "</tr>"]
+        for row in rows:
+            shown = "".join(f'<td class="{marks.get((row, c), "")}" style="{colour(cells[row, c])}">{cells[row, c]:.2f}×</td>'
+                            if (row, c) in cells else "<td></td>" for c in columns)
+            lines.append(f"<tr><th>{row}</th>{shown}</tr>")
+        parts.append("\n".join(lines + ["</table>"]))
+    return "\n".join(parts)
+
+
+def peers_table(lines):
+    """Of lines that perf/bench/run.py wrote: others on the same inputs, by turns."""
+    rows = [[f"<code>{escape(line['problem']['function'])}</code>", f"#{seconds(line['median_s'])}", escape(name),
+             f"#{seconds(peer['median_s'])}", f'#<span class="{"faster" if peer["ratio"] >= 1 else "slower"}">{peer["ratio"]:.2f}×</span>',
+             bar(min(peer["ratio"], 2) / 2, "tuned")]
+            for line in lines for name, peer in sorted(line.get("peers", {}).items()) if "ratio" in peer]
+    return table(["problem", "#ours", "peer", "#peer's", "#ours is faster by", ""], rows) if rows else ""
+
+
+def history(problems, before):
+    """What the same problems took in earlier results; worse beyond both spreads is marked."""
+    rows, worse = [], 0
+    for name, of in problems.items():
+        now, then = winner(of), winner(before.get(name, []))
+        if not now or not then:
+            continue
+        change = now["median_s"] / then["median_s"]
+        beyond = max(now["spread"], then["spread"]) / 2
+        mark = "slower" if change > max(REGRESSION, 1 + beyond) else "faster" if change < min(1 / REGRESSION, 1 - beyond) else "quiet"
+        worse += mark == "slower"
+        rows.append([f"<code>{escape(name)}</code>", f"#{seconds(then['median_s'])}", f"#{seconds(now['median_s'])}",
+                     f'#<span class="{mark}">{change - 1:+.0%}</span>',
+                     f'<span class="{mark}">{ {"slower": "regression", "faster": "faster", "quiet": "within the noise"}[mark]}</span>',
+                     "another config" if now["config"] != then["config"] else ""])
+    return table(["problem", "#before", "#now", "#time", "", ""], rows), worse
+
+
+def page(records, bench, before):
+    problems = by_problem(records)
+    won = [(winner(of), of) for of in problems.values()]
+    faster = sum(w is not None and w["config"] != "default" for w, _ in won)
+    parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Sweep</title><style>{STYLE}</style>",
+             f"<h1>Sweep of {len(problems)} problems, {len(records)} candidates</h1>",
+             f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler chooses by itself, by more "
+             f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired measurements). For the others the "
+             "default stands.</p>", describe(records), "<h2>Tuned beside default</h2>",
+             "<p>Median time of a call, inputs in the cache where they fit; the shorter bar is the faster one. Speedup is the median over "
+             "pairs that were measured right after each other, so it need not be the quotient of the two times. Spread is (90th − 10th "
+             "percentile) / median of the tuned one's times.</p>", tuned_table(problems)]
+    shown = maps(problems)
+    if shown:
+        parts += ["<h2>How the configs compare</h2>",
+                  "<p>Each cell is the fastest config whose block (what one thread block, workgroup or CPU task computes) has these sizes "
+                  "along two loops of the kernel, as speedup over the default: above 1, blue, is faster. The default's cell has a dashed "
+                  "frame, the chosen one's a solid frame. Empty cells were not measured: such configs do not fit, or were not among the "
+                  "candidates. Configs that dropped out early have few samples.</p>", shown]
+    compared = peers_table(bench)
+    parts += ["<h2>Beside others</h2>", compared or "<p class=quiet>No results with peers were given (<code>perf/bench/run.py</code> writes them).</p>"]
+    if before is not None:
+        rows, worse = history(problems, by_problem(before))
+        parts += ["<h2>Since the earlier results</h2>", f"<p>{worse} regressions. A time counts as changed if it differs by more than "
+                  f"{REGRESSION - 1:.0%} and by more than half the larger spread.</p>", rows]
+    parts += ["<h2>Verdicts</h2>", verdicts(records)]
+    return "\n".join(parts) + "\n</html>\n"
+
+
+def pictures(problems, folder):
+    """The same as PNGs; the names of those that were written."""
+    try:
+        import matplotlib
+    except ImportError:
+        return []
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows = [(name, winner(of)) for name, of in problems.items()]
+    rows = [(name, w) for name, w in rows if w][::-1]
+    written = []
+    if rows:
+        figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.35 * len(rows)))
+        axes.barh([n for n, _ in rows], [w["ratio"] for _, w in rows], color=["#2166ac" if w["config"] != "default" else "#b9c4d3" for _, w in rows])
+        axes.axvline(1, color="#1a1f26", linewidth=1)
+        axes.set_xlabel("speedup of the tuned config over the default (grey: the default stands)")
+        figure.tight_layout()
+        figure.savefig(folder / "tuned.png", dpi=110)
+        pyplot.close(figure)
+        written.append("tuned.png")
+    for name, of in sorted(problems.items(), key=lambda item: -len(item[1]))[:MAPS]:
+        found = map_of(of)
+        if not found:
+            continue
+        ys, xs, cells, loops = found
+        data = [[math.log2(cells[y, x]) if (y, x) in cells else math.nan for x in xs] for y in ys]
+        figure, axes = pyplot.subplots(figsize=(1.8 + 0.8 * len(xs), 1.6 + 0.5 * len(ys)))
+        axes.imshow(data, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
+        axes.set_xticks(range(len(xs)), xs)
+        axes.set_yticks(range(len(ys)), ys)
+        axes.set(xlabel=f"block along loop {loops[1]}", ylabel=f"block along loop {loops[0]}", title=f"{name}\nspeedup over the default")
+        for (y, x), ratio in cells.items():
+            axes.text(xs.index(x), ys.index(y), f"{ratio:.2f}", ha="center", va="center", fontsize=8)
+        figure.tight_layout()
+        figure.savefig(folder / f"space-{name}.png", dpi=110)
+        pyplot.close(figure)
+        written.append(f"space-{name}.png")
+    return written
+
+
+def write_report(paths, folder, before=()):
+    lines = [record for path in paths for record in journal.read_records(path)]
+    records = [r for r in lines if "candidate" in r]
+    if not records:
+        raise ValueError(f"no results of a sweep in {', '.join(map(str, paths))}")
+    earlier = [r for path in before for r in journal.read_records(path) if "candidate" in r] if before else None
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.html").write_text(page(records, [r for r in lines if "peers" in r], earlier), encoding="utf-8")
+    written = pictures(by_problem(records), folder)
+    print(f"{folder}/index.html" + (f", {len(written)} pictures" if written else "; no pictures, matplotlib is not installed"))
+    return 0

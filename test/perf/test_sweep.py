@@ -6,6 +6,7 @@
 """
 
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -264,8 +265,6 @@ class Parts(unittest.TestCase):
         self.assertEqual(server.started, 4)
 
     def test_lost_tasks_are_given_again(self):
-        import concurrent.futures
-
         class Lossy(concurrent.futures.ThreadPoolExecutor):
             lost = 0
 

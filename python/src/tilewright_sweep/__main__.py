@@ -6,4 +6,6 @@ import sys
 
 from tilewright_sweep.cli import main
 
-sys.exit(main())
+# Workers of an executor import this, too, under another name.
+if __name__ == "__main__":
+    sys.exit(main())

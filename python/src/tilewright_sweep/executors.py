@@ -3,7 +3,7 @@
 """Where tasks run: any concurrent.futures.Executor.
 
     local[:N]       threads of this process, each with a compiler of its own (the number of processors)
-    mpi             mpi4py.futures; started as  mpiexec -n 9 python -m mpi4py.futures -m tilewright_sweep …
+    mpi             mpi4py.futures; started as  mpiexec -n 9 python3 -m mpi4py.futures $(which tilewright-sweep) …
     dask:ADDRESS    the workers of a Dask scheduler
     slurm[:ARGS]    jobs by submitit; ARGS as partition=gpu,timeout_min=60
 

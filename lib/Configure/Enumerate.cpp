@@ -147,6 +147,8 @@ static Schedule fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
       most = std::min(most, info.split->unit);
     else if (isDynamic(info, loop))
       most = std::min(most, kDynamicTile);
+    if (info.classes[info.getClasses(info.getRoot())[loop]].sequential)
+      most = 1;
     if (loop == loops.front())
       most = std::min(most, cap);
     schedule.block[loop] = std::min(most, left);

@@ -131,6 +131,8 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
             own = position == 0 || loop == *transposed
                       ? std::min(lanes, rowsOfTile)
                       : 1;
+          if (info.classes[classes[loop]].sequential)
+            own = 1;
           thread[loop] = std::min(own, extent);
           block[loop] = thread[loop];
           if (info.classes[classes[loop]].parallel)

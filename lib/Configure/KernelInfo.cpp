@@ -449,9 +449,12 @@ static LogicalResult buildClasses(KernelInfo &info) {
     if (iterator == utils::IteratorType::parallel)
       info.classes[info.getClasses(info.root)[loop]].parallel = true;
   for (linalg::LinalgOp op : info.ops) {
+    bool isSequential = isSequentialReduction(op);
     for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
-      if (iterator != utils::IteratorType::parallel)
+      if (iterator != utils::IteratorType::parallel) {
         info.classes[info.getClasses(op)[loop]].parallel = false;
+        info.classes[info.getClasses(op)[loop]].sequential |= isSequential;
+      }
     auto contraction = matchContraction(op);
     if (contraction && info.strategy != Strategy::SkinnyContraction)
       for (ArrayRef<unsigned> loops :

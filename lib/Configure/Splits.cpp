@@ -37,6 +37,10 @@ SmallVector<Operation *> tilewright::matchCombiners(linalg::LinalgOp op) {
   return combiners;
 }
 
+bool tilewright::isSequentialReduction(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() && matchCombiners(op).empty();
+}
+
 /// The loop along contiguous memory of the input with the most dims.
 static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
   std::optional<unsigned> loop;

@@ -192,6 +192,12 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     int64_t extent = loopClass.extent;
     bool isStatic = !ShapedType::isDynamic(extent);
     tile.step = known[number] ? steps[number] : sequentialStep;
+    if (loopClass.sequential && !known[number])
+      tile.step = 1;
+    if (loopClass.sequential && tile.step != 1)
+      return fail("'block' has " + Twine(tile.step) +
+                  " for a loop that is reduced by a body of its own, whose terms "
+                  "are taken one by one; make it 1");
     bool isSplit = info.split && info.split->reduced == number;
     if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);

@@ -6,6 +6,7 @@
 #include "tilewright/Dispatch/Groups.h"
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/TileFusion.h"
 
 using namespace mlir;
@@ -208,6 +209,12 @@ static bool kindsAllow(const Group &group, linalg::LinalgOp op,
   unsigned allParallel = group.reduced.size() - allReduced;
   if (kind == GroupKind::Contraction)
     return false;
+  // What goes term by term would hold up the others.
+  if (isSequentialReduction(op) && group.kind != GroupKind::Elementwise)
+    return false;
+  if (kind == GroupKind::Reduction &&
+      llvm::any_of(group.ops, isSequentialReduction))
+    return false;
   switch (group.kind) {
   case GroupKind::Elementwise:
     // A full reduction is the work of few blocks; what others read of its
@@ -293,6 +300,11 @@ static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
   // Two reductions share a kernel only over the same loops.
   bool baseReduces = llvm::is_contained(base.reduced, true);
   bool otherReduces = llvm::is_contained(other.reduced, true);
+  if (baseReduces && otherReduces &&
+      (llvm::any_of(base.ops, isSequentialReduction) ||
+       llvm::any_of(other.ops, isSequentialReduction) ||
+       isSequentialReduction(op)))
+    return false;
   if (baseReduces && otherReduces)
     for (auto [theirs, mine] : llvm::enumerate(toBase))
       if (other.reduced[theirs] != base.reduced[*mine])

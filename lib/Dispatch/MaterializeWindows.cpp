@@ -60,8 +60,9 @@ static linalg::LinalgOp soleProducer(Value value, Operation *user,
   auto result = dyn_cast<OpResult>(value);
   auto op = result ? dyn_cast<linalg::LinalgOp>(result.getOwner())
                    : linalg::LinalgOp();
+  // What its body reads may lie in the memory that it would write.
   if (!op || !op.hasPureTensorSemantics() || !result.hasOneUse() ||
-      op->getBlock() != user->getBlock())
+      op->getBlock() != user->getBlock() || gathers(op))
     return {};
   init = op.getDpsInitOperand(result.getResultNumber());
   return op;

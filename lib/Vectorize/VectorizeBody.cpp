@@ -11,6 +11,7 @@
 //     %t = tensor.extract %table[%i]            -> vector.gather
 
 #include "Vectorizer.h"
+#include "tilewright/Configure/Splits.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -185,7 +186,7 @@ LogicalResult Vectorizer::vectorizeBody(OpState &state) {
   for (Operation &op : body->without_terminator()) {
     // Combinations are written by `reduce`.
     bool combines = false;
-    if (state.op.getNumReductionLoops())
+    if (state.op.getNumReductionLoops() && !isSequentialReduction(state.op))
       for (unsigned i = 0, e = state.op.getNumDpsInits(); i < e; ++i)
         combines |= matchCombiner(state.op, i).op == &op;
     if (!combines && failed(vectorizeBodyOp(state, op)))

@@ -18,6 +18,7 @@
 
 #include "Vectorizer.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/Splits.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -477,9 +478,21 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
   return reorder(state, sum, left, kept);
 }
 
+/// True where every reduction loop of `op` takes one step at a time.
+static bool takesTermByTerm(linalg::LinalgOp op, ArrayRef<int64_t> extents) {
+  return llvm::all_of(
+      llvm::zip_equal(op.getIteratorTypesArray(), extents), [](auto loop) {
+        auto [type, extent] = loop;
+        return type == utils::IteratorType::parallel || extent <= 1;
+      });
+}
+
 LogicalResult Vectorizer::visitGeneric(OpState &state) {
   linalg::LinalgOp op = state.op;
-  bool reduction = op.getNumReductionLoops() != 0;
+  // Term by term, what is reduced is a value of the body like any other.
+  bool reduction =
+      op.getNumReductionLoops() &&
+      !(isSequentialReduction(op) && takesTermByTerm(op, state.extents));
   for (OpOperand &operand : op->getOpOperands()) {
     if ((reduction && op.isDpsInit(&operand)) ||
         !op.payloadUsesValueFromOperand(&operand))

@@ -45,6 +45,8 @@ struct LoopClass {
   bool parallel = false;
   /// It is a loop of a contraction and not a batch loop of all of them.
   bool contracted = false;
+  /// Steps of one element: an op reduces it by a body of its own.
+  bool sequential = false;
   /// Parts that the loop is cut into; a block runs over one of them.
   int64_t parts = 1;
   /// What decisions assume of a dynamic extent.

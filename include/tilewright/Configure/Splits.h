@@ -66,6 +66,10 @@ std::optional<GuardedSplit> chooseGuardedSplit(mlir::linalg::LinalgOp op,
 llvm::SmallVector<mlir::Operation *>
 matchCombiners(mlir::linalg::LinalgOp op);
 
+/// True if `op` reduces by a body of its own, of any number of results (the
+/// largest element and where it is): terms are taken one after another.
+bool isSequentialReduction(mlir::linalg::LinalgOp op);
+
 } // namespace tilewright
 
 #endif

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elements at computed coordinates, tensor ops that structured ops say, and bodies
 as front ends write them: gathers, packing, reshapes by a tensor, branches, maps
-with constants, arithmetic on floats of 8 bits.
+with constants, arithmetic on floats of 8 bits, reductions of several results.
 """
 
 import numpy as np
 
 from data import BF16, E4M3, E5M2, ElementType, F16, F32, I8, I32, I64, integers, uniform
-from functions import EXACT, Function
+from functions import BOUNDED, EXACT, Function
 
 BIT = ElementType("i1", 1)
 SMALL = integers(-9, 9)
@@ -231,7 +231,58 @@ def float8(element, op, numpy):
     return f
 
 
+def argmax(element, layout, dynamic, scaled=False):
+    """The largest element and where it is, the first of several; scaled: of what is computed first."""
+    dims, loops, kept = {"rows": ({"m": 21, "n": 37}, "mn", "m"), "columns": ({"m": 21, "n": 37}, "mn", "n"),
+                         "all": ({"n": 101}, "n", ""), "middle": ({"a": 3, "m": 9, "n": 20}, "amn", "an")}[layout]
+    f = Function("combiner", element.name, f"argmax.{layout}" + (".scaled" if scaled else ""), dims, dynamic)
+    reduced = next(d for d in loops if d not in kept)
+    x = f.arg(element, loops)
+    y = f.raw(f"arith.addf {x.name}, {x.name} : {f.value_type(x)}", element, loops) if scaled else x
+    lowest = -np.inf if element.is_float else -(1 << (element.bits - 1))
+    compare, larger = ("cmpf ogt,", "maximumf") if element.is_float else ("cmpi sgt,", "maxsi")
+
+    def body(lines, v, best, at):
+        lines += [f"%j = linalg.index {loops.index(reduced)} : index", "%k = arith.index_cast %j : index to i64",
+                  f"%g = arith.{compare} {v}, {best} : {element.name}",
+                  f"%s = arith.{larger} {v}, {best} : {element.name}",
+                  f"%q = arith.select %g, %k, {at} : i64"]
+        return ["%s", "%q"]
+
+    outs = [f.filled(element, kept, lowest), f.filled(I64, kept, 0)]
+    f.ret(*f.generic(loops, [y], outs, body, reduce=reduced))
+    axis = loops.index(reduced)
+    more = [{"m": 1, "n": 1}, {"m": 130, "n": 3}, {"m": 0, "n": 5}] if layout == "rows" else []
+    for sizes in [{}, *(more if dynamic else [])]:
+        f.case("x".join(str({**dims, **sizes}[d]) for d in loops), sizes, integers(-4, 4), EXACT,
+               lambda x: [(2 if scaled else 1) * x.max(axis=axis), x.argmax(axis=axis)])
+    return f
+
+
+def log_sum_exp():
+    """The maximum and the sum of exponentials below it, in one pass."""
+    f = Function("combiner", "f32", "log_sum_exp", {"m": 21, "n": 37}, True)
+    x = f.arg(F32, "mn")
+
+    def body(lines, v, top, total):
+        lines += [f"%n = arith.maximumf {v}, {top} : f32", f"%d = arith.subf {top}, %n : f32", "%e = math.exp %d : f32",
+                  f"%t = arith.mulf {total}, %e : f32", f"%u = arith.subf {v}, %n : f32", "%w = math.exp %u : f32",
+                  "%s = arith.addf %t, %w : f32"]
+        return ["%n", "%s"]
+
+    f.ret(*f.generic("mn", [x], [f.filled(F32, "m", -np.inf), f.zeros(F32, "m")], body, reduce="n"))
+    f.case("21x37", {}, uniform(-4, 4), BOUNDED)
+    return f
+
+
 def functions():
+    for layout in ("rows", "columns", "all", "middle"):
+        yield argmax(F32, layout, layout == "rows")
+    yield argmax(I32, "rows", False)
+    yield argmax(I8, "columns", True)
+    yield argmax(F16, "rows", False)
+    yield argmax(F32, "rows", False, scaled=True)
+    yield log_sum_exp()
     for element in (F32, F16, BF16, I8, BIT):
         yield embedding(element, I64, True)
     yield embedding(F32, I32, False)

@@ -136,6 +136,20 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
   return success();
 }
 
+/// Says why a CPU reads the operands of a contraction where they are, again for each
+/// row of register tiles.
+static void explainPanels(const KernelInfo &info, TargetAttr target,
+                          SmallVectorImpl<std::string> &explain) {
+  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (target.getFact("subgroup", 1) > 1 || !config.getPromote().empty() ||
+      info.strategy != Strategy::SimtContraction)
+    return;
+  std::string reason;
+  if (canPack(info, reason))
+    reason = "this config was pinned or ranks first";
+  explain.push_back("operands are not packed into panels: " + reason);
+}
+
 /// Says how many blocks share a reduction, or why one block does what many
 /// could share.
 static void explainGrid(const KernelInfo &info, StringRef whole,
@@ -304,6 +318,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explain.front() = explainStrategy(*info, config.getStrategy());
   if (failed(checkMatrixUnit(*info, config, target, explain)))
     return failure();
+  explainPanels(*info, target, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
 

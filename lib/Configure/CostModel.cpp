@@ -293,7 +293,56 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
          std::max(busy, 1e-3);
 }
 
-static double estimateCpu(const KernelInfo &info, const TilePlan &plan) {
+/// What packing costs a contraction, in multiply-adds of one lane; without it, what
+/// reading the second operand again and again from caches further away does.
+static double operandCost(const KernelInfo &info, const TilePlan &plan,
+                          TargetAttr target) {
+  std::optional<Contraction> product = matchContraction(info.getRoot());
+  if (!product)
+    return 0;
+  /// To move an element: a row of a tile is one load and one store.
+  constexpr double kMove = 6;
+  /// More per multiply-add where a column of tiles leaves the first-level cache, where
+  /// the operand leaves the second-level cache.
+  constexpr double kBeyondFirst = 0.15, kBeyondSecond = 1;
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  auto count = [&](ArrayRef<unsigned> loops, auto &&size) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *= size(info.classes[classes[loop]], plan.classes[classes[loop]]);
+    return result;
+  };
+  auto extent = [](const LoopClass &loopClass, const ClassTile &) {
+    return double(nominalExtent(loopClass));
+  };
+  auto blocks = [](const LoopClass &loopClass, const ClassTile &tile) {
+    return double(llvm::divideCeil(nominalExtent(loopClass), tile.step));
+  };
+  double batch = count(product->batch, extent), m = count(product->m, extent),
+         n = count(product->n, extent), k = count(product->k, extent);
+  if (plan.panels)
+    return kMove * batch * k *
+           (m * count(product->n, blocks) + n * count(product->m, blocks));
+  auto inner = [](const LoopClass &, const ClassTile &tile) {
+    return double(tile.inner);
+  };
+  double bytes = bytesPerElement(info.getRoot()->getOperand(product->b).getType());
+  double column = k * count(product->n, inner) * bytes, operand = k * n * bytes;
+  double more = operand > target.getFact("l2_bytes", 256 * 1024)  ? kBeyondSecond
+                : column > target.getFact("l1_bytes", 32 * 1024) ? kBeyondFirst
+                                                                 : 0;
+  // Columns that are not contiguous are gathered for each row of tiles.
+  AffineMap map = info.getRoot().getMatchingIndexingMap(
+      &info.getRoot()->getOpOperand(product->b));
+  if (llvm::is_contained(product->k, map.getDimPosition(map.getNumResults() - 1)))
+    more += kBeyondSecond;
+  // A row of tiles reads each column once, which the first of them has to.
+  double again = std::max(0.0, 1 - count(product->m, inner) / m);
+  return more * again * batch * m * n * k;
+}
+
+static double estimateCpu(const KernelInfo &info, const TilePlan &plan,
+                          TargetAttr target) {
   Counts counts = count(info, plan);
   // Elements are computed by register tiles; a partial one costs a whole one,
   // a small one does not pay for its loop.
@@ -304,7 +353,10 @@ static double estimateCpu(const KernelInfo &info, const TilePlan &plan) {
     elements *= tile.inner;
   }
   double work = padded * (elements + 16) / elements;
-  double threads = 16, grain = std::ceil(counts.blocks / threads) * threads;
+  // Packed blocks are large: fewer threads have to do.
+  double threads = plan.panels ? 4 : 16;
+  double grain = std::ceil(counts.blocks / threads) * threads;
+  work += operandCost(info, plan, target);
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
 }
 
@@ -351,7 +403,7 @@ double tilewright::estimateTime(const KernelInfo &info,
                                 LoweringConfigAttr config, const TilePlan &plan,
                                 TargetAttr target) {
   if (plan.subgroup <= 1)
-    return estimateCpu(info, plan);
+    return estimateCpu(info, plan, target);
 
   Counts counts = count(info, plan);
   double perProcessor = std::max<double>(

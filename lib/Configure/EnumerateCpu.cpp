@@ -4,9 +4,12 @@
 // Schedules for CPUs: a block is what one task of the thread pool computes, a
 // register tile (`thread`) is what its inner loops keep in vector registers.
 //
-//   contraction, AVX-512:  block = [64, 128, 1], thread = [8, 32, 1]
-//   row reduction, AVX2:   block = [32, 32],     thread = [2, 32]
+//   contraction, AVX-512:  block = [256, 256, 256], thread = [8, 32, 8], promote = [0, 1]
+//   read in place:         block = [64, 128, 1],    thread = [8, 32, 1]
+//   row reduction, AVX2:   block = [32, 32],        thread = [2, 32]
 //
+// Operands that are promoted are packed into panels, a chunk of the sum at a time: then
+// `block` has the length of the chunk and `thread` that of the inner loop's step.
 // Sequential loops have no register tile of their own: their block entry is the
 // step.
 
@@ -47,6 +50,55 @@ static LoweringConfigAttr makeConfig(const KernelInfo &info,
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                  block, {}, thread, 1, {}, {},
                                  info.getSplits(), /*raster=*/1);
+}
+
+/// The smallest multiple of `unit` that covers `extent` in as few pieces as pieces of
+/// `most` would.
+static int64_t evenPiece(int64_t extent, int64_t most, int64_t unit) {
+  int64_t count = llvm::divideCeil(extent, most);
+  return llvm::alignTo(llvm::divideCeil(extent, count), unit);
+}
+
+/// Both operands packed. The panel of rows has half of the first-level cache, that of
+/// columns at most half of the second-level cache, with what a block has of the result
+/// beside it.
+static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
+                      int64_t registers, std::vector<LoweringConfigAttr> &configs) {
+  std::string reason;
+  if (!canPack(info, reason))
+    return;
+  Contraction contraction = *matchContraction(info.getRoot());
+  unsigned m = contraction.m.back(), n = contraction.n.back(),
+           k = contraction.k.back();
+  constexpr int64_t kStep = 8, kSmallestSum = 32;
+  int64_t rowsMost = nominalExtent(info, m), columnsMost = nominalExtent(info, n),
+          sum = nominalExtent(info, k);
+  int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  if (sum < kSmallestSum || columnsMost < lanes)
+    return;
+  SmallVector<int64_t> promote{contraction.a, contraction.b};
+  llvm::sort(promote);
+  int64_t rowsFull = registers >= 32 ? 8 : 6;
+  for (int64_t rows : {rowsFull, rowsFull / 2})
+    for (int64_t vectors : {2, 1})
+      for (int64_t side : {256, 128, 64, 32}) {
+        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
+        SmallVector<int64_t> thread(block);
+        thread[m] = std::min(rows, rowsMost);
+        thread[n] = vectors * lanes;
+        thread[k] = kStep;
+        block[m] = evenPiece(rowsMost, std::max(side, thread[m]), thread[m]);
+        block[n] = evenPiece(columnsMost, std::max(side, thread[n]), thread[n]);
+        int64_t chunk = std::min(
+            target.getFact("l1_bytes", 32 * 1024) / 2 / (rows * bytes),
+            target.getFact("l2_bytes", 256 * 1024) / 4 / (block[n] * bytes));
+        block[k] = evenPiece(sum, std::max(chunk, kStep), kStep);
+        auto config = LoweringConfigAttr::get(
+            info.getRoot()->getContext(), info.strategy, block, {}, thread, 1,
+            promote, {}, info.getSplits(), /*raster=*/1);
+        if (!llvm::is_contained(configs, config))
+          configs.push_back(config);
+      }
 }
 
 static std::vector<LoweringConfigAttr>
@@ -98,8 +150,11 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   int64_t lanes = std::max<int64_t>(
       1, target.getFact("vector_bytes", 32) / computedBytes(info));
   int64_t registers = target.getFact("registers", 16);
-  if (info.strategy == Strategy::SimtContraction)
-    return enumerateContractionCpu(info, lanes, registers);
+  if (info.strategy == Strategy::SimtContraction) {
+    auto configs = enumerateContractionCpu(info, lanes, registers);
+    addPacked(info, target, lanes, registers, configs);
+    return configs;
+  }
 
   std::vector<LoweringConfigAttr> configs;
   SmallVector<unsigned> loops = loopsFromInnermost(info);

@@ -20,20 +20,6 @@ static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
   return loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
 }
 
-/// CPUs have no shared memory, warps or tile order.
-static LogicalResult checkCpu(LoweringConfigAttr config, std::string &reason) {
-  bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
-  StringRef field = hasWarps                       ? "warps"
-                    : config.getStages() != 1      ? "stages"
-                    : !config.getPromote().empty() ? "promote"
-                    : config.getRaster() != 1      ? "raster"
-                                                   : "";
-  if (field.empty())
-    return success();
-  reason = "'" + field.str() + "' is for GPUs; leave it out";
-  return failure();
-}
-
 static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr config,
                                   std::string &reason) {
   if (config.getPromote().empty())
@@ -61,6 +47,43 @@ static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr con
     seen.push_back(number);
   }
   return success();
+}
+
+/// On CPUs both operands of a contraction are packed into panels, or none.
+static LogicalResult checkPacked(const KernelInfo &info, LoweringConfigAttr config,
+                                 std::string &reason) {
+  if (config.getPromote().empty())
+    return success();
+  if (failed(checkPromote(info, config, reason)))
+    return failure();
+  if (config.getPromote().size() != 2) {
+    reason = "a CPU packs both operands of a contraction or none; 'promote' has one";
+    return failure();
+  }
+  unsigned k = matchContraction(info.getRoot())->k.front();
+  int64_t step = k < config.getThread().size() ? config.getThread()[k] : 0;
+  int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
+  if (step <= 0 || chunk % step) {
+    reason = "a chunk of the sum has " + std::to_string(chunk) +
+             " elements ('block'), which is no multiple of the " +
+             std::to_string(step) + " of a step ('thread')";
+    return failure();
+  }
+  return success();
+}
+
+/// CPUs have no warps, stages or tile order.
+static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
+                              std::string &reason) {
+  bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
+  StringRef field = hasWarps                       ? "warps"
+                    : config.getStages() != 1      ? "stages"
+                    : config.getRaster() != 1      ? "raster"
+                                                   : "";
+  if (field.empty())
+    return checkPacked(info, config, reason);
+  reason = "'" + field.str() + "' is for GPUs; leave it out";
+  return failure();
 }
 
 static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr config,
@@ -158,7 +181,7 @@ LogicalResult tilewright::isRealized(const KernelInfo &info,
                                      const TilePlan &plan, TargetAttr target,
                                      std::string &reason) {
   if (plan.subgroup <= 1)
-    return checkCpu(config, reason);
+    return checkCpu(info, config, reason);
   if (!config.getThread().empty()) {
     reason = "'thread' is the register tile of CPUs; on GPUs it follows from "
              "'block', 'warps' and the lanes: leave it out";

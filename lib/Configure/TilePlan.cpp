@@ -151,6 +151,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   // The root's loops as configured, then the other classes: a loop that the
   // config does not speak of steps like the root's widest sequential loop.
+  bool packed = !lanes && !config.getPromote().empty() &&
+                info.strategy == Strategy::SimtContraction;
   SmallVector<int64_t> steps(info.classes.size(), 0);
   SmallVector<int64_t> inner(info.classes.size(), 0);
   SmallVector<bool> known(info.classes.size(), false);
@@ -161,6 +163,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     const LoopClass &loopClass = info.classes[number];
     steps[number] = entry(config.getBlock(), loop, 0);
     inner[number] = entry(config.getThread(), loop, 0);
+    // Packed: a chunk of the sum is `block`, a step of the inner loop `thread`.
+    if (packed && !loopClass.parallel)
+      steps[number] = std::max<int64_t>(1, inner[number]);
     known[number] = true;
     if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
       return fail("'block' asks for all of " + describe(info, loop) +
@@ -237,6 +242,10 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       return fail("a tile of the fused loops has more than " + Twine(largest) +
                   " elements");
   }
+  if (packed && !canPack(info, reason))
+    return failure();
+  if (packed)
+    plan.panels = planPanels(info, config, plan);
   return plan;
 }
 
@@ -465,7 +474,7 @@ Footprint tilewright::estimate(const KernelInfo &info,
     products = info.getProducts();
   for (int64_t number : config.getPromote())
     for (linalg::LinalgOp op : products)
-      if (number < op->getNumOperands())
+      if (plan.subgroup > 1 && number < op->getNumOperands())
         footprint.sharedBytes +=
             (op == products.front() ? config.getStages() : 1) *
             slotBytes(info, config, plan, target, op->getOpOperand(number));
@@ -531,6 +540,9 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
     return true;
   };
   Footprint footprint = estimate(info, config, *plan, target);
+  if (plan->panels && over("bytes for packed panels", plan->panels->bytes,
+                           "thread_memory", 0))
+    return failure();
   std::string shared = "bytes of shared memory";
   if (footprint.scratchBytes)
     shared += " (" + std::to_string(footprint.scratchBytes) +

@@ -63,7 +63,10 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   // The whole input is what cpu-reference compiles.
   if (form == KernelForm::None && stage >= Stage::Dispatch)
     return;
-  // CPUs take the block form: vectors are their registers.
+  // CPUs take the block form: vectors are their registers, and operands are promoted
+  // to panels in memory of the thread.
+  if (form == KernelForm::Block && stage == Stage::Promote)
+    return populatePackPipeline(pm);
   if (form == KernelForm::Block && stage >= Stage::Specialize)
     return;
   switch (stage) {

@@ -90,6 +90,11 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   AffineMap tiles = AffineMap::get(0, block.countDims.size(), block.tileCounts,
                                    kernel.getContext());
   kernel->setAttr(kConfigAttr, config);
+  if (plan->panels)
+    kernel->setAttr(kPanelsAttr,
+                    b.getDenseI64ArrayAttr({plan->panels->tiles[0],
+                                            plan->panels->tiles[1],
+                                            plan->panels->steps}));
   kernel->setAttr(kLaunchAttr,
                   LaunchAttr::get(kernel.getContext(), plan->threads,
                                   plan->subgroup, AffineMapAttr::get(tiles),

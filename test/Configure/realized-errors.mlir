@@ -113,6 +113,39 @@ func.func private @WarpsOfBatch(%a: tensor<4x64x64xf32>, %b: tensor<4x64x64xf32>
 
 // -----
 
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 100000}>} {
+func.func private @OnePacked(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{a CPU packs both operands of a contraction or none; 'promote' has one}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 32, 16], thread = [8, 32, 8], promote = [1]>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %m : tensor<64x64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 100000}>} {
+func.func private @PartOfStep(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{a chunk of the sum has 20 elements ('block'), which is no multiple of the 8 of a step ('thread')}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 32, 20], thread = [8, 32, 8], promote = [0, 1]>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %m : tensor<64x64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 4000}>} {
+func.func private @LargePanels(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{needs 6656 bytes for packed panels but cpu has 4000}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [32, 32, 16], thread = [8, 32, 8], promote = [0, 1]>}
+      ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %m : tensor<64x64xf32>
+}
+}
+
+// -----
+
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
 func.func private @StagesOfCpu(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is for GPUs; leave it out}}

@@ -30,10 +30,21 @@ struct ClassTile {
   bool innerLoop = false;
 };
 
+/// Packed operands of a contraction on a CPU.
+struct Panels {
+  /// Register tiles along the own loop of each operand that a block packs.
+  int64_t tiles[2] = {1, 1};
+  /// Steps of the sum in a chunk.
+  int64_t steps = 1;
+  /// Memory of the thread: panels, and accumulators between chunks.
+  int64_t bytes = 0;
+};
+
 struct TilePlan {
   llvm::SmallVector<ClassTile> classes;
   int64_t threads = 1;
   int64_t subgroup = 1;
+  std::optional<Panels> panels;
 
   /// The vector extents of `op`'s loops, in order.
   llvm::SmallVector<int64_t> getVectorSizes(const KernelInfo &info,
@@ -45,6 +56,14 @@ struct TilePlan {
 mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     TargetAttr target, std::string &reason);
+
+/// Whether a CPU can pack the operands of the kernel's contraction; else `reason` says
+/// why it reads them where they are.
+bool canPack(const KernelInfo &info, std::string &reason);
+
+/// What the tiles of `plan` take packed. The kernel can be packed.
+Panels planPanels(const KernelInfo &info, LoweringConfigAttr config,
+                  const TilePlan &plan);
 
 /// What a planned kernel uses of the target's limited resources (estimates).
 struct Footprint {

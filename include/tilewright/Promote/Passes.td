@@ -22,4 +22,20 @@ def PromotePass : Pass<"tilewright-promote", "::mlir::func::FuncOp"> {
       "::mlir::vector::VectorDialect"];
 }
 
+def PackPanelsPass : Pass<"tilewright-pack-panels", "::mlir::func::FuncOp"> {
+  let summary = "copy operands of a CPU's contraction into panels";
+  let description = [{
+    Where the lowering config of a CPU kernel names the operands of its
+    `tilewright.mma` in `promote`: rewrites the loops around it so that, for each
+    chunk of the sum, the operands' tiles are first copied into memory of the
+    thread in the order in which the inner loop reads them. How many tiles and
+    steps a block has says `tilewright.panels` on the kernel, which `tile` writes.
+    Between chunks the accumulators are in memory of the thread.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 #endif

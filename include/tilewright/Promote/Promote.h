@@ -30,12 +30,19 @@ struct SharedTile {
 };
 SharedTile sharedTileOf(MmaOp op, unsigned operand);
 
+/// Packs the operands of a CPU kernel's contraction into panels where its lowering
+/// config promotes them.
+mlir::LogicalResult packPanels(mlir::func::FuncOp kernel);
+
 std::unique_ptr<mlir::Pass> createPromotePass();
+std::unique_ptr<mlir::Pass> createPackPanelsPass();
 void registerPromotePasses();
 
 struct PromoteOptions {};
 void populatePromotePipeline(mlir::OpPassManager &pm,
                              const PromoteOptions &options);
+/// The same stage for CPUs.
+void populatePackPipeline(mlir::OpPassManager &pm);
 
 } // namespace tilewright
 

@@ -22,6 +22,10 @@ namespace tilewright {
 /// loop has one element at a time and is no dim of the vectors.
 inline constexpr llvm::StringLiteral kTileSizesAttr = "tilewright.tile_sizes";
 
+/// On the kernel of a contraction whose operands are packed (`promote` on CPUs): tiles
+/// of the first and second operand that a block packs, and steps of the sum in a chunk.
+inline constexpr llvm::StringLiteral kPanelsAttr = "tilewright.panels";
+
 struct TileOptions {};
 
 /// Tiles one configured kernel; emits an error and fails where it cannot.

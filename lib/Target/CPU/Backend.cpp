@@ -50,6 +50,11 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   number("subgroup", 1);
   number("max_threads", 1);
   number("shared_memory", 0);
+  // What processors of the level have at least, or nearly all of them: caches of a
+  // core, and what a kernel may keep beside its operands.
+  number("l1_bytes", 32 * 1024);
+  number("l2_bytes", chip.hasAvx512() ? 1024 * 1024 : 256 * 1024);
+  number("thread_memory", 1024 * 1024);
   number("registers", chip.hasAvx512() ? 32 : 16);
   number("access_bytes", vectorBytes);
   number("vector_bytes", vectorBytes);

@@ -198,7 +198,7 @@ static void lowerTileId(TileIdOp op) {
 /// Shared memory of one block is memory of one call.
 static LogicalResult lowerAlloc(memref::AllocOp op) {
   // A thread's stack has a few MiB, of which kernels may count on this much.
-  constexpr int64_t kMostBytes = 256 * 1024;
+  constexpr int64_t kMostBytes = 1024 * 1024;
   MemRefType type = op.getType();
   if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat() ||
       type.getNumElements() * type.getElementTypeBitWidth() / 8 > kMostBytes)

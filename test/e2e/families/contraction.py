@@ -104,8 +104,10 @@ def transposed():
             args = ("matmul_transposed", "linalg.matmul", (left, right))
             if a in (F32, F16):
                 yield named(a, c, False, f"{label}_37x53x29", sizes(37, 53, 29), *args, attributes=attributes)
+            chunks = [sizes(21, 70, 333)] if a in (F32, I8) else []  # of packed operands
             yield named(a, c, True, label, sizes(1, 1, 1), *args,
-                        [sizes(9, 9, 9), sizes(64, 96, 33), sizes(1, 5, 70), sizes(4, 4, 0)], attributes=attributes)
+                        [sizes(9, 9, 9), sizes(64, 96, 33), sizes(1, 5, 70), sizes(4, 4, 0)] + chunks,
+                        attributes=attributes)
 
 
 def batched():

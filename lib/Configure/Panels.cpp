@@ -1,0 +1,86 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Packed operands of a contraction on a CPU: which kernels can have them, and what
+// they take. lib/Promote/PackPanels.cpp carries it out.
+//
+//   block = [256, 256, 256], thread = [8, 32, 8] of a 512 x 512 x 512 matmul:
+//     32 tiles of A, of which one row is packed at a time; 8 tiles of B;
+//     chunks of 32 steps; 8 KiB + 256 KiB, and 256 KiB of sums between chunks
+
+#include "tilewright/Configure/TilePlan.h"
+#include "CostModel.h"
+#include "tilewright/Dialect/Packed.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
+  linalg::LinalgOp root = info.getRoot();
+  std::optional<Contraction> product = matchContraction(root);
+  auto extentOf = [&](unsigned loop) {
+    return info.classes[info.getClasses(root)[loop]].extent;
+  };
+  if (!product || product->perElement > 1)
+    reason = "it is no product of two operands with loops of their own";
+  else if (info.getProducts().size() > 1)
+    reason = "the kernel has several products";
+  else if (info.split)
+    reason = "the sum is cut into parts";
+  else if (product->k.size() > 1)
+    reason = "the sum runs over " + std::to_string(product->k.size()) + " loops";
+  else if (extentOf(product->k.front()) >= 0 && extentOf(product->k.front()) < 16)
+    reason = "the sum is " + std::to_string(extentOf(product->k.front())) + " long";
+  else if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+             return op != root && op.getNumReductionLoops();
+           }))
+    reason = "another op of the kernel reduces, too";
+  else if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+             return llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
+               return bytesOf(input->get()) != input->get();
+             });
+           }))
+    reason = "two elements of an operand lie in a byte";
+  else
+    return true;
+  return false;
+}
+
+Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
+                              const TilePlan &plan) {
+  linalg::LinalgOp root = info.getRoot();
+  Contraction product = *matchContraction(root);
+  ArrayRef<unsigned> classes = info.getClasses(root);
+  auto tiles = [&](ArrayRef<unsigned> loops) {
+    int64_t count = 1;
+    for (unsigned loop : loops)
+      count *= llvm::divideCeil(plan.classes[classes[loop]].step,
+                                plan.classes[classes[loop]].inner);
+    return count;
+  };
+  auto elements = [&](ArrayRef<unsigned> loops) {
+    int64_t count = 1;
+    for (unsigned loop : loops)
+      count *= plan.classes[classes[loop]].inner;
+    return count;
+  };
+  unsigned k = product.k.front();
+  const LoopClass &sum = info.classes[classes[k]];
+  int64_t step = plan.classes[classes[k]].step;
+  Panels panels;
+  panels.tiles[0] = tiles(product.m);
+  panels.tiles[1] = tiles(product.n);
+  int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
+  if (!ShapedType::isDynamic(sum.extent))
+    chunk = chunk ? std::min(chunk, sum.extent) : sum.extent;
+  panels.steps = std::max<int64_t>(1, llvm::divideCeil(chunk, step));
+  int64_t m = elements(product.m), n = elements(product.n);
+  int64_t depth = panels.steps * step;
+  bool chunks = ShapedType::isDynamic(sum.extent) || sum.extent > depth;
+  panels.bytes = (panels.tiles[1] * n * depth + m * depth +
+                  (chunks ? panels.tiles[0] * m * panels.tiles[1] * n : 0)) *
+                 bytesPerElement(root.getDpsInits()[0].getType());
+  return panels;
+}

@@ -1,0 +1,533 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tilewright-pack-panels: the operands of a contraction on a CPU, copied into
+// panels in the order in which the inner loop reads them, a chunk of the sum at
+// a time (the five loops of Goto and van de Geijn).
+//
+//   for %i step 12, for %j step 32 {                   register tiles
+//     %r = for %k = 0 to %K step 8 iter_args(%c = %init) {
+//       mma (read %A[%i, %k] : 12x8), (read %B[%k, %j] : 8x32), %c }
+//     write epilogue(%r), %C[%i, %j] }
+// becomes, with block = [_, _, 256],
+//   for %p = 0 to %K step 256 {
+//     for %k, for %j: write (read %B[%k, %j]), %bp[%j / 32, %k / 8]
+//     second-level cache for %i {
+//       for %k: write (read %A[%i, %k]), %ap[%k / 8] first-level cache for %j {
+//         %c = if first chunk: %init else: read %sums[%i / 12, %j / 32]
+//         %r = for %t: 8 x mma %ap[%t] (12x1), %bp[%j / 32, %t] (1x32), %c
+//         if last chunk: write epilogue(%r), %C[%i, %j] else: write %r,
+//         %sums[…] } } }
+//
+// Whatever an operand is computed from (casts, dequantization, padding) is
+// computed while packing, once. Elements outside of the operand are zeros in
+// the panels, so that the inner loop has no edges; narrow elements are widened
+// there.
+
+#include "tilewright/Promote/Promote.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_PACKPANELSPASS
+#include "tilewright/Promote/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// One operand of the product: its chain of ops, and where its panels lie.
+struct Panel {
+  unsigned number;
+  /// The ops in the nest that compute its tile, in order.
+  SmallVector<Operation *> chain;
+  /// The loop over its tiles; null where it has one tile.
+  scf::ForOp tiles;
+  /// The tile's dims as they lie in memory: of columns, vectors are innermost.
+  SmallVector<unsigned> order;
+  /// The dim in memory that is summed over.
+  unsigned sumDim = 0;
+  /// Of the tile's dims in memory, the loops of the product.
+  AffineMap map;
+  /// [tiles x] steps x tile.
+  Value memory;
+
+  SmallVector<int64_t> getShape(MmaOp mma) const {
+    auto type = cast<VectorType>(mma->getOperand(number).getType());
+    SmallVector<int64_t> shape;
+    for (unsigned dim : order)
+      shape.push_back(type.getDimSize(dim));
+    return shape;
+  }
+};
+
+class Packer {
+public:
+  Packer(func::FuncOp kernel, MmaOp mma) : kernel(kernel), mma(mma) {}
+  LogicalResult run();
+
+private:
+  LogicalResult match();
+  LogicalResult matchPanel(Panel &panel);
+  void allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps);
+  bool dependsOn(Value value, Value on, llvm::DenseSet<Value> &seen);
+  bool dependsOn(Value value, Value on) {
+    llvm::DenseSet<Value> seen;
+    return dependsOn(value, on, seen);
+  }
+  void collect(ValueRange values, llvm::SetVector<Operation *> &ops);
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  /// Builds `for iv = lower to upper step`, and continues inside of it.
+  scf::ForOp enter(Value lower, Value upper, Value step) {
+    auto loop = scf::ForOp::create(b, loc, lower, upper, step);
+    b.setInsertionPointToStart(loop.getBody());
+    return loop;
+  }
+  Value tileNumber(Value iv, Value lower, Value step);
+  void pack(Panel &panel, IRMapping mapping, Value begin, Value end);
+  Value cloneIndices(Panel &panel, IRMapping &mapping);
+  void writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
+                 bool inside);
+  Value readStep(Panel &panel, Value tile, Value step, int64_t element);
+  Value multiply(IRMapping &mapping, Value column, Value steps, Value init);
+  void writeNest(Value begin, Value end, Value isFirst, Value isLast);
+
+  func::FuncOp kernel;
+  MmaOp mma;
+  OpBuilder b{mma.getContext()};
+  Location loc = mma.getLoc();
+  scf::ForOp sum;
+  /// Loops around `sum`, the outermost first.
+  SmallVector<scf::ForOp> nest;
+  /// `rows` is the operand that is broadcast, `columns` that of vectors.
+  Panel rows, columns;
+  /// The accumulators between chunks; null where there is one chunk.
+  Value sums;
+};
+} // namespace
+
+bool Packer::dependsOn(Value value, Value on, llvm::DenseSet<Value> &seen) {
+  if (value == on)
+    return true;
+  if (!seen.insert(value).second)
+    return false;
+  Operation *op = value.getDefiningOp();
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return dependsOn(operand, on, seen);
+         });
+}
+
+void Packer::collect(ValueRange values, llvm::SetVector<Operation *> &ops) {
+  Operation *outermost = nest.empty() ? sum : nest.front();
+  for (Value value : values) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !outermost->isProperAncestor(op) || ops.contains(op))
+      continue;
+    collect(op->getOperands(), ops);
+    ops.insert(op);
+  }
+}
+
+LogicalResult Packer::matchPanel(Panel &panel) {
+  Value operand = mma->getOperand(panel.number);
+  if (!isa<VectorType>(operand.getType()))
+    return mma.emitOpError() << "operand " << panel.number
+                             << " is no vector and cannot be packed";
+  llvm::SetVector<Operation *> chain;
+  collect(operand, chain);
+  for (Operation *op : chain)
+    if (op->getNumRegions() ||
+        !(isPure(op) || isa<vector::TransferReadOp>(op) ||
+          hasSingleEffect<MemoryEffects::Read>(op)))
+      return op->emitOpError(
+          "is computed in a panel's place, which packing does "
+          "not move; leave 'promote' out of the config");
+  panel.chain.assign(chain.begin(), chain.end());
+  for (scf::ForOp loop : nest)
+    if (dependsOn(operand, loop.getInductionVar())) {
+      if (panel.tiles)
+        return mma.emitOpError()
+               << "operand " << panel.number << " has tiles along two loops";
+      panel.tiles = loop;
+    }
+  return success();
+}
+
+LogicalResult Packer::match() {
+  sum = dyn_cast<scf::ForOp>(mma->getParentOp());
+  auto fail = [&](StringRef why) {
+    return mma.emitOpError() << "cannot be packed: " << why
+                             << "; leave 'promote' out of the config";
+  };
+  if (!sum || sum.getNumResults() != 1 ||
+      mma.getAcc() != sum.getRegionIterArg(0) ||
+      sum.getBody()->getTerminator()->getOperand(0) != mma.getResult())
+    return fail("its loop carries something else than its accumulator");
+  for (auto loop = sum->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>()) {
+    if (loop.getNumResults())
+      return fail("a loop around it carries values");
+    nest.insert(nest.begin(), loop);
+  }
+  for (auto [loop, inner] :
+       llvm::zip(nest, llvm::concat<scf::ForOp>(llvm::drop_begin(nest),
+                                                llvm::MutableArrayRef(sum))))
+    if (inner->getParentOp() != loop.getOperation() ||
+        (inner != sum &&
+         inner->getNextNode() != loop.getBody()->getTerminator()))
+      return fail("the loops around it are no perfect nest");
+
+  auto maps = llvm::to_vector(mma.getMaps().getAsValueRange<AffineMapAttr>());
+  AffineExpr row = maps[2].getResults().back();
+  columns.number = maps[1].getResultPosition(row) ? 1 : 0;
+  rows.number = 1 - columns.number;
+  for (Panel *panel : {&rows, &columns}) {
+    SmallVector<unsigned> summed;
+    for (auto [dim, expr] : llvm::enumerate(maps[panel->number].getResults()))
+      if (!maps[2].getResultPosition(expr))
+        summed.push_back(dim);
+    if (summed.size() != 1)
+      return fail("it sums along several dims");
+    AffineMap map = maps[panel->number];
+    panel->order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
+    if (panel == &columns) {
+      unsigned last = *map.getResultPosition(row);
+      llvm::erase(panel->order, last);
+      panel->order.push_back(last);
+    }
+    panel->sumDim =
+        llvm::find(panel->order, summed.front()) - panel->order.begin();
+    panel->map = map.getSubMap(panel->order);
+    if (failed(matchPanel(*panel)))
+      return failure();
+  }
+  if (nest.size() > 2 || (rows.tiles && rows.tiles == columns.tiles) ||
+      nest.size() != size_t(bool(rows.tiles)) + size_t(bool(columns.tiles)))
+    return fail("the loops around it are not those of its rows and columns");
+  return success();
+}
+
+void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
+  OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  auto acc = cast<VectorType>(mma.getAcc().getType());
+  auto alloc = [&](ArrayRef<int64_t> outer, ArrayRef<int64_t> tile) -> Value {
+    SmallVector<int64_t> shape(outer);
+    llvm::append_range(shape, tile);
+    return memref::AllocOp::create(top, loc,
+                                   MemRefType::get(shape, acc.getElementType()),
+                                   top.getI64IntegerAttr(64));
+  };
+  rows.memory = alloc({steps}, rows.getShape(mma));
+  columns.memory = alloc({columnTiles, steps}, columns.getShape(mma));
+  std::optional<int64_t> lower = getConstantIntValue(sum.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(sum.getUpperBound());
+  int64_t step = *getConstantIntValue(sum.getStep());
+  if (!lower || !upper || *upper - *lower > steps * step)
+    sums = alloc({rowTiles, columnTiles}, acc.getShape());
+}
+
+Value Packer::tileNumber(Value iv, Value lower, Value step) {
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  return affine::AffineApplyOp::create(
+      b, loc, (d0 - d1).floorDiv(*getConstantIntValue(step)),
+      ValueRange{iv, lower});
+}
+
+/// Writes the tiles of `panel` for the steps of the sum from `begin` to `end`:
+/// of all columns, or of the row of tiles that `mapping` has.
+void Packer::pack(Panel &panel, IRMapping mapping, Value begin, Value end) {
+  OpBuilder::InsertionGuard guard(b);
+  bool all = &panel == &columns;
+  // The inner one of the two loops runs along contiguous memory.
+  bool sumInside = true;
+  for (Operation *op : panel.chain)
+    if (auto read = dyn_cast<vector::TransferReadOp>(op))
+      sumInside = dependsOn(read.getIndices().back(), sum.getInductionVar());
+  Value tile, step;
+  auto enterTiles = [&] {
+    if (!all || !panel.tiles)
+      return;
+    scf::ForOp loop = enter(panel.tiles.getLowerBound(),
+                            panel.tiles.getUpperBound(), panel.tiles.getStep());
+    mapping.map(panel.tiles.getInductionVar(), loop.getInductionVar());
+    tile = tileNumber(loop.getInductionVar(), loop.getLowerBound(),
+                      loop.getStep());
+  };
+  if (sumInside)
+    enterTiles();
+  scf::ForOp steps = enter(begin, end, sum.getStep());
+  mapping.map(sum.getInductionVar(), steps.getInductionVar());
+  step = tileNumber(steps.getInductionVar(), begin, sum.getStep());
+  if (!sumInside)
+    enterTiles();
+  // Tiles inside of the operand are read without masks.
+  Value inside = cloneIndices(panel, mapping);
+  if (inside) {
+    auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    writeTile(panel, mapping, tile, step, /*inside=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+  }
+  writeTile(panel, mapping, tile, step, /*inside=*/false);
+}
+
+/// Clones what the indices of the chain's reads are computed from. Returns
+/// whether all they read lies inside of memory, or null where that is known.
+Value Packer::cloneIndices(Panel &panel, IRMapping &mapping) {
+  for (Operation *op : panel.chain)
+    if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>))
+      b.clone(*op, mapping);
+  Value inside;
+  for (Operation *op : panel.chain) {
+    auto read = dyn_cast<vector::TransferReadOp>(op);
+    if (!read)
+      continue;
+    for (auto [d, expr] :
+         llvm::enumerate(read.getPermutationMap().getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (read.isDimInBounds(d) || !dim)
+        continue;
+      Value index =
+          mapping.lookupOrDefault(read.getIndices()[dim.getPosition()]);
+      Value last = arith::AddIOp::create(
+          b, loc, index, constant(read.getVectorType().getDimSize(d)));
+      Value size =
+          memref::DimOp::create(b, loc, read.getBase(), dim.getPosition());
+      Value fits =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, last, size);
+      inside = inside ? arith::AndIOp::create(b, loc, inside, fits) : fits;
+    }
+  }
+  return inside;
+}
+
+/// Computes one tile of the panel's operand and writes it to the panel.
+void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
+                       bool inside) {
+  for (Operation *op : panel.chain) {
+    if (llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>))
+      continue;
+    Operation *copy = b.clone(*op, mapping);
+    if (auto read = dyn_cast<vector::TransferReadOp>(copy); read && inside)
+      read.setInBoundsAttr(b.getBoolArrayAttr(
+          SmallVector<bool>(read.getVectorType().getRank(), true)));
+  }
+  Value value = mapping.lookupOrDefault(mma->getOperand(panel.number));
+  auto type = cast<VectorType>(value.getType());
+  Type element = cast<VectorType>(mma.getAcc().getType()).getElementType();
+  auto wide = VectorType::get(type.getShape(), element);
+  auto signedness = mma.getSignednessAttr();
+  if (type.getElementType() == element)
+    ;
+  else if (isa<FloatType>(element))
+    value = arith::ExtFOp::create(b, loc, wide, value);
+  else if (signedness &&
+           cast<StringAttr>(signedness[panel.number]).getValue() == "unsigned")
+    value = arith::ExtUIOp::create(b, loc, wide, value);
+  else
+    value = arith::ExtSIOp::create(b, loc, wide, value);
+
+  Value zero = constant(0);
+  SmallVector<Value> indices;
+  if (&panel == &columns)
+    indices.push_back(tile ? tile : zero);
+  indices.push_back(step);
+  indices.append(type.getRank(), zero);
+  unsigned outer = indices.size() - type.getRank();
+  SmallVector<AffineExpr> exprs(type.getRank());
+  for (auto [position, dim] : llvm::enumerate(panel.order))
+    exprs[dim] = b.getAffineDimExpr(outer + position);
+  SmallVector<bool> inBounds(type.getRank(), true);
+  vector::TransferWriteOp::create(
+      b, loc, value, panel.memory, indices,
+      AffineMap::get(indices.size(), 0, exprs, b.getContext()),
+      ArrayRef<bool>(inBounds));
+}
+
+/// What step `step`, element `element` of it, takes of the panel.
+Value Packer::readStep(Panel &panel, Value tile, Value step, int64_t element) {
+  auto memory = cast<MemRefType>(panel.memory.getType());
+  SmallVector<int64_t> shape = panel.getShape(mma);
+  unsigned outer = memory.getRank() - shape.size();
+  shape[panel.sumDim] = 1;
+  SmallVector<Value> indices(memory.getRank(), constant(0));
+  indices[outer + panel.sumDim] = constant(element);
+  indices[outer - 1] = step;
+  if (tile)
+    indices.front() = tile;
+  SmallVector<bool> inBounds(shape.size(), true);
+  Value padding =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(memory.getElementType()));
+  return vector::TransferReadOp::create(
+      b, loc, VectorType::get(shape, memory.getElementType()), panel.memory,
+      indices, padding, std::optional<ArrayRef<bool>>(inBounds));
+}
+
+Value Packer::multiply(IRMapping &mapping, Value column, Value steps,
+                       Value init) {
+  auto loop = scf::ForOp::create(b, loc, constant(0), steps, constant(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value acc = loop.getRegionIterArg(0);
+  SmallVector<Attribute> maps(mma.getMaps().getValue());
+  maps[rows.number] = AffineMapAttr::get(rows.map);
+  maps[columns.number] = AffineMapAttr::get(columns.map);
+  for (int64_t i = 0, e = *getConstantIntValue(sum.getStep()); i < e; ++i) {
+    Value operands[2];
+    operands[rows.number] = readStep(rows, {}, loop.getInductionVar(), i);
+    operands[columns.number] =
+        readStep(columns, column, loop.getInductionVar(), i);
+    acc = MmaOp::create(b, loc, operands[0], operands[1], acc,
+                        b.getArrayAttr(maps), ArrayAttr(), StringAttr());
+  }
+  scf::YieldOp::create(b, loc, acc);
+  return loop.getResult(0);
+}
+
+/// The nest over register tiles for one chunk of the sum.
+void Packer::writeNest(Value begin, Value end, Value isFirst, Value isLast) {
+  pack(columns, IRMapping(), begin, end);
+  IRMapping mapping;
+  Value zero = constant(0), row = zero, column = zero;
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  Value steps = affine::AffineApplyOp::create(
+      b, loc, (d1 - d0).ceilDiv(*getConstantIntValue(sum.getStep())),
+      ValueRange{begin, end});
+  auto enterTiles = [&](Panel &panel, Value &number) {
+    if (!panel.tiles)
+      return;
+    scf::ForOp loop = enter(panel.tiles.getLowerBound(),
+                            panel.tiles.getUpperBound(), panel.tiles.getStep());
+    mapping.map(panel.tiles.getInductionVar(), loop.getInductionVar());
+    number = tileNumber(loop.getInductionVar(), loop.getLowerBound(),
+                        loop.getStep());
+  };
+  enterTiles(rows, row);
+  pack(rows, mapping, begin, end);
+  enterTiles(columns, column);
+
+  // What the tile starts from and ends in, at this place.
+  for (scf::ForOp loop : nest)
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!isa<scf::ForOp>(op) && op.getBlock() != sum->getBlock())
+        b.clone(op, mapping);
+  auto cloneUntil = [&](Block::iterator from, Block::iterator to) {
+    for (Operation &op : llvm::make_range(from, to))
+      b.clone(op, mapping);
+  };
+  if (!nest.empty())
+    cloneUntil(sum->getBlock()->begin(), sum->getIterator());
+  Value init = mapping.lookupOrDefault(sum.getInitArgs()[0]);
+  SmallVector<Value> place{row, column};
+  auto type = cast<VectorType>(init.getType());
+  place.append(type.getRank(), zero);
+  SmallVector<bool> inBounds(type.getRank(), true);
+  if (sums) {
+    auto branch = scf::IfOp::create(b, loc, TypeRange{type}, isFirst, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, init);
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value padding =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+    Value read =
+        vector::TransferReadOp::create(b, loc, type, sums, place, padding,
+                                       std::optional<ArrayRef<bool>>(inBounds));
+    scf::YieldOp::create(b, loc, read);
+    init = branch.getResult(0);
+  }
+  Value result = multiply(mapping, column, steps, init);
+  mapping.map(sum.getResult(0), result);
+  if (sums) {
+    auto branch = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+    vector::TransferWriteOp::create(b, loc, result, sums, place,
+                                    ArrayRef<bool>(inBounds));
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  cloneUntil(std::next(sum->getIterator()),
+             sum->getBlock()->getTerminator()->getIterator());
+}
+
+LogicalResult Packer::run() {
+  auto panels = kernel->getAttrOfType<DenseI64ArrayAttr>(kPanelsAttr);
+  if (!panels || panels.size() != 3)
+    return mma.emitOpError() << "of a kernel without '" << kPanelsAttr
+                             << "'; run tilewright-tile";
+  if (failed(match()))
+    return failure();
+  int64_t tiles[2] = {panels[0], panels[1]}, steps = panels[2];
+  allocate(tiles[rows.number], tiles[columns.number], steps);
+
+  Operation *outermost = nest.empty() ? sum : nest.front();
+  b.setInsertionPoint(outermost);
+  Value begin = sum.getLowerBound(), end = sum.getUpperBound();
+  if (!sums) {
+    writeNest(begin, end, {}, {});
+  } else {
+    // An empty sum has a chunk, too: it writes what the sum starts from.
+    AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+    int64_t size = steps * *getConstantIntValue(sum.getStep());
+    Value stop = affine::AffineMaxOp::create(
+        b, loc, AffineMap::get(2, 0, {d0 + 1, d1}, b.getContext()),
+        ValueRange{begin, end});
+    scf::ForOp chunks = enter(begin, stop, constant(size));
+    Value from = chunks.getInductionVar();
+    Value to = affine::AffineMinOp::create(
+        b, loc, AffineMap::get(2, 0, {d0 + size, d1}, b.getContext()),
+        ValueRange{from, end});
+    Value isFirst =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, from, begin);
+    Value isLast =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, to, end);
+    writeNest(from, to, isFirst, isLast);
+  }
+  if (nest.empty()) {
+    SmallVector<Operation *> moved;
+    for (Operation *op = sum->getNextNode(); op->getNextNode();
+         op = op->getNextNode())
+      moved.push_back(op);
+    for (Operation *op : llvm::reverse(moved))
+      op->erase();
+  }
+  outermost->erase();
+  return success();
+}
+
+LogicalResult tilewright::packPanels(func::FuncOp kernel) {
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config || config.getPromote().empty() || kernel.isExternal())
+    return success();
+  SmallVector<MmaOp> products;
+  kernel.walk([&](MmaOp op) { products.push_back(op); });
+  if (products.size() != 1)
+    return kernel.emitOpError() << "has " << products.size()
+                                << " products; panels are packed for one";
+  return Packer(kernel, products.front()).run();
+}
+
+namespace {
+struct PackPanelsPass : tilewright::impl::PackPanelsPassBase<PackPanelsPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(packPanels(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+void tilewright::populatePackPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createPackPanelsPass());
+}

@@ -357,6 +357,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     host.objectPrefix = prefix + "_" + asCName(targetFolder(*job.target));
   if (job.backend->getKernelForm() == KernelForm::None) {
     PassManager input(context, ModuleOp::getOperationName());
+    input.addNestedPass<func::FuncOp>(createDropAssertsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
     if (failed(input.run(*job.hostForm)))
@@ -556,6 +557,9 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
                                       Builder(context).getStrArrayAttr(list));
   };
   note(kFpAttr, options.fp);
+  if (!options.asserts)
+    module->getOperation()->setAttr(kAssertsAttr,
+                                    StringAttr::get(context, "off"));
   note(kRequireAttr, options.require);
   for (auto func : module->getOps<func::FuncOp>())
     if (llvm::any_of(func.getArgumentTypes(), [](Type type) {

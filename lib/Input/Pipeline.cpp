@@ -18,6 +18,7 @@ namespace tilewright {
 void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
   OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createDropAssertsPass());
   func.addPass(createConvertTosaPass());
   func.addPass(createDecomposeGathersPass());
   func.addPass(createUnpackInt4Pass());

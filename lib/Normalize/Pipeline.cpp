@@ -27,6 +27,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createDecomposeTensorOpsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
+  func.addPass(createHoistAssertsPass());
   func.addPass(createSliceConstantDimsPass());
   func.addPass(createFoldRelayoutsPass());
   func.addPass(createReadWindowsPass());

@@ -20,6 +20,7 @@
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -41,7 +42,7 @@ namespace tilewright {
 static bool mayAlwaysRun(Block *block) {
   return llvm::all_of(block->without_terminator(), [](Operation &op) {
     return (isMemoryEffectFree(&op) && !op.getNumRegions()) ||
-           isa<tensor::ExtractOp>(op);
+           isa<tensor::ExtractOp, cf::AssertOp>(op);
   });
 }
 
@@ -63,25 +64,42 @@ static void guardDivisions(RewriterBase &b, Block *block, Value isTaken,
   }
 }
 
+/// Lets asserts of `block` hold where `isTaken` is not `side`.
+static void guardAsserts(RewriterBase &b, Block *block, Value isTaken,
+                         bool side) {
+  for (auto assertion : block->getOps<cf::AssertOp>()) {
+    b.setInsertionPoint(assertion);
+    Location loc = assertion.getLoc();
+    Value yes = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1);
+    Value holds = assertion.getArg();
+    assertion.getArgMutable().assign(arith::SelectOp::create(
+        b, loc, isTaken, side ? holds : yes, side ? yes : holds));
+  }
+}
+
 /// Innermost branches first.
 static void selectInsteadOfBranch(RewriterBase &b, scf::IfOp op) {
-  if (!op.getNumResults() || !mayAlwaysRun(op.thenBlock()) ||
-      !mayAlwaysRun(op.elseBlock()))
+  if (!mayAlwaysRun(op.thenBlock()) ||
+      (op.elseBlock() && !mayAlwaysRun(op.elseBlock())))
     return;
   Value condition = op.getCondition();
-  guardDivisions(b, op.thenBlock(), condition, true);
-  guardDivisions(b, op.elseBlock(), condition, false);
-  SmallVector<Value> left(op.thenYield().getOperands()),
-      right(op.elseYield().getOperands());
+  SmallVector<Value> sides[2];
   for (Block *block : {op.thenBlock(), op.elseBlock()}) {
+    if (!block)
+      continue;
+    bool isElse = block == op.elseBlock();
+    guardDivisions(b, block, condition, !isElse);
+    guardAsserts(b, block, condition, !isElse);
+    llvm::append_range(sides[isElse], block->getTerminator()->getOperands());
     b.eraseOp(block->getTerminator());
     b.inlineBlockBefore(block, op);
   }
   b.setInsertionPoint(op);
   SmallVector<Value> chosen;
-  for (auto [yes, no] : llvm::zip_equal(left, right))
-    chosen.push_back(
-        arith::SelectOp::create(b, op.getLoc(), condition, yes, no));
+  if (op.getNumResults())
+    for (auto [yes, no] : llvm::zip_equal(sides[0], sides[1]))
+      chosen.push_back(
+          arith::SelectOp::create(b, op.getLoc(), condition, yes, no));
   op->replaceAllUsesWith(chosen);
   // Its regions are empty by now.
   op->erase();

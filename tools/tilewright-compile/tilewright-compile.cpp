@@ -34,6 +34,7 @@ struct Arguments {
   std::string input, output, target = CompileOptions().targets;
   EmitKind emit = EmitKind::Artifact;
   std::vector<std::string> fp;
+  std::string asserts = "on";
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip;
@@ -99,6 +100,10 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "products to 11 bits, for matrix units); all off by "
                  "default")
       ->delimiter(',');
+  app.add_option("--asserts", arguments.asserts,
+                 "on (default): what cf.assert says is checked, in bodies of "
+                 "structured ops by a kernel of its own; off: nothing is")
+      ->check(CLI::IsMember({"on", "off"}));
   app.add_option("--require", arguments.require,
                  "fail, with the reason, where a product does not run on: "
                  "matrix-unit")
@@ -304,6 +309,7 @@ static int run(const Arguments &arguments) {
       arguments.resources != "json")
     return complain("--resources takes text or json");
   options.watch = watchOptions(arguments.watch);
+  options.asserts = arguments.asserts == "on";
   for (const std::string &flag : arguments.fp) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32")
       return complain("--fp does not know '" + flag +

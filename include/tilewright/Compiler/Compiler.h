@@ -65,6 +65,8 @@ private:
 struct CompileOptions {
   std::string targets = "cuda:sm_80,cuda:sm_90a,vulkan,cpu";
   EmitKind emit = EmitKind::Artifact;
+  /// Whether cf.assert of the program is checked.
+  bool asserts = true;
   /// Out of contract, ftz, tf32 (written into the IR as `tilewright.fp`).
   std::vector<std::string> fp;
   /// Out of matrix-unit (`tilewright.require`).

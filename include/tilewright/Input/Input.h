@@ -20,6 +20,9 @@ namespace tilewright {
 
 struct InputOptions {};
 
+/// On the module, "off": asserts of the program are dropped.
+inline constexpr llvm::StringLiteral kAssertsAttr = "tilewright.asserts";
+
 /// Adds the stage to `pm`, which is anchored on `builtin.module`.
 void populateInputPipeline(mlir::OpPassManager &pm,
                            const InputOptions &options = {});

@@ -32,6 +32,14 @@ def ConvertTosaPass : Pass<"tilewright-convert-tosa", "::mlir::func::FuncOp"> {
     "::mlir::tosa::TosaDialect"];
 }
 
+def DropAssertsPass : Pass<"tilewright-drop-asserts", "::mlir::func::FuncOp"> {
+  let summary = "Drop cf.assert where the module says so";
+  let description = [{
+    With `tilewright.asserts = "off"` on the module, which `--asserts=off` sets,
+    every `cf.assert` of the program is dropped.
+  }];
+}
+
 def DecomposeGathersPass
     : Pass<"tilewright-decompose-gathers", "::mlir::func::FuncOp"> {
   let summary = "Say tensor.gather and tensor.scatter by other tensor ops";

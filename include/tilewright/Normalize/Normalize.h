@@ -34,6 +34,11 @@ mlir::LogicalResult decomposeTensorOps(mlir::func::FuncOp func);
 /// Brings the body of `op` to arith and math ops as far as it can be.
 void simplifyBody(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Moves asserts out of the body of `op`. Emits an error and fails where one is of
+/// a sum on its way.
+mlir::LogicalResult hoistAsserts(mlir::RewriterBase &rewriter,
+                                 mlir::linalg::GenericOp op);
+
 /// Slices the operands of `op` that are indexed by constants.
 void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 

@@ -32,6 +32,19 @@ def SimplifyBodiesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def HoistAssertsPass
+    : Pass<"tilewright-hoist-asserts", "::mlir::func::FuncOp"> {
+  let summary = "Assert on the host what bodies of structured ops assert";
+  let description = [{
+    A condition from outside of the body is asserted in front of the op. Of
+    conditions that depend on elements, a reduction over all of the op's loops finds
+    out whether they hold everywhere, and the host asserts its results.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SliceConstantDimsPass
     : Pass<"tilewright-slice-constant-dims", "::mlir::func::FuncOp"> {
   let summary = "Operands that are indexed by constants become slices";

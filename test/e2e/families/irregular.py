@@ -231,6 +231,31 @@ def float8(element, op, numpy):
     return f
 
 
+def checked_gather(dynamic):
+    """An index that is asserted to be one, negative ones counted from the end, as front ends write it."""
+    f = Function("gather", "f32", "asserted", {"v": 50, "d": 33, "n": 70}, dynamic)
+    table, rows = f.arg(F32, "vd"), f.arg(I64, "n")
+    count = f.constant(I64, 50)
+    if dynamic:
+        count = f.raw(f"arith.index_cast {f.size_of('v')} : index to i64", I64, None)
+    zero = f.constant(I64, 0)
+
+    def body(lines, row, out):
+        lines += [f"%c = arith.cmpi slt, {row}, {zero.name} : i64", f"%e = arith.addi {row}, {count.name} : i64",
+                  f"%r = arith.select %c, %e, {row} : i64", f"%a = arith.cmpi slt, %r, {count.name} : i64",
+                  'cf.assert %a, "index must be smaller than dim size"', f"%b = arith.cmpi sge, %r, {zero.name} : i64",
+                  'cf.assert %b, "index must be larger or equal to 0"', "%i = arith.index_cast %r : i64 to index",
+                  "%j = linalg.index 1 : index", f"%v = tensor.extract {table.name}[%i, %j] : {f.value_type(table)}"]
+        return "%v"
+
+    f.ret(f.generic("nd", [rows], f.empty(F32, "nd"), body))
+    for label, low, high, error in (("inside", -50, 49, None), ("above", 40, 60, "index must be smaller than dim size"),
+                                    ("below", -60, -40, "index must be larger or equal to 0")):
+        f.case(label, {}, [SMALL, integers(low, high)], EXACT, None if error else lambda table, rows: table[rows],
+               error=error)
+    return f
+
+
 def argmax(element, layout, dynamic, scaled=False):
     """The largest element and where it is, the first of several; scaled: of what is computed first."""
     dims, loops, kept = {"rows": ({"m": 21, "n": 37}, "mn", "m"), "columns": ({"m": 21, "n": 37}, "mn", "n"),
@@ -288,6 +313,8 @@ def functions():
     yield embedding(F32, I32, False)
     yield embedding(E4M3, I32, False)
     yield embedding(F32, I32, True, summed=True)
+    yield checked_gather(False)
+    yield checked_gather(True)
     yield reverse(False, False)
     yield reverse(True, True)
     for element in (F32, I8):

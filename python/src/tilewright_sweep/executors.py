@@ -19,6 +19,17 @@ class ExecutorError(RuntimeError):
     pass
 
 
+class _Waiting(concurrent.futures.ThreadPoolExecutor):
+    """Jobs of submitit are no futures; a thread waits for each."""
+
+    def __init__(self, jobs):
+        super().__init__(max_workers=256)
+        self.jobs = jobs
+
+    def submit(self, function, *arguments):
+        return super().submit(self.jobs.submit(function, *arguments).result)
+
+
 @contextlib.contextmanager
 def open_executor(text):
     kind, _, rest = text.partition(":")
@@ -39,10 +50,11 @@ def open_executor(text):
         elif kind == "slurm":
             import submitit
 
-            pool = submitit.AutoExecutor(folder="slurm-%j")
-            pool.update_parameters(**{k: int(v) if v.isdigit() else v
+            jobs = submitit.AutoExecutor(folder="slurm-logs/%j", cluster="slurm")
+            jobs.update_parameters(**{k: int(v) if v.isdigit() else v
                                       for k, v in (x.split("=") for x in rest.split(",") if x)})
-            yield pool
+            with _Waiting(jobs) as pool:
+                yield pool
         else:
             raise ExecutorError(f"no executor '{kind}'; there are local[:N], mpi, dask:ADDRESS, slurm[:ARGS]")
     except ImportError as error:

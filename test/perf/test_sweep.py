@@ -173,6 +173,23 @@ class OnCpu(unittest.TestCase):
         self.assertNotIn("<script src", page)
 
 
+class OnVulkan(unittest.TestCase):
+    """The same commands on a GPU's driver, which may be one that computes on the processor."""
+
+    def test_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            sweep("transpose", "--rows=64", "--columns=96", "--target=vulkan", "--candidates=2", "-o", work / "plan")
+            sweep("compile", work / "plan")
+            said = sweep("run", work / "plan.twb", "--device=vulkan", "--no-cold")
+            self.assertIn("transpose_f32_64x96: default ", said)
+            verdicts = counted(work / "plan.jsonl")
+            # The default, and the other config of the one program that the device runs.
+            self.assertEqual(verdicts.pop("ok"), 2)
+            self.assertEqual(set(verdicts), {"not for this device"})
+            sweep("best", work / "plan.jsonl", "-o", work / "tuning.json")
+
+
 class OnSimulator(unittest.TestCase):
     """A bundle by itself, with no more than Python beside it: correctness alone."""
 

@@ -242,6 +242,8 @@ class Run:
             for c in candidates:
                 self._note(c, times[c["id"]], baseline, number, around)
             candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
+            if last:
+                self._tell(candidates[:1], times, baseline)
             if last and self.cold:
                 # Emptying a large cache takes long: the best one is enough.
                 for name, cold in self._time(default, candidates[:1], do="cold")[1].items():
@@ -259,6 +261,15 @@ class Run:
         elif self.equal.get(default["id"]):
             for c in self.equal[default["id"]]:
                 self.write(c, **self.reports[default["id"]], same_as=default["id"])
+
+    def _tell(self, best, times, baseline):
+        """A line per problem, as it goes."""
+        text = f"{self.problem['name']}: default {baseline['median_s'] * 1e6:.4g} us"
+        for c in best:
+            figures = times[c["id"]]
+            text += (f"; best of the others {figures['median_s'] * 1e6:.4g} us, {figures['ratio']:.3f} times as fast in pairs "
+                     f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {c['config']}")
+        self.say(text, flush=True)
 
     def _note(self, candidate, figures, baseline, number, around):
         report = self.reports[candidate["id"]]

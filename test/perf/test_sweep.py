@@ -204,6 +204,9 @@ class OnSimulator(unittest.TestCase):
             again = (work / "alone.twb").read_bytes()
             sweep("compile", work / "plan", "-o", work / "alone.twb")
             self.assertEqual((work / "alone.twb").read_bytes(), again)
+            with zipfile.ZipFile(str(work / "alone.twb")) as archive:
+                travelled = {name.split("/")[-1] for name in archive.namelist() if name.startswith("runtime/needs/")}
+            self.assertEqual(travelled, {path.name for path in bundle.needed_by(BUILD / "lib/libtilewright.so")})
             (work / "there").mkdir()
             shutil.move(str(work / "alone.twb"), str(work / "there/alone.twb"))
             shutil.rmtree(str(work / "plan"))

@@ -43,6 +43,9 @@ def write_whole(path, data):
     made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
     with os.fdopen(made, "wb") as file:
         file.write(data)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)  # others of a group may share the folder
     os.replace(name, str(path))
 
 

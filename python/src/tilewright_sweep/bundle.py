@@ -11,17 +11,21 @@ It is a zip file:
     artifacts/SHA.tw                  each of them once
     references/NAME.tw                the oracle's program of each problem
     runtime/                          libtilewright.so, and the simulator
+    runtime/needs/                    libraries that it needs and that are not on every machine
 """
 
 import io
 import json
 import os
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 import zipfile
 
 from tilewright_sweep import compiler as compilers
+from tilewright_sweep.build import write_whole
 
 MAIN = "import sys\n\nfrom tilewright_sweep.cli import main\n\nsys.exit(main())\n"
 
@@ -46,6 +50,17 @@ def find_runtime():
     raise BundleError("there is no libtilewright.so; TILEWRIGHT_LIBRARY can name it")
 
 
+#: What every Linux with a C++ program has; the rest of what the library needs travels with it.
+_SYSTEM = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libstdc++.", "libgcc_s.", "ld-linux", "linux-vdso")
+
+
+def needed_by(library):
+    """Paths of the shared libraries that a library needs and that a machine may lack."""
+    said = subprocess.run(["ldd", str(library)], stdout=subprocess.PIPE, check=True).stdout.decode()
+    found = re.findall(r"^\s*(\S+) => (/\S+)", said, re.M)
+    return [pathlib.Path(path) for name, path in found if not name.startswith(_SYSTEM)]
+
+
 def _add(archive, name, data, mode=0o644):
     info = zipfile.ZipInfo(name, _TIME)
     info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
@@ -67,7 +82,7 @@ def _references(plan, folder):
     return made
 
 
-def write_bundle(path, plan, folder, entries):
+def write_bundle(output, plan, folder, entries):
     """Its size; `entries`: what build gave."""
     folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
     runtime = find_runtime()
@@ -86,10 +101,12 @@ def write_bundle(path, plan, folder, entries):
         for name, data in sorted(_references(plan, folder).items()):
             _add(archive, f"references/{name}.tw", data)
         _add(archive, "runtime/libtilewright.so", runtime.read_bytes(), 0o755)
+        for library in needed_by(runtime):
+            _add(archive, f"runtime/needs/{library.name}", library.read_bytes(), 0o755)
         simulators = [runtime.parent / place for place in ("ptxsim/libcuda.so.1", "tilewright/ptxsim/libcuda.so.1")]
         for simulator in [s for s in simulators if s.exists()][:1]:
             _add(archive, "runtime/ptxsim/libcuda.so.1", simulator.read_bytes(), 0o755)
-    pathlib.Path(path).write_bytes(memory.getvalue())
+    write_whole(pathlib.Path(output), memory.getvalue())
     return len(memory.getvalue())
 
 

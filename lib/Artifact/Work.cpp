@@ -228,7 +228,9 @@ Expr Estimator::dim(Value value, int64_t d, int depth) {
       })
       .Case([&](tensor::CollapseShapeOp op) {
         Expr product = 1;
-        for (int64_t source : op.getReassociationIndices()[d])
+        // A name of its own: a range of part of a temporary outlives it.
+        ReassociationIndices joined = op.getReassociationIndices()[d];
+        for (int64_t source : joined)
           product = apply("mul", std::move(product),
                           dim(op.getSrc(), source, depth + 1));
         return product;

@@ -20,7 +20,7 @@ namespace tilewright {
 } // namespace tilewright
 
 /// Of tensors and memrefs at the boundary.
-static constexpr int64_t kMaxRank = 6;
+static constexpr int64_t kMaxRank = 10;
 
 static bool isElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
@@ -50,7 +50,7 @@ static std::string objection(Type type, bool isResult) {
     return "elements are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f16, bf16, f32 "
            "or f64";
   if (shaped.getRank() > kMaxRank)
-    return "the largest rank is 6; collapse dims first";
+    return "the largest rank is 10; collapse dims first";
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     if (tensor.getEncoding())
       return "only dense tensors are compiled; drop the encoding";

@@ -20,8 +20,8 @@ func.func @Complex(%a: tensor<8xcomplex<f32>>) {
 
 // -----
 
-// expected-error @below {{argument 0 has type 'tensor<1x1x1x1x1x1x1x1x1xf32>': the largest rank is 6}}
-func.func @Rank9(%a: tensor<1x1x1x1x1x1x1x1x1xf32>) {
+// expected-error @below {{argument 0 has type 'tensor<1x1x1x1x1x1x1x1x1x1x1xf32>': the largest rank is 10}}
+func.func @Rank11(%a: tensor<1x1x1x1x1x1x1x1x1x1x1xf32>) {
   return
 }
 

@@ -36,15 +36,15 @@ func.func @Complex(%z: complex<f32>, %o: tensor<8xcomplex<f32>>) -> tensor<8xcom
 
 // -----
 
-func.func @Rank(%x: tensor<f32>, %o: tensor<2x2x2x2x2x2x2x2x2x2xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2xf32> {
-  // expected-error @below {{operand 1 has rank 10; the largest is 9}}
-  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, e, f, g, h, i, j) -> ()>, affine_map<(a, b, c, d, e, f, g, h, i, j) -> (a, b, c, d, e, f, g, h, i, j)>],
-                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
-    ins(%x : tensor<f32>) outs(%o : tensor<2x2x2x2x2x2x2x2x2x2xf32>) {
+func.func @Rank(%x: tensor<f32>, %o: tensor<2x2x2x2x2x2x2x2x2x2x2xf32>) -> tensor<2x2x2x2x2x2x2x2x2x2x2xf32> {
+  // expected-error @below {{operand 1 has rank 11; the largest is 10}}
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, e, f, g, h, i, j, k) -> ()>, affine_map<(a, b, c, d, e, f, g, h, i, j, k) -> (a, b, c, d, e, f, g, h, i, j, k)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
+    ins(%x : tensor<f32>) outs(%o : tensor<2x2x2x2x2x2x2x2x2x2x2xf32>) {
   ^bb0(%u: f32, %v: f32):
     linalg.yield %u : f32
-  } -> tensor<2x2x2x2x2x2x2x2x2x2xf32>
-  return %r : tensor<2x2x2x2x2x2x2x2x2x2xf32>
+  } -> tensor<2x2x2x2x2x2x2x2x2x2x2xf32>
+  return %r : tensor<2x2x2x2x2x2x2x2x2x2x2xf32>
 }
 
 // -----

@@ -71,10 +71,10 @@ bool collapseLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// Emits an error on `op` and fails if no later stage can serve it.
 mlir::LogicalResult checkNormalized(mlir::linalg::LinalgOp op);
 
-/// The largest rank of a tensor and number of loops of an op: those of a grouped
-/// 3-D convolution, whose windows have a dim for each loop but one.
-inline constexpr unsigned kMaxRank = 9;
-inline constexpr unsigned kMaxLoops = 10;
+/// The largest rank of a tensor, and number of loops of an op: one more, for a sum;
+/// a grouped 3-D convolution has ten, and windows with a dim for each but one.
+inline constexpr unsigned kMaxRank = 10;
+inline constexpr unsigned kMaxLoops = 11;
 
 /// True for element types that tensors at the program's boundary may have.
 bool isAcceptedElementType(mlir::Type type);

@@ -300,7 +300,27 @@ def log_sum_exp():
     return f
 
 
+def high_rank(element, dynamic):
+    """Ten dims, permuted and added; one of them summed."""
+    dims = dict(zip("abcdefghij", (2, 1, 3, 2, 2, 2, 3, 2, 1, 5)))
+    f = Function("body", element.name, "rank10", dims, dynamic)
+    x, y = f.arg(element, "abcdefghij"), f.arg(element, "jdfacegihb")
+
+    def body(lines, a, b, acc):
+        add = "addf" if element.is_float else "addi"
+        lines += [f"%t = arith.{add} {a}, {b} : {element.name}", f"%u = arith.{add} {acc}, %t : {element.name}"]
+        return "%u"
+
+    f.ret(f.generic("abcdefghij", [x, y], f.zeros(element, "cabdefghi"), body, reduce="j"))
+    for sizes in [{}] + ([{"a": 5, "d": 3, "j": 33}] if dynamic else []):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, SMALL, EXACT,
+               lambda x, y: np.einsum("abcdefghij->cabdefghi", x + np.einsum("jdfacegihb->abcdefghij", y)))
+    return f
+
+
 def functions():
+    yield high_rank(F32, False)
+    yield high_rank(I32, True)
     for layout in ("rows", "columns", "all", "middle"):
         yield argmax(F32, layout, layout == "rows")
     yield argmax(I32, "rows", False)

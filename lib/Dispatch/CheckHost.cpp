@@ -26,16 +26,36 @@ static bool hasTensors(Operation *op) {
          llvm::any_of(op->getResultTypes(), isTensor);
 }
 
+template <typename... Ops> static bool isOneOf(OperationName name) {
+  return ((name.getTypeID() == TypeID::get<Ops>()) || ...);
+}
+
+/// Ops that are run whatever they are given.
+static bool isKnownToHost(OperationName name) {
+  return isOneOf<tensor::EmptyOp, tensor::DimOp, tensor::CastOp,
+                 tensor::ExtractOp, tensor::InsertOp, tensor::FromElementsOp,
+                 tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                 tensor::ExtractSliceOp, tensor::InsertSliceOp, memref::DimOp,
+                 DispatchOp, Im2colOp, bufferization::ToTensorOp,
+                 bufferization::AllocTensorOp,
+                 bufferization::MaterializeInDestinationOp, arith::SelectOp,
+                 arith::ConstantOp>(name);
+}
+
+bool tilewright::runsOnHost(OperationName name) {
+  return isKnownToHost(name) ||
+         isOneOf<tensor::PadOp, vector::PrintOp, affine::AffineApplyOp,
+                 affine::AffineMinOp, affine::AffineMaxOp>(name) ||
+         isa_and_nonnull<func::FuncDialect, scf::SCFDialect,
+                         cf::ControlFlowDialect, arith::ArithDialect,
+                         math::MathDialect, index::IndexDialect, ub::UBDialect>(
+             name.getDialect());
+}
+
 LogicalResult tilewright::checkHostOp(Operation *op) {
   if (isa<linalg::LinalgOp>(op))
     return op->emitOpError("is in no kernel; only ops on tensors are compiled");
-  if (isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp, tensor::ExtractOp,
-          tensor::InsertOp, tensor::FromElementsOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-          memref::DimOp, DispatchOp, Im2colOp,
-          bufferization::ToTensorOp, bufferization::AllocTensorOp,
-          bufferization::MaterializeInDestinationOp, arith::SelectOp,
-          arith::ConstantOp>(op))
+  if (isKnownToHost(op->getName()))
     return success();
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     if (getConstantFill(pad))

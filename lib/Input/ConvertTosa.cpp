@@ -71,28 +71,49 @@ static LogicalResult convert(func::FuncOp func, Populate populate) {
   return applyPartialConversion(func, target, std::move(patterns));
 }
 
+/// Named ops, before the general patterns, which would take some of them.
+static void populateNamed(TypeConverter &types, RewritePatternSet &patterns) {
+  tosa::populateTosaToLinalgNamedConversionPatterns(types, &patterns, {});
+}
+
+static void populateGeneral(TypeConverter &types, RewritePatternSet &patterns) {
+  tosa::populateTosaToLinalgConversionPatterns(types, &patterns);
+}
+
+static void populateRest(TypeConverter &types, RewritePatternSet &patterns) {
+  tosa::populateTosaToTensorConversionPatterns(types, &patterns);
+  tosa::populateTosaToSCFConversionPatterns(&patterns);
+  tosa::populateTosaToArithConversionPatterns(&patterns);
+  tosa::populateTosaRescaleToArithConversionPatterns(&patterns);
+}
+
 static LogicalResult convertAll(func::FuncOp func) {
-  // Named ops before the general patterns, which would take some of them.
   if (failed(convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
-                     tosa::PadOp, tosa::ReshapeOp>(
-          func, [](TypeConverter &types, RewritePatternSet &patterns) {
-            tosa::populateTosaToLinalgNamedConversionPatterns(types, &patterns,
-                                                              {});
-          })))
-    return failure();
-  if (failed(
+                     tosa::PadOp, tosa::ReshapeOp>(func, populateNamed)) ||
+      failed(
           convert<tosa::ApplyScaleOp, tosa::ConstOp, tosa::ConstShapeOp,
                   tosa::ConcatOp, tosa::PadOp, tosa::ReshapeOp, tosa::SliceOp>(
-              func, [](TypeConverter &types, RewritePatternSet &patterns) {
-                tosa::populateTosaToLinalgConversionPatterns(types, &patterns);
-              })))
+              func, populateGeneral)))
     return failure();
-  return convert<>(func, [](TypeConverter &types, RewritePatternSet &patterns) {
-    tosa::populateTosaToTensorConversionPatterns(types, &patterns);
-    tosa::populateTosaToSCFConversionPatterns(&patterns);
-    tosa::populateTosaToArithConversionPatterns(&patterns);
-    tosa::populateTosaRescaleToArithConversionPatterns(&patterns);
-  });
+  return convert<>(func, populateRest);
+}
+
+SmallVector<OperationName>
+tilewright::getConvertedTosaOps(MLIRContext *context) {
+  TypeConverter types;
+  tosa::populateTosaTypeConversion(types);
+  RewritePatternSet patterns(context);
+  tosa::populateTosaDecomposeTransposeConv(context, patterns);
+  tosa::populateTosaDecomposeDepthwise(context, patterns);
+  populateNamed(types, patterns);
+  populateGeneral(types, patterns);
+  populateRest(types, patterns);
+  llvm::SetVector<OperationName> names;
+  for (auto &pattern : patterns.getNativePatterns())
+    if (std::optional<OperationName> root = pattern->getRootKind();
+        root && isa_and_nonnull<tosa::TosaDialect>(root->getDialect()))
+      names.insert(*root);
+  return names.takeVector();
 }
 
 /// Shapes that were operands are attributes of what they shaped.

@@ -258,12 +258,27 @@ static LogicalResult decomposeReshape(RewriterBase &b, tensor::ReshapeOp op) {
   return success();
 }
 
+template <typename... Ops> static bool isOneOf(OperationName name) {
+  return ((name.getTypeID() == TypeID::get<Ops>()) || ...);
+}
+
+static bool isDecomposedHere(OperationName name) {
+  return isOneOf<linalg::PackOp, linalg::UnPackOp, tensor::GenerateOp,
+                 tensor::PadOp, tensor::ReshapeOp>(name);
+}
+
+/// The others are Generalize.cpp's, and those of the stage `input`.
+bool tilewright::isDecomposed(OperationName name) {
+  return isDecomposedHere(name) ||
+         isOneOf<linalg::SoftmaxOp, tensor::ConcatOp, tensor::SplatOp,
+                 tensor::GatherOp, tensor::ScatterOp>(name);
+}
+
 LogicalResult tilewright::decomposeTensorOps(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isa<linalg::PackOp, linalg::UnPackOp, tensor::GenerateOp, tensor::PadOp,
-            tensor::ReshapeOp>(op))
+    if (isDecomposedHere(op->getName()))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

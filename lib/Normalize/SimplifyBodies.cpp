@@ -212,6 +212,14 @@ static void addInsteadOfSubtract(RewriterBase &b, linalg::GenericOp op) {
   }
 }
 
+bool tilewright::runsInBodies(OperationName name) {
+  TypeID id = name.getTypeID();
+  return isa_and_nonnull<index::IndexDialect>(name.getDialect()) ||
+         id == TypeID::get<linalg::IndexOp>() ||
+         id == TypeID::get<tensor::ExtractOp>() ||
+         id == TypeID::get<scf::IfOp>() || id == TypeID::get<cf::AssertOp>();
+}
+
 void tilewright::simplifyBody(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<scf::IfOp> branches;
   SmallVector<Operation *> narrow, indices;

@@ -40,7 +40,7 @@ struct Arguments {
   std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
-  bool listTargets = false, listConfigs = false, listInstructions = false, debugInfo = false, serial = false, serve = false;
+  bool listTargets = false, listConfigs = false, listInstructions = false, listOps = false, debugInfo = false, serial = false, serve = false;
   double timeout = 0;
   WatchArguments watch;
 };
@@ -143,6 +143,8 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "take only the records of this chip, where the database has those "
                  "of several")
       ->option_text("NAME");
+  app.add_flag("--list-ops", arguments.listOps,
+               "list the ops of tensor programs that are compiled, and how");
   app.add_flag("--list-instructions", arguments.listInstructions,
                "print the matrix instructions that the targets have, by the names "
                "that lowering configs give, and stop; needs no input");
@@ -274,6 +276,10 @@ static int run(const Arguments &arguments) {
       "tilewright-compile", arguments.timeout, maxMemory.value_or(0));
   if (arguments.listTargets) {
     outs() << getTargetSyntax("\n") << "\n";
+    return 0;
+  }
+  if (arguments.listOps) {
+    outs() << listOps();
     return 0;
   }
   if (arguments.listInstructions)

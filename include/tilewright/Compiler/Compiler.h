@@ -150,6 +150,10 @@ std::string getVersion();
 std::optional<std::string> listInstructions(llvm::StringRef targets,
                                             std::string &error);
 
+/// The ops of tensor programs that are compiled, a line each: its name, and how
+/// (kernel, host, rewritten, converted).
+std::string listOps();
+
 /// For --help: the accepted targets, and what there is to know about them.
 std::string getTargetSyntax(llvm::StringRef separator = ", ");
 

@@ -69,6 +69,9 @@ void updateInPlace(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// tilewright-materialize-windows.
 void materializeWindows(mlir::func::FuncOp func);
 
+/// True for names of ops that the host program may have.
+bool runsOnHost(mlir::OperationName name);
+
 /// Emits an error and fails if the host cannot run `op`.
 mlir::LogicalResult checkHostOp(mlir::Operation *op);
 

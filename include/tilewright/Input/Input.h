@@ -29,6 +29,10 @@ void populateInputPipeline(mlir::OpPassManager &pm,
 
 void registerInputPasses();
 
+/// Names of the TOSA ops that some pattern converts.
+llvm::SmallVector<mlir::OperationName>
+getConvertedTosaOps(mlir::MLIRContext *context);
+
 /// Emits errors and fails if `module` is nothing that can be compiled.
 mlir::LogicalResult checkInput(mlir::ModuleOp module);
 

@@ -31,6 +31,13 @@ void registerNormalizePasses();
 /// and fails where an op has no such form.
 mlir::LogicalResult decomposeTensorOps(mlir::func::FuncOp func);
 
+/// True for names of ops that are said by others, here and in the stage `input`.
+bool isDecomposed(mlir::OperationName name);
+
+/// True for names of ops, other than elementwise ones of arith and math, that
+/// bodies of structured ops may have.
+bool runsInBodies(mlir::OperationName name);
+
 /// Brings the body of `op` to arith and math ops as far as it can be.
 void simplifyBody(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 

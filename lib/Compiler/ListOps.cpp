@@ -1,0 +1,55 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The ops of tensor programs that are compiled, and how, from what the stages
+// themselves go by: interfaces and traits of the registered ops, the lists that
+// gates and rewrites look into, and the patterns that convert TOSA.
+
+#include "Source.h"
+
+#include "tilewright/Compiler/Compiler.h"
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dispatch/Dispatch.h"
+#include "tilewright/Input/Input.h"
+#include "tilewright/Normalize/Normalize.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// How ops of `name` are compiled; empty where they are not, or not as such.
+static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
+  if (llvm::is_contained(tosa, name))
+    return "converted: to linalg, tensor, scf and arith by upstream's patterns";
+  if (name.getDialectNamespace() == "tilewright" ||
+      name.hasTrait<OpTrait::IsTerminator>())
+    return "";
+  if (name.hasInterface<linalg::LinalgOp>())
+    return "kernel";
+  if (isDecomposed(name))
+    return "rewritten: to structured ops, slices and reshapes, then a kernel";
+  bool isScalar =
+      llvm::is_contained({"arith", "math"}, name.getDialectNamespace());
+  if (isScalar && name.hasTrait<OpTrait::Elementwise>())
+    return "kernel: in bodies, and elementwise on tensors; host: on scalars";
+  if (runsInBodies(name))
+    return runsOnHost(name) ? "kernel: in bodies; host" : "kernel: in bodies";
+  if (runsOnHost(name))
+    return "host";
+  return "";
+}
+
+std::string tilewright::listOps() {
+  DialectRegistry dialects;
+  registerInputDialects(dialects);
+  MLIRContext context(dialects, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  SmallVector<OperationName> tosa = getConvertedTosaOps(&context);
+  std::vector<std::string> lines;
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    if (StringRef how = describe(name, tosa); !how.empty())
+      lines.push_back((name.getStringRef() + " " + how + "\n").str());
+  llvm::sort(lines);
+  return llvm::join(lines, "");
+}

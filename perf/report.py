@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Turns what a run of perf/on-gpu brought back into a page with a table and pictures.
+"""Turns what a session of tilewright-sweep on a GPU brought back into a page with a table and pictures.
 
     perf/report.py RESULTS perf/results/NAME
 

@@ -11,8 +11,10 @@
     run.py        what is measured when: halving, budget, watchdog, journal
     best.py       results to a tuning database
     report.py     results to a page
+    on_gpu.py     one file with everything to ask of a GPU that is borrowed
+    session.py    asks it
 
-The measuring side (bundle, measure, run, journal, runtime, values, contest) needs Python 3.8 and nothing else.
+The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest) needs Python 3.8 and nothing else.
 docs/sweeping.md is for those who use it.
 """
 

@@ -28,6 +28,10 @@ BATCH = 8
 
 _servers = threading.local()
 
+# It is the process's: to be read before there are threads.
+_MASK = os.umask(0)
+os.umask(_MASK)
+
 
 def _server(path, target, options, limits):
     """The server of this thread, made anew where other options are asked for."""
@@ -43,9 +47,7 @@ def write_whole(path, data):
     made, name = tempfile.mkstemp(dir=str(path.parent), prefix=path.name)
     with os.fdopen(made, "wb") as file:
         file.write(data)
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)  # others of a group may share the folder
+    os.chmod(name, 0o666 & ~_MASK)  # others of a group may share the folder
     os.replace(name, str(path))
 
 

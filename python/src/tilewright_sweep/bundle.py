@@ -41,8 +41,8 @@ def find_runtime():
     """TILEWRIGHT_LIBRARY, that of the package tilewright, of a build folder above, or where the command is installed."""
     here = pathlib.Path(__file__).resolve()
     candidates = [os.environ.get("TILEWRIGHT_LIBRARY"), here.parents[1] / "tilewright/libtilewright.so.0.1"]
-    candidates += [folder / "build/lib/libtilewright.so" for folder in here.parents[2:4]]
-    prefix = pathlib.Path(sys.argv[0]).resolve().parents[1:2]
+    candidates += [folder / "build/lib/libtilewright.so" for folder in list(here.parents)[2:4]]
+    prefix = list(pathlib.Path(sys.argv[0]).resolve().parents)[1:2]
     candidates += [library for folder in prefix for library in sorted(folder.glob("lib/**/libtilewright.so.0.1"))]
     for path in candidates:
         if path and pathlib.Path(path).exists():
@@ -61,7 +61,7 @@ def needed_by(library):
     return [pathlib.Path(path) for name, path in found if not name.startswith(_SYSTEM)]
 
 
-def _add(archive, name, data, mode=0o644):
+def add_file(archive, name, data, mode=0o644):
     info = zipfile.ZipInfo(name, _TIME)
     info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
     archive.writestr(info, data)
@@ -92,20 +92,20 @@ def write_bundle(output, plan, folder, entries):
     plan = {**plan, "candidates": candidates, "problems": [p for p in plan["problems"] if p["name"] in problems]}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
-        _add(archive, "__main__.py", MAIN)
+        add_file(archive, "__main__.py", MAIN)
         for module in sorted(here.glob("*.py")):
-            _add(archive, f"tilewright_sweep/{module.name}", module.read_bytes())
-        _add(archive, "bundle.json", json.dumps(plan, indent=1, sort_keys=True))
+            add_file(archive, f"tilewright_sweep/{module.name}", module.read_bytes())
+        add_file(archive, "bundle.json", json.dumps(plan, indent=1, sort_keys=True))
         for name in sorted({c["artifact"] for c in candidates if c["artifact"]}):
-            _add(archive, f"artifacts/{name}.tw", (folder / "cache" / f"{name}.tw").read_bytes())
+            add_file(archive, f"artifacts/{name}.tw", (folder / "cache" / f"{name}.tw").read_bytes())
         for name, data in sorted(_references(plan, folder).items()):
-            _add(archive, f"references/{name}.tw", data)
-        _add(archive, "runtime/libtilewright.so", runtime.read_bytes(), 0o755)
+            add_file(archive, f"references/{name}.tw", data)
+        add_file(archive, "runtime/libtilewright.so", runtime.read_bytes(), 0o755)
         for library in needed_by(runtime):
-            _add(archive, f"runtime/needs/{library.name}", library.read_bytes(), 0o755)
+            add_file(archive, f"runtime/needs/{library.name}", library.read_bytes(), 0o755)
         simulators = [runtime.parent / place for place in ("ptxsim/libcuda.so.1", "tilewright/ptxsim/libcuda.so.1")]
         for simulator in [s for s in simulators if s.exists()][:1]:
-            _add(archive, "runtime/ptxsim/libcuda.so.1", simulator.read_bytes(), 0o755)
+            add_file(archive, "runtime/ptxsim/libcuda.so.1", simulator.read_bytes(), 0o755)
     write_whole(pathlib.Path(output), memory.getvalue())
     return len(memory.getvalue())
 

@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 import tilewright_sweep
-from tilewright_sweep import best, bundle, journal, problems, run, watch
+from tilewright_sweep import best, bundle, journal, problems, run, session, watch
 
 HELP = """Finds the best lowering configs of a suite of problems, by measuring; docs/sweeping.md tells how.
 
@@ -71,6 +71,21 @@ def make_parser():
     measure.add_argument("--match", default="", help="only problems with this text in their names")
     measure.add_argument("--shard", help="i/n: only this part of the problems")
     measure.add_argument("--wait", action="store_true", help="wait for a device that is being measured")
+    box = subparsers.add_parser("bundle", help="everything to ask of a GPU that is borrowed, to one file; from the sources of Tilewright")
+    box.add_argument("--targets", default="cuda:sm_80,cuda:sm_90a,vulkan", help="of the cases and suites (%(default)s)")
+    box.add_argument("--suites", default="", help="folders of perf/suites to time beside peers, with commas (all)")
+    box.add_argument("--cases", default="*", help="of the end-to-end suite, FAMILY/TYPE/SHAPE/LABEL (all)")
+    box.add_argument("--sweep", action="append", default=[], metavar="FILE", help="a bundle to sweep over; again for more")
+    box.add_argument("--python", default=sys.executable, help="one with NumPy, for the end-to-end suite")
+    box.add_argument("-o", "--output", default="on-gpu.twb", help="%(default)s")
+    ask = subparsers.add_parser("session", help="what `bundle` made, on the machine with the GPU, step by step")
+    if not running_bundle():
+        ask.add_argument("bundle")
+    ask.add_argument("steps", nargs="*", metavar="STEP", help="build cts e2e confirm sweep bench; all without one")
+    ask.add_argument("--device", action="append", default=[], help="again for more (cuda, and vulkan where that is a GPU)")
+    ask.add_argument("--minutes", type=float, default=8, help="at most, of a step (%(default)g)")
+    ask.add_argument("--python", default=sys.executable, help="one with PyTorch, for the step bench")
+    ask.add_argument("-o", "--output", default="results", help="folder (%(default)s)")
     keep = subparsers.add_parser("best", help="results to a tuning database")
     keep.add_argument("results", nargs="+")
     keep.add_argument("-o", "--output", default="tuning.json", help="%(default)s")
@@ -94,7 +109,8 @@ def make_parser():
 def running_bundle():
     """The path of the bundle that this process was started as, if it was."""
     place = pathlib.Path(sys.argv[0] or ".")
-    return place if place.is_file() and place.suffix != ".py" and bundle.is_bundle(place) else None
+    return place if place.is_file() and place.suffix != ".py" and (bundle.is_bundle(place) or
+                                                                                 session.is_session(place)) else None
 
 
 def plan_command(arguments):
@@ -148,6 +164,20 @@ def run_command(arguments):
         opened.close()
 
 
+def bundle_command(arguments):
+    from tilewright_sweep import on_gpu
+
+    size = on_gpu.make(arguments.output, arguments.targets, [s for s in arguments.suites.split(",") if s], arguments.cases,
+                       arguments.sweep, arguments.python)
+    print(f"{arguments.output}: {size / 2**20:.1f} MiB")
+    return 0
+
+
+def session_command(arguments):
+    return session.start(running_bundle() or arguments.bundle, arguments.steps, arguments.output, arguments.device,
+                         arguments.minutes, arguments.python)
+
+
 def best_command(arguments):
     records = [r for path in arguments.results for r in journal.read_records(path) if "candidate" in r]
     records = [r for r in records if arguments.device in f"{r['device']} {r['uuid']} {r['driver']}"]
@@ -178,7 +208,7 @@ def report_command(arguments):
     return report.write_report(arguments.results, arguments.output, arguments.before)
 
 
-COMMANDS = {"confirm": confirm_command, "compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
+COMMANDS = {"bundle": bundle_command, "session": session_command, "confirm": confirm_command, "compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
             "report": report_command}
 
 

@@ -24,7 +24,7 @@ def find_compiler():
     here = pathlib.Path(__file__).resolve()
     candidates = [os.environ.get("TILEWRIGHT_COMPILE"), here.parents[1] / "tilewright/bin/tilewright-compile",
                   pathlib.Path(sys.argv[0]).resolve().parent / "tilewright-compile", shutil.which("tilewright-compile")]
-    candidates += [folder / "build/bin/tilewright-compile" for folder in here.parents[2:4]]
+    candidates += [folder / "build/bin/tilewright-compile" for folder in list(here.parents)[2:4]]
     for path in candidates:
         if path and os.access(str(path), os.X_OK):
             return str(path)

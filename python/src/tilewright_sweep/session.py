@@ -1,0 +1,206 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A session on a GPU that is borrowed: what can be asked of it, in steps of at most eight minutes, printing as it goes.
+
+    python3 on-gpu.twb session --device=cuda [STEP…]
+
+    build    the runtime that travelled, or where that does not run a new one out of its sources (C++ compiler, CMake)
+    cts      the drivers' conformance suite
+    e2e      the compiled end-to-end cases against the oracle
+    confirm  what the PTX simulator believes of a GPU, asked of this one (needs a C++ compiler)
+    sweep    the sweeps that travelled
+    bench    the suites beside PyTorch and Triton, on the same inputs, by turns (--python with PyTorch)
+
+A step that was cut off goes on where it stopped when it is started again. What comes back is a folder of few files of
+lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, bench.jsonl, build.log, steps.log, summary.txt.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+
+STEPS = ("build", "cts", "e2e", "confirm", "sweep", "bench")
+#: Of the suite's runner: above that it crashed or was ended, and goes on when it is started again.
+_WORST_VERDICT = 2
+
+
+class SessionError(RuntimeError):
+    pass
+
+
+def is_session(path):
+    if not zipfile.is_zipfile(str(path)):
+        return False
+    with zipfile.ZipFile(str(path)) as archive:
+        return "session.json" in archive.namelist()
+
+
+def unpack(path, folder):
+    """The file's content in `folder`, once; with what may be executed."""
+    folder = pathlib.Path(folder).resolve()
+    mark, name = folder / ".unpacked", hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    if mark.exists() and mark.read_text() == name:
+        return folder
+    with zipfile.ZipFile(str(path)) as archive:
+        archive.extractall(str(folder))
+        for info in archive.infolist():
+            os.chmod(str(folder / info.filename), (info.external_attr >> 16) & 0o777 or 0o644)
+    mark.write_text(name)
+    return folder
+
+
+class Session:
+    def __init__(self, folder, results, devices, minutes, python):
+        self.folder, self.results = pathlib.Path(folder), pathlib.Path(results).resolve()
+        self.seconds, self.python, self.named = 60 * minutes, python, devices
+        self.results.mkdir(parents=True, exist_ok=True)
+        built = self.folder / "built"
+        self.place = built if self._runs(built) else self.folder / "build"
+
+    def environment(self):
+        needs = [str(self.folder / "built/lib/needs")] + os.environ.get("LD_LIBRARY_PATH", "").split(":")
+        return {**os.environ, "LD_LIBRARY_PATH": ":".join(x for x in needs if x)}
+
+    def _runs(self, place):
+        tool = place / "bin/tilewright-run"
+        return tool.exists() and subprocess.run([str(tool), "--list-devices"], env=self.environment(), stdout=subprocess.DEVNULL,
+                                                stderr=subprocess.DEVNULL).returncode == 0
+
+    def tool(self, name):
+        return str(self.place / "bin" / name)
+
+    def devices(self):
+        """Those that were named; else cuda, and Vulkan where it is a GPU's."""
+        if self.named:
+            return self.named
+        said = self.ask([self.tool("tilewright-run"), "--list-devices"])
+        vulkan = [x for x in said.splitlines() if x.startswith("vulkan") and "not available" not in x and "llvmpipe" not in x]
+        return ["cuda"] + ["vulkan"] * bool(vulkan)
+
+    def ask(self, command):
+        try:
+            return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  env=self.environment()).stdout.decode(errors="replace")
+        except OSError:
+            return ""
+
+    def do(self, command, seconds=None, output=None):
+        """Its exit code, 124 where it was ended for taking too long; what it says is shown and kept."""
+        end = None
+        with open(str(self.results / "steps.log"), "ab") as log:
+            process = subprocess.Popen([str(x) for x in command], cwd=str(self.folder), env=self.environment(),
+                                       stdout=output or subprocess.PIPE, stderr=subprocess.STDOUT if not output else None,
+                                       start_new_session=True)
+
+            def stop():
+                nonlocal end
+                end = 124
+                os.killpg(process.pid, signal.SIGKILL)
+
+            timer = threading.Timer(max(1, seconds or self.seconds), stop)
+            timer.start()
+            try:
+                for line in process.stdout or ():
+                    log.write(line)
+                    sys.stdout.write(line.decode(errors="replace"))
+                    sys.stdout.flush()
+                code = process.wait()
+            finally:
+                timer.cancel()
+        return end or code
+
+    def build(self):
+        code = 0
+        if not self._runs(self.place):
+            commands = [["cmake", "-S", "gpu-runtime", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
+                         f"-DCMAKE_INCLUDE_PATH={self.folder}/include"],
+                        ["cmake", "--build", "build", "-j", os.cpu_count() or 1, "--target", "tilewright-e2e", "tilewright-run",
+                         "tilewright-cts", "tilewright"]]
+            code = next((c for c in map(self.do, commands) if c), 0)
+        said = [self.ask(["nvidia-smi", "--query-gpu=name,uuid,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit",
+                          "--format=csv"]), self.ask([self.tool("tilewright-run"), "--list-devices"]), platform.platform() + "\n"]
+        text = f"runtime: {self.place.name}\n" + "".join(said)
+        (self.results / "machine.txt").write_text(text)
+        print(text, end="", flush=True)
+        return code
+
+    def cts(self):
+        path, worst = self.results / "cts.jsonl", 0
+        with open(str(path), "wb") as output:
+            for device in self.devices():
+                worst = max(worst, self.do([self.tool("tilewright-cts"), f"--device={device}", "--json"], output=output))
+        lines = [json.loads(x) for x in path.read_text().splitlines() if x.startswith("{")]
+        failed = [x for x in lines if x["verdict"] == "fail"]
+        print(f"cts: {sum(x['verdict'] == 'pass' for x in lines)} passed, {len(failed)} failed, "
+              f"{sum(x['verdict'] == 'skip' for x in lines)} skipped")
+        for line in failed:
+            print(json.dumps(line)[:300])
+        return worst
+
+    def e2e(self):
+        """The runner notes the case at which it crashes or hangs, and goes on behind it when it is started again."""
+        end, code = time.monotonic() + self.seconds, 1
+        while time.monotonic() < end:
+            code = self.do([self.tool("tilewright-e2e"), "cases/cases.json", self.results / "e2e.jsonl", *self.devices()],
+                           end - time.monotonic())
+            if code <= _WORST_VERDICT:
+                break
+        return code
+
+    def confirm(self):
+        return self.do(["bash", "confirm/hardware/confirm", self.results / "confirm.jsonl"])
+
+    def sweep(self):
+        """Each sweep on the first device, within the minutes of a step together."""
+        found, worst = sorted((self.folder / "sweeps").glob("*.twb")), 0
+        for number, path in enumerate(found):
+            each = (self.seconds - 30) / len(found)
+            worst = max(worst, self.do([sys.executable, path, "run", f"--device={self.devices()[0]}", f"--budget={each:.0f}s",
+                                        "-o", self.results / f"sweep-{path.stem}.jsonl"], each + 30))
+        if not found:
+            print("no sweep travelled: tilewright-sweep bundle --sweep=FILE")
+        return worst
+
+    def bench(self):
+        worst = 0
+        for device in self.devices():
+            worst = max(worst, self.do([self.python, "-u", "bench/run.py", f"--library={self.place}/lib/libtilewright.so",
+                                        f"--device={device}", f"--budget={max(1, self.seconds - 60)}",
+                                        f"--json={self.results / 'bench.jsonl'}", *sorted((self.folder / "suites").iterdir())]))
+        return worst
+
+    def run(self, steps):
+        """0 where all went well; each step's code and time go to summary.txt."""
+        failed = []
+        if not steps or (steps[0] != "build" and not self._runs(self.place)):
+            steps = ["build", *(steps or STEPS[1:])]
+        for step in steps:
+            begin = time.monotonic()
+            print(f"=== {step}", flush=True)
+            code = getattr(self, step)()
+            line = f"{step}: exit code {code}, {time.monotonic() - begin:.0f} s"
+            print(line, flush=True)
+            with open(str(self.results / "summary.txt"), "a") as file:
+                file.write(line + "\n")
+            failed += [step] * bool(code)
+            if step == "build" and code:
+                break
+        if failed:
+            print("failed: " + " ".join(failed))
+        return 2 if failed else 0
+
+
+def start(path, steps, results, devices, minutes, python):
+    unknown = [s for s in steps if s not in STEPS]
+    if unknown:
+        raise SessionError(f"no step '{unknown[0]}'; there are {', '.join(STEPS)}")
+    folder = unpack(path, pathlib.Path(path).resolve().with_suffix(""))
+    return Session(folder, results, devices, minutes, python).run(list(steps))

@@ -304,15 +304,16 @@ class Parts(unittest.TestCase):
             self.assertTrue(all(e["ok"] for e in entries.values()))
 
     def test_best_is_beyond_noise_and_of_one_device(self):
-        def record(config, ratio, low, device="u1", size="8", shape=(8,)):
+        def record(config, ratio, low, device="u1", size="8", shape=(8,), final=True):
             return {"candidate": config + size, "kernel": "k", "program": "p", "config": config, "verdict": "ok", "ratio": ratio,
-                    "ratio_low": low, "uuid": device, "host": "h", "driver": "GPU, 1.0", "compiler": {"sha256": "c"},
+                    "ratio_low": low, "final": final, "uuid": device, "host": "h", "driver": "GPU, 1.0", "compiler": {"sha256": "c"},
                     "problem": {"inputs": [size]}, "tuning": {"problem": {"op": "x"}, "shape": list(shape), "default": "d"},
                     "median_s": 1.0, "device": "cuda:0", "time": "t"}
 
         chosen = best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2)])
         self.assertEqual([(r["config"], r["chip"], r["gain"]) for r in chosen], [("b", "GPU", 1.3)])
-        self.assertEqual(best.best_records([record("a", 1.02, 1.01), record("b", 1.3, 0.9)]), [])
+        self.assertEqual(best.best_records([record("a", 1.02, 1.01), record("b", 1.3, 0.9), record("c", 2, 2, final=False)]), [])
+        self.assertEqual([r["config"] for r in best.best_records([record("a", 1.1, 1.01), record("b", 1.3, 0.9)])], ["a"])
         # A dynamic problem: good at one size and bad at the other, or good at both.
         sizes = [record("a", 1.5, 1.4, size="8"), record("a", 0.5, 0.4, size="16"), record("b", 1.2, 1.1, size="8"),
                  record("b", 1.2, 1.1, size="16"), record("c", 9.0, 9.0, size="8")]

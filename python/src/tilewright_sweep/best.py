@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Results to a tuning database, which tilewright-compile --tuning takes; and files of both kinds to one.
 
-A config comes into the database where it is faster than the default beyond the noise: the median of the paired ratios
-is at least LEAST_GAIN, and so are three quarters of them at least 1. Problems that a database knows by the same
+A config comes into the database where it was measured to the end and is faster than the default beyond the noise: the
+median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1. Of several the fastest. Problems that a database knows by the same
 key, dynamic ones at several sizes, get the config with the best geometric mean that was right at every size.
 """
 
@@ -59,10 +59,11 @@ def best_records(records, mix=False, least=LEAST_GAIN):
     for (program, chip, problem, shape), configs in sorted(groups.items()):
         every = {sizes for of in configs.values() for sizes in of}
         fit = [(math.exp(sum(math.log(r["ratio"]) for r in of.values()) / len(of)), config, of) for config, of in configs.items()
-               if set(of) == every and all(r["verdict"] == "ok" and "ratio" in r for r in of.values())]
+               if set(of) == every and all(r["verdict"] == "ok" and r.get("final") for r in of.values())]
+        fit = [x for x in fit if x[0] >= least and any(r["ratio_low"] >= 1 for r in x[2].values())]
         # Equals in the order of their text, so that the same results give the same database.
         fit.sort(key=lambda x: (-x[0], x[1]))
-        if not fit or fit[0][0] < least or not any(r["ratio_low"] >= 1 for r in fit[0][2].values()):
+        if not fit:
             continue
         gain, config, of = fit[0]
         first = min(of.values(), key=lambda r: r["time"])

@@ -29,6 +29,7 @@ td, th { padding: .3em .8em .3em 0; vertical-align: top; border-bottom: 1px soli
 .bar { display: inline-block; height: .8em; background: #b9c4d3; vertical-align: middle } .bar.tuned { background: #2166ac }
 .faster { color: #116329 } .slower { color: #a40e26 } .quiet { color: #6a7683 } code { font-size: .88em } td.n, td:first-child code { white-space: nowrap }
 table.map td { width: 4.2em; text-align: center; border: 2px solid #fff; padding: .35em } table.map th { padding: .35em .6em; text-align: right }
+table.map td.early { font: italic .8em system-ui; color: #6a7683 !important }
 table.map td.default { outline: 2px dashed #1a1f26; outline-offset: -3px } table.map td.won { outline: 3px solid #1a1f26; outline-offset: -4px }
 """
 
@@ -68,13 +69,10 @@ def by_problem(records):
 
 
 def winner(of):
-    """The fastest that is right; the default where none is faster beyond the noise."""
-    right = [r for r in of if r["verdict"] == "ok" and "ratio" in r]
-    if not right:
-        return None
-    fastest = max(right, key=lambda r: (r["ratio"], r["config"] == "default"))
+    """The fastest of those that are right and were measured to the end; the default where none is faster beyond the noise."""
+    right = [r for r in of if r["verdict"] == "ok" and r.get("final")]
     default = next((r for r in right if r["config"] == "default"), None)
-    return fastest if default is None or best.standing(fastest) == "faster" else default
+    return max((r for r in right if best.standing(r) == "faster"), key=lambda r: r["ratio"], default=default)
 
 
 def escape(text):
@@ -148,19 +146,25 @@ def block_of(record, of):
 
 
 def map_of(of):
-    """(rows, columns, {(row, column): speedup}, numbers of the loops) of the first two tile sizes; None where there is no plane."""
-    cells, blocks = {}, []
+    """Heat map over the first two tile sizes that vary; None where there is no plane.
+
+    (rows, columns, {(row, column): speedup}, numbers of the loops, cells none of which was measured to the end)
+    """
+    cells, blocks, ended = {}, [], set()
     for r in of:
         block = block_of(r, of)
         if len(block) >= 2 and r["verdict"] == "ok" and "ratio" in r:
-            blocks.append((block, r["ratio"]))
-    varying = [i for i in range(min((len(b) for b, _ in blocks), default=0)) if len({b[i] for b, _ in blocks}) > 1][:2]
+            blocks.append((block, r["ratio"], r.get("final")))
+    varying = [i for i in range(min((len(b[0]) for b in blocks), default=0)) if len({b[0][i] for b in blocks}) > 1][:2]
     if len(varying) < 2:
         return None
-    for block, ratio in blocks:
+    # What was measured to the end counts more than a few samples.
+    for block, ratio, final in sorted(blocks, key=lambda b: (bool(b[2]), b[1])):
         place = tuple(block[i] for i in varying)
-        cells[place] = max(ratio, cells.get(place, 0))
-    return sorted({c[0] for c in cells}), sorted({c[1] for c in cells}), cells, varying
+        cells[place] = ratio
+        if final:
+            ended.add(place)
+    return sorted({c[0] for c in cells}), sorted({c[1] for c in cells}), cells, varying, set(cells) - ended
 
 
 def colour(ratio):
@@ -178,13 +182,13 @@ def maps(problems):
         found = map_of(of)
         if not found:
             continue
-        rows, columns, cells, loops = found
+        rows, columns, cells, loops, early = found
         places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
         marks = {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
         lines = [f"<h3><code>{escape(name)}</code></h3>", '<table class="map">',
                  f"<tr><th>loop {loops[0]} ↓ &nbsp; loop {loops[1]} →</th>" + "".join(f"<th>{c}</th>" for c in columns) + "</tr>"]
         for row in rows:
-            shown = "".join(f'<td class="{marks.get((row, c), "")}" style="{colour(cells[row, c])}">{cells[row, c]:.2f}×</td>'
+            shown = "".join(f'<td class="{marks.get((row, c), "early" if (row, c) in early else "")}" style="{colour(cells[row, c])}">{cells[row, c]:.2f}×</td>'
                             if (row, c) in cells else "<td></td>" for c in columns)
             lines.append(f"<tr><th>{row}</th>{shown}</tr>")
         parts.append("\n".join(lines + ["</table>"]))
@@ -236,7 +240,7 @@ def page(records, bench, before):
                   "<p>Each cell is the fastest config whose block (what one thread block, workgroup or CPU task computes) has these sizes "
                   "along two loops of the kernel, as speedup over the default: above 1, blue, is faster. The default's cell has a dashed "
                   "frame, the chosen one's a solid frame. Empty cells were not measured: such configs do not fit, or were not among the "
-                  "candidates. Configs that dropped out early have few samples.</p>", shown]
+                  "candidates. In small italics: dropped out before the last round, so of few samples.</p>", shown]
     compared = peers_table(bench)
     parts += ["<h2>Beside others</h2>", compared or "<p class=quiet>No results with peers were given (<code>perf/bench/run.py</code> writes them).</p>"]
     if before is not None:
@@ -272,7 +276,7 @@ def pictures(problems, folder):
         found = map_of(of)
         if not found:
             continue
-        ys, xs, cells, loops = found
+        ys, xs, cells, loops, _ = found
         data = [[math.log2(cells[y, x]) if (y, x) in cells else math.nan for x in xs] for y in ys]
         figure, axes = pyplot.subplots(figsize=(1.8 + 0.8 * len(xs), 1.6 + 0.5 * len(ys)))
         axes.imshow(data, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")

@@ -240,7 +240,7 @@ class Run:
             candidates, times = self._time(default, candidates, do="time", seconds=seconds)
             baseline = times[default["id"]]
             for c in candidates:
-                self._note(c, times[c["id"]], baseline, number, around)
+                self._note(c, times[c["id"]], baseline, number, last, around)
             candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
             if last:
                 self._tell(candidates[:1], times, baseline)
@@ -255,7 +255,7 @@ class Run:
                 if not last:
                     self.worker.ask(do="forget", id=c["id"])
             candidates = candidates[:keep]
-        self._note(default, {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}, baseline, number, around)
+        self._note(default, {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}, baseline, number, True, around)
         if not self.known(default):
             self.write(default, self.equal.get(default["id"], ()), **self.reports[default["id"]])
         elif self.equal.get(default["id"]):
@@ -271,9 +271,10 @@ class Run:
                      f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {c['config']}")
         self.say(text, flush=True)
 
-    def _note(self, candidate, figures, baseline, number, around):
+    def _note(self, candidate, figures, baseline, number, last, around):
         report = self.reports[candidate["id"]]
-        report.update(figures, baseline_median_s=baseline["median_s"], round=number, surroundings=around)
+        report.update(figures, baseline_median_s=baseline["median_s"], round=number, final=last,
+                      surroundings=around)
         for rate, work in (("flops_per_s", report["flops"]), ("bytes_per_s", report["bytes"])):
             report[rate] = work / figures["median_s"] if work else None
 

@@ -29,7 +29,7 @@ td, th { padding: .3em .8em .3em 0; vertical-align: top; border-bottom: 1px soli
 .bar { display: inline-block; height: .8em; background: #b9c4d3; vertical-align: middle } .bar.tuned { background: #2166ac }
 .faster { color: #116329 } .slower { color: #a40e26 } .quiet { color: #6a7683 } code { font-size: .88em } td.n, td:first-child code { white-space: nowrap }
 table.map td { width: 4.2em; text-align: center; border: 2px solid #fff; padding: .35em } table.map th { padding: .35em .6em; text-align: right }
-table.map td.early { font: italic .8em system-ui; color: #6a7683 !important }
+table.map td.early { font: italic .8em system-ui; vertical-align: middle }
 table.map td.default { outline: 2px dashed #1a1f26; outline-offset: -3px } table.map td.won { outline: 3px solid #1a1f26; outline-offset: -4px }
 """
 
@@ -123,6 +123,15 @@ def verdicts(records):
     return text
 
 
+def why_default(of):
+    """Why the default stands: how near the others came."""
+    others = [r for r in of if r["verdict"] == "ok" and r.get("final") and r["config"] != "default" and "same_as" not in r]
+    if not others:
+        return "the default stands: there is no other"
+    near = max(others, key=lambda r: r["ratio"])
+    return f"the default stands; nearest: {near['ratio']:.2f}×, half of the pairs {near['ratio_low']:.2f} to {near['ratio_high']:.2f}"
+
+
 def tuned_table(problems):
     rows = []
     for name, of in problems.items():
@@ -135,7 +144,7 @@ def tuned_table(problems):
                      bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
                      f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
                      f"#{escape(rate(won))}", f"#{won['spread']:.0%}",
-                     f"{escape(changes(won))}" if faster and won["kernel"] else '<span class="quiet">the default stands</span>'])
+                     f"{escape(changes(won))}" if faster and won["kernel"] else f'<span class="quiet">{why_default(of)}</span>'])
     return table(["problem", "#default<br>tuned", "median time", "#speedup", "#tuned does", "#spread", "tuned config: what differs"], rows)
 
 
@@ -245,7 +254,7 @@ def page(records, bench, before):
     parts += ["<h2>Beside others</h2>", compared or "<p class=quiet>No results with peers were given (<code>perf/bench/run.py</code> writes them).</p>"]
     if before is not None:
         rows, worse = history(problems, by_problem(before))
-        parts += ["<h2>Since the earlier results</h2>", f"<p>{worse} regressions. A time counts as changed if it differs by more than "
+        parts += ["<h2>Since the earlier results</h2>", f"<p>{worse} regression{'s' * (worse != 1)}. A time counts as changed if it differs by more than "
                   f"{REGRESSION - 1:.0%} and by more than half the larger spread.</p>", rows]
     parts += ["<h2>Verdicts</h2>", verdicts(records)]
     return "\n".join(parts) + "\n</html>\n"

@@ -29,14 +29,14 @@ std::optional<std::string> tilewright::listInstructions(StringRef targets,
   std::string text;
   for (const ParsedTarget &target : *parsed) {
     bool any = false;
-    for (StringRef fact : {"mma", "mma_emulated"})
+    for (StringRef fact : {"warpgroup_mma", "mma", "mma_emulated"})
       if (auto names = target.variants.empty()
                            ? ArrayAttr()
                            : target.variants.front().target.getFacts().getAs<ArrayAttr>(fact))
         for (auto name : names.getAsRange<StringAttr>()) {
           any = true;
           text += target.name + " " + name.getValue().str() +
-                  (fact == "mma" ? "" : " emulated: only where a config asks for it") + "\n";
+                  (fact != "mma_emulated" ? "" : " emulated: only where a config asks for it") + "\n";
         }
     if (!any)
       text += target.name + " none\n";

@@ -13,7 +13,8 @@ using namespace tilewright;
 
 static std::vector<LoweringConfigAttr>
 enumerateContractions(const KernelInfo &info, TargetAttr target) {
-  std::vector<LoweringConfigAttr> configs = enumerateMatrix(info, target);
+  std::vector<LoweringConfigAttr> configs = enumerateWarpgroups(info, target);
+  llvm::append_range(configs, enumerateMatrix(info, target));
   // Bytes that hold nibbles are multiplied by instructions only.
   if (matchContraction(info.root)->perElement == 1)
     llvm::append_range(configs, enumerateContraction(info, target));

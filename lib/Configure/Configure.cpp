@@ -44,6 +44,7 @@ static std::string explainStrategy(const KernelInfo &info, Strategy strategy) {
                      ": root " + info.getRoot()->getName().getStringRef().str();
   switch (strategy) {
   case Strategy::MatrixUnit:
+  case Strategy::WarpSpecialized:
   case Strategy::SimtContraction:
     return text + " multiplies and adds";
   case Strategy::SkinnyContraction:
@@ -183,7 +184,8 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
 static LogicalResult serves(const KernelInfo &info, TargetAttr target,
                             std::string &reason) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  bool onMatrixUnit = config.getStrategy() == Strategy::MatrixUnit &&
+  bool onMatrixUnit = (config.getStrategy() == Strategy::MatrixUnit ||
+                       config.isWarpSpecialized()) &&
                       info.strategy == Strategy::SimtContraction &&
                       config.getMma();
   if (config.getStrategy() != info.strategy && !onMatrixUnit)

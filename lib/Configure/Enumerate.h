@@ -45,10 +45,32 @@ std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
 std::optional<unsigned> contiguousSum(mlir::linalg::LinalgOp op,
                                       const Contraction &contraction);
 
+/// Of the loops of one kind, the longest becomes the instruction's; a block runs
+/// the others one by one. Of equal ones the inner.
+unsigned longestLoop(const KernelInfo &info, llvm::ArrayRef<unsigned> loops);
+
+/// Rows of tiles that blocks walk down side by side: eight where there are
+/// enough of them for blocks that run at the same time to share what they read.
+int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n, int64_t blockM,
+                 int64_t blockN);
+
 /// Contractions by matrix instruction; none where the target has no
 /// instruction for the types, or the loops are not one m, n and k each.
 std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,
                                                 TargetAttr target);
+
+/// Contractions by warpgroups (Warpgroups.cpp); none where the target has no
+/// asynchronous instructions, or copy engines cannot read the operands.
+std::vector<LoweringConfigAttr> enumerateWarpgroups(const KernelInfo &info,
+                                                    TargetAttr target);
+/// Whether a config of strategy warp_specialized can be carried out; on failure
+/// `reason` says what stands against it.
+mlir::LogicalResult checkWarpgroups(const KernelInfo &info,
+                                    LoweringConfigAttr config, TargetAttr target,
+                                    std::string &reason);
+/// A producer warpgroup.
+inline constexpr int64_t kCopyThreads = 128;
+
 std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info,
                                                 TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,

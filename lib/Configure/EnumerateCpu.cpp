@@ -49,7 +49,7 @@ static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> thread) {
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                  block, {}, thread, 1, {}, {},
-                                 info.getSplits(), /*raster=*/1);
+                                 info.getSplits(), /*raster=*/1, {});
 }
 
 /// The smallest multiple of `unit` that covers `extent` in as few pieces as pieces of

@@ -119,9 +119,7 @@ tilewright::contiguousSum(linalg::LinalgOp op, const Contraction &contraction) {
   return std::nullopt;
 }
 
-/// Of the loops of one kind, the longest becomes the instruction's; a block runs
-/// the others one by one. Of equal ones the inner.
-static unsigned longest(const KernelInfo &info, ArrayRef<unsigned> loops) {
+unsigned tilewright::longestLoop(const KernelInfo &info, ArrayRef<unsigned> loops) {
   return *std::max_element(loops.begin(), loops.end(),
                            [&](unsigned a, unsigned b) {
                              return nominalExtent(info, a) <=
@@ -129,9 +127,7 @@ static unsigned longest(const KernelInfo &info, ArrayRef<unsigned> loops) {
                            });
 }
 
-/// Rows of tiles that blocks walk down side by side: eight where there are
-/// enough of them for blocks that run at the same time to share what they read.
-static int64_t rasterOf(const KernelInfo &info, unsigned m, unsigned n,
+int64_t tilewright::rasterOf(const KernelInfo &info, unsigned m, unsigned n,
                         int64_t blockM, int64_t blockN) {
   return nominalExtent(info, m) >= 4 * blockM &&
                  nominalExtent(info, n) >= 4 * blockN
@@ -183,9 +179,9 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
     if (!instruction)
       continue;
     Contraction contraction = *matchContraction(info.getRoot());
-    unsigned m = longest(info, contraction.m), n = longest(info, contraction.n),
+    unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),
              k = contiguousSum(info.getRoot(), contraction)
-                     .value_or(longest(info, contraction.k));
+                     .value_or(longestLoop(info, contraction.k));
     if (isCovered(info, *instruction, tried, m, k))
       continue;
     tried.push_back(*instruction);
@@ -237,7 +233,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             for (int64_t stages : stagesOf(target, steps, waits))
               configs.push_back(LoweringConfigAttr::get(
                   context, Strategy::MatrixUnit, block, warps, {}, stages,
-                  promote, name, info.getSplits(), raster));
+                  promote, name, info.getSplits(), raster, {}));
           }
   }
   return configs;

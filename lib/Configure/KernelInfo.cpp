@@ -266,7 +266,8 @@ static void chooseRoot(KernelInfo &info) {
   if (!config || !product)
     return;
   bool matrix = matchContraction(info.root).has_value();
-  if (matrix && config.getStrategy() == Strategy::MatrixUnit)
+  if (matrix && (config.getStrategy() == Strategy::MatrixUnit ||
+                 config.isWarpSpecialized()))
     info.strategy = Strategy::SimtContraction;
   if (config.getStrategy() == Strategy::SkinnyContraction ||
       config.getStrategy() ==

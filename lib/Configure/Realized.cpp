@@ -79,6 +79,7 @@ static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
   StringRef field = hasWarps                       ? "warps"
                     : config.getStages() != 1      ? "stages"
                     : config.getRaster() != 1      ? "raster"
+                    : !config.getRegisters().empty() ? "registers"
                                                    : "";
   if (field.empty())
     return checkPacked(info, config, reason);
@@ -88,6 +89,13 @@ static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
 
 static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr config,
                                  TargetAttr target, std::string &reason) {
+  if (config.isWarpSpecialized()) // checkWarpgroups has said all of it
+    return success();
+  if (!config.getRegisters().empty()) {
+    reason = "'registers' is for strategy warp_specialized, whose warps have roles; "
+             "leave it out";
+    return failure();
+  }
   int64_t stages = config.getStages();
   std::string count = "'stages' is " + std::to_string(stages) + ", but ";
   if (stages > 1 && config.getPromote().empty())

@@ -53,6 +53,11 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     reason = why.str();
     return failure();
   };
+  auto known = MatrixInstruction::parse(config.getContext(), name);
+  if (config.isWarpSpecialized())
+    return checkWarpgroups(info, config, target, reason);
+  if (known && known->warpgroup)
+    return fail("'" + name.getValue() + "' is for strategy warp_specialized");
   // Who asks for an instruction gets one that is made of others, too.
   auto has = [&](StringRef fact) {
     auto names = target.getFacts().getAs<ArrayAttr>(fact);
@@ -188,8 +193,13 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
+  if (config.isWarpSpecialized() && !config.getMma())
+    return fail("strategy warp_specialized needs 'mma', an instruction of "
+                "warpgroups");
   if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
     return failure();
+  if (config.isWarpSpecialized())
+    plan.copyThreads = kCopyThreads;
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
@@ -383,6 +393,9 @@ static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
       result *= entry(config.getWarps(), loop, 1);
     return result;
   };
+  // A warpgroup's instruction reads its factors out of shared memory.
+  if (instruction && instruction->warpgroup)
+    return bytes(2, {});
   return (bytes(contraction.a, contraction.n) +
           bytes(contraction.b, contraction.m)) *
              std::min<int64_t>(2, steps) / steps +
@@ -458,6 +471,8 @@ static int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config,
   constexpr int64_t kSwizzleBlock = 4096;
   int64_t element = bytesPerElement(operand.get().getType());
   int64_t bytes = tileElements(info, plan, operand) * element;
+  if (config.isWarpSpecialized())
+    return bytes;
   int64_t padded = bytes + 16 * sharedRows(info, config, plan, operand);
   if (config.getMma() && target.has("load_matrices") && element <= 2)
     return std::min(padded, int64_t(llvm::alignTo(bytes, kSwizzleBlock)));
@@ -479,6 +494,9 @@ Footprint tilewright::estimate(const KernelInfo &info,
             (op == products.front() ? config.getStages() : 1) *
             slotBytes(info, config, plan, target, op->getOpOperand(number));
 
+  // A barrier in memory for a full, one for an empty stage.
+  if (config.isWarpSpecialized())
+    footprint.sharedBytes += 16 * config.getStages();
   footprint.scratchBytes = estimateScratch(info, config, plan);
   footprint.sharedBytes += footprint.scratchBytes;
 
@@ -498,7 +516,9 @@ Footprint tilewright::estimate(const KernelInfo &info,
       bytes += own;
     }
   if (config.getMma()) {
-    bytes = stagedBytes(info, products.front(), config, plan, target);
+    bytes = config.isWarpSpecialized()
+                ? 0
+                : stagedBytes(info, products.front(), config, plan, target);
     for (linalg::LinalgOp op : products)
       bytes += fragmentBytes(info, op, config, plan);
   }
@@ -547,7 +567,7 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
   if (footprint.scratchBytes)
     shared += " (" + std::to_string(footprint.scratchBytes) +
               " of them to move values between threads)";
-  if (over("threads per block", plan->threads, "max_threads", 1) ||
+  if (over("threads per block", plan->threads + plan->copyThreads, "max_threads", 1) ||
       over(shared, footprint.sharedBytes, "shared_memory", 0) ||
       (plan->subgroup > 1 && over("registers per thread", footprint.registers,
                                   "registers", 255)))

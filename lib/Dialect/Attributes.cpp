@@ -52,7 +52,7 @@ static ParseResult parseArray(AsmParser &parser,
 // `<` `strategy` `=` keyword (`,` key `=` value)* `>`
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
-  SmallVector<int64_t> block, warps, thread, promote;
+  SmallVector<int64_t> block, warps, thread, promote, registers;
   int64_t stages = 1, splits = 1, raster = 1;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
@@ -75,7 +75,8 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
         return parser.emitError(loc)
                << "unknown strategy '" << text
                << "'; known: matrix_unit, simt_contraction, "
-                  "skinny_contraction, reduction, streaming, irregular";
+                  "skinny_contraction, reduction, streaming, irregular, "
+                  "warp_specialized";
       return success();
     }
     if (key == "block")
@@ -94,10 +95,12 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(splits);
     if (key == "raster")
       return parser.parseInteger(raster);
+    if (key == "registers")
+      return parseArray(parser, registers);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
-              "splits, raster";
+              "splits, raster, registers";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -108,7 +111,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   }
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
-      promote, mma, splits, raster);
+      promote, mma, splits, raster, registers);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -132,6 +135,7 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
     printer << ", splits = " << getSplits();
   if (getRaster() != 1)
     printer << ", raster = " << getRaster();
+  array("registers", getRegisters());
   printer << ">";
 }
 
@@ -139,7 +143,7 @@ LogicalResult LoweringConfigAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, Strategy,
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
     int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
-    int64_t raster) {
+    int64_t raster, ArrayRef<int64_t> registers) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -167,6 +171,14 @@ LogicalResult LoweringConfigAttr::verify(
   if (raster < 1 || raster > 1024)
     return emitError() << "'raster' is " << raster
                        << "; accepted are 1 to 1024";
+  if (!registers.empty() && registers.size() != 2)
+    return emitError() << "'registers' has " << registers.size()
+                       << " entries; it has those of the warps that copy and of "
+                          "those that multiply";
+  for (int64_t count : registers)
+    if (count % 8 || count < 24 || count > 240)
+      return emitError() << "'registers' has " << count
+                         << "; accepted are multiples of 8 from 24 to 240";
   return success();
 }
 

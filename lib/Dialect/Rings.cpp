@@ -42,6 +42,14 @@ LogicalResult MmaWaitOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+LogicalResult MmaFenceOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getValues().getTypes());
+  return success();
+}
+
 LogicalResult TileCopyOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto dest = cast<MemRefType>(getDest().getType());

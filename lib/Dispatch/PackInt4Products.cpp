@@ -95,7 +95,7 @@ static LoweringConfigAttr packedConfig(LoweringConfigAttr config, unsigned k) {
   return LoweringConfigAttr::get(
       config.getContext(), config.getStrategy(), block, config.getWarps(),
       config.getThread(), config.getStages(), config.getPromote(),
-      config.getMma(), config.getSplits(), config.getRaster());
+      config.getMma(), config.getSplits(), config.getRaster(), config.getRegisters());
 }
 
 /// Whether a fact of the target lists an instruction for packed numbers.

@@ -71,7 +71,10 @@ static void loadFragments(MmaOp op) {
 void tilewright::loadFragments(func::FuncOp kernel) {
   SmallVector<MmaOp> products;
   kernel.walk([&](MmaOp op) {
-    if (op.getInstruction())
+    auto instruction = MatrixInstruction::parse(op.getContext(),
+                                                op.getInstruction().value_or(""));
+    // Warpgroups read shared memory themselves.
+    if (op.getInstruction() && !(instruction && instruction->warpgroup))
       products.push_back(op);
   });
   for (MmaOp op : products)

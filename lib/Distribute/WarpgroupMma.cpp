@@ -194,9 +194,9 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   auto bOperand = operandOf(op, "b", *viewB, maps[1], loops->n, loops->k);
   if (failed(a) || failed(bOperand))
     return failure();
-  if (a->boxRows)
-    return op.emitOpError()
-           << "a is cut into boxes along m, which no warpgroup reads";
+  if (a->boxRows && a->boxRows != instruction->m)
+    return op.emitOpError() << "a is cut into boxes of " << a->boxRows
+                            << " rows; an instruction reads " << instruction->m;
   if (instruction->operands[0] != a->view.element ||
       instruction->operands[1] != bOperand->view.element)
     return op.emitOpError()
@@ -221,15 +221,17 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
         multiply(loc,
                  Index(arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
                            .getResult()),
-                 Index(m * a->rowStride));
-  Registers result = *acc;
-  MmaFenceOp::create(b, loc);
+                 a->boxRows ? Index(m / a->boxRows * a->boxStride)
+                            : Index(m * a->rowStride));
+  auto fence = MmaFenceOp::create(b, loc, TypeRange(ValueRange(*acc)), *acc);
+  Registers result(fence.getResults());
   for (int64_t step = 0; step < k; step += instruction->k)
     for (int64_t column = 0; column < repeatN; ++column)
       for (int64_t row = 0; row < repeatM; ++row) {
         Index inA =
             add(loc, first,
-                Index(row * instruction->m * a->rowStride + step * a->kStride));
+                add(loc, rowOffset(*this, loc, *a, Index(row * instruction->m)),
+                    Index(step * a->kStride)));
         Index inB = add(
             loc,
             rowOffset(*this, loc, *bOperand, Index(column * instruction->n)),

@@ -58,7 +58,7 @@ static LoweringConfigAttr permute(LoweringConfigAttr config,
       config.getContext(), config.getStrategy(), permute(config.getBlock(), order),
       permute(config.getWarps(), order), permute(config.getThread(), order),
       config.getStages(), config.getPromote(), config.getMma(), config.getSplits(),
-      config.getRaster());
+      config.getRaster(), config.getRegisters());
 }
 
 bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {

@@ -60,7 +60,8 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
 
 LogicalResult tilewright::pipelineLoops(func::FuncOp kernel) {
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (!config || config.getStages() < 2)
+  // Rings between warps keep their own steps ahead.
+  if (!config || config.getStages() < 2 || config.isWarpSpecialized())
     return success();
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });

@@ -18,6 +18,7 @@
 
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
+#include "WriteRing.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
 
@@ -207,6 +208,10 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
     return success();
   SmallVector<MmaOp> products;
   kernel.walk([&](MmaOp op) { products.push_back(op); });
+  // Roles of warps are for the one product of the kernel.
+  if (config.isWarpSpecialized())
+    return products.size() == 1 ? writeRing(kernel, products.front(), config)
+                                : kernel.emitError("has no single product");
   for (MmaOp op : products)
     if (failed(promote(op, config.getPromote(), kernel.getBody().front())))
       return failure();

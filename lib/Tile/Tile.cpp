@@ -96,7 +96,7 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
                                             plan->panels->tiles[1],
                                             plan->panels->steps}));
   kernel->setAttr(kLaunchAttr,
-                  LaunchAttr::get(kernel.getContext(), plan->threads,
+                  LaunchAttr::get(kernel.getContext(), plan->threads + plan->copyThreads,
                                   plan->subgroup, AffineMapAttr::get(tiles),
                                   dims));
   // The untiled ops, and whatever only they used.

@@ -42,7 +42,8 @@ struct Panels {
 
 struct TilePlan {
   llvm::SmallVector<ClassTile> classes;
-  int64_t threads = 1;
+  /// Threads that compute, and those beside them that only copy (roles of warps).
+  int64_t threads = 1, copyThreads = 0;
   int64_t subgroup = 1;
   std::optional<Panels> panels;
 

@@ -226,9 +226,15 @@ def Tilewright_WarpgroupMmaOp : Ring_Op<"warpgroup_mma"> {
   }];
 }
 
-def Tilewright_MmaFenceOp : Ring_Op<"mma_fence"> {
+def Tilewright_MmaFenceOp : Ring_Op<"mma_fence", [InferTypeOpAdaptor]> {
   let summary = "asynchronous products see the registers as they are now";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    The accumulators go through it, so that whatever puts values into their
+    registers stands in front of the fence.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "(`(` $values^ `:` type($values) `)`)? attr-dict";
 }
 
 def Tilewright_MmaCommitOp : Ring_Op<"mma_commit"> {

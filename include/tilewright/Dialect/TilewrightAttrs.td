@@ -17,7 +17,8 @@ def Tilewright_Strategy : I32EnumAttr<"Strategy", "how a kernel is scheduled", [
     I32EnumAttrCase<"SkinnyContraction", 2, "skinny_contraction">,
     I32EnumAttrCase<"Reduction", 3, "reduction">,
     I32EnumAttrCase<"Streaming", 4, "streaming">,
-    I32EnumAttrCase<"Irregular", 5, "irregular">]> {
+    I32EnumAttrCase<"Irregular", 5, "irregular">,
+    I32EnumAttrCase<"WarpSpecialized", 6, "warp_specialized">]> {
   let cppNamespace = "::tilewright";
 }
 
@@ -58,14 +59,18 @@ def Tilewright_LoweringConfigAttr
       * `block`: tile of one thread block per loop; for reduction loops the
         step of the sequential loop. 0 means the whole dim in one tile.
       * `warps`: how the block's warps are spread over the rows and columns of a
-        contraction; elsewhere their product counts, and layouts follow memory.
+        contraction (of warp_specialized those that multiply, four a warpgroup; a
+        warpgroup that copies comes on top); elsewhere their product counts, and layouts follow memory.
       * `thread`: the register tile of CPUs. On GPUs it follows from `block`,
         `warps` and the lanes, and is not given.
       * `stages`: slots of shared memory per operand (1 = no double buffering).
         Where `async_copy` serves the operands they are a ring, filled stages - 1
         steps ahead; else there are at most two, filled through registers.
       * `promote`: operand numbers that go through shared memory.
-      * `mma`: name of the matrix instruction (strategy matrix_unit).
+      * `mma`: name of the matrix instruction (strategies matrix_unit and
+        warp_specialized).
+      * `registers`: of warp_specialized, what each thread has of the warps that
+        copy, and of those that multiply; empty: as many each.
       * `splits`: parts that the outermost long reduction loop is cut into, one
         block each; a second kernel combines them (1 = no splitting). Such a
         loop's `block` entry divides the unit of the parts.
@@ -86,7 +91,14 @@ def Tilewright_LoweringConfigAttr
     OptionalArrayRefParameter<"int64_t">:$promote,
     OptionalParameter<"::mlir::StringAttr">:$mma,
     DefaultValuedParameter<"int64_t", "1">:$splits,
-    DefaultValuedParameter<"int64_t", "1">:$raster);
+    DefaultValuedParameter<"int64_t", "1">:$raster,
+    OptionalArrayRefParameter<"int64_t">:$registers);
+  let extraClassDeclaration = [{
+    /// Whether a warpgroup copies what `warps`, whole warpgroups, multiply.
+    bool isWarpSpecialized() const {
+      return getStrategy() == Strategy::WarpSpecialized;
+    }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

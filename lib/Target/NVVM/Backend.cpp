@@ -63,6 +63,15 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   texts("mma", mma);
   if (!emulated.empty())
     texts("mma_emulated", emulated);
+  // wgmma is of one capability alone.
+  if (sm == 90 && chip.suffix == 'a') {
+    SmallVector<Attribute> names;
+    for (const WarpgroupForm &form : getWarpgroupForms())
+      for (int columns : getWarpgroupColumns())
+        names.push_back(builder.getStringAttr("wgmma.m64n" + Twine(columns) + "k" +
+                                              Twine(form.k) + "." + form.types));
+    facts.set("warpgroup_mma", builder.getArrayAttr(names));
+  }
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
   texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64",
                     "i32", "i16", "i8"});

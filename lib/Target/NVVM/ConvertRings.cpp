@@ -297,38 +297,44 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
 }
 
 template <>
-LogicalResult RingLowering<MmaFenceOp>::lower(MmaFenceOp op, Adaptor,
-                                              ConversionPatternRewriter &b) {
-  b.replaceOpWithNewOp<NVVM::WgmmaFenceAlignedOp>(op);
-  return success();
-}
-
-template <>
 LogicalResult RingLowering<MmaCommitOp>::lower(MmaCommitOp op, Adaptor,
                                                ConversionPatternRewriter &b) {
   b.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
   return success();
 }
 
-/// Accumulators go through the wait, so that nothing reads them before it.
-template <>
-LogicalResult RingLowering<MmaWaitOp>::lower(MmaWaitOp op, Adaptor adaptor,
-                                             ConversionPatternRewriter &b) {
+/// An instruction that orders accesses to accumulators: they go through it, so that
+/// nothing that touches them passes it.
+static LogicalResult orderAccumulators(Operation *op, ValueRange values,
+                                       const Twine &text,
+                                       ConversionPatternRewriter &b) {
   std::string outputs, inputs;
-  if (!tieRegisters(adaptor.getValues(), outputs, inputs))
-    return op.emitOpError() << "waits for registers of 32 bits";
-  std::string text =
-      "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
-  if (adaptor.getValues().empty()) {
-    inlinePTX(b, op.getLoc(), Type(), {}, text, "");
+  if (!tieRegisters(values, outputs, inputs))
+    return op->emitOpError() << "is for registers of 32 bits";
+  if (values.empty()) {
+    inlinePTX(b, op->getLoc(), Type(), {}, text, "");
     b.eraseOp(op);
     return success();
   }
-  Value fields =
-      inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), adaptor.getValues()),
-                adaptor.getValues(), text, outputs + "," + inputs);
+  Value fields = inlinePTX(b, op->getLoc(), fieldsOf(b.getContext(), values), values,
+                           text, outputs + "," + inputs);
   replaceByFields(op, fields, b);
   return success();
+}
+
+template <>
+LogicalResult RingLowering<MmaFenceOp>::lower(MmaFenceOp op, Adaptor adaptor,
+                                              ConversionPatternRewriter &b) {
+  return orderAccumulators(op, adaptor.getValues(), "wgmma.fence.sync.aligned;", b);
+}
+
+template <>
+LogicalResult RingLowering<MmaWaitOp>::lower(MmaWaitOp op, Adaptor adaptor,
+                                             ConversionPatternRewriter &b) {
+  return orderAccumulators(op, adaptor.getValues(),
+                           "wgmma.wait_group.sync.aligned " +
+                               Twine(op.getPending()) + ";",
+                           b);
 }
 
 template <>

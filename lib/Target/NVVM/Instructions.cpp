@@ -79,6 +79,22 @@ static constexpr MmaForm kForms[] = {
 };
 // clang-format on
 
+// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation".
+static constexpr WarpgroupForm kWarpgroupForms[] = {
+    {"f16.f32", 16}, {"bf16.f32", 16}, {"tf32.f32", 8},     {"s8.s32", 32},
+    {"u8.s32", 32},  {"s8.u8.s32", 32}, {"u8.s8.s32", 32},
+};
+// Tiles are powers of two; the instruction takes every multiple of eight.
+static constexpr int kWarpgroupColumns[] = {256, 128, 64, 32, 16, 8};
+
+llvm::ArrayRef<WarpgroupForm> tilewright::nvvm::getWarpgroupForms() {
+  return kWarpgroupForms;
+}
+
+llvm::ArrayRef<int> tilewright::nvvm::getWarpgroupColumns() {
+  return kWarpgroupColumns;
+}
+
 llvm::ArrayRef<MmaForm> tilewright::nvvm::getMmaForms() {
   return kForms;
 }

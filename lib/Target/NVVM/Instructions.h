@@ -41,6 +41,16 @@ llvm::ArrayRef<MmaForm> getMmaForms();
 /// Null where there is none of that name.
 const MmaForm *lookupMmaForm(llvm::StringRef name);
 
+/// What a warpgroup of sm_90a multiplies (wgmma): the types, and how many elements
+/// along the sum; 64 rows, and any of the columns below.
+struct WarpgroupForm {
+  llvm::StringLiteral types;
+  int k;
+};
+llvm::ArrayRef<WarpgroupForm> getWarpgroupForms();
+/// The widest first.
+llvm::ArrayRef<int> getWarpgroupColumns();
+
 } // namespace tilewright::nvvm
 
 #endif

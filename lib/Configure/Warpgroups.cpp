@@ -1,0 +1,231 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contractions by warpgroups (strategy warp_specialized): one warpgroup copies
+// tiles of both factors through tensor maps into a ring of stages, the others
+// multiply them out of shared memory and keep the sums in registers:
+//
+//   block = [128, 256, 64], warps = [8, 1, 1], stages = 4,
+//   mma = "wgmma.m64n256k16.bf16.f32", registers = [40, 232]
+//
+// is a producer warpgroup and two consumers with 64 rows each. What copy
+// engines and descriptors can name is said here, once: rows of 32, 64 or 128
+// bytes along the sum (or, of 16-bit types, rows of whole boxes along m or n),
+// at multiples of 16 bytes in memory, in boxes of at most 256 rows.
+
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Padding.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Registers of a multiprocessor, and what a thread needs beside its sums.
+static constexpr int64_t kRegisters = 65536, kBesideSums = 40;
+
+static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
+  return loop < values.size() ? values[loop] : 1;
+}
+
+/// Why no tensor map, or no descriptor, is of this factor; empty if one is.
+static std::string whyNotCopied(const KernelInfo &info, unsigned number,
+                                const MatrixLoops &loops,
+                                const Contraction &product) {
+  constexpr int64_t kAlignment = 16, kMostDims = 5;
+  linalg::LinalgOp root = info.getRoot();
+  OpOperand &operand = root->getOpOperand(number);
+  std::string what = "operand " + std::to_string(number);
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  if (!argument)
+    return what +
+           " is computed in the kernel; copy engines bring what lies in memory";
+  if (getPadding(argument))
+    return what + " is padded where it is read";
+  func::FuncOp kernel = info.kernel;
+  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
+  unsigned position = llvm::count_if(
+      kernel.getArgumentTypes().take_front(argument.getArgNumber()),
+      [](Type type) { return isa<ShapedType>(type); });
+  if (views && position < views.size() && !isa<UnitAttr>(views[position]))
+    return what + " is a window of a larger tensor";
+  auto type = cast<RankedTensorType>(argument.getType());
+  AffineMap map = root.getMatchingIndexingMap(&operand);
+  if (type.getRank() < 2 || type.getRank() > kMostDims)
+    return what + " has " + std::to_string(type.getRank()) +
+           " dims; a tensor map of a matrix has 2 to 5";
+  int64_t bytes = bytesPerElement(type);
+  int64_t row = type.getShape().back();
+  if (ShapedType::isDynamic(row) || row * bytes % kAlignment)
+    return what + " has rows of " +
+           (ShapedType::isDynamic(row) ? "any number of"
+                                       : std::to_string(row * bytes)) +
+           " bytes; a tensor map needs multiples of 16";
+  if (llvm::is_contained(type.getShape(), 0))
+    return what + " has no elements";
+  unsigned rows = number == product.a ? loops.m : loops.n;
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  if (last != rows && last != loops.k)
+    return what + " has neighbours in memory along loop " +
+           std::to_string(last) + ", of which a tile has one element";
+  if (last == rows && bytes != 2)
+    return what +
+           " has its sums across the rows of memory, which warpgroups read of "
+           "16-bit types only";
+  return "";
+}
+
+/// Rows of a factor that are neighbours in memory are cut into boxes, as wide
+/// as the widest swizzle that divides them.
+static bool hasBoxes(int64_t rows, int64_t bytes) {
+  return rows * bytes % 32 == 0;
+}
+
+LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
+                                          LoweringConfigAttr config,
+                                          TargetAttr target,
+                                          std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  StringAttr name = config.getMma();
+  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
+  if (!names)
+    return fail(target.getName() +
+                " has no warpgroups whose instructions multiply; "
+                "cuda:sm_90a has");
+  if (!llvm::is_contained(names, name))
+    return fail(target.getName() + " has no instruction of warpgroups '" +
+                name.getValue() + "'");
+  auto instruction = matchInstruction(info, name, reason);
+  if (!instruction)
+    return failure();
+  Contraction product = *matchContraction(info.getRoot());
+  std::optional<MatrixLoops> loops = findMatrixLoops(product, config);
+  if (!loops)
+    return fail(
+        "'block' must have one m, one n and one k loop of more than one "
+        "element, for the instruction's tiles");
+  if (info.getProducts().size() > 1)
+    return fail("the kernel has two products, and roles of warps are for one");
+  if (llvm::count(config.getPromote(), product.a) != 1 ||
+      llvm::count(config.getPromote(), product.b) != 1)
+    return fail("both factors must be in 'promote'");
+  for (unsigned number : {product.a, product.b})
+    if (std::string why = whyNotCopied(info, number, *loops, product);
+        !why.empty())
+      return fail(why);
+
+  int64_t warps = entryOf(config.getWarps(), loops->m), groups = warps / 4;
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
+    if (loop != loops->m && entryOf(config.getWarps(), loop) != 1)
+      return fail("warpgroups lie along the rows (loop " + Twine(loops->m) +
+                  "), not along loop " + Twine(loop));
+  if (warps % 4 || groups < 1 || groups > 4)
+    return fail(Twine(warps) +
+                " warps multiply; it must be 1 to 4 warpgroups of four");
+  int64_t m = config.getBlock()[loops->m], n = config.getBlock()[loops->n],
+          k = config.getBlock()[loops->k];
+  int64_t bytes = instruction->operandBits() / 8;
+  if (m % (instruction->m * groups) || n % instruction->n || k % instruction->k)
+    return fail("the tile " + Twine(m) + " x " + Twine(n) + " x " + Twine(k) +
+                " is no multiple of '" + name.getValue() + "' on " +
+                Twine(groups) + " warpgroups along the rows");
+  if (m > 256 || n > 256)
+    return fail("the tile has " + Twine(std::max(m, n)) +
+                " rows or columns; boxes of a tensor map have at most 256");
+  if (!llvm::is_contained({32, 64, 128}, k * bytes))
+    return fail("a step along the sum has " + Twine(k * bytes) +
+                " bytes; rows in shared memory have 32, 64 or 128, as they are "
+                "swizzled");
+  if (!hasBoxes(n, bytes))
+    return fail("the tile's " + Twine(n) +
+                " columns are no whole boxes of 32 bytes");
+  if (config.getStages() < 2)
+    return fail(
+        "'stages' is " + Twine(config.getStages()) +
+        "; a ring between warps needs 2, one of which is read while the "
+        "other is filled");
+
+  int64_t sums = m * n / (groups * 128);
+  int64_t threads = groups * 128 + kCopyThreads;
+  int64_t each = std::min<int64_t>(255, kRegisters / threads / 8 * 8);
+  int64_t own = config.getRegisters().empty() ? each : config.getRegisters()[1];
+  if (sums + kBesideSums > own)
+    return fail("a thread has " + Twine(sums) + " sums and needs " +
+                Twine(kBesideSums) + " registers beside them, but has " +
+                Twine(own));
+  if (config.getRegisters().empty())
+    return success();
+  int64_t asked = config.getRegisters()[0] * kCopyThreads +
+                  config.getRegisters()[1] * groups * 128;
+  if (groups == 1)
+    return fail(
+        "'registers' moves registers from the warps that copy to several "
+        "warpgroups; beside one each thread has as many as it can use: "
+        "leave it out");
+  if (asked > each * threads)
+    return fail("'registers' asks for " + Twine(asked) +
+                " in all; the block of " + Twine(threads) +
+                " threads starts with " + Twine(each * threads));
+  if (config.getRegisters()[0] > each || config.getRegisters()[1] < each)
+    return fail(
+        "'registers' must take from the " + Twine(each) +
+        " that a thread starts with where warps copy, and give where they "
+        "multiply");
+  return success();
+}
+
+/// What the copying warps need is theirs, the rest goes to the sums.
+static SmallVector<int64_t> registersOf(int64_t groups) {
+  if (groups == 1)
+    return {};
+  int64_t threads = groups * 128 + kCopyThreads;
+  int64_t all = kRegisters / threads / 8 * 8 * threads;
+  int64_t copying = groups == 2 ? 40 : groups == 3 ? 32 : 24;
+  return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
+                                              (groups * 128) / 8 * 8)};
+}
+
+std::vector<LoweringConfigAttr>
+tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
+  std::vector<LoweringConfigAttr> configs;
+  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
+  if (!names || !matchContraction(info.getRoot()))
+    return configs;
+  MLIRContext *context = info.getRoot()->getContext();
+  Contraction product = *matchContraction(info.getRoot());
+  if (product.m.empty() || product.n.empty() || product.k.empty())
+    return configs;
+  unsigned m = longestLoop(info, product.m), n = longestLoop(info, product.n),
+           k = contiguousSum(info.getRoot(), product)
+                   .value_or(longestLoop(info, product.k));
+  SmallVector<int64_t> promote{product.a, product.b};
+  llvm::sort(promote);
+  for (auto name : names.getAsRange<StringAttr>()) {
+    std::string reason;
+    auto instruction = matchInstruction(info, name, reason);
+    if (!instruction || nominalExtent(info, m) < instruction->m ||
+        instruction->n > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
+      continue;
+    for (auto [rows, groups] :
+         {std::pair<int64_t, int64_t>{128, 2}, {256, 2}, {64, 1}}) {
+      SmallVector<int64_t> block(info.getNumConfigLoops(), 1), warps(block);
+      block[m] = rows, block[n] = instruction->n;
+      block[k] = 1024 / instruction->operandBits();
+      warps[m] = 4 * groups;
+      if (rows > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, m))) ||
+          (info.split && info.isSplit(k) && info.split->unit % block[k]))
+        continue;
+      for (int64_t stages : {4, 6, 5, 3, 2, 8})
+        configs.push_back(LoweringConfigAttr::get(
+            context, Strategy::WarpSpecialized, block, warps, {}, stages,
+            promote, name, info.getSplits(),
+            rasterOf(info, m, n, rows, instruction->n), registersOf(groups)));
+    }
+  }
+  return configs;
+}

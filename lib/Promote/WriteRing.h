@@ -1,0 +1,24 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Promotion through a ring between warps with roles.
+
+#ifndef TILEWRIGHT_LIB_PROMOTE_WRITERING_H
+#define TILEWRIGHT_LIB_PROMOTE_WRITERING_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright {
+
+/// Rewrites a kernel around `product`, whose instruction is a warpgroup's: a
+/// producer warpgroup fills a ring with both factors' tiles, the others
+/// multiply them and do all that comes after. An error names what is not an
+/// argument's tile.
+mlir::LogicalResult writeRing(mlir::func::FuncOp kernel, MmaOp product,
+                              LoweringConfigAttr config);
+
+} // namespace tilewright
+
+#endif

@@ -18,7 +18,7 @@ def PromotePass : Pass<"tilewright-promote", "::mlir::func::FuncOp"> {
     between writes and product, one behind the product.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect",
-      "::mlir::gpu::GPUDialect", "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::gpu::GPUDialect", "::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
       "::mlir::vector::VectorDialect"];
 }
 

@@ -1,0 +1,199 @@
+// RUN: tilewright-opt %s -tilewright-configure -split-input-file -verify-diagnostics
+
+// What stands against a pinned config of warps with roles.
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @NoWarpgroups(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: test has no warpgroups whose instructions multiply; cuda:sm_90a has}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OtherInstruction(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: test has no instruction of warpgroups 'mma.m16n8k16.f16.f32'}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OtherStrategy(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'wgmma.m64n128k16.f16.f32' is for strategy warp_specialized}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32">}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OtherTypes(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: matrix instruction 'wgmma.m64n128k32.s8.s32' is for other types}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k32.s8.s32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OneFactor(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: both factors must be in 'promote'}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @Rows(%a: tensor<512x512xf16>, %b: tensor<512x510xf16>, %o: tensor<512x510xf32>) -> tensor<512x510xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: operand 1 has rows of 1020 bytes; a tensor map needs multiples of 16}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x510xf16>) outs(%o : tensor<512x510xf32>) -> tensor<512x510xf32>
+  return %m : tensor<512x510xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @WarpsAlongColumns(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: warpgroups lie along the rows (loop 0), not along loop 1}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [4, 2, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @NoWholeWarpgroup(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 2 warps multiply; it must be 1 to 4 warpgroups of four}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [2, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @Tile(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: the tile 64 x 128 x 64 is no multiple of 'wgmma.m64n128k16.f16.f32' on 2 warpgroups along the rows}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @Box(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: the tile has 512 rows or columns; boxes of a tensor map have at most 256}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [512, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @Step(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: a step along the sum has 256 bytes; rows in shared memory have 32, 64 or 128, as they are swizzled}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OneStage(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is 1; a ring between warps needs 2, one of which is read while the other is filled}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 1, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @Sums(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: a thread has 256 sums and needs 40 registers beside them, but has 232}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [256, 256, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @OneGroup(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'registers' moves registers from the warps that copy to several warpgroups; beside one each thread has as many as it can use: leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [4, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @TooMany(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'registers' asks for 66560 in all; the block of 384 threads starts with 64512}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 240]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @WrongWay(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'registers' must take from the 168 that a thread starts with where warps copy, and give where they multiply}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [176, 160]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @SharedMemory(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 262272 bytes of shared memory but test has 232448}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 8, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @ForOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'registers' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], stages = 4, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}

@@ -1,0 +1,41 @@
+// Products that copy engines and warpgroups can take are theirs on sm_90a; on other
+// chips, and where rows are not whole multiples of 16 bytes, mma.sync's.
+//
+// RUN: tilewright-compile %s --target=cuda:sm_90a --stop-after=configure -o - | FileCheck %s
+// RUN: tilewright-compile %s --target=cuda:sm_90 --stop-after=configure -o - | FileCheck %s --check-prefix=PLAIN
+// PLAIN-NOT: warp_specialized
+
+// CHECK-LABEL: func.func private @large_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k16.bf16.f32", raster = 8, registers = [40, 232]>}
+func.func @large(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>)
+                     outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+
+// Few rows are one warpgroup's, which needs no registers of others.
+// CHECK-LABEL: func.func private @narrow_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, {{[0-9]+}}, 64], warps = [4, 1, 1], stages = {{[0-9]}}, promote = [0, 1], mma = "wgmma.m64n{{[0-9]+}}k16.f16.f32", splits = {{[0-9]+}}>
+func.func @narrow(%a: tensor<64x8192xf16>, %b: tensor<8192x4096xf16>, %c: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x8192xf16>, tensor<8192x4096xf16>)
+                     outs(%c : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  return %r : tensor<64x4096xf32>
+}
+
+// CHECK-LABEL: func.func private @odd_matmul_0
+// CHECK-SAME: operand 1 has rows of 2046 bytes; a tensor map needs multiples of 16
+// CHECK: strategy = matrix_unit
+func.func @odd(%a: tensor<1024x1024xf16>, %b: tensor<1024x1023xf16>, %c: tensor<1024x1023xf32>) -> tensor<1024x1023xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1024x1024xf16>, tensor<1024x1023xf16>)
+                     outs(%c : tensor<1024x1023xf32>) -> tensor<1024x1023xf32>
+  return %r : tensor<1024x1023xf32>
+}
+
+// CHECK-LABEL: func.func private @across_matmul_0
+// CHECK-SAME: operand 1 has its sums across the rows of memory, which warpgroups read of 16-bit types only
+// CHECK: strategy = matrix_unit
+func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>)
+                     outs(%c : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
+  return %r : tensor<1024x1024xi32>
+}

@@ -1,0 +1,96 @@
+// The loop around a warpgroup's product becomes a ring between a producer and the
+// consumers, who do all that is not addresses.
+
+// RUN: tilewright-opt %s -split-input-file -tilewright-promote | FileCheck %s
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4,
+    promote = [0, 1], mma = "wgmma.m64n128k16.bf16.f32", registers = [40, 232]>
+
+// CHECK-DAG: #[[STEP:.*]] = affine_map<(d0) -> (d0 * 64)>
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[BOXES:.*]] = affine_map<(d0, d1, d2) -> (d0, d1 * 64 + d2)>
+// CHECK-DAG: #[[FROM_BOXES:.*]] = affine_map<(d0, d1, d2) -> (d2, d1 floordiv 64, d1 mod 64)>
+// CHECK-LABEL: @row_major
+// CHECK: %[[I:.*]] = affine.apply
+// CHECK: %[[J:.*]] = affine.apply
+// CHECK: %[[RING:.*]] = tilewright.ring : <4, memref<128x64xbf16, #tilewright.shared<swizzle = [3, 3, 3]>>, memref<64x2x64xbf16, strided<[64, 4096, 1]>, #tilewright.shared<swizzle = [3, 3, 3]>>>
+// CHECK: tilewright.warps[8, 4]
+// CHECK-NEXT: tilewright.set_registers 40
+// CHECK-NEXT: tilewright.warps[8, 1]
+// CHECK: scf.for %[[P:[^ ]*]] = %{{.*}} to %{{.*}} step
+// CHECK-NEXT: %[[K:.*]] = affine.apply #[[STEP]](%[[P]])
+// CHECK-NEXT: %[[EMPTY:.*]]:2 = tilewright.acquire %[[RING]][%[[P]]]
+// CHECK-NEXT: tilewright.tile_copy %{{.*}}[%[[I]], %[[K]]] to %[[EMPTY]]#0 {map = #[[ROWS]]}
+// CHECK-NEXT: tilewright.tile_copy %{{.*}}[%[[K]], %[[J]]] to %[[EMPTY]]#1 {map = #[[BOXES]]}
+// CHECK-NEXT: tilewright.fill %[[RING]][%[[P]]]
+// CHECK: tilewright.warps[0, 8]
+// CHECK-NEXT: tilewright.set_registers 232
+// CHECK: %[[SUM:.*]] = scf.for %[[P:[^ ]*]] =
+// CHECK-NEXT: %[[FULL:.*]]:2 = tilewright.wait %[[RING]][%[[P]]]
+// CHECK-NEXT: tilewright.mma %[[FULL]]#0, %[[FULL]]#1, {{.*}}maps = [#{{.*}}, #[[FROM_BOXES]], #{{.*}}]
+// CHECK-NEXT: tilewright.mma_wait 1
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[P]]
+// CHECK: tilewright.release %[[RING]][%[[BEFORE]]]
+// CHECK: %[[DONE:.*]] = tilewright.mma_wait 0(%[[SUM]] :
+// CHECK: vector.transfer_write %[[DONE]]
+func.func private @row_major(%a: memref<1024x512xbf16>, %b: memref<512x1024xbf16>, %c: memref<1024x1024xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 384, subgroup = 32, tiles = affine_map<() -> (8, 8)>>} {
+  %zero = arith.constant dense<0.0> : vector<128x128xf32>
+  %pad = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %t:2 = tilewright.tile_id(%c8, %c8) : index, index
+  %i = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#0]
+  %j = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#1]
+  %r = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (vector<128x128xf32>) {
+    %va = vector.transfer_read %a[%i, %k], %pad {in_bounds = [true, true]} : memref<1024x512xbf16>, vector<128x64xbf16>
+    %vb = vector.transfer_read %b[%k, %j], %pad {in_bounds = [true, true]} : memref<512x1024xbf16>, vector<64x128xbf16>
+    %n = tilewright.mma %va, %vb, %acc {instruction = "wgmma.m64n128k16.bf16.f32", maps = [#mk, #kn, #mn]}
+        : vector<128x64xbf16>, vector<64x128xbf16>, vector<128x128xf32>
+    scf.yield %n : vector<128x128xf32>
+  }
+  vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<128x128xf32>, memref<1024x1024xf32>
+  return
+}
+
+// -----
+
+// One step of the sum is a ring that goes round once; of a batch, boxes have one
+// element along what is not the matrix.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [1, 64, 128, 64], warps = [1, 4, 1, 1], stages = 2,
+    promote = [0, 1], mma = "wgmma.m64n128k16.bf16.f32">
+
+// CHECK-DAG: #[[OF_BATCH:.*]] = affine_map<(d0, d1) -> (0, d0, d1)>
+// CHECK-LABEL: @one_step
+// CHECK: tilewright.ring : <2, memref<64x64xbf16, #tilewright.shared<swizzle = [3, 3, 3]>>, memref<128x64xbf16, #tilewright.shared<swizzle = [3, 3, 3]>>>
+// CHECK: tilewright.warps[4, 4] {
+// CHECK-NEXT: tilewright.warps[4, 1]
+// CHECK: tilewright.tile_copy %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] to %{{.*}} {map = #[[OF_BATCH]]}
+// CHECK: tilewright.warps[0, 4] {
+// CHECK-NOT: set_registers
+// CHECK: tilewright.mma_wait 0
+func.func private @one_step(%a: memref<3x64x40xbf16>, %b: memref<3x128x40xbf16>, %c: memref<3x64x128xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (3)>>} {
+  %zero = arith.constant dense<0.0> : vector<64x128xf32>
+  %pad = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %t = tilewright.tile_id(%c3) : index
+  %va = vector.transfer_read %a[%t, %c0, %c0], %pad {in_bounds = [true, false]} : memref<3x64x40xbf16>, vector<64x64xbf16>
+  %vb = vector.transfer_read %b[%t, %c0, %c0], %pad {in_bounds = [true, false]} : memref<3x128x40xbf16>, vector<128x64xbf16>
+  %n = tilewright.mma %va, %vb, %zero {instruction = "wgmma.m64n128k16.bf16.f32", maps = [#mk, #nk, #mn]}
+      : vector<64x64xbf16>, vector<128x64xbf16>, vector<64x128xf32>
+  vector.transfer_write %n, %c[%t, %c0, %c0] {in_bounds = [true, true]} : vector<64x128xf32>, memref<3x64x128xf32>
+  return
+}

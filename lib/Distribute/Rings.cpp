@@ -199,13 +199,16 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
 
 /// Goes on in code that one thread of the current warps runs.
 void ThreadCode::enterOneThread(Location loc) {
-  Value zero = constant(loc, 0);
-  Value first =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, laneId, zero);
-  if (threads.warps > 1)
+  Value first;
+  if (threads.warps > 1) {
+    Value zero = constant(loc, 0);
     first = arith::AndIOp::create(
-        b, loc, first,
+        b, loc,
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, laneId, zero),
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, warp(), zero));
+  } else {
+    first = ElectOp::create(b, loc, b.getI1Type());
+  }
   auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   b.setInsertionPointToStart(branch.thenBlock());
 }

@@ -145,6 +145,16 @@ def Tilewright_MmaWaitOp : Ring_Op<"mma_wait", [
 // Thread form
 //===----------------------------------------------------------------------===//
 
+def Tilewright_ElectOp : Ring_Op<"elect"> {
+  let summary = "true for one lane of the warp, all of which are here";
+  let description = [{
+    The assembler knows that one lane goes on behind a branch on it, which it does
+    not of a comparison of lane numbers.
+  }];
+  let results = (outs I1:$isElected);
+  let assemblyFormat = "attr-dict";
+}
+
 def Tilewright_MbarrierInitOp : Ring_Op<"mbarrier_init"> {
   let summary = "a barrier in memory, whose phases complete after `arrivals`";
   let arguments = (ins Arg<AnyMemRef, "", [MemWrite]>:$barriers, Index:$index,

@@ -143,6 +143,13 @@ RingLowering<MbarrierWaitOp>::lower(MbarrierWaitOp op, Adaptor adaptor,
   return success();
 }
 
+template <>
+LogicalResult RingLowering<ElectOp>::lower(ElectOp op, Adaptor,
+                                           ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::ElectSyncOp>(op, b.getI1Type(), Value());
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -358,7 +365,7 @@ RingLowering<SetRegistersOp>::lower(SetRegistersOp op, Adaptor,
 
 void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
                                             RewritePatternSet &patterns) {
-  patterns.add<RingLowering<MbarrierInitOp>, RingLowering<MbarrierFenceOp>,
+  patterns.add<RingLowering<ElectOp>, RingLowering<MbarrierInitOp>, RingLowering<MbarrierFenceOp>,
                RingLowering<MbarrierArriveOp>, RingLowering<MbarrierWaitOp>,
                RingLowering<TensorCopyOp>, RingLowering<MatrixDescriptorOp>,
                RingLowering<WarpgroupMmaOp>, RingLowering<MmaFenceOp>,

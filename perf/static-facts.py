@@ -11,11 +11,12 @@
 For each kernel with matrix instructions, of its innermost loop that has them (one step
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
 of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
-them; bank conflicts as the compiler calculates them. Of the other kernels (products of one
+them; bank conflicts as the compiler calculates them. Of kernels of warpgroups, instead: wgmma of
+the loop, and copies by tensor maps in the kernel. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
-spill, and on kernels that appear, vanish or change strategy.
+spill, any warning of ptxas, fewer wgmma a step, more copies by tensor maps for each of them, and on kernels that appear, vanish or change strategy.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def innermost_loop(ptx):
         if not m or labels.get(m.group(1), i) >= i:
             continue
         body = lines[labels[m.group(1)]:i + 1]
-        if any("mma.sync" in x for x in body) and (not best or len(body) < len(best)):
+        if any(re.search(r"\b(mma\.sync|wgmma\.mma_async)", x) for x in body) and (not best or len(body) < len(best)):
             best = body
     return best
 
@@ -61,7 +62,10 @@ def facts_of(ptx_file, arch, ptxas, work):
     ptx = ptx_file.read_text()
     body = innermost_loop(ptx)
     facts = {}
-    if body:
+    if any("wgmma.mma_async" in x for x in body):
+        facts["wgmma"] = sum("wgmma.mma_async" in x for x in body)
+        facts["tensor_copies"] = ptx.count("cp.async.bulk.tensor")
+    elif body:
         for name, pattern in COUNTED.items():
             found = [m for line in body if (m := re.search(pattern, line))]
             facts[name] = sum(int(m.group(1)) for m in found) if name == "matrices" else len(found)
@@ -73,6 +77,7 @@ def facts_of(ptx_file, arch, ptxas, work):
     if done.returncode:
         sys.exit(f"ptxas refuses {ptx_file}: {done.stderr}")
     report = done.stderr + done.stdout
+    facts["warnings"] = len(re.findall(r"\bwarning\b|\bC75\d\d\b", report))
     facts["registers"] = int(re.search(r"Used (\d+) registers", report).group(1))
     facts["spills"] = sum(int(x) for x in re.findall(r"(\d+) bytes (?:spill stores|spill loads|stack frame)", report))
     smem = re.search(r"(\d+) bytes smem", report)
@@ -112,6 +117,8 @@ def collect(compiler, suite, targets, ptxas, jobs):
                 config = next((x for x in lines if x.startswith("config")), "")
                 facts[f"{file.parent.name}/{file.stem}"] = found
                 found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
+                if "wgmma" in found:
+                    continue
                 if "mma" not in found:
                     found["strategy"] = re.search(r"strategy = (\w+)", config).group(1)
                     continue
@@ -129,8 +136,17 @@ def differences(known, now):
         old, new = known[name], now[name]
         if new["spills"] != 0:
             yield f"{name}: spills: {new['spills']}"
-        if ("mma" in old) != ("mma" in new):
-            yield f"{name}: {'no longer' if 'mma' in old else 'now'} on matrix units"
+        if new["warnings"] != 0:
+            yield f"{name}: warnings of ptxas: {new['warnings']}"
+        kinds = [next((kind for kind in ("wgmma", "mma") if kind in facts), "no matrix instructions") for facts in (old, new)]
+        if kinds[0] != kinds[1]:
+            yield f"{name}: {kinds[1]}, recorded {kinds[0]}"
+            continue
+        if "wgmma" in new:
+            if new["wgmma"] < old["wgmma"]:
+                yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
+            if new["tensor_copies"] * old["wgmma"] > old["tensor_copies"] * new["wgmma"]:
+                yield f"{name}: {new['tensor_copies']} copies by tensor maps, recorded {old['tensor_copies']}"
             continue
         if "mma" not in new:
             if new["strategy"] != old["strategy"]:
@@ -164,10 +180,10 @@ def main():
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
     facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs)
-    columns = ("mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
-    print(f"{'':44}", *(f"{c:>9}" for c in columns))
+    columns = ("wgmma", "tensor_copies", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
+    print(f"{'':44}", *(f"{c:>13}" for c in columns))
     for name, found in facts.items():
-        print(f"{name:44}", *(f"{str(found.get(c, '-')):>9}" for c in columns))
+        print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))
     record = suite / "facts.json"
     if options.record:
         record.write_text(json.dumps(facts, indent=1) + "\n")

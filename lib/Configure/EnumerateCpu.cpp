@@ -95,7 +95,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
         block[k] = evenPiece(sum, std::max(chunk, kStep), kStep);
         auto config = LoweringConfigAttr::get(
             info.getRoot()->getContext(), info.strategy, block, {}, thread, 1,
-            promote, {}, info.getSplits(), /*raster=*/1);
+            promote, {}, info.getSplits(), /*raster=*/1, {});
         if (!llvm::is_contained(configs, config))
           configs.push_back(config);
       }

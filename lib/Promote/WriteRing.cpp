@@ -316,8 +316,8 @@ LogicalResult RingWriter::write() {
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
   SmallVector<MemRefType> tiles{factors[0].tile, factors[1].tile};
-  Value ring = RingOp::create(
-      b, loc, RingType::get(kernel.getContext(), config.getStages(), tiles));
+  auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
+  Value ring = RingOp::create(b, loc, type);
   Value steps = constant(b, 1);
   if (loop) {
     AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1),
@@ -331,6 +331,11 @@ LogicalResult RingWriter::write() {
   }
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup(), consumers = all - 4;
+  addExplanation(kernel, "ring of " + Twine(config.getStages()) + " stages of " +
+                             Twine(type.getStageBytes()) +
+                             " bytes, filled by a warp through tensor maps, multiplied by " +
+                             Twine(consumers / 4) +
+                             (consumers == 4 ? " warpgroup" : " warpgroups"));
   WarpsOp producer = addRole(b, consumers, 4, 0);
   OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
   auto one = WarpsOp::create(inside, loc, consumers, 1);

@@ -86,8 +86,8 @@ public:
   StringRef getTargetName() const override { return "cuda"; }
   StringRef getSyntax() const override {
     return "cuda:sm_NN[a|f] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, "
-           "110, 120, 121; all of them multiply matrices by mma.sync: wgmma, "
-           "TMA and clusters of sm_90a and tcgen05 of sm_100a are not used yet)";
+           "110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by wgmma "
+           "and TMA, too: clusters of sm_90a and tcgen05 of sm_100a are not used yet)";
   }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 

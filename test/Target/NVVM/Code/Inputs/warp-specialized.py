@@ -1,6 +1,7 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""warp-specialized.py KERNEL.ptx FOLDER [--bugs]: runs `gemm` of warp-specialized.mlir on the simulator.
+"""warp-specialized.py KERNEL.ptx FOLDER [--bugs] [--static=MxNxK --entry=NAME]: runs `gemm` of warp-specialized.mlir on
+the simulator, or a kernel of the same tile that the compiler made for one size and which takes none.
 
 Without --bugs: sizes that are whole tiles and others, on integers, so that sums are exact; a line per size. With --bugs:
 every wait, arrival, fence and commit of the kernel is left out or weakened, one at a time, and a run must fail or be wrong.
@@ -14,6 +15,8 @@ import sys
 import numpy as np
 
 kernel, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+options = dict(argument[2:].partition("=")[::2] for argument in sys.argv[3:])
+static = tuple(map(int, options["static"].split("x"))) if "static" in options else None
 folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -21,9 +24,10 @@ def run(ptx, m, n, k, seed=1):
     """None if the result is right, else what went wrong."""
     buffers = ["tensormap:box=128x64:swizzle=128:" + f"{m}x{k}xbf16=int:-3:3:1",
                "tensormap:box=64x64:swizzle=128:" + f"{k}x{n}xbf16=int:-3:3:2"]
-    command = ["tilewright-run", ptx, "--device=ptxsim", "--entry=gemm", f"--grid={-(-m // 128) * -(-n // 256)}",
+    command = ["tilewright-run", ptx, "--device=ptxsim", f"--entry={options.get('entry', 'gemm')}", f"--grid={-(-m // 128) * -(-n // 256)}",
                "--block=384", "--shared=196736", "--arg=1xbf16", "--arg=1xbf16", f"--arg={m}x{n}xf32=undefined"]
-    command += [f"--arg=i32={size}" for size in (m, k, k, n, m, n)] + [f"--arg={buffer}" for buffer in buffers]
+    command += [f"--arg=i32={size}" for size in (() if static else (m, k, k, n, m, n))]
+    command += [f"--arg={buffer}" for buffer in buffers]
     files = [folder / f"{name}.npy" for name in ("none", "nothing", "c", "a", "b")]
     command += [f"--output=@{file}" for file in files]
     environment = dict(os.environ, PTXSIM_ARCH="sm_90", PTXSIM_SEED=str(seed), PTXSIM_INSTRUCTION_LIMIT="3000000")
@@ -49,8 +53,8 @@ def mutations(text):
             yield name, text[:match.start()] + match.expand(replacement) + text[match.end():]
 
 
-if "--bugs" not in sys.argv:
-    for size in [(128, 256, 64), (128, 256, 1024), (200, 520, 328), (1, 8, 8), (257, 264, 40)]:
+if "bugs" not in options:
+    for size in [static] if static else [(128, 256, 64), (128, 256, 1024), (200, 520, 328), (1, 8, 8), (257, 264, 40)]:
         print("x".join(map(str, size)), run(kernel, *size) or "equal")
     sys.exit()
 
@@ -61,7 +65,7 @@ for name, text in mutations(kernel.read_text()):
     total += 1
     for seed in range(1, 4):
         # An arrival too few lets the producer run ahead by an eighth of a round in each round.
-        reason = run(planted, 128, 256, 2560 if ", 7;" in name else 832, seed)
+        reason = run(planted, *(static or (128, 256, 2560 if ", 7;" in name else 832)), seed)
         if reason:
             found += 1
             break

@@ -122,7 +122,7 @@ def write_references(output):
     body = clean(tablegen("-gen-dialect-doc", "Dialect/TilewrightOps.td", "-dialect=tilewright"))
     (output / "dialect.md").write_text(body)
     text = ["# Passes", "", "By room, in the order in which a program goes through them. `tilewright-opt` runs each.", ""]
-    for room in ("Input Normalize Dispatch Place Configure Tile Vectorize Bufferize Specialize Promote Pipeline Distribute Target".split()):
+    for room in ("Input Normalize Dispatch Place Specialize Configure Tile Vectorize Bufferize Promote Pipeline Distribute Target".split()):
         if (ROOT / f"include/tilewright/{room}/Passes.td").exists():
             text += [f"## {room}", "", clean(tablegen("-gen-pass-doc", f"{room}/Passes.td")), ""]
     (output / "passes.md").write_text("\n".join(text))

@@ -8,6 +8,7 @@
 //   "grid": [["mul", ["ceildiv", ["dim", 0, 0], 64], 4], 1, 1], "block": [128, 1, 1]
 
 #include "tilewright/Artifact/Manifest.h"
+#include "tilewright/Dialect/Divisibility.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -83,14 +84,6 @@ json::Value tilewright::toExpression(AffineExpr expr, ArrayRef<int64_t> dims) {
   default: break;
   }
   return json::Array{name, std::move(left), std::move(right)};
-}
-
-/// Layout of tensor operand `operand` if it is a window of a larger tensor.
-static StridedLayoutAttr getView(func::FuncOp kernel, size_t operand) {
-  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
-  return views && operand < views.size()
-             ? dyn_cast<StridedLayoutAttr>(views[operand])
-             : StridedLayoutAttr();
 }
 
 FailureOr<json::Object> tilewright::describeDispatch(func::FuncOp kernel) {

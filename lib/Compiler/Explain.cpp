@@ -59,18 +59,26 @@ void tilewright::collectKernelLines(ModuleOp program,
 
 void tilewright::collectConfigs(ModuleOp program,
                                 std::vector<KernelExplanation> &into) {
-  for (auto kernel : program.getOps<func::FuncOp>())
-    if (isKernel(kernel)) {
-      into.push_back({program.getName().value_or("").str(), kernel.getName().str(),
-                      getLines(kernel, kConfigsAttr), {}, {}});
-      if (auto problem = kernel->getAttrOfType<DictionaryAttr>(kProblemAttr)) {
-        for (NamedAttribute entry : problem.getAs<DictionaryAttr>("problem"))
-          into.back().problem.push_back(
-              {entry.getName().str(), cast<StringAttr>(entry.getValue()).str()});
-        into.back().shape =
-            problem.getAs<DenseI64ArrayAttr>("shape").asArrayRef().vec();
-      }
+  for (auto kernel : program.getOps<func::FuncOp>()) {
+    if (!isKernel(kernel))
+      continue;
+    // A variant that has the choice of its original is configured like it.
+    auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+    auto base = original ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                               kernel, original)
+                         : func::FuncOp();
+    if (base && base->getAttr(kConfigsAttr) == kernel->getAttr(kConfigsAttr))
+      continue;
+    into.push_back({program.getName().value_or("").str(), kernel.getName().str(),
+                    getLines(kernel, kConfigsAttr), {}, {}});
+    if (auto problem = kernel->getAttrOfType<DictionaryAttr>(kProblemAttr)) {
+      for (NamedAttribute entry : problem.getAs<DictionaryAttr>("problem"))
+        into.back().problem.push_back(
+            {entry.getName().str(), cast<StringAttr>(entry.getValue()).str()});
+      into.back().shape =
+          problem.getAs<DenseI64ArrayAttr>("shape").asArrayRef().vec();
     }
+  }
 }
 
 //===----------------------------------------------------------------------===//

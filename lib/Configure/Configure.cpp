@@ -179,6 +179,36 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
   explain.push_back("one block does the whole reduction: " + whole.str());
 }
 
+/// The variant of `kernel` of which a guard promises aligned rows, if there is one.
+static func::FuncOp alignedVariantOf(func::FuncOp kernel) {
+  for (auto other : kernel->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (auto original = other->getAttrOfType<StringAttr>(kVariantOfAttr);
+        original && other->hasAttr(kDivisibleAttr) &&
+        (original == kernel.getSymNameAttr() ||
+         original == kernel->getAttr(kVariantOfAttr)))
+      return other == kernel ? func::FuncOp() : other;
+  return {};
+}
+
+/// Whether a pinned config is for another variant of the kernel: one that copy
+/// engines carry out has rows of 16 bytes. Says so, and leaves this variant without.
+static bool isForAlignedVariant(KernelInfo &info, TargetAttr target,
+                                SmallVectorImpl<std::string> &explain) {
+  linalg::LinalgOp root = info.getRoot();
+  auto config = root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  std::string reason;
+  if (!config || !config.isWarpSpecialized() ||
+      succeeded(fits(info, config, target, reason)))
+    return false;
+  func::FuncOp variant = alignedVariantOf(info.kernel);
+  if (!variant)
+    return false;
+  explain.push_back("the pinned config is carried out by variant " +
+                    variant.getName().str() + "; of this one " + reason);
+  root->removeAttr(kConfigAttr);
+  return true;
+}
+
 /// Whether the kernel can have the config that is on its root; else `reason` says why
 /// not.
 static LogicalResult serves(const KernelInfo &info, TargetAttr target,
@@ -256,6 +286,12 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     if (failed(info))
       return failure();
   }
+  SmallVector<std::string> explain{""};
+  if (isForAlignedVariant(*info, target, explain)) {
+    info = KernelInfo::get(kernel);
+    if (failed(info))
+      return failure();
+  }
   unsigned pinned = llvm::count_if(info->ops, [](linalg::LinalgOp op) {
     return op->hasAttr(kConfigAttr);
   });
@@ -266,7 +302,6 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
            << "; a kernel has one, on its root op";
 
   Builder b(kernel.getContext());
-  SmallVector<std::string> explain{""};
   if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
     for (auto line : said.getAsRange<StringAttr>())
       explain.push_back(line.getValue().str());

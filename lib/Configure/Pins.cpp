@@ -58,8 +58,13 @@ LoweringConfigAttr tilewright::getPin(func::FuncOp kernel) {
   auto program = kernel->getParentOfType<ModuleOp>();
   auto pins = program ? program->getAttrOfType<DictionaryAttr>(kPinsAttr)
                       : DictionaryAttr();
-  return pins ? pins.getAs<LoweringConfigAttr>(kernel.getName())
-              : LoweringConfigAttr();
+  if (!pins)
+    return {};
+  if (auto own = pins.getAs<LoweringConfigAttr>(kernel.getName()))
+    return own;
+  auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+  return original ? pins.getAs<LoweringConfigAttr>(original.getValue())
+                  : LoweringConfigAttr();
 }
 
 LogicalResult tilewright::checkPinnedKernels(ModuleOp program) {

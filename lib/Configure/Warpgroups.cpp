@@ -15,6 +15,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Padding.h"
 
@@ -45,12 +46,12 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
   if (getPadding(argument))
     return what + " is padded where it is read";
   func::FuncOp kernel = info.kernel;
-  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
-  unsigned position = llvm::count_if(
-      kernel.getArgumentTypes().take_front(argument.getArgNumber()),
-      [](Type type) { return isa<ShapedType>(type); });
-  if (views && position < views.size() && !isa<UnitAttr>(views[position]))
+  int64_t position = operandNumber(argument);
+  if (getView(kernel, position))
     return what + " is a window of a larger tensor";
+  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+      bits && bits.getInt() > 32)
+    return what + " may have 2^31 elements; coordinates of copy engines have 32 bits";
   auto type = cast<RankedTensorType>(argument.getType());
   AffineMap map = root.getMatchingIndexingMap(&operand);
   if (type.getRank() < 2 || type.getRank() > kMostDims)
@@ -58,10 +59,13 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
            " dims; a tensor map of a matrix has 2 to 5";
   int64_t bytes = bytesPerElement(type);
   int64_t row = type.getShape().back();
-  if (ShapedType::isDynamic(row) || row * bytes % kAlignment)
+  bool isDynamic = ShapedType::isDynamic(row);
+  int64_t known = isDynamic
+                      ? promisedDivisor(kernel, position, type.getRank() - 1)
+                      : row;
+  if (known * bytes % kAlignment)
     return what + " has rows of " +
-           (ShapedType::isDynamic(row) ? "any number of"
-                                       : std::to_string(row * bytes)) +
+           (isDynamic ? "any number of" : std::to_string(row * bytes)) +
            " bytes; a tensor map needs multiples of 16";
   if (llvm::is_contained(type.getShape(), 0))
     return what + " has no elements";

@@ -94,9 +94,21 @@ bool tilewright::getWindowStrides(MemRefType type,
          succeeded(type.getStridesAndOffset(strides, offset));
 }
 
-/// What dim `dim` of buffer `operand` is promised to be a multiple of.
-static int64_t promisedDivisor(func::FuncOp kernel, int64_t operand,
-                               int64_t dim) {
+int64_t tilewright::operandNumber(BlockArgument argument) {
+  return llvm::count_if(
+      argument.getOwner()->getArguments().take_front(argument.getArgNumber()),
+      [](Value other) { return isa<ShapedType>(other.getType()); });
+}
+
+StridedLayoutAttr tilewright::getView(func::FuncOp kernel, int64_t operand) {
+  auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
+  return views && operand < int64_t(views.size())
+             ? dyn_cast<StridedLayoutAttr>(views[operand])
+             : StridedLayoutAttr();
+}
+
+int64_t tilewright::promisedDivisor(func::FuncOp kernel, int64_t operand,
+                                    int64_t dim) {
   auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);
   if (promises)
     for (int64_t i = 0; i + 2 < promises.size(); i += 3)
@@ -120,9 +132,7 @@ BufferDivisors tilewright::argumentDivisors(func::FuncOp kernel,
                                             BlockArgument argument,
                                             int64_t accessBytes) {
   auto type = cast<MemRefType>(argument.getType());
-  int64_t operand = 0, rank = type.getRank();
-  for (unsigned i = 0; i < argument.getArgNumber(); ++i)
-    operand += isa<MemRefType>(kernel.getArgument(i).getType());
+  int64_t operand = operandNumber(argument), rank = type.getRank();
   BufferDivisors result;
   for (int64_t dim = 0; dim < rank; ++dim)
     result.sizes.push_back(

@@ -3,13 +3,16 @@
 //
 // Variants for aligned rows.
 //
-//   func.func private @k(%a: memref<?x?xf32>, …) attributes {tilewright.kernel}
+//   func.func private @k(%a: tensor<?x?xf32>, …) attributes {tilewright.kernel}
 // becomes
-//   func.func private @k_aligned(%a: memref<?x?xf32>, …) attributes {tilewright.kernel,
+//   func.func private @k_aligned(%a: tensor<?x?xf32>, …) attributes {tilewright.kernel,
 //       tilewright.variant_of = "k", tilewright.divisible = array<i64: 0, 1, 4>}
-//   func.func private @k(%a: memref<?x?xf32>, …) attributes {tilewright.kernel}
+//   func.func private @k(%a: tensor<?x?xf32>, …) attributes {tilewright.kernel}
+//
+// Each is configured for itself: what a guard promises decides what a kernel may do.
 
 #include "tilewright/Specialize/Specialize.h"
+#include "tilewright/Dialect/Divisibility.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -24,43 +27,38 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
+/// The kernel's tensors, in order; an operand's number is its position here.
+static SmallVector<RankedTensorType> operandsOf(func::FuncOp kernel) {
+  SmallVector<RankedTensorType> types;
+  for (Type type : kernel.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      types.push_back(tensor);
+  return types;
+}
+
 /// Operands with strides whose rows can be read with wide accesses if they begin
 /// at aligned addresses.
 static SmallVector<int64_t> alignedViews(func::FuncOp kernel) {
   SmallVector<int64_t> operands;
-  int64_t operand = 0;
-  for (Type type : kernel.getArgumentTypes()) {
-    auto buffer = dyn_cast<MemRefType>(type);
-    if (!buffer)
-      continue;
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (!buffer.getLayout().isIdentity() &&
-        succeeded(buffer.getStridesAndOffset(strides, offset)) &&
-        !strides.empty() && strides.back() == 1)
+  for (size_t operand = 0; operand < operandsOf(kernel).size(); ++operand)
+    if (StridedLayoutAttr view = getView(kernel, operand);
+        view && !view.getStrides().empty() && view.getStrides().back() == 1)
       operands.push_back(operand);
-    ++operand;
-  }
   return operands;
 }
 
-/// (operand, dim, divisor) for each buffer with a dynamic innermost dim.
+/// (operand, dim, divisor) for each operand with a dynamic innermost dim.
 static SmallVector<int64_t> alignedRows(func::FuncOp kernel,
                                         int64_t accessBytes) {
   SmallVector<int64_t> promises;
-  int64_t operand = 0;
-  for (Type type : kernel.getArgumentTypes()) {
-    auto buffer = dyn_cast<MemRefType>(type);
-    if (!buffer)
+  for (auto [operand, type] : llvm::enumerate(operandsOf(kernel))) {
+    int64_t last = type.getRank() - 1;
+    Type element = type.getElementType();
+    if (last < 0 || !type.isDynamicDim(last) || !element.isIntOrFloat())
       continue;
-    int64_t last = buffer.getRank() - 1;
-    Type element = buffer.getElementType();
-    if (last >= 0 && buffer.isDynamicDim(last) && element.isIntOrFloat()) {
-      int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-      if (accessBytes > bytes)
-        promises.append({operand, last, accessBytes / bytes});
-    }
-    ++operand;
+    int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+    if (accessBytes > bytes)
+      promises.append({int64_t(operand), last, accessBytes / bytes});
   }
   return promises;
 }
@@ -91,17 +89,14 @@ void tilewright::addAlignedVariants(ModuleOp program) {
   }
 }
 
-/// Elements of the largest buffer, or -1 where only the launch tells.
+/// Elements of the largest operand, or -1 where only the launch tells.
 static int64_t mostElements(func::FuncOp kernel) {
   int64_t most = 0;
-  for (Type type : kernel.getArgumentTypes()) {
-    auto buffer = dyn_cast<MemRefType>(type);
-    if (!buffer)
-      continue;
+  for (auto [operand, type] : llvm::enumerate(operandsOf(kernel))) {
     int64_t elements = 1;
-    if (!buffer.hasStaticShape() || !buffer.getLayout().isIdentity())
+    if (!type.hasStaticShape() || getView(kernel, operand))
       return -1;
-    for (int64_t size : buffer.getShape())
+    for (int64_t size : type.getShape())
       if (llvm::MulOverflow(elements, size, elements))
         return INT64_MAX;
     most = std::max(most, elements);

@@ -67,7 +67,8 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   // to panels in memory of the thread.
   if (form == KernelForm::Block && stage == Stage::Promote)
     return populatePackPipeline(pm);
-  if (form == KernelForm::Block && stage >= Stage::Specialize)
+  if (form == KernelForm::Block &&
+      (stage == Stage::Specialize || stage >= Stage::Promote))
     return;
   switch (stage) {
   case Stage::Input:
@@ -80,6 +81,8 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
     return populateDispatchPipeline(pm, {});
   case Stage::Place:
     return populatePlacePipeline(pm, {});
+  case Stage::Specialize:
+    return populateSpecializePipeline(pm, {});
   case Stage::Configure:
     return populateConfigurePipeline(pm, {});
   case Stage::Tile:
@@ -88,8 +91,6 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
     return populateVectorizePipeline(pm, {});
   case Stage::Bufferize:
     return populateBufferizePipeline(pm, {});
-  case Stage::Specialize:
-    return populateSpecializePipeline(pm, {});
   case Stage::Promote:
     return populatePromotePipeline(pm, {});
   case Stage::Pipeline:

@@ -26,6 +26,7 @@
 // (softmax), needs all ops placed at once, which is what BlockBuilder does. The
 // ops themselves stay linalg ops on slices, as upstream would leave them.
 
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Tile/Tile.h"
 #include "BlockBuilder.h"
 
@@ -45,15 +46,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_TILEPASS
 #include "tilewright/Tile/Passes.h.inc"
 } // namespace tilewright
-
-/// The number of argument `number` among the kernel's tensor arguments, which
-/// is how launch attributes and the manifest count operands.
-static int64_t operandNumber(func::FuncOp kernel, unsigned number) {
-  int64_t count = 0;
-  for (unsigned i = 0; i < number; ++i)
-    count += isa<ShapedType>(kernel.getArgument(i).getType());
-  return count;
-}
 
 LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   TargetAttr target = getTarget(kernel);
@@ -86,7 +78,7 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
 
   SmallVector<int64_t> dims;
   for (auto [argument, dim] : block.countDims)
-    dims.append({operandNumber(kernel, argument), int64_t(dim)});
+    dims.append({operandNumber(kernel.getArgument(argument)), int64_t(dim)});
   AffineMap tiles = AffineMap::get(0, block.countDims.size(), block.tileCounts,
                                    kernel.getContext());
   kernel->setAttr(kConfigAttr, config);

@@ -8,7 +8,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: func.func private @dynamic_wide(
   // CHECK-SAME: tilewright.index_bits = 64 : i64
   // CHECK-SAME: tilewright.variant_of = "dynamic"
-  func.func private @dynamic(%a: memref<?x7xf32>) attributes {tilewright.kernel} {
+  func.func private @dynamic(%a: tensor<?x7xf32>) attributes {tilewright.kernel} {
     return
   }
 
@@ -18,21 +18,21 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: func.func private @rows_wide(
   // CHECK-NOT: tilewright.divisible
   // CHECK-SAME: tilewright.index_bits = 64 : i64
-  func.func private @rows(%a: memref<8x?xf32>) attributes {tilewright.kernel} {
+  func.func private @rows(%a: tensor<8x?xf32>) attributes {tilewright.kernel} {
     return
   }
 
   // CHECK: func.func private @small(
   // CHECK-NOT: tilewright.index_bits
   // CHECK-NOT: @small_wide
-  func.func private @small(%a: memref<65536x32767xi8>) attributes {tilewright.kernel} {
+  func.func private @small(%a: tensor<65536x32767xi8>) attributes {tilewright.kernel} {
     return
   }
 
   // CHECK: func.func private @large(
   // CHECK-SAME: tilewright.index_bits = 64 : i64
   // CHECK-NOT: @large_wide
-  func.func private @large(%a: memref<65536x32768xi8>) attributes {tilewright.kernel} {
+  func.func private @large(%a: tensor<65536x32768xi8>) attributes {tilewright.kernel} {
     return
   }
 }

@@ -5,12 +5,12 @@
 // CHECK-SAME: tilewright.variant_of = "dynamic_rows"
 // CHECK: func.func private @dynamic_rows(
 // CHECK-NOT: tilewright.divisible
-func.func private @dynamic_rows(%a: memref<8x?xf32>, %b: memref<?xf16>, %c: memref<?x64xf32>) attributes {tilewright.kernel} {
+func.func private @dynamic_rows(%a: tensor<8x?xf32>, %b: tensor<?xf16>, %c: tensor<?x64xf32>) attributes {tilewright.kernel} {
   return
 }
 
 // CHECK-NOT: @static_rows_aligned
-func.func private @static_rows(%a: memref<?x63xf32>) attributes {tilewright.kernel} {
+func.func private @static_rows(%a: tensor<?x63xf32>) attributes {tilewright.kernel} {
   return
 }
 
@@ -19,7 +19,7 @@ func.func private @static_rows(%a: memref<?x63xf32>) attributes {tilewright.kern
 // CHECK-SAME: tilewright.aligned = array<i64: 0>
 // CHECK-NOT: tilewright.divisible
 // CHECK-SAME: tilewright.variant_of = "windows"
-func.func private @windows(%a: memref<8x16xf32, strided<[?, 1], offset: ?>>,
-    %b: memref<8x16xf32, strided<[64, 2], offset: ?>>) attributes {tilewright.kernel} {
+func.func private @windows(%a: tensor<8x16xf32>, %b: tensor<8x16xf32>)
+    attributes {tilewright.kernel, tilewright.views = [strided<[?, 1], offset: ?>, strided<[64, 2], offset: ?>]} {
   return
 }

@@ -35,7 +35,8 @@ LoweringConfigAttr pinFor(mlir::DictionaryAttr byTarget, llvm::StringRef program
 /// Leaves in a program the configs that are for it.
 void resolvePins(mlir::ModuleOp program, llvm::StringRef target);
 
-/// The config that the program's `tilewright.pins` has for `kernel`, or null.
+/// The config that the program's `tilewright.pins` has for `kernel`, or for the
+/// kernel that it is a variant of; or null.
 LoweringConfigAttr getPin(mlir::func::FuncOp kernel);
 
 /// Refuses pins of kernels that the program does not have.

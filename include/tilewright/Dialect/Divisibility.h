@@ -34,6 +34,16 @@ BufferDivisors argumentDivisors(mlir::func::FuncOp kernel,
                                 mlir::BlockArgument argument,
                                 int64_t accessBytes);
 
+/// Position of an argument of a kernel among those that are tensors or buffers.
+int64_t operandNumber(mlir::BlockArgument argument);
+
+/// Layout of tensor `operand` of a kernel in program form if it is a window of a
+/// larger tensor, else null.
+mlir::StridedLayoutAttr getView(mlir::func::FuncOp kernel, int64_t operand);
+
+/// What dim `dim` of `operand` is promised to be a multiple of: 1 where nothing is.
+int64_t promisedDivisor(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
+
 /// The strides of a memref that is a window of a larger tensor; false: dense.
 bool getWindowStrides(mlir::MemRefType type,
                       mlir::SmallVectorImpl<int64_t> &strides);

@@ -40,7 +40,12 @@ bool tilewright::isRelayout(linalg::GenericOp op) {
 /// is a relayout of a tensor.
 static bool readsThroughRelayout(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  return producer && isRelayout(producer) && !producer->hasAttr(kConfigAttr) &&
+  if (!producer || producer->hasAttr(kConfigAttr))
+    return false;
+  // Tensors of indices are in no memory: whoever reads them converts by itself.
+  if (getElementTypeOrSelf(operand->get().getType()).isIndex())
+    return producer.getNumReductionLoops() == 0;
+  return isRelayout(producer) &&
          isa<RankedTensorType>(producer.getDpsInputOperand(0)->get().getType());
 }
 

@@ -200,3 +200,24 @@ func.func @InputWiderThanItsWindow(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>,
     ins(%x, %w : tensor<1x4x8xf32>, tensor<6x4x3xf32>) outs(%c : tensor<1x6x1xf32>) -> tensor<1x6x1xf32>
   return %r : tensor<1x6x1xf32>
 }
+
+// Tensors of indices are in no memory: their readers convert by themselves.
+// CHECK-LABEL: func.func @Indices(
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{.*}} : tensor<70xi64>) outs(%{{.*}} : tensor<70x8xi64>)
+// CHECK: arith.index_cast %{{.*}} : i64 to index
+func.func @Indices(%i: tensor<70xi64>, %e: tensor<70xindex>, %o: tensor<70x8xi64>) -> tensor<70x8xi64> {
+  %x = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%i : tensor<70xi64>) outs(%e : tensor<70xindex>) {
+  ^bb0(%a: i64, %out: index):
+    %p = arith.index_cast %a : i64 to index
+    linalg.yield %p : index
+  } -> tensor<70xindex>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<70xindex>) outs(%o : tensor<70x8xi64>) {
+  ^bb0(%p: index, %out: i64):
+    %j = linalg.index 1 : index
+    %s = arith.addi %p, %j : index
+    %v = arith.index_cast %s : index to i64
+    linalg.yield %v : i64
+  } -> tensor<70x8xi64>
+  return %r : tensor<70x8xi64>
+}

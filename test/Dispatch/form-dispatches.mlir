@@ -123,3 +123,53 @@ func.func @FilledResultIsAKernel(%s: f32) -> tensor<8xf32> {
   %r = linalg.fill ins(%s : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// What a body reads by coordinates of its own is in memory before its kernel runs, and
+// is an argument of it.
+// CHECK-LABEL: func.func @GathersAreApart
+// CHECK: %[[Y:.*]] = tilewright.dispatch @GathersAreApart_elementwise_0(%arg0 :
+// CHECK: tilewright.dispatch @GathersAreApart_elementwise_1(%[[Y]] :
+func.func @GathersAreApart(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c7 = arith.constant 7 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %c7, %i : index
+    %b = tensor.extract %y[%j] : tensor<8xf32>
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// A reduction by a body of its own, term by term, holds up no other.
+// CHECK-LABEL: func.func @SequentialReductionsAreApart
+// CHECK: tilewright.dispatch @SequentialReductionsAreApart_reduce_0
+// CHECK: tilewright.dispatch @SequentialReductionsAreApart_reduce_1
+func.func @SequentialReductionsAreApart(%x: tensor<8x16xf32>, %m: tensor<8xf32>, %w: tensor<8xi64>) -> (tensor<8xf32>, tensor<8xi64>, tensor<8xf32>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x16xf32>) outs(%m, %w : tensor<8xf32>, tensor<8xi64>) {
+  ^bb0(%a: f32, %best: f32, %at: i64):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i64
+    %g = arith.cmpf ogt, %a, %best : f32
+    %s = arith.maximumf %a, %best : f32
+    %q = arith.select %g, %k, %at : i64
+    linalg.yield %s, %q : f32, i64
+  } -> (tensor<8xf32>, tensor<8xi64>)
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %r#0 : tensor<8x16xf32>, tensor<8xf32>) outs(%m : tensor<8xf32>) {
+  ^bb0(%a: f32, %top: f32, %acc: f32):
+    %d = arith.subf %a, %top : f32
+    %s = arith.addf %acc, %d : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r#0, %r#1, %t : tensor<8xf32>, tensor<8xi64>, tensor<8xf32>
+}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tilewright-sweep: end to end on cpu and ptxsim, and what goes wrong on the way.
 
-    python test/perf/test_sweep.py BUILD
+python test/perf/test_sweep.py BUILD
 """
 
 import collections
@@ -27,8 +27,13 @@ from tilewright_sweep import best, build, bundle, compiler, journal, plan, probl
 
 
 def sweep(*arguments, cwd=None):
-    done = subprocess.run([str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)], capture_output=True, text=True,
-                          cwd=cwd, check=False)
+    done = subprocess.run(
+        [str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+    )
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -68,7 +73,9 @@ class OnCpu(unittest.TestCase):
             self.assertGreaterEqual(record["count"], 5)
             self.assertGreater(record["bytes_per_s"], 0)
             self.assertEqual(record["check"], "the reference program")
-            self.assertTrue(record["config"] == "default" or record["config"].startswith("#tilewright.lowering_config<"))
+            self.assertTrue(
+                record["config"] == "default" or record["config"].startswith("#tilewright.lowering_config<")
+            )
             for member in ("host", "driver", "version", "compiler", "time", "artifact", "target", "spread", "ratio"):
                 self.assertTrue(record[member] is not None, member)
 
@@ -93,16 +100,46 @@ class OnCpu(unittest.TestCase):
     def test_compiler_takes_the_record(self):
         record = max((r for r in self.records() if r["kernel"]), key=lambda r: r["candidate"])
         database = self.work / "one.json"
-        best.write_database(database, [{"target": record["program"], "chip": "", "problem": record["tuning"]["problem"],
-                                        "shape": record["tuning"]["shape"], "config": record["config"]}])
+        best.write_database(
+            database,
+            [
+                {
+                    "target": record["program"],
+                    "chip": "",
+                    "problem": record["tuning"]["problem"],
+                    "shape": record["tuning"]["shape"],
+                    "config": record["config"],
+                }
+            ],
+        )
         program = self.work / "plan/problems" / f"{record['problem']['name']}.mlir"
-        done = subprocess.run([str(BUILD / "bin/tilewright-compile"), str(program), "--target=cpu:native", "--explain",
-                               f"--tuning={database}", "-o", str(self.work / "one.tw")], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [
+                str(BUILD / "bin/tilewright-compile"),
+                str(program),
+                "--target=cpu:native",
+                "--explain",
+                f"--tuning={database}",
+                "-o",
+                str(self.work / "one.tw"),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         self.assertIn(f"config (tuned, record 0, of this shape): {record['config']}", done.stderr)
 
     def test_goes_on_without_losing_or_doubling(self):
         results, made = self.work / "killed.jsonl", json.loads((self.work / "plan/plan.json").read_text())
-        command = [str(BUILD / "bin/tilewright-sweep"), "run", str(self.bundle), "--device=cpu", "--check-only", "-o", str(results)]
+        command = [
+            str(BUILD / "bin/tilewright-sweep"),
+            "run",
+            str(self.bundle),
+            "--device=cpu",
+            "--check-only",
+            "-o",
+            str(results),
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None and len(journal.read_records(results)) < 5:
             time.sleep(0.005)
@@ -114,12 +151,20 @@ class OnCpu(unittest.TestCase):
         while subprocess.run(command, capture_output=True, check=False).returncode == 1:
             time.sleep(0.1)  # the process that measured may still hold the device
         after = journal.read_records(results)
-        self.assertEqual(after[:len(before)], before)
+        self.assertEqual(after[: len(before)], before)
         self.assertEqual(sorted(c["id"] for c in made["candidates"]), sorted(r["candidate"] for r in after))
 
     def test_budget_ends_in_time_and_goes_on(self):
         results = self.work / "budget.jsonl"
-        command = [str(BUILD / "bin/tilewright-sweep"), "run", str(self.bundle), "--device=cpu", "--no-cold", "-o", str(results)]
+        command = [
+            str(BUILD / "bin/tilewright-sweep"),
+            "run",
+            str(self.bundle),
+            "--device=cpu",
+            "--no-cold",
+            "-o",
+            str(results),
+        ]
         done = subprocess.run([*command, "--budget=0.01s"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("run again to go on", done.stdout)
@@ -135,8 +180,16 @@ class OnCpu(unittest.TestCase):
         wrong = self.work / "wrong.mlir"
         wrong.write_text((self.work / "plan/problems" / f"{name}.mlir").read_text().replace("math.exp", "math.absf"))
         others[0]["artifact"] = "wrong"
-        subprocess.run([str(BUILD / "bin/tilewright-compile"), str(wrong), "--target=cpu:native", "-o",
-                        str(opened.folder / "artifacts/wrong.tw")], check=True)
+        subprocess.run(
+            [
+                str(BUILD / "bin/tilewright-compile"),
+                str(wrong),
+                "--target=cpu:native",
+                "-o",
+                str(opened.folder / "artifacts/wrong.tw"),
+            ],
+            check=True,
+        )
         faulty = [sys.executable, str(HERE / "faulty_measure.py"), others[1]["id"], others[2]["id"]]
         results = self.work / "bad.jsonl"
         code = run.run_bundle(opened, "cpu", results, command=faulty, timeout=3, cold=False)
@@ -144,7 +197,9 @@ class OnCpu(unittest.TestCase):
         verdicts = {r["candidate"]: (r["verdict"], r.get("error", "")) for r in journal.read_records(results)}
         self.assertEqual(len(verdicts), 1 + len(others))
         self.assertEqual(verdicts[others[0]["id"]][0], "mismatch")
-        self.assertRegex(verdicts[others[0]["id"]][1], "result 0: [0-9]+ elements differ; element 0 is .*, not .*, off by more than")
+        self.assertRegex(
+            verdicts[others[0]["id"]][1], "result 0: [0-9]+ elements differ; element 0 is .*, not .*, off by more than"
+        )
         self.assertEqual(verdicts[others[1]["id"]], ("crash", "ended by signal 11"))
         self.assertEqual(verdicts[others[2]["id"]], ("timeout", "no sign of life for 3 s"))
         for c in [first, *others[3:]]:
@@ -196,8 +251,18 @@ class OnSimulator(unittest.TestCase):
     def test_bundle(self):
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
-            sweep("gemm", "--m=33", "--n=24", "--k=32", "--types=f16:f32,i8:i32", "--target=cuda:sm_80", "--candidates=3",
-                  "-o", work / "plan", "--space")
+            sweep(
+                "gemm",
+                "--m=33",
+                "--n=24",
+                "--k=32",
+                "--types=f16:f32,i8:i32",
+                "--target=cuda:sm_80",
+                "--candidates=3",
+                "-o",
+                work / "plan",
+                "--space",
+            )
             sweep("compile", work / "plan", "--shard=1/2")
             sweep("compile", work / "plan", "--shard=2/2")
             sweep("compile", work / "plan", "-o", work / "alone.twb")
@@ -212,9 +277,22 @@ class OnSimulator(unittest.TestCase):
             shutil.rmtree(str(work / "plan"))
             environment = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME")}
             for shard in ("1/2", "2/2"):
-                done = subprocess.run(["/usr/bin/python3", "-I", "alone.twb", "run", "--device=ptxsim", "--check-only",
-                                       f"--shard={shard}"], cwd=str(work / "there"), env=environment, capture_output=True,
-                                      text=True, check=False)
+                done = subprocess.run(
+                    [
+                        "/usr/bin/python3",
+                        "-I",
+                        "alone.twb",
+                        "run",
+                        "--device=ptxsim",
+                        "--check-only",
+                        f"--shard={shard}",
+                    ],
+                    cwd=str(work / "there"),
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(counted(work / "there/alone.jsonl"), {"ok": 6})
 
@@ -232,9 +310,12 @@ class Parts(unittest.TestCase):
                 self.assertTrue(problems.read_suite(folder), folder)
 
     def test_bad_entries(self):
-        for entry, why in (({"op": "gem"}, "no op 'gem'"), ({"op": "gemm", "m": 1, "n": 1}, "gemm needs 'k'"),
-                           ({"op": "gemm", "m": 1, "n": 1, "k": 1, "layout": "ab"}, "layouts are nn"),
-                           ({"op": "softmax", "rows": 1, "columns": 1, "m": 4}, "softmax has no 'm'")):
+        for entry, why in (
+            ({"op": "gem"}, "no op 'gem'"),
+            ({"op": "gemm", "m": 1, "n": 1}, "gemm needs 'k'"),
+            ({"op": "gemm", "m": 1, "n": 1, "k": 1, "layout": "ab"}, "layouts are nn"),
+            ({"op": "softmax", "rows": 1, "columns": 1, "m": 4}, "softmax has no 'm'"),
+        ):
             with self.assertRaisesRegex(problems.ProblemError, why):
                 problems.make_problem(entry)
 
@@ -305,22 +386,48 @@ class Parts(unittest.TestCase):
 
     def test_best_is_beyond_noise_and_of_one_device(self):
         def record(config, ratio, low, device="u1", size="8", shape=(8,), final=True):
-            return {"candidate": config + size, "kernel": "k", "program": "p", "config": config, "verdict": "ok", "ratio": ratio,
-                    "ratio_low": low, "final": final, "uuid": device, "host": "h", "driver": "GPU, 1.0", "compiler": {"sha256": "c"},
-                    "problem": {"inputs": [size]}, "tuning": {"problem": {"op": "x"}, "shape": list(shape), "default": "d"},
-                    "median_s": 1.0, "device": "cuda:0", "time": "t"}
+            return {
+                "candidate": config + size,
+                "kernel": "k",
+                "program": "p",
+                "config": config,
+                "verdict": "ok",
+                "ratio": ratio,
+                "ratio_low": low,
+                "final": final,
+                "uuid": device,
+                "host": "h",
+                "driver": "GPU, 1.0",
+                "compiler": {"sha256": "c"},
+                "problem": {"inputs": [size]},
+                "tuning": {"problem": {"op": "x"}, "shape": list(shape), "default": "d"},
+                "median_s": 1.0,
+                "device": "cuda:0",
+                "time": "t",
+            }
 
         chosen = best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2)])
         self.assertEqual([(r["config"], r["chip"], r["gain"]) for r in chosen], [("b", "GPU", 1.3)])
-        self.assertEqual(best.best_records([record("a", 1.02, 1.01), record("b", 1.3, 0.9), record("c", 2, 2, final=False)]), [])
-        self.assertEqual([r["config"] for r in best.best_records([record("a", 1.1, 1.01), record("b", 1.3, 0.9)])], ["a"])
+        self.assertEqual(
+            best.best_records([record("a", 1.02, 1.01), record("b", 1.3, 0.9), record("c", 2, 2, final=False)]), []
+        )
+        self.assertEqual(
+            [r["config"] for r in best.best_records([record("a", 1.1, 1.01), record("b", 1.3, 0.9)])], ["a"]
+        )
         # A dynamic problem: good at one size and bad at the other, or good at both.
-        sizes = [record("a", 1.5, 1.4, size="8"), record("a", 0.5, 0.4, size="16"), record("b", 1.2, 1.1, size="8"),
-                 record("b", 1.2, 1.1, size="16"), record("c", 9.0, 9.0, size="8")]
+        sizes = [
+            record("a", 1.5, 1.4, size="8"),
+            record("a", 0.5, 0.4, size="16"),
+            record("b", 1.2, 1.1, size="8"),
+            record("b", 1.2, 1.1, size="16"),
+            record("c", 9.0, 9.0, size="8"),
+        ]
         self.assertEqual([r["config"] for r in best.best_records(sizes)], ["b"])
         with self.assertRaisesRegex(best.MixError, "of 2 devices: .*u1.*u2"):
             best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2, device="u2")])
-        self.assertEqual(len(best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2, device="u2")], mix=True)), 1)
+        self.assertEqual(
+            len(best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2, device="u2")], mix=True)), 1
+        )
 
     def test_databases_merge(self):
         with tempfile.TemporaryDirectory() as folder:

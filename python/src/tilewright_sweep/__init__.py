@@ -14,7 +14,8 @@
     on_gpu.py     one file with everything to ask of a GPU that is borrowed
     session.py    asks it
 
-The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest) needs Python 3.8 and nothing else.
+The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest) needs Python 3.8 and
+nothing else.
 docs/sweeping.md is for those who use it.
 """
 

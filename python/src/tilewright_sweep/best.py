@@ -3,8 +3,9 @@
 """Results to a tuning database, which tilewright-compile --tuning takes; and files of both kinds to one.
 
 A config comes into the database where it was measured to the end and is faster than the default beyond the noise: the
-median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1. Of several the fastest. Problems that a database knows by the same
-key, dynamic ones at several sizes, get the config with the best geometric mean that was right at every size.
+median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1. Of several the fastest.
+Problems that a database knows by the same key, dynamic ones at several sizes, get the config with the best geometric
+mean that was right at every size.
 """
 
 import collections
@@ -30,15 +31,20 @@ def chip_of(record):
 
 def check_alike(records):
     """Refuses results of several devices, drivers or compilers."""
-    for what, of in (("devices", lambda r: (r["uuid"], r["host"] if not r["uuid"] else "", chip_of(r))),
-                     ("drivers", lambda r: r["driver"]), ("compilers", lambda r: r["compiler"]["sha256"])):
+    for what, of in (
+        ("devices", lambda r: (r["uuid"], r["host"] if not r["uuid"] else "", chip_of(r))),
+        ("drivers", lambda r: r["driver"]),
+        ("compilers", lambda r: r["compiler"]["sha256"]),
+    ):
         found = sorted({str(of(r)) for r in records})
         if len(found) > 1:
-            raise MixError(f"the results are of {len(found)} {what}: {'; '.join(found[:4])}; choose by --device, or say --mix")
+            raise MixError(
+                f"the results are of {len(found)} {what}: {'; '.join(found[:4])}; choose by --device, or say --mix"
+            )
 
 
 def standing(record):
-    """What a paired measurement says of a candidate beside the default: "faster", "slower", or "equal" within the noise."""
+    """What pairs say of a candidate beside the default: "faster", "slower", or "equal" within the noise."""
     if record["ratio"] >= LEAST_GAIN and record["ratio_low"] >= 1:
         return "faster"
     return "slower" if record["ratio"] <= 1 / LEAST_GAIN and record["ratio_high"] <= 1 else "equal"
@@ -52,14 +58,22 @@ def best_records(records, mix=False, least=LEAST_GAIN):
     groups = collections.defaultdict(lambda: collections.defaultdict(dict))
     for r in records:
         if r["kernel"]:
-            key = (r["program"], chip_of(r), json.dumps(r["tuning"]["problem"], sort_keys=True), tuple(r["tuning"]["shape"]))
+            key = (
+                r["program"],
+                chip_of(r),
+                json.dumps(r["tuning"]["problem"], sort_keys=True),
+                tuple(r["tuning"]["shape"]),
+            )
             sizes = " ".join(r["problem"]["inputs"])
             groups[key][r["config"]].setdefault(sizes, r)
     chosen = []
     for (program, chip, problem, shape), configs in sorted(groups.items()):
         every = {sizes for of in configs.values() for sizes in of}
-        fit = [(math.exp(sum(math.log(r["ratio"]) for r in of.values()) / len(of)), config, of) for config, of in configs.items()
-               if set(of) == every and all(r["verdict"] == "ok" and r.get("final") for r in of.values())]
+        fit = [
+            (math.exp(sum(math.log(r["ratio"]) for r in of.values()) / len(of)), config, of)
+            for config, of in configs.items()
+            if set(of) == every and all(r["verdict"] == "ok" and r.get("final") for r in of.values())
+        ]
         fit = [x for x in fit if x[0] >= least and any(r["ratio_low"] >= 1 for r in x[2].values())]
         # Equals in the order of their text, so that the same results give the same database.
         fit.sort(key=lambda x: (-x[0], x[1]))
@@ -67,10 +81,25 @@ def best_records(records, mix=False, least=LEAST_GAIN):
             continue
         gain, config, of = fit[0]
         first = min(of.values(), key=lambda r: r["time"])
-        chosen.append({"target": program, "chip": chip, "problem": json.loads(problem), "shape": list(shape), "config": config,
-                       "gain": round(gain, 4), "measured": len(of), "median_s": first["median_s"],
-                       "default": first["tuning"]["default"], "candidate": first["candidate"], "device": first["device"],
-                       "uuid": first["uuid"], "driver": first["driver"], "compiler": first["compiler"], "time": first["time"]})
+        chosen.append(
+            {
+                "target": program,
+                "chip": chip,
+                "problem": json.loads(problem),
+                "shape": list(shape),
+                "config": config,
+                "gain": round(gain, 4),
+                "measured": len(of),
+                "median_s": first["median_s"],
+                "default": first["tuning"]["default"],
+                "candidate": first["candidate"],
+                "device": first["device"],
+                "uuid": first["uuid"],
+                "driver": first["driver"],
+                "compiler": first["compiler"],
+                "time": first["time"],
+            }
+        )
     return chosen
 
 
@@ -93,7 +122,7 @@ def read_database(path):
 
 
 def merge(paths, output):
-    """Of databases, the record with the larger gain of each key; of journals, every record once. What it was, and how many."""
+    """Of databases, the larger gain of each key; of journals, every record once. What it was, and how many."""
     databases = [read_database(path) for path in paths]
     if all(d is not None for d in databases):
         best = {}

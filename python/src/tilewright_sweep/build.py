@@ -5,8 +5,8 @@
     FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended"}
     FOLDER/cache/SHA.tw       artifacts by their own hash, so that equal ones are one
 
-KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again, so
-a build that was cut off goes on, and several machines that share the folder share the work. Each file is there as a
+KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again,
+so a build that was cut off goes on, and several machines that share the folder share the work. Each file is there as a
 whole or not at all.
 """
 
@@ -52,15 +52,22 @@ def write_whole(path, data):
 
 
 def key_of(plan, candidate, text):
-    parts = [plan["compiler"]["sha256"], plan["target"], *plan["options"], text, candidate["kernel"] or "",
-             candidate["program"] or "", candidate["config"]]
+    parts = [
+        plan["compiler"]["sha256"],
+        plan["target"],
+        *plan["options"],
+        text,
+        candidate["kernel"] or "",
+        candidate["program"] or "",
+        candidate["config"],
+    ]
     if candidate.get("tuning"):
         parts.append(pathlib.Path(candidate["tuning"]).read_text())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def compile_batch(folder, path, target, options, limits, jobs):
-    """A task: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed. Any process may run it."""
+    """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed."""
     cache, failed = pathlib.Path(folder) / "cache", 0
     for job in jobs:
         if (cache / f"{job['key']}.json").exists():
@@ -69,8 +76,13 @@ def compile_batch(folder, path, target, options, limits, jobs):
         made = cache / f"{job['key']}.{os.getpid()}.{threading.get_ident()}.part"
         begin = time.monotonic()
         reply = server.ask({"input": job["input"], "output": str(made), "configs": job["configs"]})
-        entry = {"ok": reply["ok"], "diagnostics": reply["diagnostics"].strip(), "seconds": time.monotonic() - begin,
-                 "ended": reply.get("ended", ""), "artifact": None}
+        entry = {
+            "ok": reply["ok"],
+            "diagnostics": reply["diagnostics"].strip(),
+            "seconds": time.monotonic() - begin,
+            "ended": reply.get("ended", ""),
+            "artifact": None,
+        }
         if reply["ok"]:
             entry["artifact"] = hashlib.sha256(made.read_bytes()).hexdigest()
             os.replace(str(made), str(cache / f"{entry['artifact']}.tw"))
@@ -97,8 +109,10 @@ class Progress:
         self.said = now
         left = (now - self.begin) / max(self.done, 1) * (self.total - self.done)
         filled = 24 * self.done // max(self.total, 1)
-        text = (f"{self.what} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}, "
-                f"{now - self.begin:.0f} s, {left:.0f} s remain{more}")
+        text = (
+            f"{self.what} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}, "
+            f"{now - self.begin:.0f} s, {left:.0f} s remain{more}"
+        )
         end = "\n" if not live or self.done >= self.total else ""
         self.stream.write(("\r\x1b[K" if live else "") + text + end)
         self.stream.flush()
@@ -111,22 +125,30 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
     cache.mkdir(exist_ok=True)
     path = compilers.find_compiler()
     if compilers.identify(path)["sha256"] != plan["compiler"]["sha256"]:
-        raise compilers.CompilerError(f"{path} is not the compiler that made the plan, and configs may mean another thing "
-                                      "to it; make the plan anew")
+        raise compilers.CompilerError(
+            f"{path} is not the compiler that made the plan, and configs may mean another thing "
+            "to it; make the plan anew"
+        )
     texts = {p["name"]: (folder / "problems" / f"{p['name']}.mlir").read_text() for p in plan["problems"]}
     jobs = {}
     for candidate in candidates:
         configs = {candidate["kernel"]: {candidate["program"]: candidate["config"]}} if candidate["kernel"] else {}
         key = key_of(plan, candidate, texts[candidate["problem"]])
         tuning = candidate.get("tuning")
-        jobs[key] = {"key": key, "configs": configs, "options": [f"--tuning={tuning}"] if tuning else [],
-                     "input": str(folder / "problems" / f"{candidate['problem']}.mlir")}
+        jobs[key] = {
+            "key": key,
+            "configs": configs,
+            "options": [f"--tuning={tuning}"] if tuning else [],
+            "input": str(folder / "problems" / f"{candidate['problem']}.mlir"),
+        }
     missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
     progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
-    batches = [missing[i:i + BATCH] for i in range(0, len(missing), BATCH)]
+    batches = [missing[i : i + BATCH] for i in range(0, len(missing), BATCH)]
     for attempt in range(3):
-        running = {executor.submit(compile_batch, str(folder), path, plan["target"], plan["options"], limits, batch): batch
-                   for batch in batches}
+        running = {
+            executor.submit(compile_batch, str(folder), path, plan["target"], plan["options"], limits, batch): batch
+            for batch in batches
+        }
         batches = []
         for future in concurrent.futures.as_completed(running):
             try:
@@ -139,4 +161,6 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
             break
     else:
         raise compilers.CompilerError(f"{len(batches)} tasks were lost three times; start again to go on with them")
-    return {c["id"]: json.loads((cache / f"{key_of(plan, c, texts[c['problem']])}.json").read_text()) for c in candidates}
+    return {
+        c["id"]: json.loads((cache / f"{key_of(plan, c, texts[c['problem']])}.json").read_text()) for c in candidates
+    }

@@ -86,8 +86,11 @@ def write_bundle(output, plan, folder, entries):
     """Its size; `entries`: what build gave."""
     folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
     runtime = find_runtime()
-    candidates = [{**c, **{k: entries[c["id"]][k] for k in ("ok", "artifact", "diagnostics", "ended")}}
-                  for c in plan["candidates"] if c["id"] in entries]
+    candidates = [
+        {**c, **{k: entries[c["id"]][k] for k in ("ok", "artifact", "diagnostics", "ended")}}
+        for c in plan["candidates"]
+        if c["id"] in entries
+    ]
     problems = {c["problem"] for c in candidates}
     plan = {**plan, "candidates": candidates, "problems": [p for p in plan["problems"] if p["name"] in problems]}
     memory = io.BytesIO()
@@ -144,4 +147,3 @@ class Bundle:
 
     def close(self):
         self.scratch.cleanup()
-

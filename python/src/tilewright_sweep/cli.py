@@ -22,20 +22,34 @@ HELP = """Finds the best lowering configs of a suite of problems, by measuring; 
 def add_planning(parser):
     parser.add_argument("--target", required=True, help="one target of tilewright-compile: cuda:sm_80, vulkan, cpu")
     parser.add_argument("-o", "--output", default="sweep", help="folder for the plan (%(default)s)")
-    parser.add_argument("--candidates", type=int, default=64, metavar="N",
-                        help="at most so many of each kernel: the default, the better half by rank, others at random (%(default)s)")
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=64,
+        metavar="N",
+        help="at most so many of each kernel: the default, the better half by rank, others at random (%(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the choice at random (%(default)s)")
-    parser.add_argument("--programs", default="", help="only kernels of these programs of the target, with commas: cpu_v4")
+    parser.add_argument(
+        "--programs", default="", help="only kernels of these programs of the target, with commas: cpu_v4"
+    )
     parser.add_argument("--fp", help="as for tilewright-compile")
-    parser.add_argument("--space", action="store_true", help="print how many configs each kernel has, and why others were left out")
+    parser.add_argument(
+        "--space", action="store_true", help="print how many configs each kernel has, and why others were left out"
+    )
 
 
 def add_op(subparsers, name):
     sizes, choices = problems.OPS[name]
     parser = subparsers.add_parser(name, help=f"a plan for {name}: lists are multiplied with each other")
     for dim, default in sizes.items():
-        parser.add_argument(f"--{dim}", required=default is None, default=default and str(default), metavar="SIZES",
-                            help="64,128:1024:*2" + (f" ({default})" if default is not None else ""))
+        parser.add_argument(
+            f"--{dim}",
+            required=default is None,
+            default=default and str(default),
+            metavar="SIZES",
+            help="64,128:1024:*2" + (f" ({default})" if default is not None else ""),
+        )
     for choice, default in choices.items():
         parser.add_argument(f"--{choice}", default=default, help="with commas between them (%(default)s)")
     parser.add_argument("--dynamic", default="", help="dims that the program leaves open: m+n")
@@ -43,7 +57,9 @@ def add_op(subparsers, name):
 
 
 def make_parser():
-    parser = argparse.ArgumentParser("tilewright-sweep", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "tilewright-sweep", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--version", action="version", version=f"tilewright-sweep, schema {tilewright_sweep.SCHEMA}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in problems.OPS:
@@ -52,47 +68,67 @@ def make_parser():
     suite.add_argument("suites", nargs="+")
     suite.add_argument("--match", default="", help="only problems with this text in their names")
     add_planning(suite)
-    compile_ = subparsers.add_parser("compile", help="all candidates of a plan, to one file that holds everything to measure")
+    compile_ = subparsers.add_parser(
+        "compile", help="all candidates of a plan, to one file that holds everything to measure"
+    )
     compile_.add_argument("folder")
     compile_.add_argument("-o", "--output", help="the bundle (FOLDER.twb)")
-    compile_.add_argument("--executor", default="local", help="local[:N], mpi, dask:ADDRESS, slurm[:ARGS] (%(default)s)")
+    compile_.add_argument(
+        "--executor", default="local", help="local[:N], mpi, dask:ADDRESS, slurm[:ARGS] (%(default)s)"
+    )
     compile_.add_argument("--timeout", type=float, default=60, help="seconds of a candidate (%(default)g)")
     compile_.add_argument("--max-memory", default="4G", help="of a compiler (%(default)s)")
-    compile_.add_argument("--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle")
+    compile_.add_argument(
+        "--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle"
+    )
     measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
     if not running_bundle():
         measure.add_argument("bundle")
     measure.add_argument("--device", required=True, help="as tilewright-run --list-devices names it")
     measure.add_argument("-o", "--output", help="the journal, which is added to (BUNDLE.jsonl)")
     measure.add_argument("--budget", default="inf", help="time for all: 90s, 10m, 2h; run again to go on")
-    measure.add_argument("--timeout", type=float, default=60, help="seconds without a sign of life of a candidate (%(default)g)")
-    measure.add_argument("--check-only", action="store_true", help="hold results against what is right, and time nothing")
+    measure.add_argument(
+        "--timeout", type=float, default=60, help="seconds without a sign of life of a candidate (%(default)g)"
+    )
+    measure.add_argument(
+        "--check-only", action="store_true", help="hold results against what is right, and time nothing"
+    )
     measure.add_argument("--no-cold", action="store_true", help="do not measure with an empty cache")
     measure.add_argument("--match", default="", help="only problems with this text in their names")
     measure.add_argument("--shard", help="i/n: only this part of the problems")
     measure.add_argument("--wait", action="store_true", help="wait for a device that is being measured")
-    box = subparsers.add_parser("bundle", help="everything to ask of a GPU that is borrowed, to one file; from the sources of Tilewright")
+    box = subparsers.add_parser(
+        "bundle", help="everything to ask of a GPU that is borrowed, to one file; from the sources of Tilewright"
+    )
     box.add_argument("--targets", default="cuda:sm_80,cuda:sm_90a,vulkan", help="of the cases and suites (%(default)s)")
     box.add_argument("--suites", default="", help="folders of perf/suites to time beside peers, with commas (all)")
     box.add_argument("--cases", default="*", help="of the end-to-end suite, FAMILY/TYPE/SHAPE/LABEL (all)")
-    box.add_argument("--sweep", action="append", default=[], metavar="FILE", help="a bundle to sweep over; again for more")
+    box.add_argument(
+        "--sweep", action="append", default=[], metavar="FILE", help="a bundle to sweep over; again for more"
+    )
     box.add_argument("--python", default=sys.executable, help="one with NumPy, for the end-to-end suite")
     box.add_argument("-o", "--output", default="on-gpu.twb", help="%(default)s")
     ask = subparsers.add_parser("session", help="what `bundle` made, on the machine with the GPU, step by step")
     if not running_bundle():
         ask.add_argument("bundle")
     ask.add_argument("steps", nargs="*", metavar="STEP", help="build cts e2e confirm sweep bench; all without one")
-    ask.add_argument("--device", action="append", default=[], help="again for more (cuda, and vulkan where that is a GPU)")
+    ask.add_argument(
+        "--device", action="append", default=[], help="again for more (cuda, and vulkan where that is a GPU)"
+    )
     ask.add_argument("--minutes", type=float, default=8, help="at most, of a step (%(default)g)")
     ask.add_argument("--python", default=sys.executable, help="one with PyTorch, for the step bench")
     ask.add_argument("-o", "--output", default="results", help="folder (%(default)s)")
     keep = subparsers.add_parser("best", help="results to a tuning database")
     keep.add_argument("results", nargs="+")
     keep.add_argument("-o", "--output", default="tuning.json", help="%(default)s")
-    keep.add_argument("--device", default="", help="only results with this text in the device's name, UUID or description")
+    keep.add_argument(
+        "--device", default="", help="only results with this text in the device's name, UUID or description"
+    )
     keep.add_argument("--mix", action="store_true", help="take results of several devices, drivers or compilers")
     keep.add_argument("--least-gain", type=float, default=best.LEAST_GAIN, help="over the default (%(default)g)")
-    confirm = subparsers.add_parser("confirm", help="a plan that holds a database against the defaults, to compile and run")
+    confirm = subparsers.add_parser(
+        "confirm", help="a plan that holds a database against the defaults, to compile and run"
+    )
     confirm.add_argument("folder", help="of the plan that the database comes from, or of other problems")
     confirm.add_argument("--tuning", required=True, metavar="FILE")
     confirm.add_argument("-o", "--output", default="confirm", help="folder (%(default)s)")
@@ -109,8 +145,11 @@ def make_parser():
 def running_bundle():
     """The path of the bundle that this process was started as, if it was."""
     place = pathlib.Path(sys.argv[0] or ".")
-    return place if place.is_file() and place.suffix != ".py" and (bundle.is_bundle(place) or
-                                                                                 session.is_session(place)) else None
+    return (
+        place
+        if place.is_file() and place.suffix != ".py" and (bundle.is_bundle(place) or session.is_session(place))
+        else None
+    )
 
 
 def plan_command(arguments):
@@ -127,9 +166,19 @@ def plan_command(arguments):
         found = problems.expand(entry)
     if not found:
         raise problems.ProblemError("no problem is called so")
-    made = plan.make_plan(found, arguments.output, arguments.target, options, arguments.candidates, arguments.seed,
-                          [p for p in arguments.programs.split(",") if p], print if arguments.space else None)
-    print(f"{arguments.output}: {len(made['problems'])} problems, {len(made['candidates'])} candidates for {made['target']}")
+    made = plan.make_plan(
+        found,
+        arguments.output,
+        arguments.target,
+        options,
+        arguments.candidates,
+        arguments.seed,
+        [p for p in arguments.programs.split(",") if p],
+        print if arguments.space else None,
+    )
+    print(
+        f"{arguments.output}: {len(made['problems'])} problems, {len(made['candidates'])} candidates for {made['target']}"
+    )
     return 0
 
 
@@ -142,8 +191,10 @@ def compile_command(arguments):
     with executors.open_executor(arguments.executor) as executor:
         entries = build.build(made, arguments.folder, candidates, executor, limits)
     failed = [e for e in entries.values() if not e["ok"]]
-    print(f"{len(entries)} candidates: {len(entries) - len(failed)} compiled, to "
-          f"{len({e['artifact'] for e in entries.values() if e['ok']})} different artifacts; {len(failed)} refused or failed")
+    print(
+        f"{len(entries)} candidates: {len(entries) - len(failed)} compiled, to "
+        f"{len({e['artifact'] for e in entries.values() if e['ok']})} different artifacts; {len(failed)} refused or failed"
+    )
     for how in sorted({e["ended"] for e in failed if e["ended"]}):
         print(f"  {sum(e['ended'] == how for e in failed)} by {how}")
     if arguments.shard:
@@ -157,9 +208,18 @@ def run_command(arguments):
     path = running_bundle() or arguments.bundle
     opened = bundle.Bundle(path)
     try:
-        return run.run_bundle(opened, arguments.device, arguments.output or run.default_journal(path), arguments.shard,
-                              arguments.match, budget=run.parse_duration(arguments.budget), timeout=arguments.timeout,
-                              check_only=arguments.check_only, wait=arguments.wait, cold=not arguments.no_cold)
+        return run.run_bundle(
+            opened,
+            arguments.device,
+            arguments.output or run.default_journal(path),
+            arguments.shard,
+            arguments.match,
+            budget=run.parse_duration(arguments.budget),
+            timeout=arguments.timeout,
+            check_only=arguments.check_only,
+            wait=arguments.wait,
+            cold=not arguments.no_cold,
+        )
     finally:
         opened.close()
 
@@ -167,15 +227,27 @@ def run_command(arguments):
 def bundle_command(arguments):
     from tilewright_sweep import on_gpu
 
-    size = on_gpu.make(arguments.output, arguments.targets, [s for s in arguments.suites.split(",") if s], arguments.cases,
-                       arguments.sweep, arguments.python)
+    size = on_gpu.make(
+        arguments.output,
+        arguments.targets,
+        [s for s in arguments.suites.split(",") if s],
+        arguments.cases,
+        arguments.sweep,
+        arguments.python,
+    )
     print(f"{arguments.output}: {size / 2**20:.1f} MiB")
     return 0
 
 
 def session_command(arguments):
-    return session.start(running_bundle() or arguments.bundle, arguments.steps, arguments.output, arguments.device,
-                         arguments.minutes, arguments.python)
+    return session.start(
+        running_bundle() or arguments.bundle,
+        arguments.steps,
+        arguments.output,
+        arguments.device,
+        arguments.minutes,
+        arguments.python,
+    )
 
 
 def best_command(arguments):
@@ -191,7 +263,9 @@ def best_command(arguments):
 def confirm_command(arguments):
     from tilewright_sweep import plan
 
-    made = plan.make_confirmation(plan.read_plan(arguments.folder), arguments.folder, arguments.tuning, arguments.output)
+    made = plan.make_confirmation(
+        plan.read_plan(arguments.folder), arguments.folder, arguments.tuning, arguments.output
+    )
     print(f"{arguments.output}: {len(made['problems'])} problems, as compiled and tuned")
     return 0
 
@@ -208,8 +282,16 @@ def report_command(arguments):
     return report.write_report(arguments.results, arguments.output, arguments.before)
 
 
-COMMANDS = {"bundle": bundle_command, "session": session_command, "confirm": confirm_command, "compile": compile_command, "run": run_command, "best": best_command, "merge": merge_command,
-            "report": report_command}
+COMMANDS = {
+    "bundle": bundle_command,
+    "session": session_command,
+    "confirm": confirm_command,
+    "compile": compile_command,
+    "run": run_command,
+    "best": best_command,
+    "merge": merge_command,
+    "report": report_command,
+}
 
 
 def main(argv=None):

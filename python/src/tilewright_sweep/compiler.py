@@ -22,8 +22,12 @@ class CompilerError(RuntimeError):
 def find_compiler():
     """TILEWRIGHT_COMPILE, the one of the package tilewright, beside the command, on PATH, or in a build folder above."""
     here = pathlib.Path(__file__).resolve()
-    candidates = [os.environ.get("TILEWRIGHT_COMPILE"), here.parents[1] / "tilewright/bin/tilewright-compile",
-                  pathlib.Path(sys.argv[0]).resolve().parent / "tilewright-compile", shutil.which("tilewright-compile")]
+    candidates = [
+        os.environ.get("TILEWRIGHT_COMPILE"),
+        here.parents[1] / "tilewright/bin/tilewright-compile",
+        pathlib.Path(sys.argv[0]).resolve().parent / "tilewright-compile",
+        shutil.which("tilewright-compile"),
+    ]
     candidates += [folder / "build/bin/tilewright-compile" for folder in list(here.parents)[2:4]]
     for path in candidates:
         if path and os.access(str(path), os.X_OK):
@@ -41,14 +45,22 @@ class Server:
     """One process. `ask` may be called again after any failure."""
 
     def __init__(self, path, target, options=(), seconds=60.0, memory="4G"):
-        self.command = [path, "--serve", f"--target={target}", "--serial", f"--max-memory={memory}",
-                        f"--parent-pid={os.getpid()}", *options]
+        self.command = [
+            path,
+            "--serve",
+            f"--target={target}",
+            "--serial",
+            f"--max-memory={memory}",
+            f"--parent-pid={os.getpid()}",
+            *options,
+        ]
         self.seconds, self.process, self.started = seconds, None, 0
 
     def _start(self):
         self.started += 1
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, bufsize=0)
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
 
     def ask(self, request):
         """The reply; `ok` is False, and `ended` says how, where the process did not live to give one."""

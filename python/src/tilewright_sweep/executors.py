@@ -51,8 +51,9 @@ def open_executor(text):
             import submitit
 
             jobs = submitit.AutoExecutor(folder="slurm-logs/%j", cluster="slurm")
-            jobs.update_parameters(**{k: int(v) if v.isdigit() else v
-                                      for k, v in (x.split("=") for x in rest.split(",") if x)})
+            jobs.update_parameters(
+                **{k: int(v) if v.isdigit() else v for k, v in (x.split("=") for x in rest.split(",") if x)}
+            )
             with _Waiting(jobs) as pool:
                 yield pool
         else:

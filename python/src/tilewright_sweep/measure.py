@@ -54,8 +54,12 @@ class Measurer:
         self.host = self.device if self.device.name == "cpu" else self.library.open("cpu")
         self.stream = self.device.stream()
         self.events = self.device.event(), self.device.event()
-        return {"device": self.device.name, "uuid": self.device.uuid, "driver": self.device.description,
-                "version": self.library.version}
+        return {
+            "device": self.device.name,
+            "uuid": self.device.uuid,
+            "driver": self.device.description,
+            "version": self.library.version,
+        }
 
     def views(self, device, stream, data):
         made = []
@@ -69,8 +73,10 @@ class Measurer:
     def problem(self, request):
         self.task, self.calls, self.expected = request["problem"], {}, []
         seeds = [values.fresh_seed() for _ in range(CHECKS)]
-        self.data = [[values.make_input(text, seed + 10 * i, self.task["exact"]) for i, text in enumerate(self.task["inputs"])]
-                     for seed in seeds]
+        self.data = [
+            [values.make_input(text, seed + 10 * i, self.task["exact"]) for i, text in enumerate(self.task["inputs"])]
+            for seed in seeds
+        ]
         self.given = [self.views(self.device, self.stream, data) for data in self.data]
         # Few different values cost a GPU less power than any: times are of others.
         noise = [values.make_input(text, seeds[0] + 10 * i + 5, False) for i, text in enumerate(self.task["inputs"])]
@@ -86,13 +92,15 @@ class Measurer:
         except runtime.Error:
             return [view.read(stream) for view in program.bind(name, views)(stream)], None
         data = [view.read(stream) for view in results]
-        return data[:len(data) // 2], data[len(data) // 2:]
+        return data[: len(data) // 2], data[len(data) // 2 :]
 
     def _expect(self, first, flops):
         """What is right, once per problem: of the oracle, else of the candidate that is looked at first, the default."""
         if flops is None or flops > MOST_REFERENCE_FLOPS:
             if not self.task["exact"]:
-                raise runtime.Error("too large for the reference program, and its results are not the same in any order")
+                raise runtime.Error(
+                    "too large for the reference program, and its results are not the same in any order"
+                )
             self.how, self.expected = "the default's result", [(first(views), None) for views in self.given]
             return
         self.how = "the reference program"
@@ -115,16 +123,26 @@ class Measurer:
         try:
             if not self.expected:
                 self._expect(results, flops)
-            reply = {"verdict": "ok", "check": self.how, "flops": flops, "bytes": moved,
-                     "launches": program.launches(call, self.stream)}
+            reply = {
+                "verdict": "ok",
+                "check": self.how,
+                "flops": flops,
+                "bytes": moved,
+                "launches": program.launches(call, self.stream),
+            }
             types = [view.dtype for view in call(self.stream)]
             for turn, views in enumerate(self.given):
                 bounds = self.expected[turn][1]
                 for number, got in enumerate(results(views)):
-                    off, first = values.differences(got, self.expected[turn][0][number], bounds and bounds[number],
-                                                    types[number])
+                    off, first = values.differences(
+                        got, self.expected[turn][0][number], bounds and bounds[number], types[number]
+                    )
                     if off:
-                        return {**reply, "verdict": "mismatch", "error": f"result {number}: {off} elements differ; {first}"}
+                        return {
+                            **reply,
+                            "verdict": "mismatch",
+                            "error": f"result {number}: {off} elements differ; {first}",
+                        }
         finally:
             self.device.set_poison(False)
         self.calls[request["id"]] = program.bind(name, self.timed)
@@ -158,7 +176,7 @@ class Measurer:
             self._batch(self.calls[name], 1)
             lengths[name] = max(1, int(BATCH_SECONDS / self._batch(self.calls[name], 1)))
         group = 1 if len(others) <= 4 else 3
-        order = [others[i:i + group] for i in range(0, len(others), group)] or [[]]
+        order = [others[i : i + group] for i in range(0, len(others), group)] or [[]]
         samples, ratios = {name: [] for name in request["ids"]}, {name: [] for name in others}
         begin, turn = time.perf_counter(), 0
         wanted = request["seconds"] * (len(others) + len(order))
@@ -190,11 +208,17 @@ def _summary(samples, ratios):
     """Of the times of a call, and of how many times as long the baseline beside it took."""
     ordered = sorted(samples)
     median = percentile(ordered, 0.5)
-    result = {"median_s": median, "min_s": ordered[0], "count": len(ordered),
-              "spread": (percentile(ordered, 0.9) - percentile(ordered, 0.1)) / median}
+    result = {
+        "median_s": median,
+        "min_s": ordered[0],
+        "count": len(ordered),
+        "spread": (percentile(ordered, 0.9) - percentile(ordered, 0.1)) / median,
+    }
     if ratios:
         ratios = sorted(ratios)
-        result.update(ratio=percentile(ratios, 0.5), ratio_low=percentile(ratios, 0.25), ratio_high=percentile(ratios, 0.75))
+        result.update(
+            ratio=percentile(ratios, 0.5), ratio_low=percentile(ratios, 0.25), ratio_high=percentile(ratios, 0.75)
+        )
     return result
 
 

@@ -1,13 +1,13 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes the file for a GPU that is borrowed: all that is asked of it, compiled here, in one file that Python runs there.
+"""Makes the file for a GPU that is borrowed: all that is asked of it, compiled here, and run there by Python.
 
     tilewright-sweep bundle --sweep=sweep.twb -o on-gpu.twb        # here
     python3 on-gpu.twb session --device=cuda                       # there, see session.py
     perf/report.py results perf/results/NAME                       # here again
 
-It holds the generated end-to-end cases with their oracle, the suites to time beside their peers, sweeps, the runtime as it
-is built here, and its sources for a machine on which that does not run.
+It holds the generated end-to-end cases with their oracle, the suites to time beside their peers, sweeps, the runtime as
+it is built here, and its sources for a machine on which that does not run.
 """
 
 import json
@@ -24,8 +24,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 MOST_BYTES = 60 << 20
 TOOLS = ("tilewright-run", "tilewright-cts", "tilewright-e2e")
 #: Headers that may not be there: those that this machine's build found.
-HEADERS = (("JSON", "nlohmann"), ("CLI11", "CLI"), ("VULKAN", "vulkan/vk_platform.h"), ("VULKAN", "vulkan/vulkan_core.h"),
-           ("VULKAN", "vk_video"))
+HEADERS = (
+    ("JSON", "nlohmann"),
+    ("CLI11", "CLI"),
+    ("VULKAN", "vulkan/vk_platform.h"),
+    ("VULKAN", "vulkan/vulkan_core.h"),
+    ("VULKAN", "vk_video"),
+)
 
 
 def _copy(source, target):
@@ -39,8 +44,23 @@ def _copy(source, target):
 
 def _cases(folder, targets, pattern, python):
     """The end-to-end cases, compiled; not how they came to be."""
-    subprocess.run([python, str(ROOT / "test/e2e/run.py"), "--build", str(ROOT / "build"), "--out", str(folder / "cases"),
-                    "--filter", pattern, "--targets", f"{targets},cpu-reference", "--all", "--compile-only"], check=True)
+    subprocess.run(
+        [
+            python,
+            str(ROOT / "test/e2e/run.py"),
+            "--build",
+            str(ROOT / "build"),
+            "--out",
+            str(folder / "cases"),
+            "--filter",
+            pattern,
+            "--targets",
+            f"{targets},cpu-reference",
+            "--all",
+            "--compile-only",
+        ],
+        check=True,
+    )
     modules = folder / "cases/modules"
     for path in [*modules.glob("*.mlir"), *modules.glob("*.second.tw")]:
         path.unlink()
@@ -53,8 +73,16 @@ def _suites(folder, targets, names):
         source, target = ROOT / "perf/suites" / name, folder / "suites" / name
         for file in ("problems.txt", "peers.py"):
             _copy(source / file, target / file)
-        subprocess.run([str(ROOT / "build/bin/tilewright-compile"), str(source / f"{name}.mlir"),
-                        f"--target={targets.replace('vulkan', 'vulkan+coopmat')}", "-o", str(target / f"{name}.tw")], check=True)
+        subprocess.run(
+            [
+                str(ROOT / "build/bin/tilewright-compile"),
+                str(source / f"{name}.mlir"),
+                f"--target={targets.replace('vulkan', 'vulkan+coopmat')}",
+                "-o",
+                str(target / f"{name}.tw"),
+            ],
+            check=True,
+        )
 
 
 def _runtime(folder):
@@ -65,9 +93,14 @@ def _runtime(folder):
     _copy(library.resolve(), folder / "built/lib/libtilewright.so")
     for needed in bundle.needed_by(library):
         _copy(needed, folder / "built/lib/needs" / needed.name)
-    for source, target in (("gpu-runtime", "gpu-runtime"), ("tools/tilewright-run", "tools/tilewright-run"),
-                           ("test/e2e/runner", "test/e2e/runner"), ("perf/bench", "bench"), ("LICENSE", "LICENSE"),
-                           ("NOTICE", "NOTICE")):
+    for source, target in (
+        ("gpu-runtime", "gpu-runtime"),
+        ("tools/tilewright-run", "tools/tilewright-run"),
+        ("test/e2e/runner", "test/e2e/runner"),
+        ("perf/bench", "bench"),
+        ("LICENSE", "LICENSE"),
+        ("NOTICE", "NOTICE"),
+    ):
         _copy(ROOT / source, folder / target)
     shutil.move(str(folder / "gpu-runtime/ptxsim"), str(folder / "confirm"))
     shutil.rmtree(str(folder / "confirm/test/others"), ignore_errors=True)
@@ -79,7 +112,9 @@ def _runtime(folder):
 def make(output, targets, suites, pattern, sweeps, python):
     """Writes the file; its size in bytes."""
     if not (ROOT / "test/e2e/run.py").exists():
-        raise bundle.BundleError("a bundle for a session is made from the sources of Tilewright, and these are not there")
+        raise bundle.BundleError(
+            "a bundle for a session is made from the sources of Tilewright, and these are not there"
+        )
     names = suites or sorted(path.parent.name for path in (ROOT / "perf/suites").glob("*/peers.py"))
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
@@ -97,9 +132,13 @@ def make(output, targets, suites, pattern, sweeps, python):
         with zipfile.ZipFile(str(packed), "w") as archive:
             for path in sorted(folder.rglob("*")):
                 if path.is_file() and path != packed:
-                    bundle.add_file(archive, str(path.relative_to(folder)), path.read_bytes(), path.stat().st_mode & 0o777)
+                    bundle.add_file(
+                        archive, str(path.relative_to(folder)), path.read_bytes(), path.stat().st_mode & 0o777
+                    )
         data = packed.read_bytes()
     if len(data) > MOST_BYTES:
-        raise bundle.BundleError(f"the bundle has {len(data) >> 20} MiB, more than {MOST_BYTES >> 20}; give narrower --cases")
+        raise bundle.BundleError(
+            f"the bundle has {len(data) >> 20} MiB, more than {MOST_BYTES >> 20}; give narrower --cases"
+        )
     write_whole(pathlib.Path(output), data)
     return len(data)

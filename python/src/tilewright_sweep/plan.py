@@ -5,9 +5,9 @@
     FOLDER/plan.json           {"schema", "target", "options", "compiler", "problems": [...], "candidates": [...]}
     FOLDER/problems/NAME.mlir
 
-Candidate 0 of each problem is the default: nothing is pinned, and the compiler decides. Every other one pins the config of
-one kernel. A plan that confirms a database has, beside the defaults, a candidate per problem for which the compiler reads
-that database. A candidate has an id that depends on what it is, not on its place.
+Candidate 0 of each problem is the default: nothing is pinned, and the compiler decides. Every other one pins the config
+of one kernel. A plan that confirms a database has, beside the defaults, a candidate per problem for which the compiler
+reads that database. A candidate has an id that depends on what it is, not on its place.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ def _short(*parts):
 
 
 def choose(configs, most, seed, name):
-    """At most `most` of ranked configs without the first, which is the default: the better half by rank, the others at random."""
+    """At most `most` of ranked configs, less the first, the default: the better half by rank, others at random."""
     rest = configs[1:]
     if most <= 1 or len(rest) < most:
-        return rest[:max(most - 1, 0)] if len(rest) >= most else rest
+        return rest[: max(most - 1, 0)] if len(rest) >= most else rest
     head = (most - 1 + 1) // 2
     tail = sorted(random.Random(f"{seed} {name}").sample(range(head, len(rest)), most - 1 - head))
     return rest[:head] + [rest[i] for i in tail]
@@ -38,13 +38,15 @@ def choose(configs, most, seed, name):
 def tag_of(program, target):
     """What names of variants of that program end with: "_v4" for cpu_v4, nothing where the target has one program."""
     base = re.sub(r"\W", "_", target)
-    return program[len(base):] if program.startswith(base) else ""
+    return program[len(base) :] if program.startswith(base) else ""
 
 
 def describe_space(problem, kernel, chosen):
     """What --space prints of a kernel."""
-    lines = [f"{problem['name']}: {kernel['program']} {kernel['kernel']}: {len(kernel['configs'])} configs fit, "
-             f"{chosen + 1} are candidates"]
+    lines = [
+        f"{problem['name']}: {kernel['program']} {kernel['kernel']}: {len(kernel['configs'])} configs fit, "
+        f"{chosen + 1} are candidates"
+    ]
     lines += [f"    {line}" for line in kernel["explain"] if line.startswith(("refused ", "not on matrix units"))]
     return "\n".join(lines)
 
@@ -68,27 +70,60 @@ def make_plan(problems, folder, target, options=(), most=64, seed=0, programs=()
         if not reply["ok"]:
             raise ProblemError(f"{problem['name']}: {reply['diagnostics'].strip()}")
         kept = {k: v for k, v in problem.items() if k != "mlir"}
-        kept["kernels"] = [{"program": k["program"], "kernel": k["kernel"], "problem": k["problem"], "shape": k["shape"],
-                            "tag": tag_of(k["program"], target), "default": k["configs"][0], "fit": len(k["configs"])}
-                           for k in reply["kernels"] if not programs or k["program"] in programs]
+        kept["kernels"] = [
+            {
+                "program": k["program"],
+                "kernel": k["kernel"],
+                "problem": k["problem"],
+                "shape": k["shape"],
+                "tag": tag_of(k["program"], target),
+                "default": k["configs"][0],
+                "fit": len(k["configs"]),
+            }
+            for k in reply["kernels"]
+            if not programs or k["program"] in programs
+        ]
         if not kept["kernels"]:
-            raise ProblemError(f"{problem['name']}: no kernel of {', '.join(programs)}; the target has "
-                               + ", ".join(sorted({k["program"] for k in reply["kernels"]})))
+            raise ProblemError(
+                f"{problem['name']}: no kernel of {', '.join(programs)}; the target has "
+                + ", ".join(sorted({k["program"] for k in reply["kernels"]}))
+            )
         planned.append(kept)
-        candidates.append({"id": _short(problem["mlir"], target, *options, "default"), "problem": problem["name"],
-                           "kernel": None, "program": None, "config": "default"})
+        candidates.append(
+            {
+                "id": _short(problem["mlir"], target, *options, "default"),
+                "problem": problem["name"],
+                "kernel": None,
+                "program": None,
+                "config": "default",
+            }
+        )
         for kernel in reply["kernels"]:
             if programs and kernel["program"] not in programs:
                 continue
             chosen = choose(kernel["configs"], most, seed, problem["name"] + kernel["kernel"])
             if space:
                 space(describe_space(problem, kernel, len(chosen)))
-            candidates += [{"id": _short(problem["mlir"], target, *options, kernel["kernel"], kernel["program"], config),
-                            "problem": problem["name"], "kernel": kernel["kernel"], "program": kernel["program"],
-                            "config": config} for config in chosen]
+            candidates += [
+                {
+                    "id": _short(problem["mlir"], target, *options, kernel["kernel"], kernel["program"], config),
+                    "problem": problem["name"],
+                    "kernel": kernel["kernel"],
+                    "program": kernel["program"],
+                    "config": config,
+                }
+                for config in chosen
+            ]
     server.close()
-    plan = {"schema": tilewright_sweep.SCHEMA, "target": target, "options": list(options), "seed": seed,
-            "compiler": compilers.identify(path), "problems": planned, "candidates": candidates}
+    plan = {
+        "schema": tilewright_sweep.SCHEMA,
+        "target": target,
+        "options": list(options),
+        "seed": seed,
+        "compiler": compilers.identify(path),
+        "problems": planned,
+        "candidates": candidates,
+    }
     (folder / "plan.json").write_text(json.dumps(plan, indent=1) + "\n")
     return plan
 
@@ -103,8 +138,14 @@ def make_confirmation(plan, folder, tuning, into):
         program = (pathlib.Path(folder) / "problems" / f"{problem['name']}.mlir").read_text()
         (into / "problems" / f"{problem['name']}.mlir").write_text(program)
         candidates += [c for c in plan["candidates"] if c["problem"] == problem["name"] and c["config"] == "default"]
-        candidates.append({**candidates[-1], "id": _short(candidates[-1]["id"], text), "config": "tuned",
-                           "tuning": str((into / "tuning.json").resolve())})
+        candidates.append(
+            {
+                **candidates[-1],
+                "id": _short(candidates[-1]["id"], text),
+                "config": "tuned",
+                "tuning": str((into / "tuning.json").resolve()),
+            }
+        )
     made = {**plan, "candidates": candidates}
     (into / "plan.json").write_text(json.dumps(made, indent=1) + "\n")
     return made
@@ -125,4 +166,4 @@ def of_shard(items, shard):
     match = re.fullmatch(r"(\d+)/(\d+)", shard)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise ProblemError(f"--shard is i/n with i from 1 to n, not '{shard}'")
-    return items[int(match[1]) - 1::int(match[2])]
+    return items[int(match[1]) - 1 :: int(match[2])]

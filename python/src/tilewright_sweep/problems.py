@@ -69,7 +69,9 @@ class _Function:
     def filled(self, dims, dtype, value):
         number = self.line(f"arith.constant {value} : {dtype}")
         into = self.empty(dims, dtype)
-        return self.line(f"linalg.fill ins({number} : {dtype}) outs({into} : {tensor(dims, dtype)}) -> {tensor(dims, dtype)}")
+        return self.line(
+            f"linalg.fill ins({number} : {dtype}) outs({into} : {tensor(dims, dtype)}) -> {tensor(dims, dtype)}"
+        )
 
     def generic(self, maps, kinds, inputs, output, body):
         """linalg.generic; inputs and output are (value, dims, dtype); body is text with {} for nothing."""
@@ -80,16 +82,22 @@ class _Function:
         arguments = ", ".join([f"%x{i}: {x[2]}" for i, x in enumerate(inputs)] + [f"%o: {output[2]}"])
         ins = ", ".join(x[0] for x in inputs) + " : " + ", ".join(tensor(x[1], x[2]) for x in inputs)
         of = tensor(output[1], output[2])
-        text = (f"linalg.generic {{indexing_maps = [{maps_text}], iterator_types = [{kinds_text}]}}\n"
-                f"      ins({ins}) outs({output[0]} : {of}) {{\n    ^bb0({arguments}):\n"
-                + "".join(f"      {line}\n" for line in body) + f"  }} -> {of}")
+        text = (
+            f"linalg.generic {{indexing_maps = [{maps_text}], iterator_types = [{kinds_text}]}}\n"
+            f"      ins({ins}) outs({output[0]} : {of}) {{\n    ^bb0({arguments}):\n"
+            + "".join(f"      {line}\n" for line in body)
+            + f"  }} -> {of}"
+        )
         return self.line(text)
 
     def text(self, result, dims, dtype):
         arguments = ", ".join(f"%in{i}: {tensor(*x)}" for i, x in enumerate(self.inputs))
         of = tensor(dims, dtype)
-        return (f"func.func @{self.name}({arguments}) -> {of} {{\n" + "\n".join(self.lines)
-                + f"\n  return {result} : {of}\n}}\n")
+        return (
+            f"func.func @{self.name}({arguments}) -> {of} {{\n"
+            + "\n".join(self.lines)
+            + f"\n  return {result} : {of}\n}}\n"
+        )
 
 
 class Open(int):
@@ -126,8 +134,15 @@ def _multiply_add(operand, result):
     left, first = _extend(operand, result, "%x0", "%a")
     right, second = _extend(operand, result, "%x1", "%b")
     mul, add = ("mulf", "addf") if _is_float(result) else ("muli", "addi")
-    return first + second + [f"%p = arith.{mul} {left}, {right} : {result}", f"%s = arith.{add} %o, %p : {result}",
-                             f"linalg.yield %s : {result}"]
+    return (
+        first
+        + second
+        + [
+            f"%p = arith.{mul} {left}, {right} : {result}",
+            f"%s = arith.{add} %o, %p : {result}",
+            f"linalg.yield %s : {result}",
+        ]
+    )
 
 
 def _zero(dtype):
@@ -142,28 +157,44 @@ def _gemm(f, e, d):
     out, first = batch + [d["m"], d["n"]], len(batch)
     loops = {"m": first, "n": first + 1, "k": first + 2}
     lead = list(range(first))
-    maps = [lead + [loops[x] for x in ("mk" if e["layout"][0] == "n" else "km")],
-            lead + [loops[x] for x in ("kn" if e["layout"][1] == "n" else "nk")], lead + [loops["m"], loops["n"]]]
+    maps = [
+        lead + [loops[x] for x in ("mk" if e["layout"][0] == "n" else "km")],
+        lead + [loops[x] for x in ("kn" if e["layout"][1] == "n" else "nk")],
+        lead + [loops["m"], loops["n"]],
+    ]
     left, right = f.input(batch + a, operand), f.input(batch + b, operand)
     bias = f.input([d["n"]], result) if e["epilogue"] == "bias_relu" else None
     zero = f.filled(out, result, _zero(result))
-    value = f.generic(maps, "p" * (first + 2) + "r", [(left, batch + a, operand), (right, batch + b, operand)],
-                      (zero, out, result), _multiply_add(operand, result))
+    value = f.generic(
+        maps,
+        "p" * (first + 2) + "r",
+        [(left, batch + a, operand), (right, batch + b, operand)],
+        (zero, out, result),
+        _multiply_add(operand, result),
+    )
     if e["epilogue"] == "none":
         return f.text(value, out, result)
     all_loops, kinds = list(range(len(out))), "p" * len(out)
     if e["epilogue"] == "narrow":
         into = f.empty(out, operand)
-        value = f.generic([all_loops, all_loops], kinds, [(value, out, result)], (into, out, operand),
-                          [f"%s = arith.truncf %x0 : {result} to {operand}", f"linalg.yield %s : {operand}"])
+        value = f.generic(
+            [all_loops, all_loops],
+            kinds,
+            [(value, out, result)],
+            (into, out, operand),
+            [f"%s = arith.truncf %x0 : {result} to {operand}", f"linalg.yield %s : {operand}"],
+        )
         return f.text(value, out, operand)
     inputs, maps, body, last = [(value, out, result)], [all_loops], [], "%x0"
     if bias:
         inputs.append((bias, [d["n"]], result))
         maps.append([len(out) - 1])
         body, last = [f"%t = arith.addf %x0, %x1 : {result}"], "%t"
-    body = [f"%z = arith.constant 0.0 : {result}"] + body + [f"%s = arith.maximumf {last}, %z : {result}",
-                                                            f"linalg.yield %s : {result}"]
+    body = (
+        [f"%z = arith.constant 0.0 : {result}"]
+        + body
+        + [f"%s = arith.maximumf {last}, %z : {result}", f"linalg.yield %s : {result}"]
+    )
     value = f.generic(maps + [all_loops], kinds, inputs, (f.empty(out, result), out, result), body)
     return f.text(value, out, result)
 
@@ -172,12 +203,18 @@ def _conv2d(f, e, d):
     operand, result = _types(e)
     stride = d["stride"]
     high, wide = ((d[x] - d[y]) // stride + 1 for x, y in (("h", "r"), ("w", "s")))
-    image, weights, out = [d["n"], d["h"], d["w"], d["c"]], [d["r"], d["s"], d["c"], d["f"]], [d["n"], high, wide, d["f"]]
+    image, weights, out = (
+        [d["n"], d["h"], d["w"], d["c"]],
+        [d["r"], d["s"], d["c"], d["f"]],
+        [d["n"], high, wide, d["f"]],
+    )
     x, w = f.input(image, operand), f.input(weights, operand)
     zero = f.filled(out, result, _zero(result))
-    value = f.line(f"linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}\n"
-                   f"      ins({x}, {w} : {tensor(image, operand)}, {tensor(weights, operand)}) "
-                   f"outs({zero} : {tensor(out, result)}) -> {tensor(out, result)}")
+    value = f.line(
+        f"linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}}\n"
+        f"      ins({x}, {w} : {tensor(image, operand)}, {tensor(weights, operand)}) "
+        f"outs({zero} : {tensor(out, result)}) -> {tensor(out, result)}"
+    )
     return f.text(value, out, result)
 
 
@@ -189,35 +226,62 @@ def _rows(f, e, d):
 def _folded(f, x, dims, dtype, start, body, along="columns"):
     out, kept = ([dims[0]], 0) if along == "columns" else ([dims[1]], 1)
     into = f.filled(out, dtype, start)
-    return f.generic([[0, 1], [kept]], "pr" if kept == 0 else "rp", [(x, dims, dtype)], (into, out, dtype),
-                     body + [f"linalg.yield %s : {dtype}"]), out
+    return (
+        f.generic(
+            [[0, 1], [kept]],
+            "pr" if kept == 0 else "rp",
+            [(x, dims, dtype)],
+            (into, out, dtype),
+            body + [f"linalg.yield %s : {dtype}"],
+        ),
+        out,
+    )
 
 
 def _softmax(f, e, d):
     dims, dtype, x = _rows(f, e, d)
     lowest = {"f32": "0xFF800000", "f16": "0xFC00", "bf16": "0xFF80", "f64": "0xFFF0000000000000"}[dtype]
     top, rows = _folded(f, x, dims, dtype, lowest, [f"%s = arith.maximumf %x0, %o : {dtype}"])
-    power = f.generic([[0, 1], [0], [0, 1]], "pp", [(x, dims, dtype), (top, rows, dtype)],
-                      (f.empty(dims, dtype), dims, dtype),
-                      [f"%t = arith.subf %x0, %x1 : {dtype}", f"%s = math.exp %t : {dtype}", f"linalg.yield %s : {dtype}"])
+    power = f.generic(
+        [[0, 1], [0], [0, 1]],
+        "pp",
+        [(x, dims, dtype), (top, rows, dtype)],
+        (f.empty(dims, dtype), dims, dtype),
+        [f"%t = arith.subf %x0, %x1 : {dtype}", f"%s = math.exp %t : {dtype}", f"linalg.yield %s : {dtype}"],
+    )
     total, _ = _folded(f, power, dims, dtype, "0.0", [f"%s = arith.addf %x0, %o : {dtype}"])
-    value = f.generic([[0, 1], [0], [0, 1]], "pp", [(power, dims, dtype), (total, rows, dtype)],
-                      (f.empty(dims, dtype), dims, dtype),
-                      [f"%s = arith.divf %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"])
+    value = f.generic(
+        [[0, 1], [0], [0, 1]],
+        "pp",
+        [(power, dims, dtype), (total, rows, dtype)],
+        (f.empty(dims, dtype), dims, dtype),
+        [f"%s = arith.divf %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"],
+    )
     return f.text(value, dims, dtype)
 
 
 def _rmsnorm(f, e, d):
     dims, dtype, x = _rows(f, e, d)
     weight = f.input([d["columns"]], dtype)
-    total, rows = _folded(f, x, dims, dtype, "0.0", [f"%t = arith.mulf %x0, %x0 : {dtype}",
-                                                      f"%s = arith.addf %t, %o : {dtype}"])
-    value = f.generic([[0, 1], [0], [1], [0, 1]], "pp", [(x, dims, dtype), (total, rows, dtype), (weight, [d["columns"]], dtype)],
-                      (f.empty(dims, dtype), dims, dtype),
-                      [f"%n = arith.constant {float(d['columns'])} : {dtype}", f"%e = arith.constant 1.0e-5 : {dtype}",
-                       f"%m = arith.divf %x1, %n : {dtype}", f"%t = arith.addf %m, %e : {dtype}",
-                       f"%r = math.rsqrt %t : {dtype}", f"%u = arith.mulf %x0, %r : {dtype}",
-                       f"%s = arith.mulf %u, %x2 : {dtype}", f"linalg.yield %s : {dtype}"])
+    total, rows = _folded(
+        f, x, dims, dtype, "0.0", [f"%t = arith.mulf %x0, %x0 : {dtype}", f"%s = arith.addf %t, %o : {dtype}"]
+    )
+    value = f.generic(
+        [[0, 1], [0], [1], [0, 1]],
+        "pp",
+        [(x, dims, dtype), (total, rows, dtype), (weight, [d["columns"]], dtype)],
+        (f.empty(dims, dtype), dims, dtype),
+        [
+            f"%n = arith.constant {float(d['columns'])} : {dtype}",
+            f"%e = arith.constant 1.0e-5 : {dtype}",
+            f"%m = arith.divf %x1, %n : {dtype}",
+            f"%t = arith.addf %m, %e : {dtype}",
+            f"%r = math.rsqrt %t : {dtype}",
+            f"%u = arith.mulf %x0, %r : {dtype}",
+            f"%s = arith.mulf %u, %x2 : {dtype}",
+            f"linalg.yield %s : {dtype}",
+        ],
+    )
     return f.text(value, dims, dtype)
 
 
@@ -231,8 +295,9 @@ def _reduce(f, e, d):
 def _transpose(f, e, d):
     dims, dtype, x = _rows(f, e, d)
     out = dims[::-1]
-    value = f.generic([[1, 0], [0, 1]], "pp", [(x, dims, dtype)], (f.empty(out, dtype), out, dtype),
-                      [f"linalg.yield %x0 : {dtype}"])
+    value = f.generic(
+        [[1, 0], [0, 1]], "pp", [(x, dims, dtype)], (f.empty(out, dtype), out, dtype), [f"linalg.yield %x0 : {dtype}"]
+    )
     return f.text(value, out, dtype)
 
 
@@ -240,13 +305,25 @@ def _elementwise(f, e, d):
     dims, dtype, x = _rows(f, e, d)
     y = f.input(dims, dtype)
     add = "addf" if _is_float(dtype) else "addi"
-    value = f.generic([[0, 1]] * 3, "pp", [(x, dims, dtype), (y, dims, dtype)], (f.empty(dims, dtype), dims, dtype),
-                      [f"%s = arith.{add} %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"])
+    value = f.generic(
+        [[0, 1]] * 3,
+        "pp",
+        [(x, dims, dtype), (y, dims, dtype)],
+        (f.empty(dims, dtype), dims, dtype),
+        [f"%s = arith.{add} %x0, %x1 : {dtype}", f"linalg.yield %s : {dtype}"],
+    )
     return f.text(value, dims, dtype)
 
 
-_MAKE = {"gemm": _gemm, "conv2d": _conv2d, "softmax": _softmax, "rmsnorm": _rmsnorm, "reduce": _reduce,
-         "transpose": _transpose, "elementwise": _elementwise}
+_MAKE = {
+    "gemm": _gemm,
+    "conv2d": _conv2d,
+    "softmax": _softmax,
+    "rmsnorm": _rmsnorm,
+    "reduce": _reduce,
+    "transpose": _transpose,
+    "elementwise": _elementwise,
+}
 
 
 def make_problem(entry):
@@ -276,8 +353,17 @@ def make_problem(entry):
     name = re.sub(r"\W", "_", "_".join([op, *tags, shown.replace("?", "d")]))
     function = _Function(name)
     text = _MAKE[op](function, full, {k: Open(v) if k in dynamic else v for k, v in dims.items()})
-    return {"name": name, "op": op, "dims": dims, **full, "dynamic": dynamic, "function": name, "mlir": text,
-            "inputs": ["".join(f"{int(d)}x" for d in x[0]) + x[1] for x in function.inputs], "exact": op in EXACT}
+    return {
+        "name": name,
+        "op": op,
+        "dims": dims,
+        **full,
+        "dynamic": dynamic,
+        "function": name,
+        "mlir": text,
+        "inputs": ["".join(f"{int(d)}x" for d in x[0]) + x[1] for x in function.inputs],
+        "exact": op in EXACT,
+    }
 
 
 def extract_function(text, name):
@@ -292,16 +378,29 @@ def extract_function(text, name):
 def own_problem(path, function, inputs, exact=False):
     """A function of a program that somebody wrote."""
     text = extract_function(pathlib.Path(path).read_text(), function)
-    return {"name": f"{pathlib.Path(path).stem}_{function}", "op": "mlir", "dims": {}, "types": "", "dynamic": [],
-            "function": function, "mlir": text, "inputs": list(inputs), "exact": bool(exact)}
+    return {
+        "name": f"{pathlib.Path(path).stem}_{function}",
+        "op": "mlir",
+        "dims": {},
+        "types": "",
+        "dynamic": [],
+        "function": function,
+        "mlir": text,
+        "inputs": list(inputs),
+        "exact": bool(exact),
+    }
 
 
 def expand(entry, folder="."):
     """All problems of an entry of a suite."""
     if "mlir" in entry:
-        return [own_problem(pathlib.Path(folder) / entry["mlir"], entry["function"], entry["inputs"], entry.get("exact"))]
+        return [
+            own_problem(pathlib.Path(folder) / entry["mlir"], entry["function"], entry["inputs"], entry.get("exact"))
+        ]
     lists = [(k, v if isinstance(v, list) else [v]) for k, v in entry.items()]
-    return [make_problem(dict(zip([k for k, _ in lists], values))) for values in itertools.product(*[v for _, v in lists])]
+    return [
+        make_problem(dict(zip([k for k, _ in lists], values))) for values in itertools.product(*[v for _, v in lists])
+    ]
 
 
 def read_lines(folder):
@@ -330,7 +429,7 @@ def read_suite(path):
 
 
 def parse_sizes(text):
-    """"64,128:1024:*2,4096" -> [64, 128, 256, 512, 1024, 4096]; steps are *N or +N."""
+    """ "64,128:1024:*2,4096" -> [64, 128, 256, 512, 1024, 4096]; steps are *N or +N."""
     sizes = []
     for part in text.split(","):
         match = re.fullmatch(r"(\d+)(?::(\d+):([*+])(\d+))?", part)

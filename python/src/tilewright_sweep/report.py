@@ -22,15 +22,27 @@ MAPS = 6
 REGRESSION = 1.05
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1a1f26; background: #fff; max-width: 1080px; margin: 2em auto; padding: 0 1em }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2.2em } p, li { max-width: 52em }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums } th { text-align: left; font-weight: 600; color: #4a5563 }
-td, th { padding: .3em .8em .3em 0; vertical-align: top; border-bottom: 1px solid #e4e8ee } td.n, th.n { text-align: right }
-.bar { display: inline-block; height: .8em; background: #b9c4d3; vertical-align: middle } .bar.tuned { background: #2166ac }
-.faster { color: #116329 } .slower { color: #a40e26 } .quiet { color: #6a7683 } code { font-size: .88em } td.n, td:first-child code { white-space: nowrap }
-table.map td { width: 4.2em; text-align: center; border: 2px solid #fff; padding: .35em } table.map th { padding: .35em .6em; text-align: right }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1a1f26; background: #fff; max-width: 1080px;
+  margin: 2em auto; padding: 0 1em }
+h1 { font-size: 1.5em }
+h2 { font-size: 1.15em; margin-top: 2.2em }
+p, li { max-width: 52em }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th { text-align: left; font-weight: 600; color: #4a5563 }
+td, th { padding: .3em .8em .3em 0; vertical-align: top; border-bottom: 1px solid #e4e8ee }
+td.n, th.n { text-align: right }
+.bar { display: inline-block; height: .8em; background: #b9c4d3; vertical-align: middle }
+.bar.tuned { background: #2166ac }
+.faster { color: #116329 }
+.slower { color: #a40e26 }
+.quiet { color: #6a7683 }
+code { font-size: .88em }
+td.n, td:first-child code { white-space: nowrap }
+table.map td { width: 4.2em; text-align: center; border: 2px solid #fff; padding: .35em }
+table.map th { padding: .35em .6em; text-align: right }
 table.map td.early { font: italic .8em system-ui; vertical-align: middle }
-table.map td.default { outline: 2px dashed #1a1f26; outline-offset: -3px } table.map td.won { outline: 3px solid #1a1f26; outline-offset: -4px }
+table.map td.default { outline: 2px dashed #1a1f26; outline-offset: -3px }
+table.map td.won { outline: 3px solid #1a1f26; outline-offset: -4px }
 """
 
 
@@ -69,7 +81,7 @@ def by_problem(records):
 
 
 def winner(of):
-    """The fastest of those that are right and were measured to the end; the default where none is faster beyond the noise."""
+    """The fastest that is right and was measured to the end; the default where none is faster beyond the noise."""
     right = [r for r in of if r["verdict"] == "ok" and r.get("final")]
     default = next((r for r in right if r["config"] == "default"), None)
     return max((r for r in right if best.standing(r) == "faster"), key=lambda r: r["ratio"], default=default)
@@ -81,6 +93,7 @@ def escape(text):
 
 def table(head, rows, kind=""):
     """Rows of cells; a cell that begins with "#" is a number and stands right; text is HTML already."""
+
     def cell(tag, text):
         number = text.startswith("#")
         return f"<{tag}{' class=n' if number else ''}>{text[1:] if number else text}</{tag}>"
@@ -97,9 +110,13 @@ def bar(share, kind=""):
 def describe(records):
     """Where the figures come from."""
     rows = []
-    for what, of in (("device", lambda r: f"{r['device']}, {r['driver']}"), ("UUID", lambda r: r["uuid"] or "(the driver does not say)"),
-                     ("host", lambda r: r["host"]), ("target", lambda r: r["target"]),
-                     ("compiler", lambda r: f"{r['compiler']['version']} ({r['compiler']['sha256'][:12]})")):
+    for what, of in (
+        ("device", lambda r: f"{r['device']}, {r['driver']}"),
+        ("UUID", lambda r: r["uuid"] or "(the driver does not say)"),
+        ("host", lambda r: r["host"]),
+        ("target", lambda r: r["target"]),
+        ("compiler", lambda r: f"{r['compiler']['version']} ({r['compiler']['sha256'][:12]})"),
+    ):
         rows.append([what, "<br>".join(escape(x) for x in sorted({of(r) for r in records}))])
     times = sorted(r["time"] for r in records)
     return table(["", ""], rows + [["measured", f"{times[0]} to {times[-1]}"]])
@@ -109,23 +126,39 @@ def verdicts(records):
     counts = {}
     for r in records:
         counts[r["verdict"]] = counts.get(r["verdict"], 0) + 1
-    meanings = {"ok": "right, and timed", "mismatch": "wrong results", "crash": "ended the process", "timeout": "gave no sign of life",
-                "error": "refused by the runtime", "not compiled": "refused by the compiler, which says why",
-                "not for this device": "of a program that this device does not run"}
+    meanings = {
+        "ok": "right, and timed",
+        "mismatch": "wrong results",
+        "crash": "ended the process",
+        "timeout": "gave no sign of life",
+        "error": "refused by the runtime",
+        "not compiled": "refused by the compiler, which says why",
+        "not for this device": "of a program that this device does not run",
+    }
     lines = [[escape(k), f"#{v}", meanings.get(k, "")] for k, v in sorted(counts.items())]
     bad = [r for r in records if r["verdict"] in ("mismatch", "crash", "timeout", "error")]
     text = table(["verdict", "#candidates", ""], lines)
     if bad:
         text += "<p>These were wrong or failed, and are no candidates for the database:</p>" + table(
             ["problem", "verdict", "what happened", "config"],
-            [[escape(r["problem"]["name"]), escape(r["verdict"]), escape(r.get("error", "")), f"<code>{escape(r['config'])}</code>"]
-             for r in bad[:50]])
+            [
+                [
+                    escape(r["problem"]["name"]),
+                    escape(r["verdict"]),
+                    escape(r.get("error", "")),
+                    f"<code>{escape(r['config'])}</code>",
+                ]
+                for r in bad[:50]
+            ],
+        )
     return text
 
 
 def why_default(of):
     """Why the default stands: how near the others came."""
-    others = [r for r in of if r["verdict"] == "ok" and r.get("final") and r["config"] != "default" and "same_as" not in r]
+    others = [
+        r for r in of if r["verdict"] == "ok" and r.get("final") and r["config"] != "default" and "same_as" not in r
+    ]
     if not others:
         return "the default stands: there is no other"
     near = max(others, key=lambda r: r["ratio"])
@@ -140,17 +173,42 @@ def tuned_table(problems):
             continue
         slowest = max(default["median_s"], won["median_s"])
         faster = won is not default
-        rows.append([f"<code>{escape(name)}</code>", f"#{seconds(default['median_s'])}<br>{seconds(won['median_s'])}",
-                     bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
-                     f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
-                     f"#{escape(rate(won))}", f"#{won['spread']:.0%}",
-                     f"{escape(changes(won))}" if faster and won["kernel"] else f'<span class="quiet">{why_default(of)}</span>'])
-    return table(["problem", "#default<br>tuned", "median time", "#speedup", "#tuned does", "#spread", "tuned config: what differs"], rows)
+        rows.append(
+            [
+                f"<code>{escape(name)}</code>",
+                f"#{seconds(default['median_s'])}<br>{seconds(won['median_s'])}",
+                bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
+                f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
+                f"#{escape(rate(won))}",
+                f"#{won['spread']:.0%}",
+                (
+                    f"{escape(changes(won))}"
+                    if faster and won["kernel"]
+                    else f'<span class="quiet">{why_default(of)}</span>'
+                ),
+            ]
+        )
+    return table(
+        [
+            "problem",
+            "#default<br>tuned",
+            "median time",
+            "#speedup",
+            "#tuned does",
+            "#spread",
+            "tuned config: what differs",
+        ],
+        rows,
+    )
 
 
 def block_of(record, of):
     """Tile sizes of a record; of the default's, what the compiler chose."""
-    config = record["config"] if record["config"] != "default" else next((r["tuning"]["default"] for r in of if r["tuning"]), "")
+    config = (
+        record["config"]
+        if record["config"] != "default"
+        else next((r["tuning"]["default"] for r in of if r["tuning"]), "")
+    )
     return [int(x) for x in re.findall(r"\d+", fields(config).get("block", ""))]
 
 
@@ -194,11 +252,23 @@ def maps(problems):
         rows, columns, cells, loops, early = found
         places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
         marks = {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
-        lines = [f"<h3><code>{escape(name)}</code></h3>", '<table class="map">',
-                 f"<tr><th>loop {loops[0]} ↓ &nbsp; loop {loops[1]} →</th>" + "".join(f"<th>{c}</th>" for c in columns) + "</tr>"]
+        lines = [
+            f"<h3><code>{escape(name)}</code></h3>",
+            '<table class="map">',
+            f"<tr><th>loop {loops[0]} ↓ &nbsp; loop {loops[1]} →</th>"
+            + "".join(f"<th>{c}</th>" for c in columns)
+            + "</tr>",
+        ]
         for row in rows:
-            shown = "".join(f'<td class="{marks.get((row, c), "early" if (row, c) in early else "")}" style="{colour(cells[row, c])}">{cells[row, c]:.2f}×</td>'
-                            if (row, c) in cells else "<td></td>" for c in columns)
+            shown = "".join(
+                (
+                    f'<td class="{marks.get((row, c), "early" if (row, c) in early else "")}" '
+                    f'style="{colour(cells[row, c])}">{cells[row, c]:.2f}×</td>'
+                    if (row, c) in cells
+                    else "<td></td>"
+                )
+                for c in columns
+            )
             lines.append(f"<tr><th>{row}</th>{shown}</tr>")
         parts.append("\n".join(lines + ["</table>"]))
     return "\n".join(parts)
@@ -206,10 +276,19 @@ def maps(problems):
 
 def peers_table(lines):
     """Of lines that perf/bench/run.py wrote: others on the same inputs, by turns."""
-    rows = [[f"<code>{escape(line['problem']['function'])}</code>", f"#{seconds(line['median_s'])}", escape(name),
-             f"#{seconds(peer['median_s'])}", f'#<span class="{"faster" if peer["ratio"] >= 1 else "slower"}">{peer["ratio"]:.2f}×</span>',
-             bar(min(peer["ratio"], 2) / 2, "tuned")]
-            for line in lines for name, peer in sorted(line.get("peers", {}).items()) if "ratio" in peer]
+    rows = [
+        [
+            f"<code>{escape(line['problem']['function'])}</code>",
+            f"#{seconds(line['median_s'])}",
+            escape(name),
+            f"#{seconds(peer['median_s'])}",
+            f'#<span class="{"faster" if peer["ratio"] >= 1 else "slower"}">{peer["ratio"]:.2f}×</span>',
+            bar(min(peer["ratio"], 2) / 2, "tuned"),
+        ]
+        for line in lines
+        for name, peer in sorted(line.get("peers", {}).items())
+        if "ratio" in peer
+    ]
     return table(["problem", "#ours", "peer", "#peer's", "#ours is faster by", ""], rows) if rows else ""
 
 
@@ -222,12 +301,22 @@ def history(problems, before):
             continue
         change = now["median_s"] / then["median_s"]
         beyond = max(now["spread"], then["spread"]) / 2
-        mark = "slower" if change > max(REGRESSION, 1 + beyond) else "faster" if change < min(1 / REGRESSION, 1 - beyond) else "quiet"
+        mark = (
+            "slower"
+            if change > max(REGRESSION, 1 + beyond)
+            else "faster" if change < min(1 / REGRESSION, 1 - beyond) else "quiet"
+        )
         worse += mark == "slower"
-        rows.append([f"<code>{escape(name)}</code>", f"#{seconds(then['median_s'])}", f"#{seconds(now['median_s'])}",
-                     f'#<span class="{mark}">{change - 1:+.0%}</span>',
-                     f'<span class="{mark}">{ {"slower": "regression", "faster": "faster", "quiet": "within the noise"}[mark]}</span>',
-                     "another config" if now["config"] != then["config"] else ""])
+        rows.append(
+            [
+                f"<code>{escape(name)}</code>",
+                f"#{seconds(then['median_s'])}",
+                f"#{seconds(now['median_s'])}",
+                f'#<span class="{mark}">{change - 1:+.0%}</span>',
+                f'<span class="{mark}">{ {"slower": "regression", "faster": "faster", "quiet": "within the noise"}[mark]}</span>',
+                "another config" if now["config"] != then["config"] else "",
+            ]
+        )
     return table(["problem", "#before", "#now", "#time", "", ""], rows), worse
 
 
@@ -235,27 +324,49 @@ def page(records, bench, before):
     problems = by_problem(records)
     won = [(winner(of), of) for of in problems.values()]
     faster = sum(w is not None and w["config"] != "default" for w, _ in won)
-    parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Sweep</title><style>{STYLE}</style>",
-             f"<h1>Sweep of {len(problems)} problems, {len(records)} candidates</h1>",
-             f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler chooses by itself, by more "
-             f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired measurements). For the others the "
-             "default stands.</p>", describe(records), "<h2>Tuned beside default</h2>",
-             "<p>Median time of a call, inputs in the cache where they fit; the shorter bar is the faster one. Speedup is the median over "
-             "pairs that were measured right after each other, so it need not be the quotient of the two times. Spread is (90th − 10th "
-             "percentile) / median of the tuned one's times.</p>", tuned_table(problems)]
+    parts = [
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>Sweep</title><style>{STYLE}</style>",
+        f"<h1>Sweep of {len(problems)} problems, {len(records)} candidates</h1>",
+        f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler "
+        f"chooses by itself, by more "
+        f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired "
+        f"measurements). For the others the "
+        "default stands.</p>",
+        describe(records),
+        "<h2>Tuned beside default</h2>",
+        "<p>Median time of a call, inputs in the cache where they fit; the shorter bar is the faster one. "
+        "Speedup is the median over "
+        "pairs that were measured right after each other, so it need not be the quotient of the two times. "
+        "Spread is (90th − 10th "
+        "percentile) / median of the tuned one's times.</p>",
+        tuned_table(problems),
+    ]
     shown = maps(problems)
     if shown:
-        parts += ["<h2>How the configs compare</h2>",
-                  "<p>Each cell is the fastest config whose block (what one thread block, workgroup or CPU task computes) has these sizes "
-                  "along two loops of the kernel, as speedup over the default: above 1, blue, is faster. The default's cell has a dashed "
-                  "frame, the chosen one's a solid frame. Empty cells were not measured: such configs do not fit, or were not among the "
-                  "candidates. In small italics: dropped out before the last round, so of few samples.</p>", shown]
+        parts += [
+            "<h2>How the configs compare</h2>",
+            "<p>Each cell is the fastest config whose block (what one thread block, workgroup or CPU task "
+            "computes) has these sizes "
+            "along two loops of the kernel, as speedup over the default: above 1, blue, is faster. The default's "
+            "cell has a dashed "
+            "frame, the chosen one's a solid frame. Empty cells were not measured: such configs do not fit, or "
+            "were not among the "
+            "candidates. In small italics: dropped out before the last round, so of few samples.</p>",
+            shown,
+        ]
     compared = peers_table(bench)
-    parts += ["<h2>Beside others</h2>", compared or "<p class=quiet>No results with peers were given (<code>perf/bench/run.py</code> writes them).</p>"]
+    parts += [
+        "<h2>Beside others</h2>",
+        compared or "<p class=quiet>No results with peers were given (<code>perf/bench/run.py</code> writes them).</p>",
+    ]
     if before is not None:
         rows, worse = history(problems, by_problem(before))
-        parts += ["<h2>Since the earlier results</h2>", f"<p>{worse} regression{'s' * (worse != 1)}. A time counts as changed if it differs by more than "
-                  f"{REGRESSION - 1:.0%} and by more than half the larger spread.</p>", rows]
+        parts += [
+            "<h2>Since the earlier results</h2>",
+            f"<p>{worse} regression{'s' * (worse != 1)}. A time counts as changed if it differs by more than "
+            f"{REGRESSION - 1:.0%} and by more than half the larger spread.</p>",
+            rows,
+        ]
     parts += ["<h2>Verdicts</h2>", verdicts(records)]
     return "\n".join(parts) + "\n</html>\n"
 
@@ -274,7 +385,11 @@ def pictures(problems, folder):
     written = []
     if rows:
         figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.35 * len(rows)))
-        axes.barh([n for n, _ in rows], [w["ratio"] for _, w in rows], color=["#2166ac" if w["config"] != "default" else "#b9c4d3" for _, w in rows])
+        axes.barh(
+            [n for n, _ in rows],
+            [w["ratio"] for _, w in rows],
+            color=["#2166ac" if w["config"] != "default" else "#b9c4d3" for _, w in rows],
+        )
         axes.axvline(1, color="#1a1f26", linewidth=1)
         axes.set_xlabel("speedup of the tuned config over the default (grey: the default stands)")
         figure.tight_layout()
@@ -291,7 +406,11 @@ def pictures(problems, folder):
         axes.imshow(data, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
         axes.set_xticks(range(len(xs)), xs)
         axes.set_yticks(range(len(ys)), ys)
-        axes.set(xlabel=f"block along loop {loops[1]}", ylabel=f"block along loop {loops[0]}", title=f"{name}\nspeedup over the default")
+        axes.set(
+            xlabel=f"block along loop {loops[1]}",
+            ylabel=f"block along loop {loops[0]}",
+            title=f"{name}\nspeedup over the default",
+        )
         for (y, x), ratio in cells.items():
             axes.text(xs.index(x), ys.index(y), f"{ratio:.2f}", ha="center", va="center", fontsize=8)
         figure.tight_layout()
@@ -311,5 +430,8 @@ def write_report(paths, folder, before=()):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text(page(records, [r for r in lines if "peers" in r], earlier), encoding="utf-8")
     written = pictures(by_problem(records), folder)
-    print(f"{folder}/index.html" + (f", {len(written)} pictures" if written else "; no pictures, matplotlib is not installed"))
+    print(
+        f"{folder}/index.html"
+        + (f", {len(written)} pictures" if written else "; no pictures, matplotlib is not installed")
+    )
     return 0

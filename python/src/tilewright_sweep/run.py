@@ -3,9 +3,9 @@
 """Measures a bundle on a device: what runs when, and what is written down.
 
 Per problem: every candidate is checked first. Those that are right compete in rounds, each by turns with the default;
-after a round the better half goes on, with twice the time each, until at most four are left, which get a longer round and
-the best of which is measured with an empty cache, too. A candidate's record is written when it is out, so a run that ends early has
-lost only what was under way. Candidates whose artifacts are equal are measured once.
+after a round the better half goes on, with twice the time each, until at most four are left, which get a longer round,
+and the best of which is measured with empty caches, too. A candidate's record is written when it is out, so a run that
+ends early has lost only what was under way. Candidates whose artifacts are equal are measured once.
 """
 
 import math
@@ -39,15 +39,26 @@ def rounds_of(count):
 
 def seconds_of(sizes, left):
     """Seconds per candidate of each round, within those that are left."""
-    seconds = [FIRST_SECONDS * 2 ** i for i in range(len(sizes) - 1)] + [LAST_SECONDS]
+    seconds = [FIRST_SECONDS * 2**i for i in range(len(sizes) - 1)] + [LAST_SECONDS]
     # The baseline takes a third of the time beside, starting and checking some more.
     total = 1.6 * sum((n + 1) * s for n, s in zip(sizes, seconds))
     return [s * min(1.0, left / total) for s in seconds]
 
 
 class Run:
-    def __init__(self, bundle, device, path, budget=math.inf, timeout=60.0, check_only=False, wait=False, command=None,
-                 say=print, cold=True):
+    def __init__(
+        self,
+        bundle,
+        device,
+        path,
+        budget=math.inf,
+        timeout=60.0,
+        check_only=False,
+        wait=False,
+        command=None,
+        say=print,
+        cold=True,
+    ):
         self.bundle, self.plan, self.say = bundle, bundle.plan, say
         self.worker = Worker(timeout, command)
         self.check_only, self.cold = check_only, cold
@@ -72,18 +83,34 @@ class Run:
     def record(self, candidate, **members):
         """A line of the journal; docs/sweeping.md says what its members are."""
         problem = self.problem
-        kernel = next((k for k in problem["kernels"] if (k["kernel"], k["program"]) == (candidate["kernel"],
-                                                                                        candidate["program"])), None)
-        return {"schema": tilewright_sweep.SCHEMA, "candidate": candidate["id"],
-                "problem": {k: v for k, v in problem.items() if k not in ("kernels", "exact")},
-                "kernel": candidate["kernel"], "program": candidate["program"], "target": self.plan["target"],
-                "options": self.plan["options"], "config": candidate["config"],
-                "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
-                "artifact": candidate["artifact"], **members,
-                "device": self.opened["device"], "uuid": self.opened["uuid"], "driver": self.opened["driver"],
-                "version": self.opened["version"], "compiler": self.plan["compiler"],
-                "host": f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}",
-                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        kernel = next(
+            (
+                k
+                for k in problem["kernels"]
+                if (k["kernel"], k["program"]) == (candidate["kernel"], candidate["program"])
+            ),
+            None,
+        )
+        return {
+            "schema": tilewright_sweep.SCHEMA,
+            "candidate": candidate["id"],
+            "problem": {k: v for k, v in problem.items() if k not in ("kernels", "exact")},
+            "kernel": candidate["kernel"],
+            "program": candidate["program"],
+            "target": self.plan["target"],
+            "options": self.plan["options"],
+            "config": candidate["config"],
+            "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
+            "artifact": candidate["artifact"],
+            **members,
+            "device": self.opened["device"],
+            "uuid": self.opened["uuid"],
+            "driver": self.opened["driver"],
+            "version": self.opened["version"],
+            "compiler": self.plan["compiler"],
+            "host": f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}",
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
 
     def write(self, candidate, same=(), **members):
         self.bad += members["verdict"] not in ("ok", "not compiled", "not for this device")
@@ -93,8 +120,15 @@ class Run:
         self.progress.step(1 + len(same))
 
     def known(self, candidate):
-        return self.journal.has({"candidate": candidate["id"], "artifact": candidate["artifact"], "device": self.opened["device"],
-                                 "uuid": self.opened["uuid"], "driver": self.opened["driver"]})
+        return self.journal.has(
+            {
+                "candidate": candidate["id"],
+                "artifact": candidate["artifact"],
+                "device": self.opened["device"],
+                "uuid": self.opened["uuid"],
+                "driver": self.opened["driver"],
+            }
+        )
 
     def all(self, shard=None, match=""):
         """Whether every problem was gone through before the budget was over."""
@@ -153,8 +187,10 @@ class Run:
         """The problem and its baseline in a worker, which may be a new one."""
         if not self.worker.alive:
             self.opened = self._open(self.name)
-        for request in (dict(do="problem", problem=self.problem, reference=str(self.bundle.reference(self.problem))),
-                        dict(do="check", id=default["id"], artifact=str(self.bundle.artifact(default)))):
+        for request in (
+            dict(do="problem", problem=self.problem, reference=str(self.bundle.reference(self.problem))),
+            dict(do="check", id=default["id"], artifact=str(self.bundle.artifact(default))),
+        ):
             reply = self.worker.ask(**request)
             if not reply["ok"]:
                 reply.update(verdict="error")
@@ -179,8 +215,12 @@ class Run:
                 raise BudgetOver
             tag = tags.get((c["kernel"], c["program"]))
             if tag and f"{tag} grid" not in launched:
-                self.write(c, self.equal.get(c["id"], ()), verdict="not for this device",
-                           error=f"the device runs another program than {c['program']}")
+                self.write(
+                    c,
+                    self.equal.get(c["id"], ()),
+                    verdict="not for this device",
+                    error=f"the device runs another program than {c['program']}",
+                )
                 continue
             if self._check(default, c):
                 right.append(c)
@@ -227,7 +267,11 @@ class Run:
             if not guilty:
                 raise RuntimeError(f"{self.problem['name']}: measuring the default failed: {text}")
             candidates.remove(guilty)
-            self.write(guilty, self.equal.get(guilty["id"], ()), **{**self.reports[guilty["id"]], "verdict": how, "error": text})
+            self.write(
+                guilty,
+                self.equal.get(guilty["id"], ()),
+                **{**self.reports[guilty["id"]], "verdict": how, "error": text},
+            )
             self.worker.close()
 
     def _compete(self, default, candidates, left):
@@ -255,7 +299,9 @@ class Run:
                 if not last:
                     self.worker.ask(do="forget", id=c["id"])
             candidates = candidates[:keep]
-        self._note(default, {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}, baseline, number, True, around)
+        self._note(
+            default, {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}, baseline, number, True, around
+        )
         if not self.known(default):
             self.write(default, self.equal.get(default["id"], ()), **self.reports[default["id"]])
         elif self.equal.get(default["id"]):
@@ -267,14 +313,15 @@ class Run:
         text = f"{self.problem['name']}: default {baseline['median_s'] * 1e6:.4g} us"
         for c in best:
             figures = times[c["id"]]
-            text += (f"; best of the others {figures['median_s'] * 1e6:.4g} us, {figures['ratio']:.3f} times as fast in pairs "
-                     f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {c['config']}")
+            text += (
+                f"; best of the others {figures['median_s'] * 1e6:.4g} us, {figures['ratio']:.3f} times as fast in pairs "
+                f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {c['config']}"
+            )
         self.say(text, flush=True)
 
     def _note(self, candidate, figures, baseline, number, last, around):
         report = self.reports[candidate["id"]]
-        report.update(figures, baseline_median_s=baseline["median_s"], round=number, final=last,
-                      surroundings=around)
+        report.update(figures, baseline_median_s=baseline["median_s"], round=number, final=last, surroundings=around)
         for rate, work in (("flops_per_s", report["flops"]), ("bytes_per_s", report["bytes"])):
             report[rate] = work / figures["median_s"] if work else None
 
@@ -293,7 +340,7 @@ def run_bundle(bundle, device, path, shard=None, match="", **options):
 
 
 def parse_duration(text):
-    """"90", "90s", "10m", "2h" in seconds."""
+    """ "90", "90s", "10m", "2h" in seconds."""
     units = {"s": 1, "m": 60, "h": 3600}
     number = text[:-1] if text[-1:] in units else text
     try:

@@ -12,7 +12,7 @@
     bench    the suites beside PyTorch and Triton, on the same inputs, by turns (--python with PyTorch)
 
 A step that was cut off goes on where it stopped when it is started again. What comes back is a folder of few files of
-lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, bench.jsonl, build.log, steps.log, summary.txt.
+lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, bench.jsonl, steps.log, summary.txt.
 """
 
 import hashlib
@@ -71,8 +71,16 @@ class Session:
 
     def _runs(self, place):
         tool = place / "bin/tilewright-run"
-        return tool.exists() and subprocess.run([str(tool), "--list-devices"], env=self.environment(), stdout=subprocess.DEVNULL,
-                                                stderr=subprocess.DEVNULL).returncode == 0
+        return (
+            tool.exists()
+            and subprocess.run(
+                [str(tool), "--list-devices"],
+                env=self.environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ).returncode
+            == 0
+        )
 
     def tool(self, name):
         return str(self.place / "bin" / name)
@@ -82,13 +90,16 @@ class Session:
         if self.named:
             return self.named
         said = self.ask([self.tool("tilewright-run"), "--list-devices"])
-        vulkan = [x for x in said.splitlines() if x.startswith("vulkan") and "not available" not in x and "llvmpipe" not in x]
+        vulkan = [
+            x for x in said.splitlines() if x.startswith("vulkan") and "not available" not in x and "llvmpipe" not in x
+        ]
         return ["cuda"] + ["vulkan"] * bool(vulkan)
 
     def ask(self, command):
         try:
-            return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  env=self.environment()).stdout.decode(errors="replace")
+            return subprocess.run(
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment()
+            ).stdout.decode(errors="replace")
         except OSError:
             return ""
 
@@ -96,9 +107,14 @@ class Session:
         """Its exit code, 124 where it was ended for taking too long; what it says is shown and kept."""
         end = None
         with open(str(self.results / "steps.log"), "ab") as log:
-            process = subprocess.Popen([str(x) for x in command], cwd=str(self.folder), env=self.environment(),
-                                       stdout=output or subprocess.PIPE, stderr=subprocess.STDOUT if not output else None,
-                                       start_new_session=True)
+            process = subprocess.Popen(
+                [str(x) for x in command],
+                cwd=str(self.folder),
+                env=self.environment(),
+                stdout=output or subprocess.PIPE,
+                stderr=subprocess.STDOUT if not output else None,
+                start_new_session=True,
+            )
 
             def stop():
                 nonlocal end
@@ -120,13 +136,42 @@ class Session:
     def build(self):
         code = 0
         if not self._runs(self.place):
-            commands = [["cmake", "-S", "gpu-runtime", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
-                         f"-DCMAKE_INCLUDE_PATH={self.folder}/include"],
-                        ["cmake", "--build", "build", "-j", os.cpu_count() or 1, "--target", "tilewright-e2e", "tilewright-run",
-                         "tilewright-cts", "tilewright"]]
+            commands = [
+                [
+                    "cmake",
+                    "-S",
+                    "gpu-runtime",
+                    "-B",
+                    "build",
+                    "-DCMAKE_BUILD_TYPE=Release",
+                    "-DBUILD_TESTING=OFF",
+                    f"-DCMAKE_INCLUDE_PATH={self.folder}/include",
+                ],
+                [
+                    "cmake",
+                    "--build",
+                    "build",
+                    "-j",
+                    os.cpu_count() or 1,
+                    "--target",
+                    "tilewright-e2e",
+                    "tilewright-run",
+                    "tilewright-cts",
+                    "tilewright",
+                ],
+            ]
             code = next((c for c in map(self.do, commands) if c), 0)
-        said = [self.ask(["nvidia-smi", "--query-gpu=name,uuid,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit",
-                          "--format=csv"]), self.ask([self.tool("tilewright-run"), "--list-devices"]), platform.platform() + "\n"]
+        said = [
+            self.ask(
+                [
+                    "nvidia-smi",
+                    "--query-gpu=name,uuid,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit",
+                    "--format=csv",
+                ]
+            ),
+            self.ask([self.tool("tilewright-run"), "--list-devices"]),
+            platform.platform() + "\n",
+        ]
         text = f"runtime: {self.place.name}\n" + "".join(said)
         (self.results / "machine.txt").write_text(text)
         print(text, end="", flush=True)
@@ -136,11 +181,15 @@ class Session:
         path, worst = self.results / "cts.jsonl", 0
         with open(str(path), "wb") as output:
             for device in self.devices():
-                worst = max(worst, self.do([self.tool("tilewright-cts"), f"--device={device}", "--json"], output=output))
+                worst = max(
+                    worst, self.do([self.tool("tilewright-cts"), f"--device={device}", "--json"], output=output)
+                )
         lines = [json.loads(x) for x in path.read_text().splitlines() if x.startswith("{")]
         failed = [x for x in lines if x["verdict"] == "fail"]
-        print(f"cts: {sum(x['verdict'] == 'pass' for x in lines)} passed, {len(failed)} failed, "
-              f"{sum(x['verdict'] == 'skip' for x in lines)} skipped")
+        print(
+            f"cts: {sum(x['verdict'] == 'pass' for x in lines)} passed, {len(failed)} failed, "
+            f"{sum(x['verdict'] == 'skip' for x in lines)} skipped"
+        )
         for line in failed:
             print(json.dumps(line)[:300])
         return worst
@@ -149,8 +198,10 @@ class Session:
         """The runner notes the case at which it crashes or hangs, and goes on behind it when it is started again."""
         end, code = time.monotonic() + self.seconds, 1
         while time.monotonic() < end:
-            code = self.do([self.tool("tilewright-e2e"), "cases/cases.json", self.results / "e2e.jsonl", *self.devices()],
-                           end - time.monotonic())
+            code = self.do(
+                [self.tool("tilewright-e2e"), "cases/cases.json", self.results / "e2e.jsonl", *self.devices()],
+                end - time.monotonic(),
+            )
             if code <= _WORST_VERDICT:
                 break
         return code
@@ -163,8 +214,21 @@ class Session:
         found, worst = sorted((self.folder / "sweeps").glob("*.twb")), 0
         for number, path in enumerate(found):
             each = (self.seconds - 30) / len(found)
-            worst = max(worst, self.do([sys.executable, path, "run", f"--device={self.devices()[0]}", f"--budget={each:.0f}s",
-                                        "-o", self.results / f"sweep-{path.stem}.jsonl"], each + 30))
+            worst = max(
+                worst,
+                self.do(
+                    [
+                        sys.executable,
+                        path,
+                        "run",
+                        f"--device={self.devices()[0]}",
+                        f"--budget={each:.0f}s",
+                        "-o",
+                        self.results / f"sweep-{path.stem}.jsonl",
+                    ],
+                    each + 30,
+                ),
+            )
         if not found:
             print("no sweep travelled: tilewright-sweep bundle --sweep=FILE")
         return worst
@@ -172,9 +236,21 @@ class Session:
     def bench(self):
         worst = 0
         for device in self.devices():
-            worst = max(worst, self.do([self.python, "-u", "bench/run.py", f"--library={self.place}/lib/libtilewright.so",
-                                        f"--device={device}", f"--budget={max(1, self.seconds - 60)}",
-                                        f"--json={self.results / 'bench.jsonl'}", *sorted((self.folder / "suites").iterdir())]))
+            worst = max(
+                worst,
+                self.do(
+                    [
+                        self.python,
+                        "-u",
+                        "bench/run.py",
+                        f"--library={self.place}/lib/libtilewright.so",
+                        f"--device={device}",
+                        f"--budget={max(1, self.seconds - 60)}",
+                        f"--json={self.results / 'bench.jsonl'}",
+                        *sorted((self.folder / "suites").iterdir()),
+                    ]
+                ),
+            )
         return worst
 
     def run(self, steps):

@@ -16,14 +16,18 @@ import sys
 SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1}
 
 #: The two highest bytes of -2, -1, 0, 1, 2.
-_WHOLE = {"f64": (0xC000, 0xBFF0, 0, 0x3FF0, 0x4000), "f32": (0xC000, 0xBF80, 0, 0x3F80, 0x4000),
-          "bf16": (0xC000, 0xBF80, 0, 0x3F80, 0x4000), "f16": (0xC000, 0xBC00, 0, 0x3C00, 0x4000)}
+_WHOLE = {
+    "f64": (0xC000, 0xBFF0, 0, 0x3FF0, 0x4000),
+    "f32": (0xC000, 0xBF80, 0, 0x3F80, 0x4000),
+    "bf16": (0xC000, 0xBF80, 0, 0x3F80, 0x4000),
+    "f16": (0xC000, 0xBC00, 0, 0x3C00, 0x4000),
+}
 #: First and last of the highest byte of numbers from 0.5 to 2.
 _PARTS = {"f64": (0x3F, 0x3F), "f32": (0x3F, 0x3F), "bf16": (0x3F, 0x3F), "f16": (0x38, 0x3F)}
 
 
 def parse_type(text):
-    """"64x96xf32" -> ((64, 96), "f32")."""
+    """ "64x96xf32" -> ((64, 96), "f32")."""
     *dims, dtype = text.split("x")
     if dtype not in SIZES:
         raise ValueError(f"inputs of {dtype} are not made yet; there are {', '.join(SIZES)}")
@@ -50,12 +54,12 @@ def make_input(text, seed, exact):
         return bytes(data)
     if exact:
         data, words = bytearray(size * count), _WHOLE[dtype]
-        data[size - 1::size] = noise.translate(bytes(words[x % 5] >> 8 for x in range(256)))
-        data[size - 2::size] = noise.translate(bytes(words[x % 5] & 255 for x in range(256)))
+        data[size - 1 :: size] = noise.translate(bytes(words[x % 5] >> 8 for x in range(256)))
+        data[size - 2 :: size] = noise.translate(bytes(words[x % 5] & 255 for x in range(256)))
         return bytes(data)
     first, last = _PARTS[dtype]
     data = bytearray(_random_bytes(size * count, seed + 1))
-    data[size - 1::size] = noise.translate(bytes(first + x % (last - first + 1) + (x & 128) for x in range(256)))
+    data[size - 1 :: size] = noise.translate(bytes(first + x % (last - first + 1) + (x & 128) for x in range(256)))
     if dtype == "f64":  # 0x3FE0… is 0.5, 0x3FF0… is 1
         data[6::8] = _random_bytes(count, seed + 2).translate(bytes(x | 0xE0 for x in range(256)))
     return bytes(data)
@@ -75,7 +79,7 @@ def numbers(data, dtype):
 
 
 def differences(got, expected, bound, dtype):
-    """How many elements are off by more than `bound` (bytes of f64, or None: not at all), and the first of them as text."""
+    """How many elements are off by more than `bound` (bytes of f64; None: at all), and the first of them as text."""
     if got == expected:
         return 0, ""
     ours, right = numbers(got, dtype), numbers(expected, dtype)

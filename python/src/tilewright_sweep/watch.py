@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Watches over the process that measures, and over the device: one measuring task at a time, and what else goes on there."""
+"""Watches over the process that measures, and over the device: one task at a time, and what else goes on there."""
 
 import fcntl
 import json
@@ -38,9 +38,15 @@ class Worker:
         self.said = tempfile.TemporaryFile()
         place = str(pathlib.Path(tilewright_sweep.__file__).parent.parent)
         paths = [place] + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-        self.process = subprocess.Popen([*self.command, str(theirs)], stdin=subprocess.PIPE, stdout=self.said, stderr=self.said,
-                                        pass_fds=[theirs], bufsize=0,
-                                        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+        self.process = subprocess.Popen(
+            [*self.command, str(theirs)],
+            stdin=subprocess.PIPE,
+            stdout=self.said,
+            stderr=self.said,
+            pass_fds=[theirs],
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
         os.close(theirs)
         self.replies, self.rest = mine, b""
 
@@ -81,8 +87,12 @@ class Worker:
         self.said.seek(0)
         said = self.said.read().decode(errors="replace").strip().split("\n")[-1]
         self.close()
-        text = f"no sign of life for {self.seconds:g} s" if how == "timeout" else \
-            (f"ended by signal {-code}" if code < 0 else f"ended with status {code}") + (f": {said}" if said else "")
+        text = (
+            f"no sign of life for {self.seconds:g} s"
+            if how == "timeout"
+            else (f"ended by signal {-code}" if code < 0 else f"ended with status {code}")
+            + (f": {said}" if said else "")
+        )
         return WorkerDied(how, at, text)
 
     def close(self):
@@ -134,7 +144,9 @@ def surroundings(device, uuid):
     said = _smi(f"--id={card}", "--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").split(", ")
     if len(said) == len(names):
         found.update(zip(["sm_mhz", "memory_mhz", "watts", "celsius", "throttle"], said))
-    others = [int(x) for x in _smi(f"--id={card}", "--query-compute-apps=pid", "--format=csv,noheader").split() if x.isdigit()]
+    others = [
+        int(x) for x in _smi(f"--id={card}", "--query-compute-apps=pid", "--format=csv,noheader").split() if x.isdigit()
+    ]
     if len(others) > 1:
         found["processes_on_device"] = len(others)
     return found

@@ -358,8 +358,9 @@ static double estimateCpu(const KernelInfo &info, const TilePlan &plan,
     elements *= tile.inner;
   }
   double work = padded * (elements + 16) / elements;
-  // Packed blocks are large: fewer threads have to do.
-  double threads = plan.panels ? 4 : 16;
+  // Packed blocks are large: fewer threads have to do. Two that read long rows take
+  // most of what memory gives.
+  double threads = plan.chunks ? 2 : plan.panels ? 4 : 16;
   double grain = std::ceil(counts.blocks / threads) * threads;
   work += operandCost(info, plan, target);
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;

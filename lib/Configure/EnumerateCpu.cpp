@@ -101,6 +101,28 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
       }
 }
 
+/// Products of a vector and a matrix that no cache keeps, a few rows of it side by side.
+static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
+                       std::vector<LoweringConfigAttr> &configs) {
+  constexpr int64_t kRows = 8, kVectors = 4, kTasks = 2;
+  std::optional<unsigned> k = chunkedSum(info);
+  if (!k)
+    return;
+  unsigned n = 1 - *k;
+  int64_t extent = nominalExtent(info, n), sum = nominalExtent(info, *k);
+  int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  int64_t tile = kVectors * lanes;
+  if (extent < 2 * tile || sum < 2 * kRows ||
+      extent * sum * bytes <= target.getFact("l2_bytes", 256 * 1024))
+    return;
+  SmallVector<int64_t> block(2, kRows), thread(2, 1);
+  thread[n] = tile;
+  // The sums of a block stay in the first-level cache, beside what is read.
+  int64_t most = target.getFact("l1_bytes", 32 * 1024) / 2 / bytes;
+  block[n] = evenPiece(extent, std::min<int64_t>(most, llvm::divideCeil(extent, kTasks)), tile);
+  configs.push_back(makeConfig(info, block, thread));
+}
+
 static std::vector<LoweringConfigAttr>
 enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
                         int64_t registers) {
@@ -157,6 +179,7 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   }
 
   std::vector<LoweringConfigAttr> configs;
+  addChunked(info, target, lanes, configs);
   SmallVector<unsigned> loops = loopsFromInnermost(info);
   const int64_t rowsOfTile = transposedRows(info, registers);
   std::optional<unsigned> transposed;

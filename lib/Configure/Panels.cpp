@@ -84,3 +84,23 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
                  bytesPerElement(root.getDpsInits()[0].getType());
   return panels;
 }
+
+std::optional<unsigned> tilewright::chunkedSum(const KernelInfo &info) {
+  linalg::LinalgOp root = info.getRoot();
+  std::optional<Contraction> product = matchProduct(root);
+  if (info.strategy != Strategy::Reduction || !product || info.split ||
+      product->perElement > 1 || product->k.size() != 1 || root.getNumLoops() != 2)
+    return std::nullopt;
+  unsigned k = product->k.front();
+  // The matrix is contiguous along the result, and nothing else is summed.
+  bool across = false;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(input);
+    across |= map.getNumResults() == 2 && map.getDimPosition(1) != k;
+  }
+  for (linalg::LinalgOp op : info.ops)
+    if (op != root && op.getNumReductionLoops())
+      return std::nullopt;
+  bool parallel = info.classes[info.getClasses(root)[1 - k]].parallel;
+  return across && parallel ? std::optional<unsigned>(k) : std::nullopt;
+}

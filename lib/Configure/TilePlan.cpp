@@ -158,6 +158,12 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   // config does not speak of steps like the root's widest sequential loop.
   bool packed = !lanes && !config.getPromote().empty() &&
                 info.strategy == Strategy::SimtContraction;
+  // The same of a product with a vector, where `thread` is less than `block`.
+  std::optional<unsigned> chunked;
+  if (std::optional<unsigned> sum = lanes ? std::nullopt : chunkedSum(info);
+      sum && entry(config.getThread(), *sum, 0) > 0 &&
+      entry(config.getThread(), *sum, 0) < entry(config.getBlock(), *sum, 0))
+    chunked = sum;
   SmallVector<int64_t> steps(info.classes.size(), 0);
   SmallVector<int64_t> inner(info.classes.size(), 0);
   SmallVector<bool> known(info.classes.size(), false);
@@ -169,7 +175,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     steps[number] = entry(config.getBlock(), loop, 0);
     inner[number] = entry(config.getThread(), loop, 0);
     // Packed: a chunk of the sum is `block`, a step of the inner loop `thread`.
-    if (packed && !loopClass.parallel)
+    if ((packed || loop == chunked) && !loopClass.parallel)
       steps[number] = std::max<int64_t>(1, inner[number]);
     known[number] = true;
     if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
@@ -251,6 +257,15 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (elements > largest)
       return fail("a tile of the fused loops has more than " + Twine(largest) +
                   " elements");
+  }
+  if (chunked) {
+    const ClassTile &tile = plan.classes[rootClasses[1 - *chunked]];
+    plan.chunks = Panels();
+    plan.chunks->tiles[0] = llvm::divideCeil(tile.step, tile.inner);
+    plan.chunks->steps =
+        llvm::divideCeil(config.getBlock()[*chunked], config.getThread()[*chunked]);
+    plan.chunks->bytes = plan.chunks->tiles[0] * tile.inner *
+                         bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   }
   if (packed && !canPack(info, reason))
     return failure();
@@ -560,6 +575,9 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
     return true;
   };
   Footprint footprint = estimate(info, config, *plan, target);
+  if (plan->chunks && over("bytes for sums between chunks", plan->chunks->bytes,
+                           "thread_memory", 0))
+    return failure();
   if (plan->panels && over("bytes for packed panels", plan->panels->bytes,
                            "thread_memory", 0))
     return failure();

@@ -24,6 +24,7 @@
 // the panels, so that the inner loop has no edges; narrow elements are widened
 // there.
 
+#include "Chunks.h"
 #include "tilewright/Promote/Promote.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -103,7 +104,7 @@ private:
                  bool inside);
   Value readStep(Panel &panel, Value tile, Value step, int64_t element);
   Value multiply(IRMapping &mapping, Value column, Value steps, Value init);
-  void writeNest(Value begin, Value end, Value isFirst, Value isLast);
+  void writeNest(const Chunk &chunk);
 
   func::FuncOp kernel;
   MmaOp mma;
@@ -398,14 +399,14 @@ Value Packer::multiply(IRMapping &mapping, Value column, Value steps,
 }
 
 /// The nest over register tiles for one chunk of the sum.
-void Packer::writeNest(Value begin, Value end, Value isFirst, Value isLast) {
-  pack(columns, IRMapping(), begin, end);
+void Packer::writeNest(const Chunk &chunk) {
+  pack(columns, IRMapping(), chunk.begin, chunk.end);
   IRMapping mapping;
-  Value zero = constant(0), row = zero, column = zero;
+  Value row = constant(0), column = row;
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   Value steps = affine::AffineApplyOp::create(
       b, loc, (d1 - d0).ceilDiv(*getConstantIntValue(sum.getStep())),
-      ValueRange{begin, end});
+      ValueRange{chunk.begin, chunk.end});
   auto enterTiles = [&](Panel &panel, Value &number) {
     if (!panel.tiles)
       return;
@@ -416,7 +417,7 @@ void Packer::writeNest(Value begin, Value end, Value isFirst, Value isLast) {
                         loop.getStep());
   };
   enterTiles(rows, row);
-  pack(rows, mapping, begin, end);
+  pack(rows, mapping, chunk.begin, chunk.end);
   enterTiles(columns, column);
 
   // What the tile starts from and ends in, at this place.
@@ -432,32 +433,12 @@ void Packer::writeNest(Value begin, Value end, Value isFirst, Value isLast) {
     cloneUntil(sum->getBlock()->begin(), sum->getIterator());
   Value init = mapping.lookupOrDefault(sum.getInitArgs()[0]);
   SmallVector<Value> place{row, column};
-  auto type = cast<VectorType>(init.getType());
-  place.append(type.getRank(), zero);
-  SmallVector<bool> inBounds(type.getRank(), true);
-  if (sums) {
-    auto branch = scf::IfOp::create(b, loc, TypeRange{type}, isFirst, true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, init);
-    b.setInsertionPointToStart(branch.elseBlock());
-    Value padding =
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-    Value read =
-        vector::TransferReadOp::create(b, loc, type, sums, place, padding,
-                                       std::optional<ArrayRef<bool>>(inBounds));
-    scf::YieldOp::create(b, loc, read);
-    init = branch.getResult(0);
-  }
+  if (sums)
+    init = startChunk(b, loc, chunk, init, sums, place);
   Value result = multiply(mapping, column, steps, init);
   mapping.map(sum.getResult(0), result);
-  if (sums) {
-    auto branch = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(branch.elseBlock());
-    vector::TransferWriteOp::create(b, loc, result, sums, place,
-                                    ArrayRef<bool>(inBounds));
-    b.setInsertionPointToStart(branch.thenBlock());
-  }
+  if (sums)
+    finishChunk(b, loc, chunk, result, sums, place);
   cloneUntil(std::next(sum->getIterator()),
              sum->getBlock()->getTerminator()->getIterator());
 }
@@ -474,27 +455,11 @@ LogicalResult Packer::run() {
 
   Operation *outermost = nest.empty() ? sum : nest.front();
   b.setInsertionPoint(outermost);
-  Value begin = sum.getLowerBound(), end = sum.getUpperBound();
-  if (!sums) {
-    writeNest(begin, end, {}, {});
-  } else {
-    // An empty sum has a chunk, too: it writes what the sum starts from.
-    AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
-    int64_t size = steps * *getConstantIntValue(sum.getStep());
-    Value stop = affine::AffineMaxOp::create(
-        b, loc, AffineMap::get(2, 0, {d0 + 1, d1}, b.getContext()),
-        ValueRange{begin, end});
-    scf::ForOp chunks = enter(begin, stop, constant(size));
-    Value from = chunks.getInductionVar();
-    Value to = affine::AffineMinOp::create(
-        b, loc, AffineMap::get(2, 0, {d0 + size, d1}, b.getContext()),
-        ValueRange{from, end});
-    Value isFirst =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, from, begin);
-    Value isLast =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, to, end);
-    writeNest(from, to, isFirst, isLast);
-  }
+  Chunk chunk{sum.getLowerBound(), sum.getUpperBound(), {}, {}};
+  if (sums)
+    chunk = enterChunks(b, loc, chunk.begin, chunk.end,
+                        steps * *getConstantIntValue(sum.getStep()));
+  writeNest(chunk);
   if (nest.empty()) {
     SmallVector<Operation *> moved;
     for (Operation *op = sum->getNextNode(); op->getNextNode();
@@ -530,4 +495,5 @@ struct PackPanelsPass : tilewright::impl::PackPanelsPassBase<PackPanelsPass> {
 
 void tilewright::populatePackPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createPackPanelsPass());
+  pm.addNestedPass<func::FuncOp>(createChunkSumsPass());
 }

@@ -62,8 +62,9 @@ struct PeelLoopsPass
   void runOnOperation() override {
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       TargetAttr target = getTarget(func);
-      // The loops over packed panels have no edges.
-      if (!func->hasAttr(kPanelsAttr) && isKernel(func) && target && target.getFact("subgroup", 1) <= 1)
+      // Later stages take these loops apart, and leave no edges.
+      if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) &&
+          isKernel(func) && target && target.getFact("subgroup", 1) <= 1)
         peelLoops(func);
     }
   }

@@ -82,6 +82,9 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   AffineMap tiles = AffineMap::get(0, block.countDims.size(), block.tileCounts,
                                    kernel.getContext());
   kernel->setAttr(kConfigAttr, config);
+  if (plan->chunks)
+    kernel->setAttr(kChunksAttr, b.getDenseI64ArrayAttr({plan->chunks->tiles[0],
+                                                         plan->chunks->steps}));
   if (plan->panels)
     kernel->setAttr(kPanelsAttr,
                     b.getDenseI64ArrayAttr({plan->panels->tiles[0],

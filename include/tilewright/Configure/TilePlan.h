@@ -46,6 +46,8 @@ struct TilePlan {
   int64_t threads = 1, copyThreads = 0;
   int64_t subgroup = 1;
   std::optional<Panels> panels;
+  /// Of a product with a vector, its sum in chunks: tiles of the result, no panels.
+  std::optional<Panels> chunks;
 
   /// The vector extents of `op`'s loops, in order.
   llvm::SmallVector<int64_t> getVectorSizes(const KernelInfo &info,
@@ -61,6 +63,10 @@ mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
 /// Whether a CPU can pack the operands of the kernel's contraction; else `reason` says
 /// why it reads them where they are.
 bool canPack(const KernelInfo &info, std::string &reason);
+
+/// The loop of the root's sum where the kernel is a product of a vector and a matrix
+/// whose rows lie across the sum: a CPU can run it a chunk of rows at a time.
+std::optional<unsigned> chunkedSum(const KernelInfo &info);
 
 /// What the tiles of `plan` take packed. The kernel can be packed.
 Panels planPanels(const KernelInfo &info, LoweringConfigAttr config,

@@ -22,6 +22,20 @@ def PromotePass : Pass<"tilewright-promote", "::mlir::func::FuncOp"> {
       "::mlir::vector::VectorDialect"];
 }
 
+def ChunkSumsPass : Pass<"tilewright-chunk-sums", "::mlir::func::FuncOp"> {
+  let summary = "run a CPU's sum of rows a few rows at a time";
+  let description = [{
+    Where `tile` left `tilewright.chunks` (tiles of a block, steps of the sum in a
+    chunk) on a CPU kernel: exchanges the loop over the result's tiles with the
+    one over the sum, chunk by chunk. Between chunks the sums are in memory of
+    the thread.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+      "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 def PackPanelsPass : Pass<"tilewright-pack-panels", "::mlir::func::FuncOp"> {
   let summary = "copy operands of a CPU's contraction into panels";
   let description = [{

@@ -34,7 +34,12 @@ SharedTile sharedTileOf(MmaOp op, unsigned operand);
 /// config promotes them.
 mlir::LogicalResult packPanels(mlir::func::FuncOp kernel);
 
+/// Exchanges the loops over tiles and over the sum of a CPU kernel, chunk by chunk of
+/// the sum, where `tile` left `tilewright.chunks`.
+mlir::LogicalResult chunkSums(mlir::func::FuncOp kernel);
+
 std::unique_ptr<mlir::Pass> createPromotePass();
+std::unique_ptr<mlir::Pass> createChunkSumsPass();
 std::unique_ptr<mlir::Pass> createPackPanelsPass();
 void registerPromotePasses();
 

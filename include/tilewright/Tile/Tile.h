@@ -26,6 +26,10 @@ inline constexpr llvm::StringLiteral kTileSizesAttr = "tilewright.tile_sizes";
 /// of the first and second operand that a block packs, and steps of the sum in a chunk.
 inline constexpr llvm::StringLiteral kPanelsAttr = "tilewright.panels";
 
+/// On the kernel of a product with a vector whose sum runs in chunks (`thread` less than
+/// `block` along it on CPUs): tiles of a block, and steps of the sum in a chunk.
+inline constexpr llvm::StringLiteral kChunksAttr = "tilewright.chunks";
+
 struct TileOptions {};
 
 /// Tiles one configured kernel; emits an error and fails where it cannot.

@@ -51,7 +51,8 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
     return what + " is a window of a larger tensor";
   if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
       bits && bits.getInt() > 32)
-    return what + " may have 2^31 elements; coordinates of copy engines have 32 bits";
+    return what +
+           " may have 2^31 elements; coordinates of copy engines have 32 bits";
   auto type = cast<RankedTensorType>(argument.getType());
   AffineMap map = root.getMatchingIndexingMap(&operand);
   if (type.getRank() < 2 || type.getRank() > kMostDims)
@@ -60,9 +61,8 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
   int64_t bytes = bytesPerElement(type);
   int64_t row = type.getShape().back();
   bool isDynamic = ShapedType::isDynamic(row);
-  int64_t known = isDynamic
-                      ? promisedDivisor(kernel, position, type.getRank() - 1)
-                      : row;
+  int64_t known =
+      isDynamic ? promisedDivisor(kernel, position, type.getRank() - 1) : row;
   if (known * bytes % kAlignment)
     return what + " has rows of " +
            (isDynamic ? "any number of" : std::to_string(row * bytes)) +
@@ -113,6 +113,25 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
     return fail(
         "'block' must have one m, one n and one k loop of more than one "
         "element, for the instruction's tiles");
+  linalg::LinalgOp root = info.getRoot();
+  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  for (AffineExpr expr : result.getResults()) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop == loops->m)
+      break;
+    if (loop == loops->n)
+      return fail(
+          "the result has its columns outermost; warpgroups write rows");
+  }
+  // Of several loops along the sum, the tile's and others, one is made.
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  bool several = llvm::any_of(product.k, [&](unsigned loop) {
+    return loop != loops->k && extents[loop] != 1;
+  });
+  if (several && llvm::any_of(product.k, [&](unsigned loop) {
+        return ShapedType::isDynamic(extents[loop]);
+      }))
+    return fail("the sum runs over several loops of dynamic extents");
   if (info.getProducts().size() > 1)
     return fail("the kernel has two products, and roles of warps are for one");
   if (llvm::count(config.getPromote(), product.a) != 1 ||

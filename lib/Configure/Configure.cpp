@@ -179,20 +179,24 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
   explain.push_back("one block does the whole reduction: " + whole.str());
 }
 
-/// The variant of `kernel` of which a guard promises aligned rows, if there is one.
-static func::FuncOp alignedVariantOf(func::FuncOp kernel) {
-  for (auto other : kernel->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-    if (auto original = other->getAttrOfType<StringAttr>(kVariantOfAttr);
-        original && other->hasAttr(kDivisibleAttr) &&
-        (original == kernel.getSymNameAttr() ||
-         original == kernel->getAttr(kVariantOfAttr)))
+/// The variant of the same kernel of which more is promised than of `kernel`: that of
+/// aligned rows, or the original of one with 64-bit indices. Null: there is none.
+static func::FuncOp favouredVariant(func::FuncOp kernel) {
+  auto original = kernel->getAttrOfType<StringAttr>(kVariantOfAttr);
+  StringAttr family = original ? original : kernel.getSymNameAttr();
+  func::FuncOp favoured;
+  for (auto other : kernel->getParentOfType<ModuleOp>().getOps<func::FuncOp>()) {
+    if (other->hasAttr(kDivisibleAttr) && other->getAttr(kVariantOfAttr) == family)
       return other == kernel ? func::FuncOp() : other;
-  return {};
+    if (original && other.getSymNameAttr() == family)
+      favoured = other;
+  }
+  return favoured;
 }
 
-/// Whether a pinned config is for another variant of the kernel: one that copy
-/// engines carry out has rows of 16 bytes. Says so, and leaves this variant without.
-static bool isForAlignedVariant(KernelInfo &info, TargetAttr target,
+/// Whether a pinned config is for another variant of the kernel: copy engines want
+/// rows of 16 bytes, and coordinates of 32 bits. Says so, and leaves this one without.
+static bool isForOtherVariant(KernelInfo &info, TargetAttr target,
                                 SmallVectorImpl<std::string> &explain) {
   linalg::LinalgOp root = info.getRoot();
   auto config = root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
@@ -200,7 +204,7 @@ static bool isForAlignedVariant(KernelInfo &info, TargetAttr target,
   if (!config || !config.isWarpSpecialized() ||
       succeeded(fits(info, config, target, reason)))
     return false;
-  func::FuncOp variant = alignedVariantOf(info.kernel);
+  func::FuncOp variant = favouredVariant(info.kernel);
   if (!variant)
     return false;
   explain.push_back("the pinned config is carried out by variant " +
@@ -287,7 +291,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
       return failure();
   }
   SmallVector<std::string> explain{""};
-  if (isForAlignedVariant(*info, target, explain)) {
+  if (isForOtherVariant(*info, target, explain)) {
     info = KernelInfo::get(kernel);
     if (failed(info))
       return failure();

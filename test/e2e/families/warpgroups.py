@@ -24,8 +24,8 @@ def config(a, c, m, n, stages=4, groups=2, k=None, batch=False):
             f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{'s32' if c is I32 else 'f32'}\"{registers}>}}}}")
 
 
-def product(a, c, label, dims, form, pinned):
-    f = Function("warpgroup", pair_name(a, c), label, dims, targets=("cuda", "cpu-reference"))
+def product(a, c, label, dims, form, pinned, dynamic=False, dims_list=({},)):
+    f = Function("warpgroup", pair_name(a, c), label, dims, dynamic, targets=("cuda", "cpu-reference"))
     maps = FORMS[form]
     f.ret(f.op("linalg.contract", [f.arg(a, m) for m in maps], f.zeros(c, "mn"),
                indexing("mnk", *maps, "mn") + " " + pinned))
@@ -35,8 +35,22 @@ def product(a, c, label, dims, form, pinned):
         if a.is_float:
             return np.einsum(equation, *arrays)
         return c.round(np.einsum(equation, *[x.astype(np.int64) for x in arrays]))
-    add_cases(f, a, c, ({},), "k", reference)
+    add_cases(f, a, c, dims_list, "k", reference)
     return f
+
+
+def variants():
+    """Sizes known at the launch: rows of whole 16 bytes are the warpgroups', others another variant's; no sum at all."""
+    for form in ("nn", "tab"):
+        yield product(F16, F32, f"{form}_any", sizes(1, 1, 1), form, config(F16, F32, 128, 128), True,
+                      [sizes(136, 136, 72), sizes(136, 135, 72), sizes(64, 8, 9), sizes(8, 200, 0), sizes(0, 8, 8)])
+    dims = {"m": 1, "N": 136, "K": 72}
+    f = Function("warpgroup", pair_name(BF16, F32), "rows_any", dims, True, targets=("cuda", "cpu-reference"))
+    x, y = f.arg(BF16, "mK"), f.arg(BF16, "KN")
+    f.ret(f.op("linalg.matmul", [x, y], f.zeros(F32, "mN"), config(BF16, F32, 64, 128, groups=1)))
+    for m in (0, 1, 200):
+        f.case(f"int/{m}", {"m": m}, exact_data(BF16, F32, 72), EXACT, lambda x, y: x @ y)
+    yield f
 
 
 def orders():
@@ -102,5 +116,5 @@ def epilogues():
 
 
 def functions():
-    for part in (orders, depths, batches, epilogues):
+    for part in (orders, variants, depths, batches, epilogues):
         yield from part()

@@ -63,11 +63,12 @@ std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,
 /// asynchronous instructions, or copy engines cannot read the operands.
 std::vector<LoweringConfigAttr> enumerateWarpgroups(const KernelInfo &info,
                                                     TargetAttr target);
-/// Whether a config of strategy warp_specialized can be carried out; on failure
-/// `reason` says what stands against it.
+/// Whether a config of strategy warp_specialized, whose instruction computes the root,
+/// can be carried out; on failure `reason` says what stands against it.
 mlir::LogicalResult checkWarpgroups(const KernelInfo &info,
-                                    LoweringConfigAttr config, TargetAttr target,
-                                    std::string &reason);
+                                    LoweringConfigAttr config,
+                                    const MatrixInstruction &instruction,
+                                    const MatrixLoops &loops, std::string &reason);
 /// A producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
 

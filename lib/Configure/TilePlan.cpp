@@ -54,16 +54,21 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     return failure();
   };
   auto known = MatrixInstruction::parse(config.getContext(), name);
-  if (config.isWarpSpecialized())
-    return checkWarpgroups(info, config, target, reason);
-  if (known && known->warpgroup)
+  bool roles = config.isWarpSpecialized();
+  if (!roles && known && known->warpgroup)
     return fail("'" + name.getValue() + "' is for strategy warp_specialized");
+  if (roles && !target.has("warpgroup_mma"))
+    return fail(target.getName() + " has no warpgroups whose instructions multiply; "
+                                   "cuda:sm_90a has");
   // Who asks for an instruction gets one that is made of others, too.
   auto has = [&](StringRef fact) {
     auto names = target.getFacts().getAs<ArrayAttr>(fact);
     return names && llvm::is_contained(names, name);
   };
-  if (!has("mma") && !has("mma_emulated"))
+  if (roles && !has("warpgroup_mma"))
+    return fail(target.getName() + " has no instruction of warpgroups '" +
+                name.getValue() + "'");
+  if (!roles && !has("mma") && !has("mma_emulated"))
     return fail(target.getName() + " has no matrix instruction '" +
                 name.getValue() + "'");
   auto instruction = matchInstruction(info, name, reason);
@@ -77,6 +82,8 @@ static LogicalResult checkInstruction(const KernelInfo &info,
   if (llvm::count(config.getPromote(), contraction.a) != 1 ||
       llvm::count(config.getPromote(), contraction.b) != 1)
     return fail("both factors must be in 'promote'");
+  if (roles)
+    return checkWarpgroups(info, config, *instruction, *loops, reason);
   for (auto [loop, size] :
        {std::pair<unsigned, int64_t>{loops->m, instruction->m},
         {loops->n, instruction->n},

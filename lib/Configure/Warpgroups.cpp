@@ -81,81 +81,93 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
   return "";
 }
 
-/// Rows of a factor that are neighbours in memory are cut into boxes, as wide
-/// as the widest swizzle that divides them.
-static bool hasBoxes(int64_t rows, int64_t bytes) {
-  return rows * bytes % 32 == 0;
+/// Why the contraction's loops are none of one product of rows and columns; empty if
+/// they are.
+static std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
+                                    const Contraction &product) {
+  linalg::LinalgOp root = info.getRoot();
+  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  for (AffineExpr expr : result.getResults()) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop == loops.m)
+      break;
+    if (loop == loops.n)
+      return "the result has its columns outermost; warpgroups write rows";
+  }
+  // Of several loops along the sum, the tile's and others, one is made.
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  bool several = llvm::any_of(product.k, [&](unsigned loop) {
+    return loop != loops.k && extents[loop] != 1;
+  });
+  if (several && llvm::any_of(product.k, [&](unsigned loop) {
+        return ShapedType::isDynamic(extents[loop]);
+      }))
+    return "the sum runs over several loops of dynamic extents";
+  if (info.getProducts().size() > 1)
+    return "the kernel has two products, and roles of warps are for one";
+  return "";
+}
+
+/// Whether every thread has the registers that its sums take, and 'registers' moves
+/// no more of them than there are.
+static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums,
+                                         int64_t groups) {
+  auto text = [](int64_t number) { return std::to_string(number); };
+  int64_t threads = groups * 128 + kCopyThreads;
+  int64_t each = std::min<int64_t>(255, kRegisters / threads / 8 * 8);
+  ArrayRef<int64_t> asked = config.getRegisters();
+  int64_t own = asked.empty() ? each : asked[1];
+  if (sums + kBesideSums > own)
+    return "a thread has " + text(sums) + " sums and needs " + text(kBesideSums) +
+           " registers beside them, but has " + text(own);
+  if (asked.empty())
+    return "";
+  if (groups == 1)
+    return "'registers' moves registers from the warps that copy to several "
+           "warpgroups; beside one each thread has as many as it can use: "
+           "leave it out";
+  int64_t all = asked[0] * kCopyThreads + asked[1] * groups * 128;
+  if (all > each * threads)
+    return "'registers' asks for " + text(all) + " in all; the block of " +
+           text(threads) + " threads starts with " + text(each * threads);
+  if (asked[0] > each || asked[1] < each)
+    return "'registers' must take from the " + text(each) +
+           " that a thread starts with where warps copy, and give where they "
+           "multiply";
+  return "";
 }
 
 LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
                                           LoweringConfigAttr config,
-                                          TargetAttr target,
+                                          const MatrixInstruction &instruction,
+                                          const MatrixLoops &loops,
                                           std::string &reason) {
   auto fail = [&](const Twine &why) {
     reason = why.str();
     return failure();
   };
-  StringAttr name = config.getMma();
-  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
-  if (!names)
-    return fail(target.getName() +
-                " has no warpgroups whose instructions multiply; "
-                "cuda:sm_90a has");
-  if (!llvm::is_contained(names, name))
-    return fail(target.getName() + " has no instruction of warpgroups '" +
-                name.getValue() + "'");
-  auto instruction = matchInstruction(info, name, reason);
-  if (!instruction)
-    return failure();
   Contraction product = *matchContraction(info.getRoot());
-  std::optional<MatrixLoops> loops = findMatrixLoops(product, config);
-  if (!loops)
-    return fail(
-        "'block' must have one m, one n and one k loop of more than one "
-        "element, for the instruction's tiles");
-  linalg::LinalgOp root = info.getRoot();
-  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-  for (AffineExpr expr : result.getResults()) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop == loops->m)
-      break;
-    if (loop == loops->n)
-      return fail(
-          "the result has its columns outermost; warpgroups write rows");
-  }
-  // Of several loops along the sum, the tile's and others, one is made.
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  bool several = llvm::any_of(product.k, [&](unsigned loop) {
-    return loop != loops->k && extents[loop] != 1;
-  });
-  if (several && llvm::any_of(product.k, [&](unsigned loop) {
-        return ShapedType::isDynamic(extents[loop]);
-      }))
-    return fail("the sum runs over several loops of dynamic extents");
-  if (info.getProducts().size() > 1)
-    return fail("the kernel has two products, and roles of warps are for one");
-  if (llvm::count(config.getPromote(), product.a) != 1 ||
-      llvm::count(config.getPromote(), product.b) != 1)
-    return fail("both factors must be in 'promote'");
+  if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
+    return fail(why);
   for (unsigned number : {product.a, product.b})
-    if (std::string why = whyNotCopied(info, number, *loops, product);
+    if (std::string why = whyNotCopied(info, number, loops, product);
         !why.empty())
       return fail(why);
 
-  int64_t warps = entryOf(config.getWarps(), loops->m), groups = warps / 4;
+  int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
-    if (loop != loops->m && entryOf(config.getWarps(), loop) != 1)
-      return fail("warpgroups lie along the rows (loop " + Twine(loops->m) +
+    if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
+      return fail("warpgroups lie along the rows (loop " + Twine(loops.m) +
                   "), not along loop " + Twine(loop));
   if (warps % 4 || groups < 1 || groups > 4)
     return fail(Twine(warps) +
                 " warps multiply; it must be 1 to 4 warpgroups of four");
-  int64_t m = config.getBlock()[loops->m], n = config.getBlock()[loops->n],
-          k = config.getBlock()[loops->k];
-  int64_t bytes = instruction->operandBits() / 8;
-  if (m % (instruction->m * groups) || n % instruction->n || k % instruction->k)
+  int64_t m = config.getBlock()[loops.m], n = config.getBlock()[loops.n],
+          k = config.getBlock()[loops.k];
+  int64_t bytes = instruction.operandBits() / 8;
+  if (m % (instruction.m * groups) || n % instruction.n || k % instruction.k)
     return fail("the tile " + Twine(m) + " x " + Twine(n) + " x " + Twine(k) +
-                " is no multiple of '" + name.getValue() + "' on " +
+                " is no multiple of '" + config.getMma().getValue() + "' on " +
                 Twine(groups) + " warpgroups along the rows");
   if (m > 256 || n > 256)
     return fail("the tile has " + Twine(std::max(m, n)) +
@@ -164,7 +176,9 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
     return fail("a step along the sum has " + Twine(k * bytes) +
                 " bytes; rows in shared memory have 32, 64 or 128, as they are "
                 "swizzled");
-  if (!hasBoxes(n, bytes))
+  // Columns that are neighbours are cut into boxes as wide as a swizzle; so are rows,
+  // of which there are 64 at least.
+  if (n * bytes % 32)
     return fail("the tile's " + Twine(n) +
                 " columns are no whole boxes of 32 bytes");
   if (config.getStages() < 2)
@@ -172,33 +186,10 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
         "'stages' is " + Twine(config.getStages()) +
         "; a ring between warps needs 2, one of which is read while the "
         "other is filled");
-
-  int64_t sums = m * n / (groups * 128);
-  int64_t threads = groups * 128 + kCopyThreads;
-  int64_t each = std::min<int64_t>(255, kRegisters / threads / 8 * 8);
-  int64_t own = config.getRegisters().empty() ? each : config.getRegisters()[1];
-  if (sums + kBesideSums > own)
-    return fail("a thread has " + Twine(sums) + " sums and needs " +
-                Twine(kBesideSums) + " registers beside them, but has " +
-                Twine(own));
-  if (config.getRegisters().empty())
-    return success();
-  int64_t asked = config.getRegisters()[0] * kCopyThreads +
-                  config.getRegisters()[1] * groups * 128;
-  if (groups == 1)
-    return fail(
-        "'registers' moves registers from the warps that copy to several "
-        "warpgroups; beside one each thread has as many as it can use: "
-        "leave it out");
-  if (asked > each * threads)
-    return fail("'registers' asks for " + Twine(asked) +
-                " in all; the block of " + Twine(threads) +
-                " threads starts with " + Twine(each * threads));
-  if (config.getRegisters()[0] > each || config.getRegisters()[1] < each)
-    return fail(
-        "'registers' must take from the " + Twine(each) +
-        " that a thread starts with where warps copy, and give where they "
-        "multiply");
+  if (std::string why =
+          whyNotEnoughRegisters(config, m * n / (groups * 128), groups);
+      !why.empty())
+    return fail(why);
   return success();
 }
 

@@ -7,9 +7,10 @@
 // parity: a producer at position p waits for the phase before the first where p
 // < N, which is complete from the start.
 //
-//   %a = tilewright.wait %ring[%p]          mbarrier_wait %bars[%p mod 4]
-//   parity (%p / 4) mod 2 tilewright.tile_copy %A[%i, %k] to %a   tensor_copy
-//   %map[%i, %k] to %tiles[%stage * 8192], %bars[…]
+//   %a = tilewright.wait %ring[%p]
+//     -> mbarrier_wait %bars[%p mod 4] parity (%p / 4) mod 2
+//   tilewright.tile_copy %A[%i, %k] to %a
+//     -> tensor_copy %map[%i, %k] to %tiles[%stage * 8192], %bars[…]
 
 #include "tilewright/Dialect/Rings.h"
 #include "ThreadCode.h"

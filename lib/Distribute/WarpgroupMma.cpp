@@ -5,13 +5,13 @@
 // (wgmma). Both operands stay in shared memory, where a descriptor names the
 // matrix; the accumulator is in registers. Warpgroups lie along m:
 //
-//   %n = tilewright.mma %a, %b, %acc {instruction =
-//   "wgmma.m64n256k16.bf16.f32"}
+//   %n = tilewright.mma %a, %b, %acc {instruction = "wgmma.m64n256k16.bf16.f32"}
 //        : memref<128x64xbf16, …>, memref<64x4x64xbf16, …>, vector<128x256xf32>
 // becomes, per warpgroup,
 //   mma_fence
-//   for each 16 along k: warpgroup_mma <descriptor of A>, <descriptor of B>,
-//   (128 sums) mma_commit
+//   for each 16 along k:
+//     warpgroup_mma <descriptor of A>, <descriptor of B>, (128 sums)
+//   mma_commit
 //
 // What a descriptor says follows from the memref alone: strides, swizzle, and
 // which dim has neighbours in memory.

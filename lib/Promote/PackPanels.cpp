@@ -12,12 +12,15 @@
 // becomes, with block = [_, _, 256],
 //   for %p = 0 to %K step 256 {
 //     for %k, for %j: write (read %B[%k, %j]), %bp[%j / 32, %k / 8]
-//     second-level cache for %i {
-//       for %k: write (read %A[%i, %k]), %ap[%k / 8] first-level cache for %j {
-//         %c = if first chunk: %init else: read %sums[%i / 12, %j / 32]
+//     for %i {                                         // second-level cache
+//       for %k: write (read %A[%i, %k]), %ap[%k / 8]
+//       for %j {                                       // first-level cache
+//         %c = if first chunk: %init
+//              else: read %sums[%i / 12, %j / 32]
 //         %r = for %t: 8 x mma %ap[%t] (12x1), %bp[%j / 32, %t] (1x32), %c
-//         if last chunk: write epilogue(%r), %C[%i, %j] else: write %r,
-//         %sums[…] } } }
+//         if last chunk: write epilogue(%r), %C[%i, %j]
+//         else: write %r, %sums[%i / 12, %j / 32]
+//       } } }
 //
 // Whatever an operand is computed from (casts, dequantization, padding) is
 // computed while packing, once. Elements outside of the operand are zeros in

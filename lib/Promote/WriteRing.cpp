@@ -37,6 +37,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -79,6 +80,8 @@ private:
   Location loc;
   scf::ForOp loop; // null where one step is all
   SmallVector<Factor> factors;
+  /// Index arithmetic in the loop.
+  SetVector<Operation *> inside;
 };
 
 } // namespace
@@ -167,7 +170,6 @@ LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
     values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   // What addresses come from: outside, or in the loop, whose values lead
   // outside.
-  SetVector<Operation *> inside;
   for (Factor &factor : factors)
     for (Value index : factor.read.getIndices()) {
       SmallVector<Value> work{index};
@@ -184,7 +186,9 @@ LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
     if (value.getDefiningOp() &&
         failed(getBackwardSlice(value, &shared, options)))
       return product.emitOpError() << "has addresses that lead through regions";
-  for (Operation *op : shared)
+  SetVector<Operation *> arithmetic(shared);
+  arithmetic.insert(inside.begin(), inside.end());
+  for (Operation *op : arithmetic)
     if (op->getNumRegions() ||
         llvm::any_of(op->getResultTypes(),
                      [](Type type) { return isa<VectorType>(type); }))
@@ -225,22 +229,11 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring, Value steps) {
                 getValueOrCreateConstantIndexOp(b, loc, k));
   }
   auto stage = AcquireOp::create(b, loc, ring, position);
+  if (loop)
+    for (Operation &op : *loop.getBody())
+      if (inside.contains(&op))
+        b.clone(op, mapping);
   for (auto [factor, tile] : llvm::zip_equal(factors, stage.getTiles())) {
-    if (loop) {
-      SetVector<Operation *> inside;
-      BackwardSliceOptions options;
-      options.inclusive = true;
-      options.omitBlockArguments = true;
-      options.filter = [&](Operation *op) {
-        return op->getBlock() == loop.getBody();
-      };
-      for (Value index : factor.read.getIndices())
-        if (Operation *op = index.getDefiningOp(); op && options.filter(op))
-          (void)getBackwardSlice(index, &inside, options);
-      for (Operation &op : *loop.getBody())
-        if (inside.contains(&op))
-          b.clone(op, mapping);
-    }
     SmallVector<Value> indices;
     for (Value index : factor.read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
@@ -305,6 +298,14 @@ LogicalResult RingWriter::write() {
       return failure();
     factors.push_back(*factor);
   }
+  if (loop)
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (&op != product && !isMemoryEffectFree(&op) &&
+          llvm::none_of(factors,
+                        [&](Factor &factor) { return factor.read == &op; }))
+        return op.emitOpError()
+               << "stands in the loop of a warpgroup's product, which does no "
+                  "more than multiply";
   SetVector<Operation *> shared;
   if (failed(findShared(shared)))
     return failure();

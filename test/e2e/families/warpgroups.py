@@ -7,10 +7,11 @@ the ring, tiles that hang over the edge, batches, and what is fused behind them.
 import numpy as np
 
 from data import BF16, F16, F32, I32, I8, integers
-from families.contraction import add_cases, exact_data, indexing, pair_name, sizes
+from families import matrix_unit
+from families.contraction import exact_data, indexing, pair_name, sizes
+from families.matrix_unit import FORMS
 from functions import EXACT, Function
 
-FORMS = {"nn": ("mk", "kn"), "ta": ("km", "kn"), "tb": ("mk", "nk"), "tab": ("km", "nk")}
 TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128)}
 
 
@@ -24,26 +25,13 @@ def config(a, c, m, n, stages=4, groups=2, k=None, batch=False):
             f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{'s32' if c is I32 else 'f32'}\"{registers}>}}}}")
 
 
-def product(a, c, label, dims, form, pinned, dynamic=False, dims_list=({},)):
-    f = Function("warpgroup", pair_name(a, c), label, dims, dynamic, targets=("cuda", "cpu-reference"))
-    maps = FORMS[form]
-    f.ret(f.op("linalg.contract", [f.arg(a, m) for m in maps], f.zeros(c, "mn"),
-               indexing("mnk", *maps, "mn") + " " + pinned))
-    equation = ",".join(maps) + "->mn"
-
-    def reference(*arrays):
-        if a.is_float:
-            return np.einsum(equation, *arrays)
-        return c.round(np.einsum(equation, *[x.astype(np.int64) for x in arrays]))
-    add_cases(f, a, c, dims_list, "k", reference)
-    return f
-
-
 def variants():
     """Sizes known at the launch: rows of whole 16 bytes are the warpgroups', others another variant's; no sum at all."""
     for form in ("nn", "tab"):
-        yield product(F16, F32, f"{form}_any", sizes(1, 1, 1), form, config(F16, F32, 128, 128), True,
-                      [sizes(136, 136, 72), sizes(136, 135, 72), sizes(64, 8, 9), sizes(8, 200, 0), sizes(0, 8, 8)])
+        yield matrix_unit.product(F16, F32, "warpgroup", f"{form}_any", sizes(1, 1, 1), form,
+                                  config(F16, F32, 128, 128), True,
+                                  [sizes(136, 136, 72), sizes(136, 135, 72), sizes(64, 8, 9), sizes(8, 200, 0),
+                                   sizes(0, 8, 8)])
     dims = {"m": 1, "N": 136, "K": 72}
     f = Function("warpgroup", pair_name(BF16, F32), "rows_any", dims, True, targets=("cuda", "cpu-reference"))
     x, y = f.arg(BF16, "mK"), f.arg(BF16, "KN")
@@ -57,17 +45,21 @@ def orders():
     for form in FORMS:
         for a, m, n, k, tile in ((BF16, 256, 256, 320, (128, 256)), (F16, 200, 136, 72, (128, 128)),
                                  (F16, 264, 72, 136, (256, 64))):
-            yield product(a, F32, f"{form}_{m}x{n}x{k}", sizes(m, n, k), form, config(a, F32, *tile))
+            yield matrix_unit.product(a, F32, "warpgroup", f"{form}_{m}x{n}x{k}", sizes(m, n, k), form,
+                                      config(a, F32, *tile))
 
 
 def depths():
     """Sums of one step or none that is whole, fewer steps than stages, more than the ring twice; short steps."""
     for k in (8, 64, 72, 128, 1000):
         for stages in (2, 4):
-            yield product(BF16, F32, f"depth_{k}_{stages}", sizes(64, 128, k), "nn", config(BF16, F32, 64, 128, stages, 1))
+            yield matrix_unit.product(BF16, F32, "warpgroup", f"depth_{k}_{stages}", sizes(64, 128, k), "nn",
+                                      config(BF16, F32, 64, 128, stages, 1))
     for step in (16, 32):
-        yield product(F16, F32, f"step_{step}", sizes(128, 64, 200), "tb", config(F16, F32, 128, 64, 4, 2, step))
-    yield product(I8, I32, "bytes", sizes(200, 136, 272), "tb", config(I8, I32, 128, 128))
+        yield matrix_unit.product(F16, F32, "warpgroup", f"step_{step}", sizes(128, 64, 200), "tb",
+                                  config(F16, F32, 128, 64, 4, 2, step))
+    yield matrix_unit.product(I8, I32, "warpgroup", "bytes", sizes(200, 136, 272), "tb",
+                              config(I8, I32, 128, 128))
 
 
 def batches():

@@ -546,7 +546,9 @@ LogicalResult ThreadCode::scalarStore(memref::StoreOp op) {
   for (auto [dim, index] : llvm::enumerate(op.getIndices()))
     offset = add(loc, offset,
                  multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
-  // One thread writes.
+  // One thread writes, when all have read what stood there.
+  if (llvm::any_of(op.getMemRef().getUsers(), llvm::IsaPred<memref::LoadOp>))
+    barrier(loc);
   Value zero = constant(loc, 0);
   Value first = arith::AndIOp::create(
       b, loc,

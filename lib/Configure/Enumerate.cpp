@@ -105,7 +105,7 @@ struct Schedule {
                          ArrayRef<int64_t> promote = {}) const {
     return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                    block, warps, {}, stages, promote, {},
-                                   info.getSplits(), /*raster=*/1, {});
+                                   info.getSplits(), /*raster=*/1);
   }
 };
 } // namespace

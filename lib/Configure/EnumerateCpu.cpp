@@ -49,7 +49,7 @@ static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> thread) {
   return LoweringConfigAttr::get(info.getRoot()->getContext(), info.strategy,
                                  block, {}, thread, 1, {}, {},
-                                 info.getSplits(), /*raster=*/1, {});
+                                 info.getSplits(), /*raster=*/1);
 }
 
 /// The smallest multiple of `unit` that covers `extent` in as few pieces as pieces of
@@ -95,7 +95,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
         block[k] = evenPiece(sum, std::max(chunk, kStep), kStep);
         auto config = LoweringConfigAttr::get(
             info.getRoot()->getContext(), info.strategy, block, {}, thread, 1,
-            promote, {}, info.getSplits(), /*raster=*/1, {});
+            promote, {}, info.getSplits(), /*raster=*/1);
         if (!llvm::is_contained(configs, config))
           configs.push_back(config);
       }

@@ -233,7 +233,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
             for (int64_t stages : stagesOf(target, steps, waits))
               configs.push_back(LoweringConfigAttr::get(
                   context, Strategy::MatrixUnit, block, warps, {}, stages,
-                  promote, name, info.getSplits(), raster, {}));
+                  promote, name, info.getSplits(), raster));
           }
   }
   return configs;

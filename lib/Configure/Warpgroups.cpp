@@ -238,7 +238,8 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
         configs.push_back(LoweringConfigAttr::get(
             context, Strategy::WarpSpecialized, block, warps, {}, stages,
             promote, name, info.getSplits(),
-            rasterOf(info, m, n, rows, instruction->n), registersOf(groups)));
+            rasterOf(info, m, n, rows, instruction->n), registersOf(groups),
+            /*persistent=*/false, {}, /*tma_store=*/false));
     }
   }
   return configs;

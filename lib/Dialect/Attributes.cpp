@@ -52,11 +52,20 @@ static ParseResult parseArray(AsmParser &parser,
 // `<` `strategy` `=` keyword (`,` key `=` value)* `>`
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
-  SmallVector<int64_t> block, warps, thread, promote, registers;
+  SmallVector<int64_t> block, warps, thread, promote, registers, cluster;
+  bool persistent = false, tmaStore = false;
   int64_t stages = 1, splits = 1, raster = 1;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
   SmallVector<std::string> seen;
+  auto parseFlag = [&](bool &value) -> ParseResult {
+    StringRef word;
+    if (parser.parseOptionalKeyword(&word, {"true", "false"}))
+      return parser.emitError(parser.getCurrentLocation())
+             << "expected true or false";
+    value = word == "true";
+    return success();
+  };
 
   auto parseEntry = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
@@ -97,10 +106,16 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(raster);
     if (key == "registers")
       return parseArray(parser, registers);
+    if (key == "persistent")
+      return parseFlag(persistent);
+    if (key == "cluster")
+      return parseArray(parser, cluster);
+    if (key == "tma_store")
+      return parseFlag(tmaStore);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
-              "splits, raster, registers";
+              "splits, raster, registers, persistent, cluster, tma_store";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -111,7 +126,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   }
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
-      promote, mma, splits, raster, registers);
+      promote, mma, splits, raster, registers, persistent, cluster, tmaStore);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -136,6 +151,11 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
   if (getRaster() != 1)
     printer << ", raster = " << getRaster();
   array("registers", getRegisters());
+  if (getPersistent())
+    printer << ", persistent = true";
+  array("cluster", getCluster());
+  if (getTmaStore())
+    printer << ", tma_store = true";
   printer << ">";
 }
 
@@ -143,7 +163,8 @@ LogicalResult LoweringConfigAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, Strategy,
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
     int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
-    int64_t raster, ArrayRef<int64_t> registers) {
+    int64_t raster, ArrayRef<int64_t> registers, bool,
+    ArrayRef<int64_t> cluster, bool) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -155,8 +176,12 @@ LogicalResult LoweringConfigAttr::verify(
     return success();
   };
   if (failed(check("block", block, 0)) || failed(check("warps", warps, 1)) ||
-      failed(check("thread", thread, 1)) || failed(check("promote", promote, 0)))
+      failed(check("thread", thread, 1)) || failed(check("promote", promote, 0)) ||
+      failed(check("cluster", cluster, 1)))
     return failure();
+  if (!cluster.empty() && !block.empty() && cluster.size() != block.size())
+    return emitError() << "'cluster' has " << cluster.size()
+                       << " entries but 'block' has " << block.size();
   if (!warps.empty() && !block.empty() && warps.size() != block.size())
     return emitError() << "'warps' has " << warps.size()
                        << " entries but 'block' has " << block.size();
@@ -180,6 +205,20 @@ LogicalResult LoweringConfigAttr::verify(
       return emitError() << "'registers' has " << count
                          << "; accepted are multiples of 8 from 24 to 240";
   return success();
+}
+
+LoweringConfigAttr LoweringConfigAttr::withLoops(
+    function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> change) const {
+  return get(getContext(), getStrategy(), change(getBlock()),
+             change(getWarps()), change(getThread()), getStages(), getPromote(),
+             getMma(), getSplits(), getRaster(), getRegisters(),
+             getPersistent(), change(getCluster()), getTmaStore());
+}
+
+LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const {
+  return get(getContext(), getStrategy(), block, getWarps(), getThread(),
+             getStages(), getPromote(), getMma(), getSplits(), getRaster(),
+             getRegisters(), getPersistent(), getCluster(), getTmaStore());
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,7 +261,8 @@ SharedAttr SharedAttr::getSwizzled(MLIRContext *context,
 
 LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t threads, int64_t subgroup,
-                                 AffineMapAttr tilesAttr, ArrayRef<int64_t> dims) {
+                                 AffineMapAttr tilesAttr, ArrayRef<int64_t> dims,
+                                 bool, ArrayRef<int64_t> cluster) {
   AffineMap tiles = tilesAttr.getValue();
   if (threads < 1 || subgroup < 1 || threads % subgroup)
     return emitError() << "threads (" << threads
@@ -231,5 +271,15 @@ LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (tiles.getNumDims() != 0 || tiles.getNumSymbols() * 2 != dims.size())
     return emitError() << "'tiles' needs one symbol per (operand, dim) pair of "
                           "'dims' and no dims";
+  // A cluster has at most 8 blocks on every device that has clusters.
+  constexpr int64_t kMostBlocks = 8;
+  if (!cluster.empty() && (cluster.size() != tiles.getNumResults() ||
+                           llvm::any_of(cluster, [](int64_t blocks) {
+                             return blocks < 1 || blocks > kMostBlocks;
+                           }) ||
+                           llvm::product_of(cluster) > kMostBlocks))
+    return emitError() << "'cluster' has the blocks along each of "
+                       << tiles.getNumResults() << " tiled loops, 1 to "
+                       << kMostBlocks << " in all";
   return success();
 }

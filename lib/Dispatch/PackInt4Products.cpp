@@ -92,10 +92,7 @@ static LoweringConfigAttr packedConfig(LoweringConfigAttr config, unsigned k) {
       block[k] % instruction->perElement)
     return {};
   block[k] /= instruction->perElement;
-  return LoweringConfigAttr::get(
-      config.getContext(), config.getStrategy(), block, config.getWarps(),
-      config.getThread(), config.getStages(), config.getPromote(),
-      config.getMma(), config.getSplits(), config.getRaster(), config.getRegisters());
+  return config.withBlock(block);
 }
 
 /// Whether a fact of the target lists an instruction for packed numbers.

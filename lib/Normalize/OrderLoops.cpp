@@ -54,11 +54,8 @@ static SmallVector<int64_t> permute(ArrayRef<int64_t> values,
 
 static LoweringConfigAttr permute(LoweringConfigAttr config,
                                   ArrayRef<unsigned> order) {
-  return LoweringConfigAttr::get(
-      config.getContext(), config.getStrategy(), permute(config.getBlock(), order),
-      permute(config.getWarps(), order), permute(config.getThread(), order),
-      config.getStages(), config.getPromote(), config.getMma(), config.getSplits(),
-      config.getRaster(), config.getRegisters());
+  return config.withLoops(
+      [&](ArrayRef<int64_t> values) { return permute(values, order); });
 }
 
 bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {

@@ -113,7 +113,7 @@ Environment BlockBuilder::placeBlock() {
   if (!spread.empty()) {
     auto tile = TileIdOp::create(
         b, loc, SmallVector<Type>(spread.size(), b.getIndexType()), counts,
-        DenseI64ArrayAttr(), IntegerAttr());
+        /*number=*/Value(), DenseI64ArrayAttr(), IntegerAttr());
     auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
     if (config && config.getRaster() > 1 && spread.size() > 1)
       setRaster(tile, config.getRaster(), spread);

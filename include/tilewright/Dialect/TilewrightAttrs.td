@@ -76,6 +76,13 @@ def Tilewright_LoweringConfigAttr
         loop's `block` entry divides the unit of the parts.
       * `raster`: rows of tiles that blocks walk down side by side (1 = row after
         row), see `tilewright.tile_id`.
+      * `persistent`: of warp_specialized: as many blocks as the device has
+        multiprocessors, each of which computes tile after tile; the next tile's
+        copies are under way during a tile's epilogue.
+      * `cluster`: of warp_specialized, blocks of a cluster per loop (empty: one). What
+        several of them read is copied once and multicast to them.
+      * `tma_store`: of warp_specialized: results leave through shared memory, in
+        pieces that copy engines store.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,
@@ -92,8 +99,27 @@ def Tilewright_LoweringConfigAttr
     OptionalParameter<"::mlir::StringAttr">:$mma,
     DefaultValuedParameter<"int64_t", "1">:$splits,
     DefaultValuedParameter<"int64_t", "1">:$raster,
-    OptionalArrayRefParameter<"int64_t">:$registers);
+    OptionalArrayRefParameter<"int64_t">:$registers,
+    DefaultValuedParameter<"bool", "false">:$persistent,
+    OptionalArrayRefParameter<"int64_t">:$cluster,
+    DefaultValuedParameter<"bool", "false">:$tma_store);
+  let builders = [
+    // Without what only warp_specialized has.
+    AttrBuilder<(ins "::tilewright::Strategy":$strategy,
+        "::llvm::ArrayRef<int64_t>":$block, "::llvm::ArrayRef<int64_t>":$warps,
+        "::llvm::ArrayRef<int64_t>":$thread, "int64_t":$stages,
+        "::llvm::ArrayRef<int64_t>":$promote, "::mlir::StringAttr":$mma,
+        "int64_t":$splits, "int64_t":$raster), [{
+      return $_get($_ctxt, strategy, block, warps, thread, stages, promote, mma,
+                   splits, raster, ::llvm::ArrayRef<int64_t>(), false,
+                   ::llvm::ArrayRef<int64_t>(), false);
+    }]>];
   let extraClassDeclaration = [{
+    /// The same with other entries of the fields that have one per loop.
+    LoweringConfigAttr withLoops(
+        ::llvm::function_ref<::llvm::SmallVector<int64_t>(
+            ::llvm::ArrayRef<int64_t>)> change) const;
+    LoweringConfigAttr withBlock(::llvm::ArrayRef<int64_t> block) const;
     /// Whether a warpgroup copies what `warps`, whole warpgroups, multiply.
     bool isWarpSpecialized() const {
       return getStrategy() == Strategy::WarpSpecialized;
@@ -138,7 +164,10 @@ def Tilewright_LaunchAttr : Tilewright_Attr<"Launch", "launch"> {
     `tiles` maps the dims named by `dims` (pairs of operand number and dim
     number, as symbols in order) to the number of tiles along each tiled loop;
     the grid is their product. `threads` per block, in subgroups of `subgroup`.
-    `blocks` (optional) is the size of a persistent grid.
+    `persistent`: at most as many blocks as the device has multiprocessors, each of
+    which computes several tiles. `cluster` (optional): how many neighbouring tiles
+    along each tiled loop the blocks of a cluster compute; the numbers of tiles are
+    rounded up to it.
 
     ```mlir
     #tilewright.launch<threads = 128, subgroup = 32,
@@ -148,10 +177,14 @@ def Tilewright_LaunchAttr : Tilewright_Attr<"Launch", "launch"> {
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$subgroup,
                         "::mlir::AffineMapAttr":$tiles,
-                        OptionalArrayRefParameter<"int64_t">:$dims);
+                        OptionalArrayRefParameter<"int64_t">:$dims,
+                        DefaultValuedParameter<"bool", "false">:$persistent,
+                        OptionalArrayRefParameter<"int64_t">:$cluster);
   let assemblyFormat = [{
     `<` `threads` `=` $threads `,` `subgroup` `=` $subgroup `,`
-        `tiles` `=` $tiles (`,` `dims` `=` `[` $dims^ `]`)? `>`
+        `tiles` `=` $tiles (`,` `dims` `=` `[` $dims^ `]`)?
+        (`,` `persistent` `=` $persistent^)?
+        (`,` `cluster` `=` `[` $cluster^ `]`)? `>`
   }];
   let genVerifyDecl = 1;
 }

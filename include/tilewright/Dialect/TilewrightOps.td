@@ -76,13 +76,14 @@ def Tilewright_Im2colOp : Tilewright_Op<"im2col", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure]> {
+def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure, AttrSizedOperandSegments]> {
   let summary = "which tile this block computes";
   let description = [{
     Given the number of tiles along each tiled loop, yields the coordinates of
-    the tile that the executing block works on. Everything about block order
-    (raster, persistent loops, swizzling for the second-level cache) is in how
-    this op is lowered, and nowhere else. `order` lists the loops from the
+    the tile that the executing block works on, or of tile `number` where a block
+    computes several. Everything about the order of tiles (raster, swizzling for the
+    second-level cache, which tiles a cluster computes) is in how this op is lowered,
+    and nowhere else. `order` lists the loops from the
     fastest-varying to the slowest; by default the last loop is fastest.
 
     `raster = g` walks the two fastest loops in bands of g tiles along the second
@@ -97,10 +98,13 @@ def Tilewright_TileIdOp : Tilewright_Op<"tile_id", [Pure]> {
        12 13 14
   }];
   let arguments = (ins Variadic<Index>:$counts,
+                       Optional<Index>:$number,
                        OptionalAttr<DenseI64ArrayAttr>:$order,
                        OptionalAttr<I64Attr>:$raster);
   let results = (outs Variadic<Index>:$ids);
-  let assemblyFormat = "`(` $counts `)` attr-dict `:` type($ids)";
+  let assemblyFormat = [{
+    `(` $counts `)` (`number` $number^)? attr-dict `:` type($ids)
+  }];
   let hasVerifier = 1;
 }
 

@@ -70,29 +70,21 @@ double allowedError(const HostTensor &reference, int64_t i,
   return std::isfinite(value) ? tolerance.atol + tolerance.rtol * value : 0;
 }
 
-Tolerance chooseTolerance(const HostTensor &reference,
-                          std::optional<double> atol,
-                          std::optional<double> rtol, int64_t reduction,
-                          int64_t largestDim) {
+Tolerance plainTolerance(std::optional<double> atol,
+                         std::optional<double> rtol) {
   if (atol || rtol)
     return {atol.value_or(0), rtol.value_or(0), "given"};
-  if (!reference.isFloat())
-    return {0, 0, "exact"};
-  double largest = 0;
-  for (int64_t i = 0, n = reference.elements(); i < n; ++i) {
-    double value = std::fabs(reference.number(i));
-    if (std::isfinite(value))
-      largest = std::max(largest, value);
-  }
-  bool stated = reduction >= 0;
-  double terms = static_cast<double>(stated ? reduction : largestDim);
-  // Sums are kept in f32 at least, in f64 for f64.
-  tw_dtype accumulator = reference.dtype == TW_F64 ? TW_F64 : TW_F32;
-  double roundoff =
-      terms * unitRoundoff(accumulator) + 8 * unitRoundoff(reference.dtype);
-  return {roundoff * largest, 0,
-          (stated ? "reduction " : "largest dim ") +
-              std::to_string(stated ? reduction : largestDim)};
+  return {0, 0, "exact"};
+}
+
+Tolerance boundedTolerance(std::shared_ptr<const HostTensor> bounds,
+                           double scale) {
+  Tolerance result;
+  result.source = scale == 1 ? "error bounds of the oracle"
+                             : shortNumber(scale) + " times the error bounds of the oracle";
+  result.bounds = std::move(bounds);
+  result.scale = scale;
+  return result;
 }
 
 Comparison compare(const HostTensor &got, const HostTensor &reference,

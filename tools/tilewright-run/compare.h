@@ -6,15 +6,10 @@
 // An element is good if it is off by no more than what is allowed, or both are
 // the same infinity or both NaN. Allowed is, of each element by itself,
 //
-//   its error bound, as the oracle computes it beside its value (ErrorBounds),
+//   its error bound, as the oracle computes it beside its value, and twice
+//   that where the reference is no oracle's: both may be off by as much,
 //   or atol + rtol |ref| where --atol or --rtol are given,
-//   or, where there is no oracle, nothing for integers, and for floats
-//
-//     (N unitRoundoff(accumulator) + 8 unitRoundoff(type)) max|ref|
-//
-// where N is the number of terms summed into an element (the artifact states
-// it; else the largest dim of any input stands in). The last is a bound of the
-// largest element only: it says little about small ones.
+//   or nothing.
 #ifndef TILEWRIGHT_RUN_COMPARE_H
 #define TILEWRIGHT_RUN_COMPARE_H
 
@@ -29,18 +24,19 @@ namespace tilewright::run {
 struct Tolerance {
   double atol = 0;
   double rtol = 0;
-  std::string source; // "given", "exact", "reduction 512", "error bounds"
+  std::string source; // "given", "exact", "error bounds of the oracle"
   /// Of each element, f64, in place of atol and rtol.
   std::shared_ptr<const HostTensor> bounds;
   double scale = 1; // of the bounds
 };
 
-/// What to allow for a result without the oracle's bounds. `reduction` < 0: the
-/// artifact does not say.
-Tolerance chooseTolerance(const HostTensor &reference,
-                          std::optional<double> atol,
-                          std::optional<double> rtol, int64_t reduction,
-                          int64_t largestDim);
+/// What is allowed without the oracle's bounds.
+Tolerance plainTolerance(std::optional<double> atol,
+                         std::optional<double> rtol);
+
+/// What is allowed by them; `scale` times each.
+Tolerance boundedTolerance(std::shared_ptr<const HostTensor> bounds,
+                           double scale);
 
 struct Comparison {
   bool ok = false;

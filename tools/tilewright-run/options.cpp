@@ -54,7 +54,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "compare with the reference program (oracle) or with another "
                  "device");
   app.add_option("--oracle", options.oracle,
-                 "artifact with the reference program for --check=oracle, where "
+                 "artifact with the reference program for --check and --expect, where "
                  "it is not the program itself (another version of it, say)");
   app.add_option("--expect", options.expect,
                  "one per output, to compare with: @file.npy")

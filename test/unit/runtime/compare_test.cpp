@@ -66,21 +66,23 @@ TEST(Compare, TellsTheFirstBadAndTheWorst) {
                   "    [1, 3] got 8, expected 8\n");
 }
 
-TEST(Compare, ToleranceFollowsTheReduction) {
-  HostTensor f32 = tensor("2xf32=1 -4"), f16 = tensor("1xf16=2"),
-             i32 = tensor("1xi32=5");
-  Tolerance t = chooseTolerance(f32, {}, {}, 512, 9);
-  EXPECT_DOUBLE_EQ(t.atol, (512 + 8) * 0x1p-24 * 4);
-  EXPECT_EQ(t.source, "reduction 512");
-  t = chooseTolerance(f16, {}, {}, -1, 100);
-  EXPECT_DOUBLE_EQ(t.atol, (100 * 0x1p-24 + 8 * 0x1p-11) * 2);
-  EXPECT_EQ(t.source, "largest dim 100");
-  t = chooseTolerance(i32, {}, {}, 512, 9);
+TEST(Compare, ToleranceIsGivenOrExact) {
+  Tolerance t = plainTolerance({}, {});
   EXPECT_EQ(t.atol, 0);
   EXPECT_EQ(t.source, "exact");
-  t = chooseTolerance(i32, {}, 0.5, 512, 9);
+  t = plainTolerance({}, 0.5);
   EXPECT_EQ(t.rtol, 0.5);
   EXPECT_EQ(t.source, "given");
+}
+
+TEST(Compare, BoundsOfEachElementAreScaled) {
+  HostTensor got = tensor("2xf32=1 100"), reference = tensor("2xf32=1.5 101");
+  auto bounds = std::make_shared<const HostTensor>(tensor("2xf64=0.25 0.25"));
+  EXPECT_EQ(compare(got, reference, boundedTolerance(bounds, 1)).mismatches, 2);
+  Comparison twice = compare(got, reference, boundedTolerance(bounds, 2));
+  EXPECT_EQ(twice.mismatches, 1);
+  EXPECT_EQ(twice.firstBad, 1);
+  EXPECT_EQ(twice.tolerance.source, "2 times the error bounds of the oracle");
 }
 
 } // namespace

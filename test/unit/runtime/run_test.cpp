@@ -86,6 +86,15 @@ TEST_F(RunTest, ChecksAgainstOracleAndDevice) {
                        "--input=7x3xf32=random ";
   EXPECT_PRED2(contains, run("$D/p.tw --check=oracle " + matmul), "ok: 20x3");
   EXPECT_PRED2(contains, run("$D/p.tw --check=cpu " + matmul), "ok: 20x3");
+  // Files and devices are held to the oracle's bounds of each element, and where there are none it says so.
+  run("$D/p.tw --output=@$D/right.npy " + matmul);
+  HostTensor off = parseNpy("right", readFile(folder + "/right.npy", kArray), TW_F32);
+  off.setBits(0, off.bits(0) ^ 0x1000);
+  writeFile(folder + "/off.npy", formatNpy(off));
+  EXPECT_PRED2(contains, run("$D/plain.tw --expect=@$D/right.npy " + matmul), "all elements equal");
+  EXPECT_PRED2(contains, run("$D/plain.tw --expect=@$D/off.npy " + matmul, 1),
+               "the results differ, and the error bounds of a reference program would say whether they may");
+  EXPECT_PRED2(contains, run("$D/plain.tw --expect=@$D/off.npy --atol=0.01 " + matmul), "ok: 20x3");
   EXPECT_PRED2(contains, run("$D/plain.tw --check=oracle " + matmul, 1),
                "compile with the additional target cpu-reference");
 }
@@ -266,7 +275,7 @@ TEST_F(RunTest, BenchAndJson) {
               longer["median_s"].get<double>() >= 0.002);
   EXPECT_PRED2(contains, run("$D/p.tw --bench-flush-cache", 1), "go with --bench");
   EXPECT_EQ(json["config"]["launches"][0], "matmul variant matmul grid 3x64x1");
-  EXPECT_EQ(json["outputs"][0]["tolerance"], "reduction 64");
+  EXPECT_EQ(json["outputs"][0]["tolerance"], "exact");
   for (int i = 0; i < 2; ++i)
     run("$D/p.tw --device=cpu --function=fail --json=$D/log", 1);
   std::string log = readFile(folder + "/log", kProgramText);

@@ -28,9 +28,13 @@ SUMMED = (F32, F16, BF16, F64, E4M3, E5M2)
 PLAIN = (F32, F16, BF16, F64)
 ROW, STEP = 5, 8  # the first of two rows that get their neighbours' values; terms left out
 
+EPILOGUE = ("relu-for-gelu", "bias-element", "scale", "wrong-rows", "dropped-step")
 # (family, type, fault) that no sound bound finds: bf16 has a unit roundoff of 0.39 %, so that a few operations in it may
-# be off by more than 0.8 %. docs/understanding.md says so.
-NOT_FOUND = {("elementwise", "bf16", "scale")}
+# be off by more than 0.8 %; sums in f16 and bf16 themselves may be off by (K + 8) u Σ|term|, which at K = 512 is more than
+# any of these faults. docs/understanding.md says so.
+NOT_FOUND = {("elementwise", "bf16", "scale"),
+             *(("narrow_matmul", t, fault) for t in ("f16", "bf16") for fault in EPILOGUE),
+             *(("short_narrow_matmul", t, "scale") for t in ("f16", "bf16"))}
 
 
 class Program:
@@ -170,7 +174,22 @@ class Program:
 
 def matmul(element, fault):
     """gelu(A · B · s + bias), K = 512."""
-    p = Program("matmul", element, fault, {"m": 32, "n": 32, "k": 512})
+    return product("matmul", element, fault, 512)
+
+
+def narrow_matmul(element, fault):
+    """The same, summed and computed in the type of its elements."""
+    return product("narrow_matmul", element, fault, 512, wide=element)
+
+
+def short_narrow_matmul(element, fault):
+    """The same with K = 16."""
+    return product("short_narrow_matmul", element, fault, 16, wide=element)
+
+
+def product(family, element, fault, k, wide=None):
+    p = Program(family, element, fault, {"m": 32, "n": 32, "k": k})
+    p.wide = wide or p.wide
     a, b, bias = p.f.arg(element, "mk"), p.f.arg(element, "kn"), p.f.arg(p.out, "n")
     return p.finish(p.epilogue(p.sum_of("mnk", "k", [a, b], "mn"), bias, 0.0625, p.wide))
 
@@ -260,10 +279,12 @@ def attention(element, fault):
 
 
 FAMILIES = {
-    matmul: (SUMMED, ("relu-for-gelu", "bias-element", "scale", "wrong-rows", "dropped-step")),
-    convolution: (SUMMED, ("relu-for-gelu", "bias-element", "scale", "wrong-rows", "dropped-step")),
+    narrow_matmul: ((F16, BF16), EPILOGUE),
+    short_narrow_matmul: ((F16, BF16), EPILOGUE),
+    matmul: (SUMMED, EPILOGUE),
+    convolution: (SUMMED, EPILOGUE),
     reduction: (SUMMED, ("scale", "wrong-rows", "dropped-step")),
-    norm: (SUMMED, ("relu-for-gelu", "bias-element", "scale", "wrong-rows", "dropped-step")),
+    norm: (SUMMED, EPILOGUE),
     softmax: (PLAIN, ("scale", "wrong-rows", "swapped-mask")),
     elementwise: (PLAIN, ("relu-for-gelu", "bias-element", "scale", "wrong-rows")),
     attention: (SUMMED, ("scale", "wrong-rows", "dropped-step", "swapped-mask")),

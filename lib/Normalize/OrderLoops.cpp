@@ -42,22 +42,6 @@ static SmallVector<unsigned> canonicalOrder(linalg::GenericOp op) {
   return order.takeVector();
 }
 
-static SmallVector<int64_t> permute(ArrayRef<int64_t> values,
-                                    ArrayRef<unsigned> order) {
-  SmallVector<int64_t> result;
-  if (values.size() != order.size())
-    return SmallVector<int64_t>(values);
-  for (unsigned loop : order)
-    result.push_back(values[loop]);
-  return result;
-}
-
-static LoweringConfigAttr permute(LoweringConfigAttr config,
-                                  ArrayRef<unsigned> order) {
-  return config.withLoops(
-      [&](ArrayRef<int64_t> values) { return permute(values, order); });
-}
-
 bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<unsigned> order = canonicalOrder(op);
   if (llvm::is_sorted(order))
@@ -67,15 +51,7 @@ bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
       linalg::interchangeGenericOp(rewriter, op, order);
   if (failed(ordered))
     return false;
-  if (auto one = dyn_cast_or_null<LoweringConfigAttr>(config))
-    config = permute(one, order);
-  if (auto byTarget = dyn_cast_or_null<DictionaryAttr>(config)) {
-    SmallVector<NamedAttribute> entries;
-    for (NamedAttribute entry : byTarget)
-      entries.push_back({entry.getName(),
-                         permute(cast<LoweringConfigAttr>(entry.getValue()), order)});
-    config = DictionaryAttr::get(op.getContext(), entries);
-  }
+  // It speaks of the loops as they are listed: in this order.
   if (config)
     (*ordered)->setAttr(kConfigAttr, config);
   return true;

@@ -24,6 +24,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   // Equal operands are one, before what they cancel to is looked at.
   func.addPass(createCSEPass());
+  func.addPass(createCarryConfigsPass());
   func.addPass(createDecomposeTensorOpsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
@@ -38,6 +39,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createCollapseLoopsPass());
   func.addPass(createCanonicalizePass("normalize"));
   func.addPass(createCSEPass());
+  func.addPass(createCarryConfigsPass(CarryConfigsPassOptions{/*putDown=*/true}));
   func.addPass(createCheckNormalizedPass());
 }
 

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func @ParallelLoopsFollowTheResult
 // CHECK: linalg.generic {indexing_maps = [#[[$KN]], #[[$NM]], #[[$MK]]], iterator_types = ["parallel", "parallel", "reduction"]}
-// CHECK-SAME: block = [32, 64, 16]
+// CHECK-SAME: block = [16, 64, 32]
 func.func @ParallelLoopsFollowTheResult(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>],
                        iterator_types = ["reduction", "parallel", "parallel"]}

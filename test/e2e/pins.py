@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pinned lowering configs: given back as they are listed, and changed at random.
 
-    test/e2e/pins.py --build build            # a sample of what --list-configs prints for each program is accepted
+    test/e2e/pins.py --build build            # a sample of what --list-configs prints for each program is accepted,
+                                              # by kernel (--config) and on the op in the input file
     test/e2e/pins.py --build build --fuzz 20  # random fields: honoured and right, or refused with the reason
 
-Each program is a family of kernels. Configs go through `tilewright-compile --config`. What is accepted must be what the
+Each program is a family of kernels. Configs that are changed go through `tilewright-compile --config`. What is accepted must be what the
 kernel then has. With --fuzz it also runs, on small integers, and must equal the oracle in every element; --first=N begins with
 the N-th change, and --devices= chooses where.
 """
@@ -70,6 +71,12 @@ ELEMENTWISE = ("""func.func @f(%a: tensor<40x72xf32>, %b: tensor<40x72xf32>) -> 
 }
 """, ["40x72xf32", "40x72xf32"])
 
+ADD = ("""func.func @f(%a: tensor<40x72xf32>, %b: tensor<40x72xf32>, %c: tensor<40x72xf32>) -> tensor<40x72xf32> {
+  %r = linalg.add ins(%a, %b : tensor<40x72xf32>, tensor<40x72xf32>) outs(%c : tensor<40x72xf32>) -> tensor<40x72xf32>
+  return %r : tensor<40x72xf32>
+}
+""", ["40x72xf32", "40x72xf32", "40x72xf32"])
+
 PROGRAMS = {
     "matmul": contraction("matmul", "72x40xf32", "40x96xf32", "72x96xf32", "0.0"),
     "matmul_f16": contraction("matmul", "72x64xf16", "64x96xf16", "72x96xf32", "0.0"),
@@ -83,7 +90,11 @@ PROGRAMS = {
     "convolution": CONVOLUTION,
     "transpose": TRANSPOSE,
     "elementwise": ELEMENTWISE,
+    "add": ADD,
 }
+# The op that a config is put on, and where its attributes stand.
+PINNED_OP = re.compile(r"linalg\.(?!fill|generic|transpose|yield)\w+()|permutation = \[1, 0\]()|(?<=f32>\) )()\{\n    \^bb0")
+
 TARGETS = {"cuda:sm_80": "ptxsim", "vulkan:1.3+subgroup=8": "vulkan", "cpu:x86-64-v3": "cpu"}
 # Of each field, legal values and others.
 FIELDS = {
@@ -107,6 +118,19 @@ class Tools:
     def source(self, name):
         path = self.folder / f"{name}.mlir"
         path.write_text(PROGRAMS[name][0])
+        return path
+
+    def pinned(self, name, configs):
+        """The program with `configs` ({target: config}) on its op; None where it has no structured op."""
+        text = PROGRAMS[name][0]
+        found = PINNED_OP.search(text)
+        if not found:
+            return None
+        entries = ", ".join(f'"{target}" = {config}' for target, config in configs.items())
+        attribute = f"{{tilewright.lowering_config = {{{entries}}}}}"
+        at = next(i for i in map(found.end, (1, 2, 3)) if i >= 0)
+        path = self.folder / f"{name}-pinned.mlir"
+        path.write_text(f"{text[:at]} {'attrs = ' if found[3] is not None else ''}{attribute} {text[at:]}")
         return path
 
     def listed(self, name, target):
@@ -151,6 +175,22 @@ def paste(tools, options):
                 if code or missing:
                     failures += 1
                     print(f"FAILED {name} for {target}: {pins}: {errors.strip() or 'not what the kernels have'}")
+            failures += paste_on_op(tools, options, name, target, kernels)
+    return failures
+
+
+def paste_on_op(tools, options, name, target, kernels):
+    """The configs of the first kernel, which is the op's, in the input file."""
+    failures = 0
+    (program, _), configs = next(iter(kernels.items()))
+    for config in sample(configs, options.samples):
+        source = tools.pinned(name, {program: config})
+        if not source:
+            return 0
+        code, text, errors = tools.run("tilewright-compile", source, f"--target={target}", "--stop-after=configure", "-o", "-")
+        if code or config not in text:
+            failures += 1
+            print(f"FAILED {name} for {target}: on the op: {config}: {errors.strip() or 'not what the kernel has'}")
     return failures
 
 

@@ -71,6 +71,11 @@ void readWindows(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 /// Brings the loops of `op` into canonical order; true if it changed.
 bool orderLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Moves pinned configs that have another number of entries than their op has
+/// loops to the op's location, and back to the op that has the location then.
+void pickUpConfigs(mlir::func::FuncOp func);
+void putDownConfigs(mlir::func::FuncOp func);
+
 /// Makes one loop of neighbouring ones of a contraction, or of what reads a
 /// collapsed one, where all tensors allow it; true if it changed.
 bool collapseLoops(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

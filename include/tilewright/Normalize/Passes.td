@@ -101,13 +101,26 @@ def ReadWindowsPass
     "::mlir::tensor::TensorDialect", "::tilewright::TilewrightDialect"];
 }
 
+def CarryConfigsPass : Pass<"tilewright-carry-configs", "::mlir::func::FuncOp"> {
+  let summary = "Pinned configs that speak of the kernel's loops wait for them";
+  let description = [{
+    A config with another number of entries than its op has loops is for what
+    normalization makes of the op. It is moved to the op's location, which rewrites
+    keep, and with `put-down` from there to the structured op that has it.
+  }];
+  let options = [Option<"putDown", "put-down", "bool", "false",
+                        "move configs from locations to their ops">];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
 def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
   let summary = "Put the loops of every linalg.generic into canonical order";
   let description = [{
     Parallel loops come first, in the order of the dims of the first result,
     so that its map is the identity on them; reduction loops follow in the
-    order of the dims of the first operand that has them. Arrays of a pinned
-    `tilewright.lowering_config` are permuted alike.
+    order of the dims of the first operand that has them. A pinned
+    `tilewright.lowering_config` stays as it is: it speaks of the loops as they are
+    listed, in this order.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }

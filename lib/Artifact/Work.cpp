@@ -191,6 +191,13 @@ Expr Estimator::scalar(Value value, int depth) {
   return std::nullopt;
 }
 
+/// Kernels count their tensors, which scalars may stand between.
+static int64_t tensorNumber(BlockArgument argument) {
+  return llvm::count_if(
+      argument.getOwner()->getArguments().take_front(argument.getArgNumber()),
+      [](BlockArgument other) { return isa<ShapedType>(other.getType()); });
+}
+
 Expr Estimator::dim(Value value, int64_t d, int depth) {
   auto type = dyn_cast<ShapedType>(value.getType());
   if (!type || !type.hasRank() || d < 0 || d >= type.getRank() ||
@@ -207,7 +214,10 @@ Expr Estimator::dim(Value value, int64_t d, int depth) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (parent == func)
-      return json::Array{"dim", int64_t(argument.getArgNumber()), d};
+      return json::Array{"dim",
+                         isKernel(func) ? tensorNumber(argument)
+                                        : int64_t(argument.getArgNumber()),
+                         d};
     auto loop = dyn_cast<scf::ForOp>(parent);
     return loop && argument.getArgNumber()
                ? dim(loop.getInitArgs()[argument.getArgNumber() - 1], d, depth + 1)
@@ -474,8 +484,8 @@ FunctionWork Estimator::runKernel() {
   for (BlockArgument argument : func.getArguments()) {
     if (!isa<ShapedType>(argument.getType()))
       continue;
-    unsigned number = argument.getArgNumber();
-    auto how = access && number < access.size()
+    int64_t number = tensorNumber(argument);
+    auto how = access && number < int64_t(access.size())
                    ? dyn_cast<StringAttr>(access[number])
                    : StringAttr();
     sum.add(elements(argument));

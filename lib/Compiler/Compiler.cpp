@@ -478,6 +478,11 @@ LogicalResult Compilation::run(StringRef source, StringRef name) {
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   llvm::raw_string_ostream diagnostics(result.diagnostics);
   SourceMgrDiagnosticHandler handler(sources, context, diagnostics);
+  // In front of it: what is returned as failure goes on to the one before.
+  ScopedDiagnosticHandler writtenNames(context, [](Diagnostic &diagnostic) {
+    useWrittenNames(diagnostic);
+    return failure();
+  });
 
   // What only a crash leaves behind is the input; passes and kernels have
   // reproducers of their own, which are smaller.
@@ -538,7 +543,8 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
   module = parseSource(sources, *context, options.startAt.has_value());
   if (!module)
     return failure();
-  names = readArgumentNames(sources, *module);
+  keepNames(sources, *module);
+  names = getArgumentNames(*module);
   std::string wrong;
   if (!options.configs.empty() &&
       failed(applyConfigFile(*module, options.configs, registry, wrong))) {

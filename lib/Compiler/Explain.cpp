@@ -177,13 +177,20 @@ private:
 static ExplainedKernel explainKernel(func::FuncOp kernel) {
   ExplainedKernel result;
   result.name = kernel.getName().str();
+  // Access is of tensors, which scalars may stand between.
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
-  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+  unsigned tensor = 0;
+  for (Type type : kernel.getArgumentTypes()) {
     std::string text = toText(type);
-    if (access && index < access.size())
-      if (auto how = dyn_cast<StringAttr>(access[index]))
+    if (!isa<ShapedType>(type)) {
+      result.scalars.push_back(std::move(text));
+      continue;
+    }
+    if (access && tensor < access.size())
+      if (auto how = dyn_cast<StringAttr>(access[tensor]))
         text = how.getValue().str() + " " + text;
     result.operands.push_back(std::move(text));
+    ++tensor;
   }
   Origins origins(kernel);
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {

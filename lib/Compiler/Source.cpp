@@ -6,6 +6,7 @@
 #include "Source.h"
 
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
@@ -170,37 +171,111 @@ OwningOpRef<ModuleOp> tilewright::parseSource(llvm::SourceMgr &sources,
   return module;
 }
 
-/// MLIR forgets names, but an argument's location is where its name stands.
-static std::string readName(const llvm::SourceMgr &sources, Location loc) {
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// The text at `loc`; null where it is not in the source.
+static const char *findText(const llvm::SourceMgr &sources, Location loc) {
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(1);
-  auto place = dyn_cast<FileLineColLoc>(loc);
+  auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place ||
       place.getFilename().getValue() != buffer->getBufferIdentifier())
-    return "";
-  llvm::SMLoc at = const_cast<llvm::SourceMgr &>(sources).FindLocForLineAndColumn(
-      1, place.getLine(), place.getColumn());
-  if (!at.isValid())
-    return "";
-  StringRef rest(at.getPointer(),
-                 size_t(buffer->getBufferEnd() - at.getPointer()));
-  if (!rest.consume_front("%") || rest.empty() || llvm::isDigit(rest.front()))
-    return "";
-  return rest
-      .take_while([](char c) {
-        return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-';
-      })
-      .str();
+    return nullptr;
+  return const_cast<llvm::SourceMgr &>(sources)
+      .FindLocForLineAndColumn(1, place.getLine(), place.getColumn())
+      .getPointer();
 }
 
-ArgumentNames tilewright::readArgumentNames(const llvm::SourceMgr &sources,
-                                            ModuleOp module) {
+static bool isInName(char c) {
+  return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-';
+}
+
+/// MLIR forgets names, but an argument's location is where its name stands: "%x".
+static std::string readName(const llvm::SourceMgr &sources, Location loc) {
+  const char *at = findText(sources, loc);
+  if (!at)
+    return "";
+  StringRef rest(at, size_t(sources.getMemoryBuffer(1)->getBufferEnd() - at));
+  if (!rest.consume_front("%"))
+    return "";
+  StringRef name = rest.take_while(isInName);
+  return name.empty() ? "" : "%" + name.str();
+}
+
+/// The name of the results of an op that stands on one line with it: "%r".
+static std::string readResultName(const llvm::SourceMgr &sources, Location loc) {
+  const char *at = findText(sources, loc);
+  const char *begin = sources.getMemoryBuffer(1)->getBufferStart();
+  if (!at)
+    return "";
+  StringRef before(begin, at - begin);
+  before = before.substr(before.rfind('\n') + 1).trim();
+  if (!before.consume_back("="))
+    return "";
+  // %r:2 are two results.
+  StringRef name = before.rtrim().take_until([](char c) { return c == ':'; });
+  bool isOne =
+      name.consume_front("%") && !name.empty() && llvm::all_of(name, isInName);
+  return isOne ? "%" + name.str() : "";
+}
+
+void tilewright::keepNames(const llvm::SourceMgr &sources, ModuleOp module) {
+  module.walk([&](Operation *op) {
+    if (op == module.getOperation() || !findText(sources, op->getLoc()))
+      return;
+    std::string result =
+        op->getNumResults() ? readResultName(sources, op->getLoc()) : "";
+    op->setLoc(nameLocation(op->getLoc(), op->getName().getStringRef(), result));
+    if (isa<linalg::LinalgOp>(op))
+      return;
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        argument.setLoc(nameLocation(argument.getLoc(), "",
+                                     readName(sources, argument.getLoc())));
+  });
+}
+
+/// `text` with `written` where it speaks of the op; advice to write something as
+/// linalg.generic stays.
+static std::string replaceOpName(StringRef text, StringRef written) {
+  constexpr StringLiteral generic = "linalg.generic";
+  std::string result;
+  for (size_t at; (at = text.find(generic)) != StringRef::npos;) {
+    StringRef before = text.take_front(at);
+    bool isAdvice = before.ends_with("as ") || before.ends_with("no ") ||
+                    before.ends_with("with ");
+    result += before;
+    result += isAdvice ? StringRef(generic) : written;
+    text = text.drop_front(at + generic.size());
+  }
+  return result + text.str();
+}
+
+void tilewright::useWrittenNames(Diagnostic &diagnostic) {
+  StringRef written = getWrittenOp(diagnostic.getLocation());
+  std::string text = diagnostic.str();
+  if (written.empty() || !StringRef(text).contains("linalg.generic"))
+    return;
+  Diagnostic renamed(diagnostic.getLocation(), diagnostic.getSeverity());
+  renamed << replaceOpName(text, written);
+  for (Diagnostic &note : diagnostic.getNotes())
+    renamed.attachNote(note.getLocation()) << note.str();
+  diagnostic = std::move(renamed);
+}
+
+ArgumentNames tilewright::getArgumentNames(ModuleOp module) {
   ArgumentNames names;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     std::vector<std::string> &list = names[func.getName()];
-    for (BlockArgument argument : func.getArguments())
-      list.push_back(readName(sources, argument.getLoc()));
+    for (BlockArgument argument : func.getArguments()) {
+      StringRef name = getWrittenName(argument);
+      name.consume_front("%");
+      bool isNumber = !name.empty() && llvm::isDigit(name.front());
+      list.push_back(isNumber ? "" : name.str());
+    }
   }
   return names;
 }

@@ -7,6 +7,7 @@
 #define TILEWRIGHT_LIB_COMPILER_SOURCE_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
@@ -27,11 +28,18 @@ mlir::OwningOpRef<mlir::ModuleOp> parseSource(llvm::SourceMgr &sources,
                                               mlir::MLIRContext &context,
                                               bool betweenStages = false);
 
-/// The names that the text gives to arguments, by function: "x" for %x, empty for
-/// %0 and where there is no text.
+/// The names that the text gives to arguments, after keepNames, by function: "x"
+/// for %x, empty for %0 and where there is no text.
 using ArgumentNames = llvm::StringMap<std::vector<std::string>>;
-ArgumentNames readArgumentNames(const llvm::SourceMgr &sources,
-                                mlir::ModuleOp module);
+ArgumentNames getArgumentNames(mlir::ModuleOp module);
+
+/// Puts the names of ops and values in the text into the locations of `module`, for
+/// errors (UserNames.h).
+void keepNames(const llvm::SourceMgr &sources, mlir::ModuleOp module);
+
+/// Says in `diagnostic` the name that its op has in the text, where that has
+/// become a linalg.generic.
+void useWrittenNames(mlir::Diagnostic &diagnostic);
 
 } // namespace tilewright
 

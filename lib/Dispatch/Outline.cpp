@@ -20,6 +20,7 @@
 
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -319,6 +320,10 @@ func::FuncOp tilewright::outlineGroup(RewriterBase &rewriter,
       });
     OpBuilder body(context);
     body.setInsertionPointToStart(kernel.addEntryBlock());
+    // Errors call arguments what the user calls what is passed.
+    for (auto [argument, input] : llvm::zip(kernel.getArguments(), inputs))
+      if (StringRef written = getWrittenName(input); !written.empty())
+        argument.setLoc(nameLocation(argument.getLoc(), "", written));
     BodyBuilder(body, group, signature, kernel).build();
   }
   for (linalg::LinalgOp op : llvm::reverse(group.ops))

@@ -6,6 +6,7 @@
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -83,8 +84,13 @@ static LogicalResult checkSignature(func::FuncOp func) {
       std::string reason = objection(type, isResult);
       if (reason.empty())
         continue;
-      result = func.emitOpError() << what << " " << number << " has type "
-                                  << type << ": " << reason;
+      StringRef name = isResult || func.isExternal()
+                           ? StringRef()
+                           : getWrittenName(func.getArgument(number));
+      InFlightDiagnostic error = func.emitOpError() << what << " " << number;
+      if (!name.empty())
+        error << " (" << name << ")";
+      result = error << " has type " << type << ": " << reason;
     }
   };
   check(func.getArgumentTypes(), "argument", false);

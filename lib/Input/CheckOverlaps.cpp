@@ -14,6 +14,7 @@
 // known at run time only, the program checks them then.
 
 #include "Views.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -144,13 +145,10 @@ static LogicalResult checkPair(Operation *op, OpOperand &written,
   OpFoldResult disjoint = b.getBoolAttr(false);
   if (first && second)
     disjoint = areDisjoint(b, op->getLoc(), first, second);
+  bool inOrder = written.getOperandNumber() < other.getOperandNumber();
   std::string what =
-      "operands " +
-      std::to_string(
-          std::min(written.getOperandNumber(), other.getOperandNumber())) +
-      " and " +
-      std::to_string(
-          std::max(written.getOperandNumber(), other.getOperandNumber())) +
+      nameOperand(inOrder ? written : other) + " and " +
+      nameOperand(inOrder ? other : written) +
       " are overlapping parts of one memref, " +
       (isRead ? "read and written" : "both written") +
       " at different places, so that the result depends on the order of "

@@ -5,6 +5,7 @@
 // does not is refused here, with the reason and a way out.
 
 #include "tilewright/Dialect/Float8.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,30 +28,30 @@ bool tilewright::isAcceptedElementType(Type type) {
 
 static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
   Type type = operand.get().getType();
-  unsigned number = operand.getOperandNumber();
+  std::string name = nameOperand(operand);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (isa<ShapedType>(type) && !tensor)
-    return op.emitOpError() << "operand " << number << " is " << type
+    return op.emitOpError() << name << " is " << type
                             << "; only ranked tensors are compiled";
   if (tensor && tensor.getEncoding())
-    return op.emitOpError() << "operand " << number << " has the encoding "
+    return op.emitOpError() << name << " has the encoding "
                             << tensor.getEncoding()
                             << "; only dense tensors are compiled";
   if (!isAcceptedElementType(getElementTypeOrSelf(type)) &&
       !(type.isIndex() && !tensor))
     return op.emitOpError()
-           << "operand " << number << " has elements of type "
+           << name << " has elements of type "
            << getElementTypeOrSelf(type)
            << "; accepted are f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, "
               "i16, i8, i1";
   if (tensor && tensor.getRank() > kMaxRank)
-    return op.emitOpError() << "operand " << number << " has rank "
+    return op.emitOpError() << name << " has rank "
                             << tensor.getRank() << "; the largest is "
                             << kMaxRank << " (collapse dims first)";
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!map.isProjectedPermutation())
     return op.emitOpError()
-           << "operand " << number << " is indexed by "
+           << name << " is indexed by "
            << AffineMapAttr::get(map)
            << ", which is not a projected permutation of the loops; of other "
               "maps, inputs may have sums of loops times positive constants "

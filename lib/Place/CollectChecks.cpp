@@ -15,6 +15,7 @@
 // Of each class the first dim of static size, or else the first, is compared
 // with the others; what types decide needs no check.
 
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Groups.h"
 #include "tilewright/Place/Place.h"
 
@@ -93,7 +94,7 @@ static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
   }
 }
 
-/// "matmul (line 12)": what the kernel is, and where it was written.
+/// "linalg.matmul (line 12)": what the kernel is, and where it was written.
 static std::string describe(func::FuncOp kernel) {
   linalg::LinalgOp root;
   kernel.walk([&](linalg::LinalgOp op) {
@@ -105,7 +106,9 @@ static std::string describe(func::FuncOp kernel) {
     return kernel.getSymName().str();
   static constexpr StringLiteral names[] = {"elementwise op", "reduction",
                                             "matmul"};
-  std::string text = names[unsigned(classify(root))].str();
+  StringRef written = getWrittenOp(root->getLoc());
+  std::string text = written.empty() ? names[unsigned(classify(root))].str()
+                                     : written.str();
   if (auto loc = root->getLoc()->findInstanceOf<FileLineColLoc>())
     text += llvm::formatv(" (line {0})", loc.getLine());
   return text;
@@ -133,6 +136,13 @@ tilewright::collectChecks(func::FuncOp kernel) {
     ++operand;
   }
   std::string what = describe(kernel);
+  SmallVector<std::string> names;
+  for (Value argument : kernel.getArguments())
+    if (isa<RankedTensorType>(argument.getType())) {
+      StringRef name = getWrittenName(argument);
+      names.push_back(name.empty() ? "operand " + std::to_string(names.size())
+                                   : name.str());
+    }
   SmallVector<DimCheck> checks;
   for (auto &[leader, members] : byClass) {
     const OperandDim *first = &members.front();
@@ -148,17 +158,16 @@ tilewright::collectChecks(func::FuncOp kernel) {
         if (member.size == first->size)
           continue;
         return kernel.emitError()
-               << what << ": dim " << first->dim << " of operand "
-               << first->operand << " is " << first->size << " but dim "
-               << member.dim << " of operand " << member.operand << " is "
+               << what << ": dim " << first->dim << " of "
+               << names[first->operand] << " is " << first->size << " but dim "
+               << member.dim << " of " << names[member.operand] << " is "
                << member.size << "; they must be equal";
       }
       checks.push_back(
           {first->operand, first->dim, member.operand, member.dim,
-           llvm::formatv("{0}: dim {1} of operand {2} and dim {3} of operand "
-                         "{4} must be equal",
-                         what, first->dim, first->operand, member.dim,
-                         member.operand)});
+           llvm::formatv("{0}: dim {1} of {2} and dim {3} of {4} must be equal",
+                         what, first->dim, names[first->operand], member.dim,
+                         names[member.operand])});
     }
   }
   return checks;

@@ -31,7 +31,7 @@ func.func @InPlace(%x: memref<16xf32>, %i: index) {
 // CHECK: %[[BEFORE:.*]] = arith.cmpi slt, %[[END]], %c8
 // CHECK: %[[AFTER:.*]] = arith.cmpi slt, %c11{{.*}}, %[[I]]
 // CHECK: %[[EITHER:.*]] = arith.ori %[[BEFORE]], %[[AFTER]]
-// CHECK: cf.assert %[[EITHER]], "memref.copy: operands 0 and 1 are overlapping parts of one memref, read and written
+// CHECK: cf.assert %[[EITHER]], "memref.copy: operand 0 and operand 1 are overlapping parts of one memref, read and written
 func.func @DecidedAtRunTime(%x: memref<16xf32>, %i: index) {
   %a = memref.subview %x[8] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: 8>>
   %b = memref.subview %x[%i] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>

@@ -3,7 +3,7 @@
 // RUN: test ! -e %t/out.tw
 
 // A sum that is kept in so few bits; elementwise arithmetic on them is done in f32.
-// CHECK: error: {{.*}}'linalg.generic' op has 'arith.addf' on floats of 8 bits
+// CHECK: error: {{.*}}'linalg.reduce' op has 'arith.addf' on floats of 8 bits
 func.func @f(%a: tensor<4xf8E4M3FN>, %b: tensor<f8E4M3FN>) -> tensor<f8E4M3FN> {
   %r = linalg.reduce ins(%a : tensor<4xf8E4M3FN>) outs(%b : tensor<f8E4M3FN>) dimensions = [0]
     (%x: f8E4M3FN, %acc: f8E4M3FN) {

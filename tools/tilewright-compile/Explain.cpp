@@ -154,6 +154,8 @@ static void writeKernel(raw_ostream &os, const ExplainInput &input,
      << (kernel.ops.size() == 1 ? " op\n" : " ops in one kernel\n");
   writeOps(os, input, kernel);
   os << "    operands: " << llvm::join(kernel.operands, ", ") << "\n";
+  if (!kernel.scalars.empty())
+    os << "    scalars: " << llvm::join(kernel.scalars, ", ") << "\n";
   if (!kernel.flops.empty())
     os << "    operations " << kernel.flops << "\n";
   if (!kernel.bytes.empty())
@@ -217,6 +219,7 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                                     {"shared_bytes", variant.sharedBytes}});
   return json::Object{{"name", kernel.name},
                       {"operands", json::Array(kernel.operands)},
+                      {"scalars", json::Array(kernel.scalars)},
                       {"flops", kernel.flops},
                       {"bytes", kernel.bytes},
                       {"ops", std::move(ops)},

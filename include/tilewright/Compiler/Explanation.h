@@ -50,7 +50,8 @@ struct ExplainedVariant {
 
 struct ExplainedKernel {
   std::string name;
-  std::vector<std::string> operands; // "read ?x784xf32"
+  std::vector<std::string> operands; // tensors: "read ?x784xf32"
+  std::vector<std::string> scalars;  // "f32"
   std::vector<ExplainedOp> ops;
   std::vector<ExplainedVariant> variants; // in the order in which they are tried
   std::string flops, bytes; // in terms of dim(operand, d); empty: unknown

@@ -134,14 +134,19 @@ static Value multiplyInline(OpBuilder &builder, Location loc, StringRef name,
 int tilewright::nvvm::getNeededPTX(ModuleOp module) {
   int version = 0;
   module.walk([&](LLVM::InlineAsmOp op) {
-    if (!op.getAsmString().starts_with(kInlineProduct))
+    // wgmma of two kinds of bytes came later than wgmma.
+    StringRef text = op.getAsmString();
+    if (text.starts_with("wgmma.mma_async") &&
+        (text.contains(".s8.u8 ") || text.contains(".u8.s8 ")))
+      version = std::max(version, 84);
+    if (!text.starts_with(kInlineProduct))
       return;
     for (const MmaForm &row : getMmaForms()) {
       SmallVector<StringRef> types = typeNames(row.name);
       std::string form = (kInlineProduct + shapeName(row.name) + ".row.col." +
                           types[2] + "." + types[0] + "." + types[1] + "." + types[2] +
                           " ").str();
-      if (op.getAsmString().starts_with(form))
+      if (text.starts_with(form))
         version = std::max(version, row.ptx);
     }
   });

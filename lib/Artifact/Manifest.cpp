@@ -199,11 +199,25 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
   if (!launch)
     return kernel.emitError() << "kernel has no '" << kLaunchAttr << "'";
   json::Array product{"mul"};
-  for (AffineExpr expr : launch.getTiles().getValue().getResults())
-    product.push_back(toExpression(expr, launch.getDims()));
+  int64_t cluster = llvm::product_of(launch.getCluster());
+  for (auto [loop, expr] : llvm::enumerate(launch.getTiles().getValue().getResults())) {
+    int64_t blocks = cluster > 1 ? launch.getCluster()[loop] : 1;
+    product.push_back(toExpression(expr.ceilDiv(blocks), launch.getDims()));
+  }
   json::Value total = product.size() == 1   ? json::Value(1)
                       : product.size() == 2 ? std::move(product[1])
                                             : json::Value(std::move(product));
+  // As many blocks, or clusters, as run at once.
+  if (launch.getPersistent()) {
+    json::Array processors{"device", "multiprocessors"};
+    json::Value most = std::move(processors);
+    if (cluster > 1)
+      most = json::Array{"floordiv", std::move(most), cluster};
+    total = json::Array{"min", std::move(total),
+                        json::Array{"max", std::move(most), 1}};
+  }
+  if (cluster > 1)
+    total = json::Array{"mul", std::move(total), cluster};
   json::Array grid{total, 1, 1};
   TargetAttr target = getTarget(kernel);
   int64_t widest = target ? target.getFact("max_grid_x", INT32_MAX) : INT32_MAX;
@@ -293,7 +307,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
                            {"guard", kernelGuard(kernel, guard)},
                            {"grid", std::move(grid)},
                            {"block", json::Array{launch.getThreads(), 1, 1}},
-                           {"cluster", json::Array{1, 1, 1}},
+                           {"cluster", json::Array{cluster, 1, 1}},
                            {"params", std::move(params)}};
   if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
     std::string text;

@@ -69,6 +69,17 @@ mlir::LogicalResult checkWarpgroups(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     const MatrixInstruction &instruction,
                                     const MatrixLoops &loops, std::string &reason);
+/// Whether a result has the rows and columns of the product's tile.
+bool hasTileShape(const KernelInfo &info, mlir::OpResult result,
+                  const MatrixLoops &loops);
+/// Why copy engines cannot store the results of the tile's shape; empty if they can.
+std::string whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                                 const MatrixLoops &loops);
+/// Bytes of shared memory through which they do.
+int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
+/// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
+std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
+                            const MatrixLoops &loops);
 /// A producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
 

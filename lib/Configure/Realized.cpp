@@ -72,6 +72,15 @@ static LogicalResult checkPacked(const KernelInfo &info, LoweringConfigAttr conf
   return success();
 }
 
+/// The first field that only warp_specialized has, or none.
+static StringRef ofRoles(LoweringConfigAttr config) {
+  return !config.getRegisters().empty() ? "registers"
+         : config.getPersistent()       ? "persistent"
+         : !config.getCluster().empty() ? "cluster"
+         : config.getTmaStore()         ? "tma_store"
+                                        : "";
+}
+
 /// CPUs have no warps, stages or tile order.
 static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
                               std::string &reason) {
@@ -79,8 +88,7 @@ static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
   StringRef field = hasWarps                       ? "warps"
                     : config.getStages() != 1      ? "stages"
                     : config.getRaster() != 1      ? "raster"
-                    : !config.getRegisters().empty() ? "registers"
-                                                   : "";
+                                                   : ofRoles(config);
   if (field.empty())
     return checkPacked(info, config, reason);
   reason = "'" + field.str() + "' is for GPUs; leave it out";
@@ -91,9 +99,9 @@ static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr conf
                                  TargetAttr target, std::string &reason) {
   if (config.isWarpSpecialized()) // checkWarpgroups has said all of it
     return success();
-  if (!config.getRegisters().empty()) {
-    reason = "'registers' is for strategy warp_specialized, whose warps have roles; "
-             "leave it out";
+  if (StringRef field = ofRoles(config); !field.empty()) {
+    reason = "'" + field.str() +
+             "' is for strategy warp_specialized, whose warps have roles; leave it out";
     return failure();
   }
   int64_t stages = config.getStages();

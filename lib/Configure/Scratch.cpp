@@ -18,6 +18,7 @@
 // test/unit/Configure/FootprintTest.cpp.
 
 #include "CostModel.h"
+#include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -182,6 +183,9 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   bool contracts =
       info.strategy == Strategy::SimtContraction || config.getMma();
   std::optional<unsigned> leading = leadingClass(info, plan, contracts);
+  std::optional<MatrixLoops> loops;
+  if (config.isWarpSpecialized())
+    loops = findMatrixLoops(*matchContraction(info.getRoot()), config);
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
@@ -212,6 +216,12 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
+      // Copy engines store it out of memory of their own.
+      if (config.getTmaStore() && op.isDpsInit(&operand) && loops &&
+          llvm::is_contained(info.results, op.getTiedOpResult(&operand)) &&
+          hasTileShape(info, op.getTiedOpResult(&operand), *loops) &&
+          !op.payloadUsesValueFromOperand(&operand))
+        continue;
       bool isNarrow = config.getMma() ? isNarrowFragment(info, classes, type)
                                       : bytesPerElement(type) < 4;
       if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {

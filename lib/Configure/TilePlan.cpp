@@ -518,7 +518,7 @@ Footprint tilewright::estimate(const KernelInfo &info,
 
   // A barrier in memory for a full, one for an empty stage.
   if (config.isWarpSpecialized())
-    footprint.sharedBytes += 16 * config.getStages();
+    footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config);
   footprint.scratchBytes = estimateScratch(info, config, plan);
   footprint.sharedBytes += footprint.scratchBytes;
 

@@ -186,6 +186,11 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
         "'stages' is " + Twine(config.getStages()) +
         "; a ring between warps needs 2, one of which is read while the "
         "other is filled");
+  if (config.getTmaStore())
+    if (std::string why = whyNotStoredByEngine(info, config, loops); !why.empty())
+      return fail(why);
+  if (std::string why = whyNotClustered(info, config, loops); !why.empty())
+    return fail(why);
   if (std::string why =
           whyNotEnoughRegisters(config, m * n / (groups * 128), groups);
       !why.empty())

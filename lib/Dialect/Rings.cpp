@@ -72,6 +72,42 @@ LogicalResult TileCopyOp::verify() {
   return success();
 }
 
+SharedAttr tilewright::swizzledRows(MLIRContext *context, int64_t rowBytes,
+                                    int64_t elementBytes) {
+  layout::Swizzle swizzle = rowBytes == 128  ? layout::swizzle128B
+                            : rowBytes == 64 ? layout::swizzle64B
+                                             : layout::swizzle32B;
+  swizzle.base -= llvm::Log2_64(elementBytes);
+  return SharedAttr::getSwizzled(context, swizzle);
+}
+
+StorePiece tilewright::storePieceOf(int64_t columns, int64_t elementBytes) {
+  StorePiece piece;
+  for (int64_t bytes : {128, 64, 32})
+    if (!piece.rowBytes && columns * elementBytes % bytes == 0)
+      piece.rowBytes = bytes;
+  piece.columns = piece.rowBytes / elementBytes;
+  return piece;
+}
+
+LogicalResult TileStoreOp::verify() {
+  auto value = dyn_cast<VectorType>(getValue().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (!value || value.getRank() != 2 ||
+      value.getElementType() != dest.getElementType())
+    return emitOpError() << "stores a matrix of " << dest.getElementType()
+                         << ", not " << getValue().getType();
+  if (dest.getMemorySpace() || dest.getRank() < 2 || dest.getRank() > 5 ||
+      int64_t(getIndices().size()) != dest.getRank())
+    return emitOpError() << "stores into 2 to 5 dims of global memory, with an index "
+                            "for each, not into "
+                         << dest;
+  int64_t bits = value.getElementTypeBitWidth();
+  if (bits % 8 || !storePieceOf(value.getDimSize(1), bits / 8).rowBytes)
+    return emitOpError() << "stores rows of multiples of 32 bytes, not of " << value;
+  return success();
+}
+
 LogicalResult SetRegistersOp::verify() {
   auto warps = dyn_cast<WarpsOp>((*this)->getParentOp());
   if (getCount() % 8 || getCount() < 24 || getCount() > 240)

@@ -50,7 +50,6 @@ private:
   /// The reverse: defines `values` from flat ones.
   LogicalResult unflatten(ValueRange values, ValueRange flat);
 
-  int64_t nextBarrier = 1;
 };
 
 } // namespace
@@ -87,6 +86,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](MapFragmentsOp op) { return code.mapFragments(op); })
       .Case([&](AsyncCopyOp op) { return code.asyncCopy(op); })
       .Case([&](TileIdOp op) { return code.tileId(op); })
+      .Case([&](TileWalkOp op) { return code.tileWalk(op); })
       .Case([&](WarpsOp op) { return warps(op); })
       .Case([&](RingOp op) { return code.ring(op); })
       .Case([&](AcquireOp op) {
@@ -96,6 +96,8 @@ LogicalResult Distributor::op(Operation *op) {
         return code.enterStage(op, op.getRing(), op.getPosition(), /*empty=*/false);
       })
       .Case([&](TileCopyOp op) { return code.tileCopy(op); })
+      .Case([&](TileStoreOp op) { return code.tileStore(op); })
+      .Case([&](StoreWaitOp op) { return scalar(op); })
       .Case([&](FillOp op) { return code.fill(op); })
       .Case([&](ReleaseOp op) { return code.release(op); })
       .Case([&](MmaWaitOp op) { return code.mmaWait(op); })
@@ -499,10 +501,11 @@ LogicalResult Distributor::warps(WarpsOp op) {
   code.threads.firstWarp = op.getFirst();
   code.threads.warps = op.getCount();
   // Named barriers 8 to 15 are the distributor's; the kernel may use 1 to 7.
-  if (nextBarrier > 8)
-    return op.emitOpError() << "is the ninth warps region of the kernel; there "
-                               "are named barriers for eight";
-  code.barrierId = 7 + nextBarrier++;
+  std::optional<int64_t> id = code.takeBarriers(1);
+  if (!id)
+    return op.emitOpError() << "is one warps region too many; there are named barriers "
+                               "for eight";
+  code.barrierId = *id;
   LogicalResult result = block(op.getBody().front());
   code.threads = outer;
   code.barrierId = outerBarrier;
@@ -538,6 +541,9 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
     if (failed(distributor.code.mapArguments()) ||
         failed(distributor.block(kernel.getBody().front())))
       return failure();
+    // No block goes while others of its cluster may write into its memory.
+    if (distributor.code.clusterSize() > 1)
+      ClusterBarrierOp::create(distributor.code.b, kernel.getLoc());
     return success();
   };
   if (failed(build())) {

@@ -142,6 +142,20 @@ public:
                            mlir::ArrayRef<layout::Level> levels = {
                                layout::Level::Lane, layout::Level::Warp});
   void barrier(mlir::Location loc);
+  /// Numbers of as many named barriers, which nobody else takes; none if there are
+  /// no more.
+  std::optional<int64_t> takeBarriers(int64_t count);
+
+  //===--- Clusters -------------------------------------------------------===//
+  int64_t clusterSize();
+  /// Of `tiles` along tiled loop `loop`: how many clusters there are.
+  mlir::Value clusterCount(mlir::Location loc, unsigned loop, mlir::Value tiles);
+  /// This block's tile along `loop` of the cluster with this number along it.
+  mlir::Value tileOfCluster(mlir::Location loc, unsigned loop, mlir::Value number);
+  /// This block's place along `loop` in its cluster.
+  Index clusterDigit(mlir::Location loc, unsigned loop);
+  /// A bit for each block of the cluster that differs along `loop` alone.
+  mlir::Value clusterBlocks(mlir::Location loc, unsigned loop);
 
   //===--- Shared scratch -------------------------------------------------===//
   /// Scratch of at least `elements` elements, shared by all users of a type:
@@ -172,6 +186,7 @@ public:
   mlir::LogicalResult subview(mlir::memref::SubViewOp op);
   mlir::LogicalResult asyncCopy(AsyncCopyOp op);
   mlir::LogicalResult tileId(TileIdOp op);
+  mlir::LogicalResult tileWalk(TileWalkOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
   /// What a plan without shared memory makes of `source`.
@@ -188,6 +203,7 @@ public:
   mlir::LogicalResult enterStage(mlir::Operation *op, mlir::Value ring,
                                  mlir::Value position, bool empty);
   mlir::LogicalResult tileCopy(TileCopyOp op);
+  mlir::LogicalResult tileStore(TileStoreOp op);
   mlir::LogicalResult fill(FillOp op);
   mlir::LogicalResult release(ReleaseOp op);
 
@@ -279,11 +295,22 @@ private:
   mlir::Value groupPredicate(mlir::Location loc, Access &access, int64_t reg);
 
   void enterOneThread(mlir::Location loc);
+  /// Goes on in code that one thread of each of the current warpgroups runs, always
+  /// the same.
+  void enterOneOfGroup(mlir::Location loc);
+  /// For the threads of the current warpgroup, the `group`th of its range.
+  mlir::LogicalResult groupBarrier(mlir::Operation *op, mlir::Value group);
+  llvm::ArrayRef<int64_t> cluster();
   mlir::Value stageOf(mlir::Location loc, const RingCode &ring,
                       mlir::Value position, bool empty);
 
   mlir::Value laneId, warpId;
   llvm::DenseMap<mlir::Value, RingCode> rings;
+  int64_t nextBarrier = 0;
+  /// By the first warp of a range of warpgroups: the first one's barrier.
+  llvm::DenseMap<int64_t, int64_t> groupBarriers;
+  /// Pieces that wait to be stored, by element type.
+  llvm::DenseMap<mlir::Type, mlir::Value> pieces;
   llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
   mlir::Operation *prologueEnd = nullptr;
   llvm::DenseMap<mlir::Value, Registers> held;

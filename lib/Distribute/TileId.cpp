@@ -8,8 +8,12 @@
 //   band  = number / (g * columns),  inside = number % (g * columns)
 //   rows  = min(g, all rows - band * g)      the last band has what is left
 //   row   = band * g + inside % rows,  column = inside / rows
+//
+// Where blocks are in clusters, clusters are numbered so, and a block's tile is its
+// cluster's first one and its own place among them (Clusters.cpp).
 
 #include "ThreadCode.h"
+#include "tilewright/Dialect/Rings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -42,16 +46,46 @@ static Value blockNumber(ThreadCode &code, TileIdOp op) {
   return linear;
 }
 
+/// Number among blocks or, where there are clusters, among clusters.
+static Value ofCluster(ThreadCode &code, Location loc, Value blocks) {
+  int64_t size = code.clusterSize();
+  return size == 1 ? blocks
+                   : arith::DivUIOp::create(code.b, loc, blocks,
+                                            code.constant(loc, size))
+                         .getResult();
+}
+
+LogicalResult ThreadCode::tileWalk(TileWalkOp op) {
+  Location loc = op.getLoc();
+  auto id = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  auto blocks = gpu::GridDimOp::create(b, loc, gpu::Dimension::x);
+  scalars.map(op.getFirst(), ofCluster(*this, loc, id));
+  scalars.map(op.getStep(), ofCluster(*this, loc, blocks));
+  Value end = constant(loc, 1);
+  for (auto [loop, count] : llvm::enumerate(op.getCounts()))
+    end = arith::MulIOp::create(
+        b, loc, end, clusterCount(loc, loop, scalars.lookupOrDefault(count)));
+  scalars.map(op.getEnd(), end);
+  return success();
+}
+
 LogicalResult ThreadCode::tileId(TileIdOp op) {
   Location loc = op.getLoc();
-  Value linear = blockNumber(*this, op);
+  Value linear = op.getNumber()
+                     ? materialize(loc, mapped(OpFoldResult(op.getNumber())))
+                     : ofCluster(*this, loc, blockNumber(*this, op));
   SmallVector<int64_t> order;
   if (op.getOrder())
     order.assign(op.getOrder()->begin(), op.getOrder()->end());
   else
     for (int64_t i = op.getCounts().size() - 1; i >= 0; --i)
       order.push_back(i);
-  auto count = [&](int64_t loop) { return scalars.lookup(op.getCounts()[loop]); };
+  auto count = [&](int64_t loop) {
+    return clusterCount(loc, loop, scalars.lookup(op.getCounts()[loop]));
+  };
+  auto define = [&](int64_t loop, Value cluster) {
+    scalars.map(op.getIds()[loop], tileOfCluster(loc, loop, cluster));
+  };
   auto divide = [&](Value a, Value d) -> Value {
     return arith::DivUIOp::create(b, loc, a, d);
   };
@@ -77,16 +111,15 @@ LogicalResult ThreadCode::tileId(TileIdOp op) {
     Value inside = modulo(plane, band);
     Value left = arith::SubIOp::create(b, loc, rows, first);
     Value high = arith::MinUIOp::create(b, loc, left, height);
-    scalars.map(op.getIds()[order[1]],
-                arith::AddIOp::create(b, loc, first, modulo(inside, high)));
-    scalars.map(op.getIds()[order[0]], divide(inside, high));
+    define(order[1], arith::AddIOp::create(b, loc, first, modulo(inside, high)));
+    define(order[0], divide(inside, high));
   }
   for (auto [position, loop] : llvm::enumerate(rest)) {
     if (position + 1 == rest.size()) {
-      scalars.map(op.getIds()[loop], linear);
+      define(loop, linear);
       break;
     }
-    scalars.map(op.getIds()[loop], modulo(linear, count(loop)));
+    define(loop, modulo(linear, count(loop)));
     linear = divide(linear, count(loop));
   }
   return success();

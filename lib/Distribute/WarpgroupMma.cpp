@@ -100,12 +100,8 @@ static FailureOr<SharedOperand> operandOf(MmaOp op, StringRef name,
   int64_t neighbours = operand.transposed ? operand.rowStride : operand.kStride;
   int64_t across = operand.transposed ? operand.kStride : operand.rowStride;
   operand.swizzle = across * bytes;
-  layout::Swizzle expected = operand.swizzle == 128  ? layout::swizzle128B
-                             : operand.swizzle == 64 ? layout::swizzle64B
-                                                     : layout::swizzle32B;
-  expected.base -= llvm::Log2_64(bytes);
   if (neighbours != 1 || !llvm::is_contained({32, 64, 128}, operand.swizzle) ||
-      view.shared.getElementSwizzle() != expected)
+      view.shared != swizzledRows(op.getContext(), operand.swizzle, bytes))
     return op.emitOpError() << name
                             << " must have rows of 32, 64 or 128 bytes that "
                                "are swizzled by their width";

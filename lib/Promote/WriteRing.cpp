@@ -24,12 +24,24 @@
 //
 // A step's products are under way while the next step's are waited for, so a
 // stage is released one step late.
+//
+// With `persistent` each role walks over tiles, and positions count on from tile to
+// tile, so that the producer fills stages for the next tile while the consumers are in
+// a tile's epilogue:
+//
+//   %first, %end, %step = tilewright.tile_walk(…)
+//   scf.for %number = %first to %end step %step iter_args(%begin = %c0) {
+//     %i, %j = tilewright.tile_id(…) number %number
+//     … positions from %begin on …
+//     scf.yield %begin + %steps
+//
+// With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
+// `cluster` a factor's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
+#include "RingFactor.h"
 
-#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Rings.h"
-#include "tilewright/Layout/Atoms.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,21 +50,19 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/Support/MathExtras.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
 
 namespace {
 
-/// One factor: where its tiles come from, and how they lie in a stage.
-struct Factor {
-  vector::TransferReadOp read;
-  MemRefType tile;
-  /// From the dims of the tile to those of the memory it is copied from.
-  AffineMap copy;
-  /// From the product's loops to the dims of the tile.
-  AffineMap map;
+/// What a role does for each tile.
+struct TileBody {
+  /// From values of the kernel to those of this tile.
+  IRMapping mapping;
+  /// The ring's position at the tile's first step; null: 0.
+  Value begin;
 };
 
 class RingWriter {
@@ -63,13 +73,24 @@ public:
   LogicalResult write();
 
 private:
-  FailureOr<Factor> factorOf(unsigned operand);
-  /// The ops outside of the roles: what the producer's addresses come from.
-  LogicalResult findShared(llvm::SetVector<Operation *> &shared);
+  LogicalResult check();
+  /// The ops in front of the roles: what the producer's addresses come from.
+  LogicalResult findShared();
+  void findMulticasts();
   WarpsOp addRole(OpBuilder &b, int64_t first, int64_t count, unsigned role);
-  void writeProducer(OpBuilder &b, Value ring, Value steps);
-  void writeConsumers(OpBuilder &b, Value ring, Value steps);
-  void release(OpBuilder &b, Value ring, Value position);
+  /// A loop over tiles where blocks are persistent; `b` goes on in it.
+  scf::ForOp addTileLoop(OpBuilder &b, TileBody &body);
+  void endTile(OpBuilder &b, scf::ForOp tiles, const TileBody &body,
+               Value steps);
+  Value countSteps(OpBuilder &b, const TileBody &body);
+  Value position(OpBuilder &b, const TileBody &body, Value step);
+  void writeProducer(OpBuilder &b, Value ring);
+  void writeConsumers(WarpsOp role, Value ring, ArrayRef<Operation *> rest);
+  Operation *writeSums(OpBuilder &b, Value ring, const TileBody &body, Value steps);
+  void releaseBefore(OpBuilder &b, Value ring, const TileBody &body, Value step);
+  void skipWithoutTile(OpBuilder &b, const TileBody &body,
+                       ArrayRef<Operation *> epilogue);
+  void storeByEngine(WarpsOp role, Operation *sums);
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -79,86 +100,17 @@ private:
   LoweringConfigAttr config;
   Location loc;
   scf::ForOp loop; // null where one step is all
-  SmallVector<Factor> factors;
-  /// Index arithmetic in the loop.
-  SetVector<Operation *> inside;
+  SmallVector<RingFactor> factors;
+  /// The tiled loop along which a cluster's blocks share the factor's tile.
+  SmallVector<IntegerAttr> multicasts;
+  /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
+  SetVector<Operation *> inside, shared, ofTile;
+  TileIdOp tileId;
 };
 
 } // namespace
 
-/// Memory of rows of `bytes` bytes that is swizzled as copy engines do.
-static SharedAttr swizzledBy(MLIRContext *context, int64_t bytes,
-                             int64_t elementBytes) {
-  layout::Swizzle swizzle = bytes == 128  ? layout::swizzle128B
-                            : bytes == 64 ? layout::swizzle64B
-                                          : layout::swizzle32B;
-  swizzle.base -= llvm::Log2_64(elementBytes);
-  return SharedAttr::getSwizzled(context, swizzle);
-}
-
-FailureOr<Factor> RingWriter::factorOf(unsigned operand) {
-  MLIRContext *context = product.getContext();
-  Factor factor;
-  factor.read =
-      product->getOperand(operand).getDefiningOp<vector::TransferReadOp>();
-  if (!factor.read || !isa<BlockArgument>(factor.read.getBase()) ||
-      factor.read.getMask() || factor.read.hasBroadcastDim())
-    return product.emitOpError() << "by a warpgroup takes tiles of the "
-                                    "kernel's arguments, as they are; "
-                                    "operand "
-                                 << operand << " is none";
-  auto type = factor.read.getVectorType();
-  auto memory = cast<MemRefType>(factor.read.getBase().getType());
-  AffineMap loops = cast<AffineMapAttr>(product.getMaps()[operand]).getValue();
-  AffineMap acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
-  AffineMap dims = factor.read.getPermutationMap();
-  // The vector's dims: rows (m or n), and the sum.
-  unsigned rows = acc.isFunctionOfDim(loops.getDimPosition(0)) ? 0 : 1,
-           k = 1 - rows;
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  int64_t numRows = type.getDimSize(rows), numSums = type.getDimSize(k);
-  AffineExpr rowLoop = loops.getResult(rows), sumLoop = loops.getResult(k);
-  SmallVector<AffineExpr> copy(memory.getRank(),
-                               getAffineConstantExpr(0, context));
-  auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
-  AffineExpr &alongRows = copy[dims.getDimPosition(rows)],
-             &alongSum = copy[dims.getDimPosition(k)];
-  bool sumsAlongMemory =
-      int64_t(dims.getDimPosition(k)) == memory.getRank() - 1;
-  unsigned numLoops = loops.getNumDims();
-  if (sumsAlongMemory) {
-    alongRows = d(0), alongSum = d(1);
-    factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
-                                  MemRefLayoutAttrInterface(),
-                                  swizzledBy(context, numSums * bytes, bytes));
-    factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
-  } else {
-    // Boxes as wide as the swizzle, one behind the other.
-    int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
-                    : numRows * bytes % 64 == 0 ? 64 / bytes
-                                                : 32 / bytes;
-    SharedAttr space = swizzledBy(context, width * bytes, bytes);
-    if (numRows == width) {
-      alongSum = d(0), alongRows = d(1);
-      factor.tile = MemRefType::get({numSums, width}, type.getElementType(),
-                                    MemRefLayoutAttrInterface(), space);
-      factor.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
-    } else {
-      alongSum = d(0), alongRows = d(1) * width + d(2);
-      factor.tile = MemRefType::get(
-          {numSums, numRows / width, width}, type.getElementType(),
-          StridedLayoutAttr::get(context, 0, {width, numSums * width, 1}),
-          space);
-      factor.map = AffineMap::get(
-          numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width},
-          context);
-    }
-  }
-  factor.copy = AffineMap::get(factor.tile.getRank(), 0, copy, context);
-  return factor;
-}
-
-LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
+LogicalResult RingWriter::findShared() {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.omitBlockArguments = true;
@@ -170,7 +122,7 @@ LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
     values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   // What addresses come from: outside, or in the loop, whose values lead
   // outside.
-  for (Factor &factor : factors)
+  for (RingFactor &factor : factors)
     for (Value index : factor.read.getIndices()) {
       SmallVector<Value> work{index};
       while (!work.empty()) {
@@ -186,6 +138,16 @@ LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
     if (value.getDefiningOp() &&
         failed(getBackwardSlice(value, &shared, options)))
       return product.emitOpError() << "has addresses that lead through regions";
+  for (Operation &op : kernel.front())
+    if (auto tile = dyn_cast<TileIdOp>(op)) {
+      tileId = tile;
+      shared.insert(tile);
+      SetVector<Operation *> counts;
+      for (Value count : tile.getCounts())
+        if (count.getDefiningOp())
+          (void)getBackwardSlice(count, &counts, options);
+      shared.insert(counts.begin(), counts.end());
+    }
   SetVector<Operation *> arithmetic(shared);
   arithmetic.insert(inside.begin(), inside.end());
   for (Operation *op : arithmetic)
@@ -195,7 +157,33 @@ LogicalResult RingWriter::findShared(llvm::SetVector<Operation *> &shared) {
       return op->emitOpError()
              << "decides where a warpgroup's tiles begin; only "
                 "index arithmetic may";
+  for (Operation &op : kernel.front())
+    if (&op == tileId || (shared.contains(&op) &&
+                          llvm::any_of(op.getOperands(), [&](Value operand) {
+                            return ofTile.contains(operand.getDefiningOp());
+                          })))
+      ofTile.insert(&op);
   return success();
+}
+
+/// A factor whose address does not depend on a loop along which a cluster has several
+/// blocks is the same to all of them.
+void RingWriter::findMulticasts() {
+  multicasts.resize(factors.size());
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  for (auto [factor, multicast] : llvm::zip_equal(factors, multicasts)) {
+    SetVector<Value> sources;
+    SmallVector<Value> work(factor.read.getIndices());
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      if (sources.insert(value) && value.getDefiningOp() &&
+          value.getDefiningOp() != tileId)
+        llvm::append_range(work, value.getDefiningOp()->getOperands());
+    }
+    for (auto [number, blocks] : llvm::enumerate(launch.getCluster()))
+      if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
+        multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
+  }
 }
 
 WarpsOp RingWriter::addRole(OpBuilder &b, int64_t first, int64_t count,
@@ -208,18 +196,67 @@ WarpsOp RingWriter::addRole(OpBuilder &b, int64_t first, int64_t count,
   return warps;
 }
 
-void RingWriter::writeProducer(OpBuilder &b, Value ring, Value steps) {
+scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
+  if (!config.getPersistent() || !tileId)
+    return {};
+  auto walk = TileWalkOp::create(b, loc, tileId.getCounts());
+  auto tiles = scf::ForOp::create(b, loc, walk.getFirst(), walk.getEnd(),
+                                  walk.getStep(), ValueRange{constant(b, 0)});
+  b.setInsertionPointToStart(tiles.getBody());
+  body.begin = tiles.getRegionIterArgs().front();
+  for (Operation *op : ofTile) {
+    Operation *copy = b.clone(*op, body.mapping);
+    if (auto tile = dyn_cast<TileIdOp>(copy))
+      tile.getNumberMutable().assign(tiles.getInductionVar());
+  }
+  return tiles;
+}
+
+void RingWriter::endTile(OpBuilder &b, scf::ForOp tiles, const TileBody &body,
+                         Value steps) {
+  if (!tiles)
+    return;
+  b.setInsertionPointToEnd(tiles.getBody());
+  Value next = arith::AddIOp::create(b, loc, body.begin, steps);
+  scf::YieldOp::create(b, loc, next);
+  b.setInsertionPointAfter(tiles);
+}
+
+Value RingWriter::countSteps(OpBuilder &b, const TileBody &body) {
+  if (!loop)
+    return constant(b, 1);
+  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1),
+             s2 = b.getAffineSymbolExpr(2);
+  SmallVector<Value> bounds;
+  for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+    bounds.push_back(body.mapping.lookupOrDefault(bound));
+  return getValueOrCreateConstantIndexOp(
+      b, loc,
+      affine::makeComposedFoldedAffineApply(
+          b, loc, AffineMap::get(0, 3, (s1 - s0).ceilDiv(s2)),
+          getAsOpFoldResult(bounds)));
+}
+
+Value RingWriter::position(OpBuilder &b, const TileBody &body, Value step) {
+  return body.begin ? arith::AddIOp::create(b, loc, body.begin, step).getResult()
+                    : step;
+}
+
+void RingWriter::writeProducer(OpBuilder &b, Value ring) {
+  TileBody body;
+  scf::ForOp tiles = addTileLoop(b, body);
+  Value steps = countSteps(b, body);
   auto copies =
       scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1));
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(copies.getBody());
-  Value position = copies.getInductionVar();
-  IRMapping mapping;
+  Value step = copies.getInductionVar();
+  IRMapping &mapping = body.mapping;
   if (loop) {
     AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
                s1 = b.getAffineSymbolExpr(1);
-    SmallVector<OpFoldResult> operands{position, loop.getLowerBound(),
-                                       loop.getStep()};
+    SmallVector<OpFoldResult> operands{
+        step, mapping.lookupOrDefault(loop.getLowerBound()),
+        mapping.lookupOrDefault(loop.getStep())};
     for (OpFoldResult &operand : operands)
       if (std::optional<int64_t> known = getConstantIntValue(operand))
         operand = b.getIndexAttr(*known);
@@ -228,33 +265,39 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring, Value steps) {
     mapping.map(loop.getInductionVar(),
                 getValueOrCreateConstantIndexOp(b, loc, k));
   }
-  auto stage = AcquireOp::create(b, loc, ring, position);
+  Value at = position(b, body, step);
+  auto stage = AcquireOp::create(b, loc, ring, at);
   if (loop)
     for (Operation &op : *loop.getBody())
       if (inside.contains(&op))
         b.clone(op, mapping);
-  for (auto [factor, tile] : llvm::zip_equal(factors, stage.getTiles())) {
+  for (auto [factor, tile, multicast] :
+       llvm::zip_equal(factors, stage.getTiles(), multicasts)) {
     SmallVector<Value> indices;
     for (Value index : factor.read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
     TileCopyOp::create(b, loc, factor.read.getBase(), indices, tile,
-                       factor.copy);
+                       factor.copy, multicast);
   }
-  FillOp::create(b, loc, ring, position);
+  FillOp::create(b, loc, ring, at);
+  b.setInsertionPointAfter(copies);
+  endTile(b, tiles, body, steps);
 }
 
-/// Of the stage before `position`, where there is one.
-void RingWriter::release(OpBuilder &b, Value ring, Value position) {
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                        position, constant(b, 0));
+/// Where `step` is none of the first: the stage of the step before it is empty.
+void RingWriter::releaseBefore(OpBuilder &b, Value ring, const TileBody &body,
+                               Value step) {
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, step,
+                                        constant(b, 0));
   auto branch = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/true);
   OpBuilder inside = branch.getElseBodyBuilder();
-  ReleaseOp::create(
-      inside, loc, ring,
-      arith::SubIOp::create(inside, loc, position, constant(inside, 1)));
+  Value at = position(inside, body, step);
+  ReleaseOp::create(inside, loc, ring,
+                    arith::SubIOp::create(inside, loc, at, constant(inside, 1)));
 }
 
-void RingWriter::writeConsumers(OpBuilder &b, Value ring, Value steps) {
+Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
+                                 Value steps) {
   Value init = loop ? loop.getInitArgs().front() : product.getAcc();
   Builder builder(kernel.getContext());
   ArrayAttr maps = builder.getAffineMapArrayAttr(
@@ -265,26 +308,102 @@ void RingWriter::writeConsumers(OpBuilder &b, Value ring, Value steps) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(sums.getBody());
-    Value position = sums.getInductionVar();
-    auto stage = WaitOp::create(b, loc, ring, position);
-    IRMapping mapping;
-    auto next = cast<MmaOp>(b.clone(*product, mapping));
+    Value step = sums.getInductionVar();
+    auto stage = WaitOp::create(b, loc, ring, position(b, body, step));
+    auto next = cast<MmaOp>(b.clone(*product));
     next->setOperand(0, stage.getTiles()[0]);
     next->setOperand(1, stage.getTiles()[1]);
     next->setOperand(2, sums.getRegionIterArgs().front());
     next.setMapsAttr(maps);
     MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
-    release(b, ring, position);
+    releaseBefore(b, ring, body, step);
     scf::YieldOp::create(b, loc, next.getResult());
   }
   auto done =
       MmaWaitOp::create(b, loc, sums.getResultTypes(), 0, sums.getResults());
+  // The next tile's copies wait for the last stage.
+  if (body.begin)
+    releaseBefore(b, ring, body, steps);
   (loop ? loop.getResult(0) : product.getResult())
       .replaceAllUsesWith(done.getResult(0));
+  return done;
 }
 
-LogicalResult RingWriter::write() {
-  loop = dyn_cast<scf::ForOp>(product->getParentOp());
+/// The last cluster may have blocks whose tile is outside of the tensors: they copy
+/// for the others, and do nothing with their own sums.
+void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
+                                 ArrayRef<Operation *> epilogue) {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  Value inside;
+  for (auto [loop, blocks] : llvm::enumerate(launch.getCluster())) {
+    Value count = tileId.getCounts()[loop];
+    if (std::optional<int64_t> known = getConstantIntValue(count);
+        blocks == 1 || (known && *known % blocks == 0))
+      continue;
+    Value id = body.mapping.lookupOrDefault(tileId.getIds()[loop]);
+    Value isTile =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
+    inside = inside ? arith::AndIOp::create(b, loc, inside, isTile).getResult()
+                    : isTile;
+  }
+  if (!inside)
+    return;
+  auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+  for (Operation *op : epilogue)
+    op->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+void RingWriter::writeConsumers(WarpsOp role, Value ring,
+                                ArrayRef<Operation *> rest) {
+  OpBuilder b = OpBuilder::atBlockEnd(&role.getBody().front());
+  TileBody body;
+  scf::ForOp tiles = addTileLoop(b, body);
+  Block *block = b.getInsertionBlock();
+  Operation *whole = loop ? loop.getOperation() : product.getOperation();
+  for (Operation *op : rest)
+    op->moveBefore(block, block->end());
+  SmallVector<Operation *> epilogue;
+  for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
+    epilogue.push_back(op);
+  b.setInsertionPoint(whole);
+  Value steps = countSteps(b, body);
+  Operation *sums = writeSums(b, ring, body, steps);
+  whole->erase();
+  if (!loop)
+    for (RingFactor &factor : factors)
+      factor.read->erase();
+  b.setInsertionPointToEnd(block);
+  skipWithoutTile(b, body, epilogue);
+  for (auto [from, to] : body.mapping.getValueMap())
+    replaceAllUsesInRegionWith(from, to, role.getBody());
+  b.setInsertionPointToEnd(block);
+  endTile(b, tiles, body, steps);
+  if (config.getTmaStore()) {
+    storeByEngine(role, sums);
+    StoreWaitOp::create(b, loc, 0);
+  }
+}
+
+/// Tiles of sums, and of what becomes of them, leave through shared memory.
+void RingWriter::storeByEngine(WarpsOp role, Operation *sums) {
+  SetVector<Operation *> ofSums;
+  getForwardSlice(sums, &ofSums);
+  SmallVector<vector::TransferWriteOp> writes;
+  role.walk([&](vector::TransferWriteOp write) {
+    if (ofSums.contains(write) && isa<BlockArgument>(write.getBase()) &&
+        write.getVectorType().getShape() ==
+            cast<VectorType>(sums->getResult(0).getType()).getShape())
+      writes.push_back(write);
+  });
+  for (vector::TransferWriteOp write : writes) {
+    OpBuilder b(write);
+    TileStoreOp::create(b, loc, write.getVector(), write.getBase(),
+                        write.getIndices());
+    write->erase();
+  }
+}
+
+LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   if (whole->getParentOp() != kernel.getOperation() ||
       (loop && (loop.getNumResults() != 1 ||
@@ -293,7 +412,7 @@ LogicalResult RingWriter::write() {
     return product.emitOpError()
            << "by a warpgroup stands in one loop, whose sums it alone carries";
   for (unsigned operand : {0, 1}) {
-    FailureOr<Factor> factor = factorOf(operand);
+    FailureOr<RingFactor> factor = ringFactorOf(product, operand);
     if (failed(factor))
       return failure();
     factors.push_back(*factor);
@@ -302,14 +421,18 @@ LogicalResult RingWriter::write() {
     for (Operation &op : loop.getBody()->without_terminator())
       if (&op != product && !isMemoryEffectFree(&op) &&
           llvm::none_of(factors,
-                        [&](Factor &factor) { return factor.read == &op; }))
+                        [&](RingFactor &factor) { return factor.read == &op; }))
         return op.emitOpError()
                << "stands in the loop of a warpgroup's product, which does no "
                   "more than multiply";
-  SetVector<Operation *> shared;
-  if (failed(findShared(shared)))
-    return failure();
+  return success();
+}
 
+LogicalResult RingWriter::write() {
+  loop = dyn_cast<scf::ForOp>(product->getParentOp());
+  if (failed(check()) || failed(findShared()))
+    return failure();
+  findMulticasts();
   Block &entry = kernel.front();
   SmallVector<Operation *> rest;
   for (Operation &op : entry.without_terminator())
@@ -319,17 +442,6 @@ LogicalResult RingWriter::write() {
   SmallVector<MemRefType> tiles{factors[0].tile, factors[1].tile};
   auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
   Value ring = RingOp::create(b, loc, type);
-  Value steps = constant(b, 1);
-  if (loop) {
-    AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1),
-               s2 = b.getAffineSymbolExpr(2);
-    steps = getValueOrCreateConstantIndexOp(
-        b, loc,
-        affine::makeComposedFoldedAffineApply(
-            b, loc, AffineMap::get(0, 3, (s1 - s0).ceilDiv(s2)),
-            getAsOpFoldResult(ValueRange{
-                loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})));
-  }
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup(), consumers = all - 4;
   addExplanation(kernel, "ring of " + Twine(config.getStages()) + " stages of " +
@@ -341,17 +453,12 @@ LogicalResult RingWriter::write() {
   OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
   auto one = WarpsOp::create(inside, loc, consumers, 1);
   inside.createBlock(&one.getBody());
-  writeProducer(inside, ring, steps);
-  WarpsOp multiply = addRole(b, 0, consumers, 1);
-  Block *body = &multiply.getBody().front();
-  for (Operation *op : rest)
-    op->moveBefore(body, body->end());
-  OpBuilder at(whole);
-  writeConsumers(at, ring, steps);
-  whole->erase();
-  if (!loop)
-    for (Factor &factor : factors)
-      factor.read->erase();
+  writeProducer(inside, ring);
+  writeConsumers(addRole(b, 0, consumers, 1), ring, rest);
+  // Each tile has its own.
+  if (config.getPersistent())
+    for (Operation *op : llvm::reverse(ofTile))
+      op->erase();
   return success();
 }
 

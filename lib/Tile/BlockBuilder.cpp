@@ -117,6 +117,10 @@ Environment BlockBuilder::placeBlock() {
     auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
     if (config && config.getRaster() > 1 && spread.size() > 1)
       setRaster(tile, config.getRaster(), spread);
+    if (config && !config.getCluster().empty())
+      for (auto [loop, number] : llvm::enumerate(info.getClasses(info.getRoot())))
+        if (llvm::is_contained(spread, number))
+          cluster.push_back(config.getCluster()[loop]);
     ids = tile.getIds();
   }
   for (auto [number, id] : llvm::zip_equal(spread, ids)) {

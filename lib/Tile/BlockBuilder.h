@@ -54,6 +54,8 @@ public:
   /// symbols, and what the symbols are: (argument number, dim) pairs.
   llvm::SmallVector<mlir::AffineExpr> tileCounts;
   llvm::SmallVector<std::pair<unsigned, unsigned>> countDims;
+  /// Blocks of a cluster along each of them; empty: no clusters.
+  llvm::SmallVector<int64_t> cluster;
 
 private:
   using Key = std::pair<mlir::Operation *, std::vector<const void *>>;

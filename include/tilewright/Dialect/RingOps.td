@@ -82,6 +82,24 @@ def Tilewright_ReleaseOp : Ring_Op<"release"> {
   let assemblyFormat = "$ring `[` $position `]` attr-dict `:` type($ring)";
 }
 
+def Tilewright_TileWalkOp : Ring_Op<"tile_walk", [Pure]> {
+  let summary = "which tiles a block computes that computes several";
+  let description = [{
+    Given the number of tiles along each tiled loop: tiles `first`, `first + step`, …
+    below `end`. Blocks of a cluster walk together: they have one number, of which
+    `tilewright.tile_id` makes a tile for each of them.
+
+    ```mlir
+    %first, %end, %step = tilewright.tile_walk(%rows, %columns)
+    scf.for %number = %first to %end step %step {
+      %i, %j = tilewright.tile_id(%rows, %columns) number %number : index, index
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$counts);
+  let results = (outs Index:$first, Index:$end, Index:$step);
+  let assemblyFormat = "`(` $counts `)` attr-dict";
+}
+
 def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
   let summary = "starts to copy a tile of global memory into a stage";
   let description = [{
@@ -92,6 +110,9 @@ def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
     of the tile, or a sum of dims times constants: of `d1 * 64 + d2` the columns
     are cut into boxes of 64, one behind the other, as wide as the swizzle.
 
+    With `multicast = d` the blocks of a cluster that differ along tiled loop d alone
+    read this tile: each copies a part of it to all of them.
+
     ```mlir
     tilewright.tile_copy %B[%k, %j] to %b {map = affine_map<(k, box, n) -> (k, box * 64 + n)>}
         : memref<?x?xbf16> to memref<64x4x64xbf16, strided<[64, 4096, 1]>, #tilewright.shared<swizzle = [3, 3, 3]>>
@@ -100,9 +121,26 @@ def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
                        Variadic<Index>:$indices,
                        Arg<AnyMemRef, "", [MemWrite]>:$dest,
-                       AffineMapAttr:$map);
+                       AffineMapAttr:$map, OptionalAttr<I64Attr>:$multicast);
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $dest attr-dict `:` type($source) `to` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tilewright_TileStoreOp : Ring_Op<"tile_store"> {
+  let summary = "starts to store a tile of sums into global memory";
+  let description = [{
+    The element of `value` at (r, c) goes to `dest`, an argument of the kernel, at
+    `indices` plus (0, …, r, c); what lies outside of it is left out. Each warpgroup
+    puts its part into shared memory, in pieces of 64 rows as wide as a swizzle, two
+    of which take turns, and the copy engine stores them (TMA). The warps go on; a
+    `store_wait` stands before the end of the kernel.
+  }];
+  let arguments = (ins AnyType:$value, Arg<AnyMemRef, "", [MemWrite]>:$dest,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $value `to` $dest `[` $indices `]` attr-dict `:` type($value) `to` type($dest)
   }];
   let hasVerifier = 1;
 }
@@ -141,6 +179,16 @@ def Tilewright_MmaWaitOp : Ring_Op<"mma_wait", [
   let assemblyFormat = "$pending (`(` $values^ `:` type($values) `)`)? attr-dict";
 }
 
+def Tilewright_StoreWaitOp : Ring_Op<"store_wait"> {
+  let summary = "waits for stores by copy engines";
+  let description = [{
+    Until at most the last `pending` groups of stores that this thread has committed
+    have yet to read shared memory.
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Thread form
 //===----------------------------------------------------------------------===//
@@ -171,10 +219,15 @@ def Tilewright_MbarrierFenceOp : Ring_Op<"mbarrier_fence"> {
 
 def Tilewright_MbarrierArriveOp : Ring_Op<"mbarrier_arrive"> {
   let summary = "one arrival, and as many bytes that have yet to arrive";
+  let description = [{
+    At this block's barrier, or at that of block `block` of the cluster.
+  }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
-                       Index:$index, OptionalAttr<I64Attr>:$bytes);
+                       Index:$index, Optional<Index>:$block,
+                       OptionalAttr<I64Attr>:$bytes);
   let assemblyFormat = [{
-    $barriers `[` $index `]` (`expect` $bytes^)? attr-dict `:` type($barriers)
+    $barriers `[` $index `]` (`block` $block^)? (`expect` $bytes^)? attr-dict
+    `:` type($barriers)
   }];
 }
 
@@ -187,20 +240,64 @@ def Tilewright_MbarrierWaitOp : Ring_Op<"mbarrier_wait"> {
   }];
 }
 
-def Tilewright_TensorCopyOp : Ring_Op<"tensor_copy"> {
+def Tilewright_TensorCopyOp : Ring_Op<"tensor_copy", [AttrSizedOperandSegments]> {
   let summary = "starts to copy a box of a tensor into shared memory";
   let description = [{
     The box at `coordinates` (outermost dim first) of what `map` describes goes to
-    `dest` from element `offset` on; its bytes count for the barrier.
+    `dest` from element `offset` on; its bytes count for the barrier. Where `blocks`
+    is given, that is so in every block of the cluster whose bit it has.
   }];
   let arguments = (ins Tilewright_TensorMap:$map, Variadic<Index>:$coordinates,
                        Arg<AnyMemRef, "", [MemWrite]>:$dest, Index:$offset,
                        Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
-                       Index:$barrier);
+                       Index:$barrier, Optional<Index>:$blocks);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `to` $dest `[` $offset `]` `,` $barriers `[` $barrier `]`
-    attr-dict `:` type($dest) `,` type($barriers)
+    (`blocks` $blocks^)? attr-dict `:` type($dest) `,` type($barriers)
   }];
+}
+
+def Tilewright_TensorStoreOp : Ring_Op<"tensor_store"> {
+  let summary = "starts to store a box of a tensor from shared memory";
+  let description = [{
+    As `tensor_copy`, the other way; a `store_commit` closes the group.
+  }];
+  let arguments = (ins Arg<Tilewright_TensorMap, "", [MemWrite]>:$map,
+                       Variadic<Index>:$coordinates,
+                       Arg<AnyMemRef, "", [MemRead]>:$source, Index:$offset);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `from` $source `[` $offset `]` attr-dict `:` type($source)
+  }];
+}
+
+def Tilewright_StoreCommitOp : Ring_Op<"store_commit"> {
+  let summary = "this thread's stores since the last commit are one group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_ProxyFenceOp : Ring_Op<"proxy_fence"> {
+  let summary = "copy engines see what this thread has written to shared memory";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_GroupBarrierOp : Ring_Op<"group_barrier"> {
+  let summary = "named barrier whose number is computed: one for each warpgroup";
+  let arguments = (ins Index:$id, I64Attr:$threads);
+  let assemblyFormat = "$id `threads` `=` $threads attr-dict";
+}
+
+def Tilewright_ClusterRankOp : Ring_Op<"cluster_rank", [Pure]> {
+  let summary = "the number of this block in its cluster";
+  let results = (outs Index:$rank);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tilewright_ClusterBarrierOp : Ring_Op<"cluster_barrier"> {
+  let summary = "all threads of the cluster's blocks have arrived here";
+  let description = [{
+    What they have written to shared memory, barriers among it, is seen by all.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def Tilewright_MatrixDescriptorOp : Ring_Op<"matrix_descriptor", [Pure]> {

@@ -14,4 +14,23 @@
 #define GET_OP_CLASSES
 #include "tilewright/Dialect/RingOps.h.inc"
 
+namespace tilewright {
+
+/// What `tile_store` moves at once for each warpgroup: `rows` of a matrix
+/// instruction, each `rowBytes` long, which is how they are swizzled (32, 64, 128; 0
+/// where the tile's rows are no whole ones).
+struct StorePiece {
+  int64_t rows = 64, columns = 0, rowBytes = 0;
+  /// How many pieces of each warpgroup lie in shared memory at a time.
+  static constexpr int64_t kTurns = 2;
+};
+StorePiece storePieceOf(int64_t columns, int64_t elementBytes);
+
+/// Shared memory whose rows of `rowBytes` bytes (32, 64, 128) are swizzled by their
+/// width, as copy engines and descriptors do.
+SharedAttr swizzledRows(mlir::MLIRContext *context, int64_t rowBytes,
+                        int64_t elementBytes);
+
+} // namespace tilewright
+
 #endif

@@ -12,6 +12,7 @@
 #include "tilewright/Dialect/Rings.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -116,7 +117,14 @@ RingLowering<MbarrierArriveOp>::lower(MbarrierArriveOp op, Adaptor adaptor,
   Value address = sharedAddress(
       b, loc,
       barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getIndex()));
-  if (std::optional<int64_t> bytes = op.getBytes())
+  if (op.getBlock()) {
+    if (op.getBytes())
+      return op.emitOpError() << "expects bytes at another block's barrier";
+    inlinePTX(b, loc, Type(), {address, toI32(b, loc, adaptor.getBlock())},
+              "{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+              "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }",
+              "r,r");
+  } else if (std::optional<int64_t> bytes = op.getBytes())
     inlinePTX(b, loc, Type(), {address, createI32(b, loc, *bytes)},
               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r");
   else
@@ -154,6 +162,17 @@ LogicalResult RingLowering<ElectOp>::lower(ElectOp op, Adaptor,
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// The innermost dim comes first.
+static void appendCoordinates(OpBuilder &b, Location loc, ValueRange coordinates,
+                              SmallVectorImpl<Value> &operands, std::string &text,
+                              std::string &constraints) {
+  for (auto [number, coordinate] : llvm::enumerate(llvm::reverse(coordinates))) {
+    text += (number ? ", $" : "$") + std::to_string(operands.size());
+    constraints += ",r";
+    operands.push_back(toI32(b, loc, coordinate));
+  }
+}
+
 template <>
 LogicalResult RingLowering<TensorCopyOp>::lower(TensorCopyOp op,
                                                 Adaptor adaptor,
@@ -177,14 +196,93 @@ LogicalResult RingLowering<TensorCopyOp>::lower(TensorCopyOp op,
       "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[$0], [$1, {";
   std::string constraints = "r,l,r";
-  // The innermost dim comes first.
-  for (auto [number, coordinate] :
-       llvm::enumerate(llvm::reverse(adaptor.getCoordinates()))) {
-    text += (number ? ", $" : "$") + std::to_string(operands.size());
-    constraints += ",r";
-    operands.push_back(toI32(b, loc, coordinate));
+  appendCoordinates(b, loc, adaptor.getCoordinates(), operands, text, constraints);
+  text += "}], [$2]";
+  if (Value blocks = adaptor.getBlocks()) {
+    text.insert(text.find(" "), ".multicast::cluster");
+    text += ", $" + std::to_string(operands.size());
+    constraints += ",h";
+    operands.push_back(LLVM::TruncOp::create(b, loc, b.getI16Type(), blocks));
   }
-  inlinePTX(b, loc, Type(), operands, text + "}], [$2];", constraints);
+  inlinePTX(b, loc, Type(), operands, text + ";", constraints);
+  b.eraseOp(op);
+  return success();
+}
+
+template <>
+LogicalResult
+RingLowering<TensorStoreOp>::lower(TensorStoreOp op, Adaptor adaptor,
+                                   ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
+  SmallVector<Value> operands = {
+      adaptor.getMap(),
+      sharedAddress(b, loc,
+                    elementAddress(b, loc, element, adaptor.getSource(),
+                                   adaptor.getOffset()))};
+  std::string text = "cp.async.bulk.tensor." +
+                     std::to_string(op.getCoordinates().size()) +
+                     "d.global.shared::cta.tile.bulk_group [$0, {";
+  std::string constraints = "l,r";
+  appendCoordinates(b, loc, adaptor.getCoordinates(), operands, text, constraints);
+  inlinePTX(b, loc, Type(), operands, text + "}], [$1];", constraints);
+  b.eraseOp(op);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<StoreCommitOp>::lower(StoreCommitOp op, Adaptor,
+                                                 ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::CpAsyncBulkCommitGroupOp>(op);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<StoreWaitOp>::lower(StoreWaitOp op, Adaptor,
+                                               ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(
+      op, b.getI32IntegerAttr(op.getPending()), /*read=*/b.getUnitAttr());
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<ProxyFenceOp>::lower(ProxyFenceOp op, Adaptor,
+                                                ConversionPatternRewriter &b) {
+  inlinePTX(b, op.getLoc(), Type(), {}, "fence.proxy.async.shared::cta;", "");
+  b.eraseOp(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Threads of a warpgroup, blocks of a cluster
+//===----------------------------------------------------------------------===//
+
+template <>
+LogicalResult RingLowering<GroupBarrierOp>::lower(GroupBarrierOp op, Adaptor adaptor,
+                                                  ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  NVVM::BarrierOp::create(b, loc, TypeRange(), toI32(b, loc, adaptor.getId()),
+                          createI32(b, loc, op.getThreads()),
+                          NVVM::BarrierReductionAttr(), Value());
+  b.eraseOp(op);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<ClusterRankOp>::lower(ClusterRankOp op, Adaptor,
+                                                 ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  Value rank = NVVM::ClusterId::create(b, loc, b.getI32Type());
+  b.replaceOpWithNewOp<arith::IndexCastUIOp>(op, b.getIndexType(), rank);
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<ClusterBarrierOp>::lower(ClusterBarrierOp op, Adaptor,
+                                                    ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  NVVM::ClusterArriveOp::create(b, loc, /*aligned=*/b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, loc, /*aligned=*/b.getUnitAttr());
   b.eraseOp(op);
   return success();
 }
@@ -367,7 +465,10 @@ void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
                                             RewritePatternSet &patterns) {
   patterns.add<RingLowering<ElectOp>, RingLowering<MbarrierInitOp>, RingLowering<MbarrierFenceOp>,
                RingLowering<MbarrierArriveOp>, RingLowering<MbarrierWaitOp>,
-               RingLowering<TensorCopyOp>, RingLowering<MatrixDescriptorOp>,
+               RingLowering<TensorCopyOp>, RingLowering<TensorStoreOp>,
+               RingLowering<StoreCommitOp>, RingLowering<StoreWaitOp>,
+               RingLowering<ProxyFenceOp>, RingLowering<GroupBarrierOp>,
+               RingLowering<ClusterRankOp>, RingLowering<ClusterBarrierOp>, RingLowering<MatrixDescriptorOp>,
                RingLowering<WarpgroupMmaOp>, RingLowering<MmaFenceOp>,
                RingLowering<MmaCommitOp>, RingLowering<MmaWaitOp>,
                RingLowering<SetRegistersOp>>(converter);

@@ -1,0 +1,161 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What else a config of warp_specialized may ask for: results that leave through
+// shared memory by copy engines (`tma_store`), and blocks in clusters that share what
+// they read (`cluster`). What tensor maps of results can name is said here.
+
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Rings.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
+  return loop < values.size() ? values[loop] : 1;
+}
+
+/// The indexing map of the destination that a result of the kernel is written to.
+static AffineMap resultMap(OpResult result) {
+  auto op = cast<linalg::LinalgOp>(result.getOwner());
+  return op.getMatchingIndexingMap(op.getDpsInitOperand(result.getResultNumber()));
+}
+
+bool tilewright::hasTileShape(const KernelInfo &info, OpResult result,
+                              const MatrixLoops &loops) {
+  AffineMap map = resultMap(result);
+  ArrayRef<unsigned> classes = info.getClasses(result.getOwner()),
+                     root = info.getClasses(info.getRoot());
+  bool hasRows = false, hasColumns = false;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned number = classes[cast<AffineDimExpr>(expr).getPosition()];
+    hasRows |= number == root[loops.m];
+    hasColumns |= number == root[loops.n];
+  }
+  return hasRows && hasColumns;
+}
+
+/// Why copy engines cannot store result `number`; empty if they can.
+static std::string whyNotStored(const KernelInfo &info, unsigned number,
+                                const MatrixLoops &loops, int64_t columns) {
+  constexpr int64_t kAlignment = 16, kMostDims = 5;
+  OpResult result = info.results[number];
+  std::string what = "result " + std::to_string(number);
+  BlockArgument argument = info.getDestination(number);
+  auto type = cast<RankedTensorType>(argument.getType());
+  AffineMap map = resultMap(result);
+  ArrayRef<unsigned> classes = info.getClasses(result.getOwner()),
+                     root = info.getClasses(info.getRoot());
+  auto classOf = [&](unsigned dim) { return classes[map.getDimPosition(dim)]; };
+  unsigned rank = type.getRank();
+  if (rank < 2 || rank > kMostDims || classOf(rank - 2) != root[loops.m] ||
+      classOf(rank - 1) != root[loops.n])
+    return what + " does not lie in memory as rows and columns of the tile do";
+  int64_t position = operandNumber(argument);
+  if (getView(info.kernel, position))
+    return what + " is a window of a larger tensor";
+  if (auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+      bits && bits.getInt() > 32)
+    return what + " may have 2^31 elements; coordinates of copy engines have 32 bits";
+  if (!type.getElementType().isIntOrFloat() ||
+      type.getElementTypeBitWidth() % 8)
+    return what + " is of elements that are no whole bytes";
+  int64_t bytes = bytesPerElement(type), row = type.getShape().back();
+  bool isDynamic = ShapedType::isDynamic(row);
+  int64_t known =
+      isDynamic ? promisedDivisor(info.kernel, position, rank - 1) : row;
+  if (known * bytes % kAlignment)
+    return what + " has rows of " +
+           (isDynamic ? "any number of" : std::to_string(row * bytes)) +
+           " bytes; a tensor map needs multiples of 16";
+  if (!storePieceOf(columns, bytes).rowBytes)
+    return what + " has tiles of " + std::to_string(columns * bytes) +
+           " bytes a row; copy engines store multiples of 32 out of swizzled memory";
+  return "";
+}
+
+std::string tilewright::whyNotStoredByEngine(const KernelInfo &info,
+                                             LoweringConfigAttr config,
+                                             const MatrixLoops &loops) {
+  bool any = false;
+  for (auto [number, result] : llvm::enumerate(info.results)) {
+    if (!hasTileShape(info, result, loops))
+      continue;
+    any = true;
+    if (std::string why =
+            whyNotStored(info, number, loops, config.getBlock()[loops.n]);
+        !why.empty())
+      return "'tma_store': " + why;
+  }
+  return any ? "" : "'tma_store': no result has the tile's rows and columns";
+}
+
+int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config) {
+  std::optional<MatrixLoops> loops =
+      findMatrixLoops(*matchContraction(info.getRoot()), config);
+  if (!config.getTmaStore() || !loops)
+    return 0;
+  llvm::SmallSetVector<Type, 2> types;
+  for (OpResult result : info.results)
+    if (hasTileShape(info, result, *loops))
+      types.insert(getElementTypeOrSelf(result.getType()));
+  int64_t groups = entryOf(config.getWarps(), loops->m) / 4, bytes = 0;
+  for (Type type : types) {
+    StorePiece piece = storePieceOf(
+        config.getBlock()[loops->n],
+        bytesPerElement(RankedTensorType::get({1}, type)));
+    bytes += StorePiece::kTurns * groups * piece.rows * piece.rowBytes;
+  }
+  return bytes;
+}
+
+std::string tilewright::whyNotClustered(const KernelInfo &info,
+                                        LoweringConfigAttr config,
+                                        const MatrixLoops &loops) {
+  constexpr int64_t kMostBlocks = 8, kSwizzleRows = 8;
+  if (config.getCluster().empty())
+    return "";
+  linalg::LinalgOp root = info.getRoot();
+  Contraction product = *matchContraction(root);
+  int64_t most = 1;
+  for (auto [loop, blocks] : llvm::enumerate(config.getCluster())) {
+    std::string along = "'cluster' has " + std::to_string(blocks) +
+                        " blocks along loop " + std::to_string(loop);
+    if (blocks == 1)
+      continue;
+    if (loop != loops.m && loop != loops.n)
+      return along + ", which is not the rows or columns of the tile: they share nothing";
+    if (most > 1)
+      return along + ", and others along another loop; a tile is shared along one";
+    if (blocks > kMostBlocks || !llvm::isPowerOf2_64(blocks))
+      return along + "; it must be 2, 4 or 8";
+    most = blocks;
+    int64_t extent = root.getStaticLoopRanges()[loop];
+    if (ShapedType::isStatic(extent) && extent <= config.getBlock()[loop])
+      return along + ", which has one tile";
+    // The factor without this loop is cut into a part for each block.
+    unsigned shared = loop == loops.m ? product.b : product.a;
+    int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
+    int64_t sums = config.getBlock()[loops.k];
+    OpOperand &operand = root->getOpOperand(shared);
+    AffineMap map = root.getMatchingIndexingMap(&operand);
+    bool alongSum = map.getDimPosition(map.getNumResults() - 1) == loops.k;
+    StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
+    if (alongSum ? rows % (blocks * kSwizzleRows) != 0
+                 : rows / box.columns % blocks != 0 &&
+                       sums % (blocks * kSwizzleRows) != 0)
+      return along + ", and a tile of operand " + std::to_string(shared) +
+             " has no part of whole swizzles for each of them";
+    // The last cluster may have blocks without a tile, which read and write nothing.
+    if ((ShapedType::isDynamic(extent) ||
+         llvm::divideCeil(extent, config.getBlock()[loop]) % blocks) &&
+        !root.getDpsInits().front().getDefiningOp<linalg::FillOp>())
+      return along + ", of whose tiles there may be no multiple, and sums begin with "
+                     "what is in memory";
+  }
+  return "";
+}

@@ -1,0 +1,365 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies and stores of tiles by copy engines, in thread form: boxes of tensor maps,
+// each started by one thread.
+//
+//   tilewright.tile_copy %A[%i, %k] to %a
+//     -> tensor_copy %map[%i, %k] to %tiles[%stage * 8192], %bars[…]
+//   tilewright.tile_store %sums to %C[%i, %j]
+//     -> for each piece of 64 rows as wide as a swizzle: the warpgroup's threads write
+//        it to shared memory; tensor_store %map[…] from %pieces[…]
+
+#include "ThreadCode.h"
+#include "tilewright/Dialect/Rings.h"
+#include "tilewright/Layout/Atoms.h"
+
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// What one tile_copy is made of: boxes of one tensor map.
+struct Boxes {
+  /// Extent of a box along each dim of the source, and its distance in elements
+  /// of the source from box to box along the tile's dim that counts them.
+  SmallVector<int64_t> box;
+  /// Dims of the tile that count boxes: dim, and for each dim of the source the
+  /// elements from one box to the next.
+  SmallVector<std::pair<unsigned, SmallVector<int64_t>>> counters;
+  int64_t swizzle = 0;
+  /// Where several blocks of a cluster copy a part each: how many parts, which of
+  /// `counters` or else which dim of the source is cut into them.
+  int64_t parts = 1;
+  std::optional<unsigned> cutCounter, cutDim;
+  /// Elements of shared memory, and of the source, from part to part of a dim.
+  int64_t partElements = 0, partExtent = 0;
+};
+} // namespace
+
+/// Coefficients of `expr` (a sum of dims times constants) for each dim.
+static std::optional<SmallVector<int64_t>> coefficients(AffineExpr expr,
+                                                        unsigned dims) {
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(expr, dims, 0, &flat)) ||
+      flat.size() != dims + 1 || flat.back())
+    return std::nullopt;
+  flat.pop_back();
+  return flat;
+}
+
+/// Cuts what `boxes` are into one part for each of `parts` blocks: whole boxes, or
+/// rows of a box in multiples of the eight that a swizzle goes over.
+static LogicalResult cut(TileCopyOp op, int64_t parts, ArrayRef<int64_t> dimOfBox,
+                         ArrayRef<int64_t> strides, Boxes &boxes) {
+  constexpr int64_t kSwizzleRows = 8;
+  auto dest = cast<MemRefType>(op.getDest().getType());
+  boxes.parts = parts;
+  for (auto [number, counter] : llvm::enumerate(boxes.counters))
+    if (dest.getDimSize(counter.first) % parts == 0) {
+      boxes.cutCounter = number;
+      return success();
+    }
+  for (int64_t dim = 0; dim + 1 < int64_t(boxes.box.size()); ++dim)
+    if (boxes.box[dim] % (kSwizzleRows * parts) == 0) {
+      boxes.box[dim] /= parts;
+      boxes.cutDim = dim;
+      boxes.partExtent = boxes.box[dim];
+      boxes.partElements = boxes.box[dim] * strides[dimOfBox[dim]];
+      return success();
+    }
+  return op.emitOpError() << "of " << dest << " has no part of whole boxes for each of "
+                          << parts << " blocks";
+}
+
+static FailureOr<Boxes> boxesOf(TileCopyOp op) {
+  auto dest = cast<MemRefType>(op.getDest().getType());
+  auto source = cast<MemRefType>(op.getSource().getType());
+  int64_t bytes = elementBytes(dest.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(dest.getStridesAndOffset(strides, offset)))
+    return op.emitOpError() << "needs strides of " << dest;
+  Boxes boxes;
+  SmallVector<int64_t> dimOfBox(source.getRank(), -1);
+  boxes.box.assign(source.getRank(), 1);
+  for (unsigned dim = 0; dim < unsigned(dest.getRank()); ++dim) {
+    SmallVector<int64_t> steps;
+    int64_t along = -1;
+    for (auto [position, expr] : llvm::enumerate(op.getMap().getResults())) {
+      auto all = coefficients(expr, dest.getRank());
+      if (!all)
+        return op.emitOpError()
+               << "map must be of sums of dims times constants";
+      steps.push_back((*all)[dim]);
+      if ((*all)[dim])
+        along = along < 0 ? int64_t(position) : source.getRank();
+    }
+    if (along < 0 || along == source.getRank())
+      return op.emitOpError() << "dim " << dim
+                              << " of the tile must follow one dim "
+                                 "of the source";
+    if (steps[along] == 1 && dimOfBox[along] < 0) {
+      dimOfBox[along] = dim;
+      boxes.box[along] = dest.getDimSize(dim);
+    } else {
+      boxes.counters.push_back({dim, steps});
+    }
+  }
+  // A box is dense, the source's last dim fastest.
+  int64_t dense = 1;
+  for (int64_t dim = source.getRank() - 1; dim >= 0; --dim) {
+    if (dimOfBox[dim] >= 0 && boxes.box[dim] != 1 &&
+        strides[dimOfBox[dim]] != dense)
+      return op.emitOpError() << "boxes lie in shared memory as they do in "
+                              << source << ", rows behind one another";
+    dense *= boxes.box[dim];
+    if (boxes.box[dim] > 256)
+      return op.emitOpError()
+             << "box has " << boxes.box[dim]
+             << " elements along one dim; a tensor map takes 256";
+  }
+  // Rows are as wide as the swizzle.
+  layout::Swizzle swizzle =
+      cast<SharedAttr>(dest.getMemorySpace()).getElementSwizzle();
+  int64_t row = boxes.box.back() * bytes;
+  if (!swizzle.isNone()) {
+    boxes.swizzle = 16 << swizzle.bits;
+    layout::Swizzle known = swizzle;
+    known.base += llvm::Log2_64(bytes);
+    if ((known != layout::swizzle128B && known != layout::swizzle64B &&
+         known != layout::swizzle32B) ||
+        row != boxes.swizzle)
+      return op.emitOpError()
+             << "rows of " << row
+             << " bytes are not swizzled as "
+                "copy engines do: by 32, 64 or 128 bytes, which is "
+                "how long rows then are";
+  }
+  auto launch =
+      op->getParentOfType<func::FuncOp>()->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  if (std::optional<int64_t> loop = op.getMulticast()) {
+    if (!launch || *loop < 0 || *loop >= int64_t(launch.getCluster().size()))
+      return op.emitOpError() << "is multicast along loop " << *loop
+                              << ", along which there are no clusters";
+    if (failed(cut(op, launch.getCluster()[*loop], dimOfBox, strides, boxes)))
+      return failure();
+  }
+  return boxes;
+}
+
+/// The number among the kernel's buffers of what a copy engine reads or writes.
+static FailureOr<int64_t> bufferOf(Operation *op, Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return op->emitOpError() << "copies from and to arguments of the kernel";
+  return llvm::count_if(
+      argument.getOwner()->getArguments().take_front(argument.getArgNumber()),
+      [](BlockArgument other) { return isa<MemRefType>(other.getType()); });
+}
+
+static FailureOr<TensorMapAttr> tensorMapOf(TileCopyOp op) {
+  FailureOr<int64_t> operand = bufferOf(op, op.getSource());
+  FailureOr<Boxes> boxes = boxesOf(op);
+  if (failed(operand) || failed(boxes))
+    return failure();
+  return TensorMapAttr::get(op.getContext(), *operand, boxes->box,
+                            boxes->swizzle);
+}
+
+static StorePiece pieceOf(VectorType tile) {
+  return storePieceOf(tile.getDimSize(1), elementBytes(tile.getElementType()));
+}
+
+static FailureOr<TensorMapAttr> tensorMapOf(TileStoreOp op) {
+  FailureOr<int64_t> operand = bufferOf(op, op.getDest());
+  if (failed(operand))
+    return failure();
+  StorePiece piece = pieceOf(cast<VectorType>(op.getValue().getType()));
+  SmallVector<int64_t> box(cast<MemRefType>(op.getDest().getType()).getRank(), 1);
+  box[box.size() - 2] = piece.rows;
+  box.back() = piece.columns;
+  return TensorMapAttr::get(op.getContext(), *operand, box, piece.rowBytes);
+}
+
+FailureOr<SmallVector<Attribute>>
+tilewright::tensorMapArguments(func::FuncOp source) {
+  SmallVector<Attribute> maps;
+  WalkResult walk = source.walk([&](Operation *op) {
+    FailureOr<TensorMapAttr> map;
+    if (auto copy = dyn_cast<TileCopyOp>(op))
+      map = tensorMapOf(copy);
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      map = tensorMapOf(store);
+    else
+      return WalkResult::advance();
+    if (failed(map))
+      return WalkResult::interrupt();
+    if (!llvm::is_contained(maps, *map))
+      maps.push_back(*map);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  return maps;
+}
+
+LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
+  Location loc = op.getLoc();
+  FailureOr<Boxes> boxes = boxesOf(op);
+  FailureOr<TensorMapAttr> map = tensorMapOf(op);
+  FailureOr<MemView> dest = view(op.getDest());
+  if (failed(boxes) || failed(map) || failed(dest))
+    return failure();
+  auto acquire = op.getDest().getDefiningOp<AcquireOp>();
+  auto ring = rings.find(acquire.getRing());
+  if (ring == rings.end())
+    return op.emitOpError() << "has no ring";
+  OpBuilder::InsertionGuard guard(b);
+  enterOneThread(loc);
+  // The part of this block, and who gets it.
+  Index part(0);
+  Value blocks;
+  if (boxes->parts > 1) {
+    part = clusterDigit(loc, *op.getMulticast());
+    blocks = clusterBlocks(loc, *op.getMulticast());
+  }
+  // Odometer over the boxes.
+  auto tile = cast<MemRefType>(op.getDest().getType());
+  SmallVector<int64_t> at(boxes->counters.size(), 0), counts;
+  for (auto [number, counter] : llvm::enumerate(boxes->counters))
+    counts.push_back(tile.getDimSize(counter.first) /
+                     (boxes->cutCounter == number ? boxes->parts : 1));
+  while (true) {
+    SmallVector<Value> coordinates;
+    SmallVector<Index> positions;
+    for (auto [number, position] : llvm::enumerate(at))
+      positions.push_back(boxes->cutCounter == number
+                              ? add(loc, multiply(loc, part, Index(counts[number])),
+                                    Index(position))
+                              : Index(position));
+    Index offset = dest->offset;
+    for (auto [position, counter] : llvm::zip_equal(positions, boxes->counters))
+      offset = add(loc, offset,
+                   multiply(loc, position, dest->strides[counter.first]));
+    if (boxes->cutDim)
+      offset = add(loc, offset, multiply(loc, part, Index(boxes->partElements)));
+    for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+      Index coordinate = mapped(OpFoldResult(index));
+      for (auto [position, counter] : llvm::zip_equal(positions, boxes->counters))
+        coordinate = add(loc, coordinate,
+                         multiply(loc, position, Index(counter.second[dim])));
+      if (boxes->cutDim == dim)
+        coordinate = add(loc, coordinate,
+                         multiply(loc, part, Index(boxes->partExtent)));
+      coordinates.push_back(materialize(loc, coordinate));
+    }
+    TensorCopyOp::create(
+        b, loc, tensorMaps.lookup(*map), coordinates, dest->base,
+        materialize(loc, offset), ring->second.barriers,
+        stageOf(loc, ring->second, acquire.getPosition(), /*empty=*/false), blocks);
+    size_t digit = 0;
+    for (; digit < at.size(); ++digit) {
+      if (++at[digit] < counts[digit])
+        break;
+      at[digit] = 0;
+    }
+    if (digit == at.size())
+      return success();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+LogicalResult ThreadCode::tileStore(TileStoreOp op) {
+  Location loc = op.getLoc();
+  FailureOr<DistributedLayout> layout = getLayout(op.getValue());
+  FailureOr<Registers> values = registers(op.getValue());
+  FailureOr<TensorMapAttr> map = tensorMapOf(op);
+  if (failed(layout) || failed(values) || failed(map))
+    return failure();
+  auto type = cast<VectorType>(op.getValue().getType());
+  StorePiece piece = pieceOf(type);
+  int64_t groups = threads.warps / 4;
+  int64_t rows = type.getDimSize(0) / groups; // of a warpgroup
+  if (threads.warps % 4 || layout->isOpaque() || rows % piece.rows)
+    return op.emitOpError() << "is for the sums of whole warpgroups, in layouts of "
+                               "their instructions";
+  // Two pieces take turns, in each of which every warpgroup has its rows.
+  constexpr int64_t kTurns = StorePiece::kTurns;
+  int64_t elements = groups * piece.rows * piece.columns;
+  MemView memory;
+  Value &known = pieces[type.getElementType()];
+  if (!known) {
+    known = sharedMemory(loc, type.getElementType(), kTurns * elements);
+    known.getDefiningOp<memref::AllocOp>().setAlignment(8 * piece.rowBytes);
+  }
+  memory.base = known;
+  memory.shared = swizzledRows(b.getContext(), piece.rowBytes,
+                               elementBytes(type.getElementType()));
+  memory.element = type.getElementType();
+  memory.sizes = {Index(groups * piece.rows), Index(piece.columns)};
+  memory.strides = {Index(piece.columns), Index(1)};
+
+  Value group = groups == 1 ? constant(loc, 0)
+                            : arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
+                                  .getResult();
+  // Rows of a piece are those of the tile, but for what lies between the pieces of
+  // two warpgroups.
+  SmallVector<Index> base = baseCoordinates(*layout);
+  Index row = add(loc, base[0], multiply(loc, Index(group), Index(piece.rows - rows)));
+  Index own = add(loc, multiply(loc, row, Index(piece.columns)), base[1]);
+  std::map<std::pair<int64_t, int64_t>, SmallVector<std::vector<int64_t>>> runsOf;
+  for (const std::vector<int64_t> &run :
+       layout->registerRuns(/*dim=*/1, 16 / elementBytes(type.getElementType())).groups) {
+    std::vector<int64_t> at = layout->registerOffset(run[0]);
+    runsOf[{at[0] / piece.rows, at[1] / piece.columns}].push_back(run);
+  }
+  int64_t turn = 0, pending = runsOf.size() % kTurns ? 0 : kTurns - 1;
+  for (auto &[number, runs] : runsOf) {
+    // What was stored from this memory before has been read.
+    {
+      OpBuilder::InsertionGuard guard(b);
+      enterOneOfGroup(loc);
+      StoreWaitOp::create(b, loc, turn < kTurns ? pending : kTurns - 1);
+    }
+    if (failed(groupBarrier(op, group)))
+      return failure();
+    Index offset(turn % kTurns * elements);
+    for (const std::vector<int64_t> &run : runs) {
+      std::vector<int64_t> at = layout->registerOffset(run[0]);
+      Index inside((at[0] % piece.rows) * piece.columns + at[1] % piece.columns);
+      SmallVector<Value> stored;
+      for (int64_t reg : run)
+        stored.push_back((*values)[reg]);
+      store(loc, memory,
+            elementOffset(loc, memory, add(loc, add(loc, own, inside), offset)), stored);
+    }
+    ProxyFenceOp::create(b, loc);
+    if (failed(groupBarrier(op, group)))
+      return failure();
+    OpBuilder::InsertionGuard guard(b);
+    enterOneOfGroup(loc);
+    SmallVector<Value> coordinates;
+    for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+      Index coordinate = mapped(OpFoldResult(index));
+      if (dim + 2 == op.getIndices().size())
+        coordinate = add(loc, add(loc, coordinate, Index(number.first * piece.rows)),
+                         multiply(loc, Index(group), Index(rows)));
+      if (dim + 1 == op.getIndices().size())
+        coordinate = add(loc, coordinate, Index(number.second * piece.columns));
+      coordinates.push_back(materialize(loc, coordinate));
+    }
+    Index source = add(loc, offset, multiply(loc, Index(group),
+                                             Index(piece.rows * piece.columns)));
+    TensorStoreOp::create(b, loc, tensorMaps.lookup(*map), coordinates, memory.base,
+                          materialize(loc, source));
+    StoreCommitOp::create(b, loc);
+    ++turn;
+  }
+  return success();
+}

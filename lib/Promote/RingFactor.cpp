@@ -1,0 +1,77 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the tiles of a warpgroup's factors lie in a stage of a ring: rows along the sum
+// as wide as a swizzle, or boxes as wide as a swizzle along m or n, one behind the
+// other.
+
+#include "RingFactor.h"
+
+#include "tilewright/Dialect/Rings.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand) {
+  MLIRContext *context = product.getContext();
+  RingFactor factor;
+  factor.read =
+      product->getOperand(operand).getDefiningOp<vector::TransferReadOp>();
+  if (!factor.read || !isa<BlockArgument>(factor.read.getBase()) ||
+      factor.read.getMask() || factor.read.hasBroadcastDim())
+    return product.emitOpError() << "by a warpgroup takes tiles of the "
+                                    "kernel's arguments, as they are; "
+                                    "operand "
+                                 << operand << " is none";
+  auto type = factor.read.getVectorType();
+  auto memory = cast<MemRefType>(factor.read.getBase().getType());
+  AffineMap loops = cast<AffineMapAttr>(product.getMaps()[operand]).getValue();
+  AffineMap acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
+  AffineMap dims = factor.read.getPermutationMap();
+  // The vector's dims: rows (m or n), and the sum.
+  unsigned rows = acc.isFunctionOfDim(loops.getDimPosition(0)) ? 0 : 1,
+           k = 1 - rows;
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t numRows = type.getDimSize(rows), numSums = type.getDimSize(k);
+  AffineExpr rowLoop = loops.getResult(rows), sumLoop = loops.getResult(k);
+  SmallVector<AffineExpr> copy(memory.getRank(),
+                               getAffineConstantExpr(0, context));
+  auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
+  AffineExpr &alongRows = copy[dims.getDimPosition(rows)],
+             &alongSum = copy[dims.getDimPosition(k)];
+  bool sumsAlongMemory =
+      int64_t(dims.getDimPosition(k)) == memory.getRank() - 1;
+  unsigned numLoops = loops.getNumDims();
+  if (sumsAlongMemory) {
+    alongRows = d(0), alongSum = d(1);
+    factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
+                                  MemRefLayoutAttrInterface(),
+                                  swizzledRows(context, numSums * bytes, bytes));
+    factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
+  } else {
+    // Boxes as wide as the swizzle, one behind the other.
+    int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
+                    : numRows * bytes % 64 == 0 ? 64 / bytes
+                                                : 32 / bytes;
+    SharedAttr space = swizzledRows(context, width * bytes, bytes);
+    if (numRows == width) {
+      alongSum = d(0), alongRows = d(1);
+      factor.tile = MemRefType::get({numSums, width}, type.getElementType(),
+                                    MemRefLayoutAttrInterface(), space);
+      factor.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
+    } else {
+      alongSum = d(0), alongRows = d(1) * width + d(2);
+      factor.tile = MemRefType::get(
+          {numSums, numRows / width, width}, type.getElementType(),
+          StridedLayoutAttr::get(context, 0, {width, numSums * width, 1}),
+          space);
+      factor.map = AffineMap::get(
+          numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width},
+          context);
+    }
+  }
+  factor.copy = AffineMap::get(factor.tile.getRank(), 0, copy, context);
+  return factor;
+}

@@ -490,7 +490,7 @@ LogicalResult Distributor::warps(WarpsOp op) {
       first + count > outer.firstWarp + outer.warps)
     return op.emitOpError() << "names warps outside [" << outer.firstWarp << ", "
                             << outer.firstWarp + outer.warps << ")";
-  Value warp = gpu::SubgroupIdOp::create(b, loc, /*upper_bound=*/IntegerAttr());
+  Value warp = code.warpOfBlock();
   Value inside = arith::CmpIOp::create(
       b, loc, arith::CmpIPredicate::ult,
       arith::SubIOp::create(b, loc, warp, code.constant(loc, op.getFirst())),

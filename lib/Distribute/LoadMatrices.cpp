@@ -14,6 +14,7 @@
 // fragment is the same register image. Transposing would part them, so that columns
 // of bytes are no matrices: tiles of bytes lie with the reduction innermost.
 
+#include "Matrices.h"
 #include "Swizzle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,17 +25,8 @@ using namespace tilewright;
 using layout::DigitTerm;
 using layout::Level;
 
-namespace {
-/// Which dims of a vector of rank 2 the 8x8 matrices have.
-struct MatrixDims {
-  int pair; // four lanes, a register of elements each
-  int row;  // eight groups of lanes
-};
-} // namespace
-
-/// `each`: elements of a register.
-static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout,
-                                               int64_t each) {
+std::optional<MatrixDims>
+tilewright::matchMatrices(const DistributedLayout &layout, int64_t each) {
   if (layout.rank() != 2 || layout.numRegisters() % each)
     return std::nullopt;
   MatrixDims dims = {-1, -1};
@@ -57,9 +49,7 @@ static std::optional<MatrixDims> matchMatrices(const DistributedLayout &layout,
   return dims;
 }
 
-/// How many matrices one op loads: the distances between the matrices of a
-/// group must be the same in all groups.
-static int64_t groupSize(ArrayRef<int64_t> offsets) {
+int64_t tilewright::matricesAtOnce(ArrayRef<int64_t> offsets) {
   int64_t count = offsets.size();
   auto uniform = [&](int64_t size) {
     if (count % size)
@@ -135,7 +125,7 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
        llvm::zip_equal(warpCoordinates(layout), strides))
     base = add(loc, base, multiply(loc, coordinate, Index(stride)));
   int64_t known = warpBits(layout, strides);
-  int64_t size = groupSize(offsets);
+  int64_t size = matricesAtOnce(offsets);
   auto addDigit = [&](int64_t div, int64_t mod, int64_t multiplier) {
     Value digit = arith::DivUIOp::create(b, loc, lane(), constant(loc, div));
     digit = arith::RemUIOp::create(b, loc, digit, constant(loc, mod));

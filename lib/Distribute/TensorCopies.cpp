@@ -10,9 +10,10 @@
 //     -> for each piece of 64 rows as wide as a swizzle: the warpgroup's threads write
 //        it to shared memory; tensor_store %map[…] from %pieces[…]
 
+#include "Matrices.h"
+#include "Swizzle.h"
 #include "ThreadCode.h"
 #include "tilewright/Dialect/Rings.h"
-#include "tilewright/Layout/Atoms.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -275,6 +276,70 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
 // Stores
 //===----------------------------------------------------------------------===//
 
+/// Whether each warp of a warpgroup holds 16 of its 64 rows, in 8x8 matrices.
+static bool isSumsOfWarpgroups(const DistributedLayout &layout) {
+  if (layout.isOpaque() || layout.rank() != 2)
+    return false;
+  std::optional<MatrixDims> dims = matchMatrices(layout, 2);
+  std::vector<layout::DigitTerm> warps = layout.forwardTerms(layout::Level::Warp);
+  return dims && dims->row == 0 && dims->pair == 1 && !warps.empty() &&
+         warps[0].div == 1 && warps[0].mod == 4 && warps[0].multiplier == 16 &&
+         warps[0].dim == 0;
+}
+
+namespace {
+/// The way of a tile of sums through shared memory. Two pieces take turns, in each of
+/// which every warpgroup has 64 rows, every warp 16.
+struct Staging {
+  StorePiece piece;
+  MemView memory;
+  /// Elements of the pieces of all warpgroups.
+  int64_t elements;
+  Type element;
+};
+} // namespace
+
+/// Writes registers (pairs of neighbours, in order) into turn `turn`: `offsets` has
+/// the first element of each pair's matrix in the warp's rows of the piece.
+static void writePiece(ThreadCode &code, Location loc, const Staging &staging,
+                       ArrayRef<SmallVector<Value>> pairs, ArrayRef<int64_t> offsets,
+                       int64_t turn) {
+  OpBuilder &b = code.b;
+  int64_t columns = staging.piece.columns, size = matricesAtOnce(offsets);
+  bool asMatrices = staging.element.getIntOrFloatBitWidth() == 16;
+  Index base(0);
+  int64_t bits = 0;
+  auto addDigit = [&](Value of, int64_t div, int64_t mod, int64_t multiplier) {
+    Value digit = arith::DivUIOp::create(b, loc, of, code.constant(loc, div));
+    digit = arith::RemUIOp::create(b, loc, digit, code.constant(loc, mod));
+    base = code.add(loc, base, code.multiply(loc, Index(digit), Index(multiplier)));
+    bits |= (mod - 1) * multiplier;
+  };
+  addDigit(code.warp(), 1, llvm::PowerOf2Ceil(code.threads.warps), 16 * columns);
+  if (asMatrices) {
+    addDigit(code.lane(), 1, 8, columns);
+    if (size >= 2)
+      addDigit(code.lane(), 8, 2, offsets[1] - offsets[0]);
+    if (size == 4)
+      addDigit(code.lane(), 16, 2, offsets[2] - offsets[0]);
+  } else {
+    addDigit(code.lane(), 4, 8, columns);
+    addDigit(code.lane(), 1, 4, 2);
+    size = 1;
+  }
+  SharedOffsets shared(code, loc, staging.memory, base, bits);
+  for (size_t first = 0; first < offsets.size(); first += size) {
+    Value at = shared.at(turn * staging.elements + offsets[first]);
+    SmallVector<Value> values;
+    for (const SmallVector<Value> &pair : pairs.slice(first, size))
+      llvm::append_range(values, pair);
+    if (asMatrices)
+      StoreMatricesOp::create(b, loc, values, staging.memory.base, at);
+    else
+      code.store(loc, staging.memory, at, values);
+  }
+}
+
 LogicalResult ThreadCode::tileStore(TileStoreOp op) {
   Location loc = op.getLoc();
   FailureOr<DistributedLayout> layout = getLayout(op.getValue());
@@ -283,44 +348,47 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
   if (failed(layout) || failed(values) || failed(map))
     return failure();
   auto type = cast<VectorType>(op.getValue().getType());
-  StorePiece piece = pieceOf(type);
+  constexpr int64_t kTurns = StorePiece::kTurns;
+  Staging staging;
+  StorePiece &piece = staging.piece = pieceOf(type);
   int64_t groups = threads.warps / 4;
-  int64_t rows = type.getDimSize(0) / groups; // of a warpgroup
-  if (threads.warps % 4 || layout->isOpaque() || rows % piece.rows)
+  if (threads.warps % 4 || type.getDimSize(0) % (groups * piece.rows) ||
+      !isSumsOfWarpgroups(*layout))
     return op.emitOpError() << "is for the sums of whole warpgroups, in layouts of "
                                "their instructions";
-  // Two pieces take turns, in each of which every warpgroup has its rows.
-  constexpr int64_t kTurns = StorePiece::kTurns;
-  int64_t elements = groups * piece.rows * piece.columns;
-  MemView memory;
-  Value &known = pieces[type.getElementType()];
-  if (!known) {
-    known = sharedMemory(loc, type.getElementType(), kTurns * elements);
-    known.getDefiningOp<memref::AllocOp>().setAlignment(8 * piece.rowBytes);
+  int64_t rows = type.getDimSize(0) / groups; // of a warpgroup
+  staging.element = type.getElementType();
+  staging.elements = groups * piece.rows * piece.columns;
+  Value &memory = pieces[staging.element];
+  if (!memory) {
+    memory = sharedMemory(loc, staging.element, kTurns * staging.elements);
+    memory.getDefiningOp<memref::AllocOp>().setAlignment(8 * piece.rowBytes);
   }
-  memory.base = known;
-  memory.shared = swizzledRows(b.getContext(), piece.rowBytes,
-                               elementBytes(type.getElementType()));
-  memory.element = type.getElementType();
-  memory.sizes = {Index(groups * piece.rows), Index(piece.columns)};
-  memory.strides = {Index(piece.columns), Index(1)};
+  staging.memory.base = memory;
+  staging.memory.shared = swizzledRows(b.getContext(), piece.rowBytes,
+                                       elementBytes(staging.element));
+  staging.memory.element = staging.element;
+  staging.memory.offsetDivisor = staging.elements;
 
+  // The pairs of each piece, by row and column of the piece in the warpgroup's tile.
+  struct Content {
+    SmallVector<SmallVector<Value>> pairs;
+    SmallVector<int64_t> offsets;
+  };
+  std::map<std::pair<int64_t, int64_t>, Content> contents;
+  for (int64_t reg = 0; reg < layout->numRegisters(); reg += 2) {
+    std::vector<int64_t> at = layout->registerOffset(reg);
+    Content &content = contents[{at[0] / piece.rows, at[1] / piece.columns}];
+    content.pairs.push_back({(*values)[reg], (*values)[reg + 1]});
+    content.offsets.push_back(at[0] % piece.rows * piece.columns +
+                              at[1] % piece.columns);
+  }
   Value group = groups == 1 ? constant(loc, 0)
                             : arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
                                   .getResult();
-  // Rows of a piece are those of the tile, but for what lies between the pieces of
-  // two warpgroups.
-  SmallVector<Index> base = baseCoordinates(*layout);
-  Index row = add(loc, base[0], multiply(loc, Index(group), Index(piece.rows - rows)));
-  Index own = add(loc, multiply(loc, row, Index(piece.columns)), base[1]);
-  std::map<std::pair<int64_t, int64_t>, SmallVector<std::vector<int64_t>>> runsOf;
-  for (const std::vector<int64_t> &run :
-       layout->registerRuns(/*dim=*/1, 16 / elementBytes(type.getElementType())).groups) {
-    std::vector<int64_t> at = layout->registerOffset(run[0]);
-    runsOf[{at[0] / piece.rows, at[1] / piece.columns}].push_back(run);
-  }
-  int64_t turn = 0, pending = runsOf.size() % kTurns ? 0 : kTurns - 1;
-  for (auto &[number, runs] : runsOf) {
+  // Of an odd number of pieces the first follows upon one in the same memory.
+  int64_t turn = 0, pending = contents.size() % kTurns ? 0 : kTurns - 1;
+  for (auto &[number, content] : contents) {
     // What was stored from this memory before has been read.
     {
       OpBuilder::InsertionGuard guard(b);
@@ -329,16 +397,7 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
     }
     if (failed(groupBarrier(op, group)))
       return failure();
-    Index offset(turn % kTurns * elements);
-    for (const std::vector<int64_t> &run : runs) {
-      std::vector<int64_t> at = layout->registerOffset(run[0]);
-      Index inside((at[0] % piece.rows) * piece.columns + at[1] % piece.columns);
-      SmallVector<Value> stored;
-      for (int64_t reg : run)
-        stored.push_back((*values)[reg]);
-      store(loc, memory,
-            elementOffset(loc, memory, add(loc, add(loc, own, inside), offset)), stored);
-    }
+    writePiece(*this, loc, staging, content.pairs, content.offsets, turn % kTurns);
     ProxyFenceOp::create(b, loc);
     if (failed(groupBarrier(op, group)))
       return failure();
@@ -354,9 +413,9 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
         coordinate = add(loc, coordinate, Index(number.second * piece.columns));
       coordinates.push_back(materialize(loc, coordinate));
     }
-    Index source = add(loc, offset, multiply(loc, Index(group),
-                                             Index(piece.rows * piece.columns)));
-    TensorStoreOp::create(b, loc, tensorMaps.lookup(*map), coordinates, memory.base,
+    Index source = add(loc, Index(turn % kTurns * staging.elements),
+                       multiply(loc, Index(group), Index(piece.rows * piece.columns)));
+    TensorStoreOp::create(b, loc, tensorMaps.lookup(*map), coordinates, memory,
                           materialize(loc, source));
     StoreCommitOp::create(b, loc);
     ++turn;

@@ -24,6 +24,15 @@ ThreadCode::ThreadCode(func::FuncOp source, func::FuncOp target,
   Location loc = source.getLoc();
   laneId = gpu::LaneIdOp::create(b, loc, /*upper_bound=*/IntegerAttr());
   warpId = gpu::SubgroupIdOp::create(b, loc, /*upper_bound=*/IntegerAttr());
+  // Where warps have roles, the assembler must see that all lanes of a warp have the
+  // same number, so that what follows from it is computed once for the warp.
+  WalkResult roles = source.walk([](WarpsOp) { return WalkResult::interrupt(); });
+  if (roles.wasInterrupted()) {
+    Value number = arith::IndexCastUIOp::create(b, loc, b.getI32Type(), warpId);
+    Value first = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0);
+    number = shuffle(loc, number, first, gpu::ShuffleMode::IDX);
+    warpId = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), number);
+  }
   // Everything of the prologue is created in front of this one.
   prologueEnd = arith::ConstantIndexOp::create(b, loc, 0);
 }

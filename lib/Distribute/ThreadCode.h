@@ -130,6 +130,7 @@ public:
 
   //===--- Who the thread is ----------------------------------------------===//
   mlir::Value lane() { return laneId; }
+  mlir::Value warpOfBlock() { return warpId; }
   /// Counted from the first warp of the current range.
   mlir::Value warp();
   /// The thread's part of the coordinates, one Index per dim (register 0).

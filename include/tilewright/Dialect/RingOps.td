@@ -270,6 +270,20 @@ def Tilewright_TensorStoreOp : Ring_Op<"tensor_store"> {
   }];
 }
 
+def Tilewright_StoreMatricesOp : Ring_Op<"store_matrices"> {
+  let summary = "8x8 matrices of 16-bit elements into shared memory, by a warp";
+  let description = [{
+    The opposite of `load_matrices`: lanes 8i .. 8i+7 give the element offsets of the
+    rows of matrix i, lane l the elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1)
+    of one, two or four matrices.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, Arg<AnyMemRef, "", [MemWrite]>:$base,
+                       Index:$offset);
+  let assemblyFormat = [{
+    $values `to` $base `[` $offset `]` attr-dict `:` type($values) `to` type($base)
+  }];
+}
+
 def Tilewright_StoreCommitOp : Ring_Op<"store_commit"> {
   let summary = "this thread's stores since the last commit are one group";
   let assemblyFormat = "attr-dict";

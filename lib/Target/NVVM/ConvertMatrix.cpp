@@ -16,6 +16,7 @@
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -266,9 +267,29 @@ struct LoadMatricesLowering : ConvertOpToLLVMPattern<LoadMatricesOp> {
     return success();
   }
 };
+
+struct StoreMatricesLowering : ConvertOpToLLVMPattern<StoreMatricesOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreMatricesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type element = cast<MemRefType>(op.getBase().getType()).getElementType();
+    Value address = LLVM::GEPOp::create(
+        rewriter, loc, adaptor.getBase().getType(), element, adaptor.getBase(),
+        ArrayRef<LLVM::GEPArg>{adaptor.getOffset()});
+    rewriter.replaceOpWithNewOp<NVVM::StMatrixOp>(
+        op, address, pack(rewriter, loc, adaptor.getValues(), /*asBits=*/true),
+        NVVM::MMALayout::row, NVVM::LdStMatrixShapeAttr::get(getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+    return success();
+  }
+};
 } // namespace
 
 void tilewright::nvvm::populateMatrixPatterns(const LLVMTypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<MmaFragmentLowering, LoadMatricesLowering>(converter);
+  patterns.add<MmaFragmentLowering, LoadMatricesLowering, StoreMatricesLowering>(
+      converter);
 }

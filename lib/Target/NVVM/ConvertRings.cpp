@@ -122,7 +122,7 @@ RingLowering<MbarrierArriveOp>::lower(MbarrierArriveOp op, Adaptor adaptor,
       return op.emitOpError() << "expects bytes at another block's barrier";
     inlinePTX(b, loc, Type(), {address, toI32(b, loc, adaptor.getBlock())},
               "{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
-              "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }",
+              "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
               "r,r");
   } else if (std::optional<int64_t> bytes = op.getBytes())
     inlinePTX(b, loc, Type(), {address, createI32(b, loc, *bytes)},

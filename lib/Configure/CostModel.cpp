@@ -458,7 +458,7 @@ double tilewright::estimateTime(const KernelInfo &info,
                    std::ceil(counts.blocks / kMultiprocessors);
   // Nothing is multiplied before a block's first tile is there.
   if (ring)
-    compute += waves * (kLatency + footprint.sharedBytes / config.getStages() /
+    compute += (config.getPersistent() ? 1 : waves) * (kLatency + footprint.sharedBytes / config.getStages() /
                                        kProcessorBandwidth);
   // A ring looks several steps ahead, registers between two slots one step.
   double ahead = config.getStages() == 1 ? 1

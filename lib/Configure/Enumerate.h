@@ -80,6 +80,11 @@ int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);
+/// `config` with all techniques that the kernel can have, then without stores by copy
+/// engines, and, if `each`, without each of the others and without any.
+llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
+                                                     LoweringConfigAttr config,
+                                                     bool each);
 /// A producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
 

@@ -240,11 +240,16 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
           (info.split && info.isSplit(k) && info.split->unit % block[k]))
         continue;
       for (int64_t stages : {4, 6, 5, 3, 2, 8})
-        configs.push_back(LoweringConfigAttr::get(
-            context, Strategy::WarpSpecialized, block, warps, {}, stages,
-            promote, name, info.getSplits(),
-            rasterOf(info, m, n, rows, instruction->n), registersOf(groups),
-            /*persistent=*/false, {}, /*tma_store=*/false));
+        llvm::append_range(
+            configs,
+            withTechniques(info,
+                           LoweringConfigAttr::get(
+                               context, Strategy::WarpSpecialized, block, warps, {},
+                               stages, promote, name, info.getSplits(),
+                               rasterOf(info, m, n, rows, instruction->n),
+                               registersOf(groups), /*persistent=*/false, {},
+                               /*tma_store=*/false),
+                           /*each=*/stages == 4));
     }
   }
   return configs;

@@ -59,16 +59,24 @@ LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
                         "#tilewright.shared");
       return WalkResult::interrupt();
     }
-    int64_t own = alloc.getAlignment().value_or(kSharedAlignment);
-    alignment = std::max(alignment, own);
-    total = llvm::alignTo(total, own);
     allocs.push_back(alloc);
-    offsets.push_back(total);
-    total += llvm::alignTo(*bytes, kSharedAlignment);
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
+  // The most aligned first, so that nothing is lost between them.
+  auto alignmentOf = [](memref::AllocOp alloc) -> int64_t {
+    return alloc.getAlignment().value_or(kSharedAlignment);
+  };
+  llvm::stable_sort(allocs, [&](memref::AllocOp a, memref::AllocOp b) {
+    return alignmentOf(a) > alignmentOf(b);
+  });
+  for (memref::AllocOp alloc : allocs) {
+    alignment = std::max(alignment, alignmentOf(alloc));
+    total = llvm::alignTo(total, alignmentOf(alloc));
+    offsets.push_back(total);
+    total += llvm::alignTo(*getBytes(alloc.getType()), kSharedAlignment);
+  }
 
   TargetAttr target = getTarget(kernel);
   if (target && total > target.getFact("shared_memory", total))

@@ -4,6 +4,8 @@
 the ring, tiles that hang over the edge, batches, and what is fused behind them. Other targets take their defaults.
 """
 
+import itertools
+
 import numpy as np
 
 from data import BF16, F16, F32, I32, I8, integers
@@ -15,14 +17,14 @@ from functions import EXACT, Function
 TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128)}
 
 
-def config(a, c, m, n, stages=4, groups=2, k=None, batch=False):
-    """`k`: elements of a step along the sum; by default 128 bytes."""
+def config(a, c, m, n, stages=4, groups=2, k=None, batch=False, techniques=""):
+    """`k`: elements of a step along the sum; by default 128 bytes. `techniques`: further fields."""
     instruction, longest = TYPES[a]
     registers = ", registers = [40, 232]" if groups == 2 else ""
     one = "1, " if batch else ""
     return ("{tilewright.lowering_config = {\"cuda:sm_90a\" = #tilewright.lowering_config<strategy = warp_specialized, "
             f"block = [{one}{m}, {n}, {k or longest}], warps = [{one}{4 * groups}, 1, 1], stages = {stages}, "
-            f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{'s32' if c is I32 else 'f32'}\"{registers}>}}}}")
+            f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{'s32' if c is I32 else 'f32'}\"{registers}{techniques}>}}}}")
 
 
 def variants():
@@ -107,6 +109,68 @@ def epilogues():
     yield f
 
 
+def text(persistent, cluster, tma_store):
+    return ((", persistent = true" if persistent else "") + (f", cluster = {cluster}" if cluster else "") +
+            (", tma_store = true" if tma_store else ""))
+
+
+def techniques():
+    """Persistent blocks, clusters and stores by copy engines, each without the others and all together: more tiles
+    than a device of eight multiprocessors runs blocks, clusters that the tiles do not fill, no sum, a sum of one step.
+    """
+    clusters, forms = ([], [2, 1, 1], [1, 2, 1], [4, 1, 1]), sorted(FORMS)
+    for number, (cluster, persistent, tma) in enumerate(itertools.product(clusters, (False, True), (False, True))):
+        form = forms[number % len(forms)]
+        more = text(persistent, cluster, tma)
+        yield matrix_unit.product(F16 if number % 3 else BF16, F32, "warpgroup", f"technique_{number}_{form}",
+                                  sizes(*((320, 192, 136) if number % 2 else (304, 200, 328))), form,
+                                  config(F16 if number % 3 else BF16, F32, 64, 64, 2 + number % 3, 1, techniques=more))
+    every = text(True, [2, 1, 1], True)
+    for k in (8, 64, 384):
+        yield matrix_unit.product(BF16, F32, "warpgroup", f"technique_depth_{k}", sizes(576, 128, k), "nn",
+                                  config(BF16, F32, 64, 128, 3, 1, techniques=every))
+    yield matrix_unit.product(F16, F32, "warpgroup", "technique_any", sizes(1, 1, 1), "tb",
+                              config(F16, F32, 128, 128, techniques=every), True,
+                              [sizes(136, 136, 72), sizes(600, 264, 72), sizes(64, 8, 8), sizes(136, 136, 0), sizes(0, 8, 8)])
+    yield matrix_unit.product(I8, I32, "warpgroup", "technique_bytes", sizes(392, 144, 272), "tb",
+                              config(I8, I32, 128, 128, techniques=every))
+    f = Function("warpgroup", pair_name(BF16, F32), "technique_batch", {"b": 3, **sizes(264, 128, 136)},
+                 targets=("cuda", "cpu-reference"))
+    x, y = f.arg(BF16, "bmk"), f.arg(BF16, "bkn")
+    f.ret(f.op("linalg.batch_matmul", [x, y], f.zeros(F32, "bmn"),
+               config(BF16, F32, 128, 128, batch=True, techniques=text(True, [1, 2, 1, 1], True))))
+    f.case("int", {}, exact_data(BF16, F32, 136), EXACT, lambda x, y: x @ y)
+    yield f
+
+
+def narrow_results():
+    """Results of 16 and 8 bits through shared memory: one, two, three and four pieces a warpgroup, rows of 64 twice; beside
+    them the sums themselves, or sums of rows."""
+    for out, tile, groups in ((BF16, (128, 256), 2), (F16, (64, 64), 1), (BF16, (256, 128), 2),
+                              (I8, (128, 128), 2), (BF16, (64, 32), 1)):
+        a, c = (I8, I32) if out is I8 else (out, F32)
+        dims = sizes(3 * tile[0] - 24, 2 * tile[1] + 16, 144)
+        f = Function("warpgroup", pair_name(a, c), f"store_{out.name}_{tile[0]}x{tile[1]}", dims,
+                     targets=("cuda", "cpu-reference"))
+        x, y = f.arg(a, "mk"), f.arg(a, "nk")
+        p = f.op("linalg.contract", [x, y], f.zeros(c, "mn"), indexing("mnk", "mk", "nk", "mn") + " " +
+                 config(a, c, *tile, stages=2, groups=groups, techniques=text(True, [2, 1, 1], True)))
+
+        def narrower(lines, value, _, c=c, out=out):
+            lines.append(f"%t = arith.trunc{'f' if out.is_float else 'i'} {value} : {c.name} to {out.name}")
+            return "%t"
+        narrow = f.generic("mn", [p], f.empty(out, "mn"), narrower)
+        both = tile == (64, 64)
+        f.ret(*([p, narrow] if both else [narrow]))
+
+        def reference(x, y, out=out, both=both):
+            whole = x @ y.T if x.dtype.kind == "f" else x.astype(np.int64) @ y.astype(np.int64).T
+            rounded = out.round(whole) if out.is_float else whole.astype(np.int8)
+            return [whole, rounded] if both else rounded
+        f.case("int", {}, integers(-1, 1) if out is I8 else integers(-2, 2), EXACT, reference)
+        yield f
+
+
 def functions():
-    for part in (orders, variants, depths, batches, epilogues):
+    for part in (orders, variants, depths, batches, epilogues, techniques, narrow_results):
         yield from part()

@@ -1,9 +1,11 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What else a config of warp_specialized may ask for: results that leave through
-// shared memory by copy engines (`tma_store`), and blocks in clusters that share what
-// they read (`cluster`). What tensor maps of results can name is said here.
+// What else a config of warp_specialized may ask for: blocks that compute tile after
+// tile (`persistent`), results that leave through shared memory by copy engines
+// (`tma_store`), and blocks in clusters that share what they read (`cluster`). What
+// tensor maps of results can name is said here, and which of the three a kernel takes
+// by default: all that it can.
 
 #include "CostModel.h"
 #include "Enumerate.h"
@@ -146,7 +148,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
     bool alongSum = map.getDimPosition(map.getNumResults() - 1) == loops.k;
     StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
     if (alongSum ? rows % (blocks * kSwizzleRows) != 0
-                 : rows / box.columns % blocks != 0 &&
+                 : (!box.columns || rows / box.columns % blocks != 0) &&
                        sums % (blocks * kSwizzleRows) != 0)
       return along + ", and a tile of operand " + std::to_string(shared) +
              " has no part of whole swizzles for each of them";
@@ -158,4 +160,74 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
                      "what is in memory";
   }
   return "";
+}
+
+namespace {
+/// The techniques of a config beside its tile and ring.
+struct Techniques {
+  bool persistent = false, tmaStore = false;
+  SmallVector<int64_t> cluster;
+};
+} // namespace
+
+static LoweringConfigAttr with(LoweringConfigAttr config,
+                               const Techniques &techniques) {
+  return LoweringConfigAttr::get(
+      config.getContext(), config.getStrategy(), config.getBlock(),
+      config.getWarps(), config.getThread(), config.getStages(),
+      config.getPromote(), config.getMma(), config.getSplits(),
+      config.getRaster(), config.getRegisters(), techniques.persistent,
+      techniques.cluster, techniques.tmaStore);
+}
+
+/// Two blocks along the rows, or else the columns, of which there is an even number of
+/// tiles; none where that is not known.
+static SmallVector<int64_t> pairOfBlocks(const KernelInfo &info,
+                                         LoweringConfigAttr config,
+                                         const MatrixLoops &loops) {
+  SmallVector<int64_t> extents = info.getRoot().getStaticLoopRanges();
+  for (unsigned loop : {loops.m, loops.n}) {
+    if (ShapedType::isDynamic(extents[loop]) ||
+        llvm::divideCeil(extents[loop], config.getBlock()[loop]) % 2)
+      continue;
+    Techniques pair;
+    pair.cluster.assign(config.getBlock().size(), 1);
+    pair.cluster[loop] = 2;
+    if (whyNotClustered(info, with(config, pair), loops).empty())
+      return pair.cluster;
+  }
+  return {};
+}
+
+SmallVector<LoweringConfigAttr>
+tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
+                           bool each) {
+  std::optional<MatrixLoops> loops =
+      findMatrixLoops(*matchContraction(info.getRoot()), config);
+  if (!loops)
+    return {config};
+  Techniques all;
+  all.persistent = true;
+  all.tmaStore = whyNotStoredByEngine(info, config, *loops).empty();
+  all.cluster = pairOfBlocks(info, config, *loops);
+  SmallVector<LoweringConfigAttr> configs{with(config, all)};
+  auto add = [&](const Techniques &techniques) {
+    LoweringConfigAttr other = with(config, techniques);
+    if (!llvm::is_contained(configs, other))
+      configs.push_back(other);
+  };
+  // What results need in shared memory may be what a stage needs.
+  Techniques less = all;
+  less.tmaStore = false;
+  add(less);
+  if (!each)
+    return configs;
+  less = all;
+  less.persistent = false;
+  add(less);
+  less = all;
+  less.cluster.clear();
+  add(less);
+  add(Techniques());
+  return configs;
 }

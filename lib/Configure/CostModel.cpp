@@ -14,6 +14,7 @@
 // does not fill the device leaves the rest of it idle.
 
 #include "CostModel.h"
+#include "Enumerate.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -427,6 +428,8 @@ double tilewright::estimateTime(const KernelInfo &info,
     perProcessor = std::max(
         1.0, std::min(perProcessor, std::floor(kRegisters / footprint.registers /
                                                plan.threads)));
+  // What results leave through is no part of the ring.
+  double ringBytes = footprint.sharedBytes - storeBytes(info, config);
   double resident = std::min(counts.blocks, kMultiprocessors * perProcessor);
   double waves = std::ceil(counts.blocks / (kMultiprocessors * perProcessor));
 
@@ -436,8 +439,7 @@ double tilewright::estimateTime(const KernelInfo &info,
                     accessedBytes(info);
   // What a ring waits for takes no registers.
   if (ring)
-    inFlight = resident * footprint.sharedBytes * (config.getStages() - 1) /
-               config.getStages();
+    inFlight = resident * ringBytes * (config.getStages() - 1) / config.getStages();
   else if (waits)
     inFlight = resident * stepBytes(info, plan);
   double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
@@ -458,8 +460,8 @@ double tilewright::estimateTime(const KernelInfo &info,
                    std::ceil(counts.blocks / kMultiprocessors);
   // Nothing is multiplied before a block's first tile is there.
   if (ring)
-    compute += (config.getPersistent() ? 1 : waves) * (kLatency + footprint.sharedBytes / config.getStages() /
-                                       kProcessorBandwidth);
+    compute += (config.getPersistent() ? 1 : waves) * 
+               (kLatency + ringBytes / config.getStages() / kProcessorBandwidth);
   // A ring looks several steps ahead, registers between two slots one step.
   double ahead = config.getStages() == 1 ? 1
                  : ring                  ? 2.0 * config.getStages()

@@ -97,9 +97,11 @@ std::string tilewright::whyNotStoredByEngine(const KernelInfo &info,
 }
 
 int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config) {
+  if (!config.getTmaStore())
+    return 0;
   std::optional<MatrixLoops> loops =
       findMatrixLoops(*matchContraction(info.getRoot()), config);
-  if (!config.getTmaStore() || !loops)
+  if (!loops)
     return 0;
   llvm::SmallSetVector<Type, 2> types;
   for (OpResult result : info.results)

@@ -197,3 +197,89 @@ func.func private @ForOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %
   return %m : tensor<512x512xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @ClusterAlongTheSum(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 2, which is not the rows or columns of the tile: they share nothing}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [1, 1, 2]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @ClusterAlongBoth(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 1, and others along another loop; a tile is shared along one}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [2, 2, 1]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @ClusterOfThree(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 3 blocks along loop 0; it must be 2, 4 or 8}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [3, 1, 1]>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @ClusterOfOneTile(%a: tensor<128x512xf16>, %b: tensor<512x512xf16>, %o: tensor<128x512xf32>) -> tensor<128x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 0, which has one tile}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [2, 1, 1]>}
+      ins(%a, %b : tensor<128x512xf16>, tensor<512x512xf16>) outs(%o : tensor<128x512xf32>) -> tensor<128x512xf32>
+  return %m : tensor<128x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @ClusterOfSums(%a: tensor<384x512xf16>, %b: tensor<512x512xf16>, %o: tensor<384x512xf32>) -> tensor<384x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 0, of whose tiles there may be no multiple, and sums begin with what is in memory}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [2, 1, 1]>}
+      ins(%a, %b : tensor<384x512xf16>, tensor<512x512xf16>) outs(%o : tensor<384x512xf32>) -> tensor<384x512xf32>
+  return %m : tensor<384x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @RolesOfOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'persistent' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 64], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", persistent = true>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @NarrowRows(%a: tensor<512x512xf16>, %b: tensor<512x520xf16>, %o: tensor<512x520xi8>) -> tensor<512x520xi8> attributes {tilewright.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x520xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x520xf32>) -> tensor<512x520xf32>
+  // expected-error @+1 {{the pinned lowering config does not fit: 'tma_store': result 0 has rows of 520 bytes; a tensor map needs multiples of 16}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], tma_store = true>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x520xf16>) outs(%f : tensor<512x520xf32>) -> tensor<512x520xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<512x520xf32>) outs(%o : tensor<512x520xi8>) {
+  ^bb0(%x: f32, %y: i8):
+    %t = arith.fptosi %x : f32 to i8
+    linalg.yield %t : i8
+  } -> tensor<512x520xi8>
+  return %n : tensor<512x520xi8>
+}
+}

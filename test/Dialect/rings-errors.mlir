@@ -62,3 +62,27 @@ func.func @BoxesOfOtherWidth(%a: memref<64x64xf16, #tilewright.shared>, %b: memr
       : memref<64x64xf16, #tilewright.shared>, memref<64x4x32xf16, #tilewright.shared>, vector<64x256xf32>
   return
 }
+
+// -----
+
+func.func @StoreOfOtherType(%v: vector<64x64xf32>, %o: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{stores a matrix of 'f16', not 'vector<64x64xf32>'}}
+  tilewright.tile_store %v to %o[%i, %i] : vector<64x64xf32> to memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @StoreIntoARow(%v: vector<64x64xf16>, %o: memref<?xf16>, %i: index) {
+  // expected-error @below {{stores into 2 to 5 dims of global memory, with an index for each, not into 'memref<?xf16>'}}
+  tilewright.tile_store %v to %o[%i] : vector<64x64xf16> to memref<?xf16>
+  return
+}
+
+// -----
+
+func.func @StoreOfShortRows(%v: vector<64x8xf16>, %o: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{stores rows of multiples of 32 bytes, not of 'vector<64x8xf16>'}}
+  tilewright.tile_store %v to %o[%i, %i] : vector<64x8xf16> to memref<?x?xf16>
+  return
+}

@@ -94,3 +94,67 @@ func.func private @one_step(%a: memref<3x64x40xbf16>, %b: memref<3x128x40xbf16>,
   vector.transfer_write %n, %c[%t, %c0, %c0] {in_bounds = [true, true]} : vector<64x128xf32>, memref<3x64x128xf32>
   return
 }
+
+// -----
+
+// Persistent blocks walk over tiles in either role, and positions count on; the last
+// stage of a tile is empty when its sums are there. Results leave by copy engines. Of a
+// cluster's two blocks along the rows, both copy parts of B; one may have no tile.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [4, 1, 1], stages = 4,
+    promote = [0, 1], mma = "wgmma.m64n128k16.bf16.f32", persistent = true, cluster = [2, 1, 1], tma_store = true>
+
+// CHECK-LABEL: @walk
+// CHECK-NOT: tilewright.tile_id
+// CHECK: %[[RING:.*]] = tilewright.ring
+// CHECK: tilewright.warps[4, 1]
+// CHECK: %[[FIRST:.*]], %[[END:.*]], %[[STEP:.*]] = tilewright.tile_walk(%[[ROWS:.*]], %[[COLUMNS:.*]])
+// CHECK: scf.for %[[NUMBER:.*]] = %[[FIRST]] to %[[END]] step %[[STEP]] iter_args(%[[BEGIN:.*]] = %{{.*}}) -> (index)
+// CHECK: %[[T:.*]]:2 = tilewright.tile_id(%[[ROWS]], %[[COLUMNS]]) number %[[NUMBER]]
+// CHECK: scf.for %[[P:[^ ]*]] =
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[P]]
+// CHECK: tilewright.acquire %[[RING]][%[[AT]]]
+// CHECK-NOT: multicast
+// CHECK: tilewright.tile_copy
+// CHECK: tilewright.tile_copy {{.*}}multicast = 0
+// CHECK: tilewright.fill %[[RING]][%[[AT]]]
+// CHECK: arith.addi %[[BEGIN]], %{{.*}} : index
+// CHECK-NEXT: scf.yield
+// CHECK: tilewright.warps[0, 4]
+// CHECK: tilewright.tile_walk
+// CHECK: scf.for {{.*}} iter_args(%[[BEGIN:.*]] = %{{.*}}) -> (index)
+// CHECK: %[[T:.*]]:2 = tilewright.tile_id
+// CHECK: tilewright.wait
+// CHECK: %[[DONE:.*]] = tilewright.mma_wait 0
+// CHECK: tilewright.release %[[RING]]
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[T]]#0, %[[ROWS]]
+// CHECK-NEXT: scf.if %[[IN]]
+// CHECK: tilewright.tile_store %[[DONE]] to
+// CHECK: scf.yield
+// CHECK: tilewright.store_wait 0
+func.func private @walk(%a: memref<320x512xbf16>, %b: memref<512x256xbf16>, %c: memref<320x256xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<()[s0] -> (s0 ceildiv 64, 2)>, dims = [2, 0], persistent = true, cluster = [2, 1]>} {
+  %zero = arith.constant dense<0.0> : vector<64x128xf32>
+  %pad = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %t:2 = tilewright.tile_id(%c5, %c2) : index, index
+  %i = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%t#0]
+  %j = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#1]
+  %r = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (vector<64x128xf32>) {
+    %va = vector.transfer_read %a[%i, %k], %pad {in_bounds = [true, true]} : memref<320x512xbf16>, vector<64x64xbf16>
+    %vb = vector.transfer_read %b[%k, %j], %pad {in_bounds = [true, true]} : memref<512x256xbf16>, vector<64x128xbf16>
+    %n = tilewright.mma %va, %vb, %acc {instruction = "wgmma.m64n128k16.bf16.f32", maps = [#mk, #kn, #mn]}
+        : vector<64x64xbf16>, vector<64x128xbf16>, vector<64x128xf32>
+    scf.yield %n : vector<64x128xf32>
+  }
+  vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<64x128xf32>, memref<320x256xf32>
+  return
+}

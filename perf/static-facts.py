@@ -12,7 +12,7 @@ For each kernel with matrix instructions, of its innermost loop that has them (o
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
 of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
 them; bank conflicts as the compiler calculates them. Of kernels of warpgroups, instead: wgmma of
-the loop, and copies by tensor maps in the kernel. Of the other kernels (products of one
+the loop, and copies and stores by tensor maps in the kernel. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
@@ -64,7 +64,8 @@ def facts_of(ptx_file, arch, ptxas, work):
     facts = {}
     if any("wgmma.mma_async" in x for x in body):
         facts["wgmma"] = sum("wgmma.mma_async" in x for x in body)
-        facts["tensor_copies"] = ptx.count("cp.async.bulk.tensor")
+        facts["tensor_copies"] = len(re.findall(r"cp\.async\.bulk\.tensor\.\dd\.shared", ptx))
+        facts["tensor_stores"] = len(re.findall(r"cp\.async\.bulk\.tensor\.\dd\.global", ptx))
     elif body:
         for name, pattern in COUNTED.items():
             found = [m for line in body if (m := re.search(pattern, line))]
@@ -145,6 +146,8 @@ def differences(known, now):
         if "wgmma" in new:
             if new["wgmma"] < old["wgmma"]:
                 yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
+            if not new["tensor_stores"] and old.get("tensor_stores"):
+                yield f"{name}: no results by tensor maps, recorded {old['tensor_stores']}"
             if new["tensor_copies"] * old["wgmma"] > old["tensor_copies"] * new["wgmma"]:
                 yield f"{name}: {new['tensor_copies']} copies by tensor maps, recorded {old['tensor_copies']}"
             continue
@@ -180,7 +183,7 @@ def main():
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
     facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs)
-    columns = ("wgmma", "tensor_copies", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
+    columns = ("wgmma", "tensor_copies", "tensor_stores", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>13}" for c in columns))
     for name, found in facts.items():
         print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))

@@ -120,7 +120,10 @@ Environment BlockBuilder::placeBlock() {
     if (config && !config.getCluster().empty())
       for (auto [loop, number] : llvm::enumerate(info.getClasses(info.getRoot())))
         if (llvm::is_contained(spread, number))
-          cluster.push_back(config.getCluster()[loop]);
+          // A config does not speak of the loop that counts parts.
+          cluster.push_back(loop < config.getCluster().size()
+                                ? config.getCluster()[loop]
+                                : 1);
     ids = tile.getIds();
   }
   for (auto [number, id] : llvm::zip_equal(spread, ids)) {

@@ -11,6 +11,7 @@
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
 #include "Enumerate.h"
+#include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
@@ -279,6 +280,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   TargetAttr target = getTarget(kernel);
   if (!target)
     return kernel.emitOpError("is in no module with 'tilewright.target'");
+  if (AttentionOp attention = findAttention(kernel))
+    return configureAttention(kernel, attention);
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();
@@ -320,6 +323,10 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   for (linalg::LinalgOp op : info->ops)
     if (auto reason = op->getAttrOfType<StringAttr>(kUnpackedAttr))
       explain.push_back("i4 is multiplied as bytes: " + reason.getValue().str());
+  for (linalg::LinalgOp op : info->ops)
+    if (auto reason = op->getAttrOfType<StringAttr>(kDecomposedAttr))
+      explain.push_back("the last of several kernels of attention, with the scores in "
+                        "memory: " + reason.getValue().str());
   // Why a reduction, or the sum of a product, is not split.
   std::string whole;
   if (succeeded(chooseSplit(info->getRoot(), target, whole)))

@@ -39,14 +39,14 @@ static StringRef nameOf(const Group &group) {
              : "elementwise";
 }
 
-/// Kernel names become entry points in C, PTX and SPIR-V.
-static std::string identifier(StringRef name) {
-  std::string result;
-  for (char c : name)
-    result += llvm::isAlnum(c) || c == '_' ? c : '_';
-  if (result.empty() || llvm::isDigit(result.front()))
-    result.insert(result.begin(), 'f');
-  return result;
+std::string tilewright::kernelName(func::FuncOp host, StringRef kind,
+                                   unsigned number) {
+  std::string prefix;
+  for (char c : host.getSymName())
+    prefix += llvm::isAlnum(c) || c == '_' ? c : '_';
+  if (prefix.empty() || llvm::isDigit(prefix.front()))
+    prefix.insert(prefix.begin(), 'f');
+  return llvm::formatv("{0}_{1}_{2}", prefix, kind, number);
 }
 
 namespace {
@@ -67,7 +67,6 @@ struct FormDispatchesPass
 
   void outlineAll(func::FuncOp host, RewriterBase &rewriter,
                   SymbolTable &symbols) {
-    std::string prefix = identifier(host.getSymName());
     unsigned number = 0;
     SmallVector<Block *> blocks;
     host.walk<WalkOrder::PreOrder>([&](Block *block) {
@@ -77,8 +76,7 @@ struct FormDispatchesPass
     for (Block *block : blocks) {
       for (const Group &group :
            formGroups(*block, getTarget(getOperation()), fuse)) {
-        std::string name =
-            llvm::formatv("{0}_{1}_{2}", prefix, nameOf(group), number);
+        std::string name = kernelName(host, nameOf(group), number);
         func::FuncOp kernel = outlineGroup(rewriter, group, name, symbols);
         if (!kernel)
           continue;

@@ -17,6 +17,7 @@
 // memref with strides, unless a structured op computes it for this alone: then
 // its kernel writes there.
 
+#include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -130,6 +131,8 @@ static bool acceptsWindow(OpOperand &use) {
            use.get().getDefiningOp<bufferization::ToTensorOp>();
   if (isa<bufferization::MaterializeInDestinationOp>(user))
     return true; // handled from that side
+  if (auto attention = dyn_cast<AttentionOp>(user))
+    return attention.isDpsInput(&use) && !getPad(use.get());
   auto op = dyn_cast<linalg::LinalgOp>(user);
   if (!op || !op.hasPureTensorSemantics())
     return false;

@@ -19,6 +19,7 @@ namespace tilewright {
 
 void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
+  pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();
@@ -31,6 +32,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
+  pm.addPass(createOutlineAttentionPass());
   FormDispatchesPassOptions form;
   form.fuse = options.fuse;
   pm.addPass(createFormDispatchesPass(form));

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tilewright {
@@ -35,6 +36,11 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+
+static LoweringConfigAttr getConfig(MmaOp op) {
+  return op->getParentOfType<func::FuncOp>()->getAttrOfType<LoweringConfigAttr>(
+      kConfigAttr);
+}
 
 /// Strides of rows 16 bytes apart from a multiple of the banks.
 static MemRefType paddedTile(ArrayRef<int64_t> shape, Type element,
@@ -165,19 +171,45 @@ static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
   addExplanation(kernel, text);
 }
 
+/// Whether `operand` of attention's second product, what the softmax made of the
+/// first one's result, stays in registers: a warp's instruction takes it from there, in
+/// a layout that the accumulator's becomes without memory. Fragments of cooperative
+/// matrices and FMA go through shared memory.
+static bool staysInRegisters(MmaOp op, int64_t operand) {
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), op.getInstruction().value_or(""));
+  return getConfig(op).getStrategy() == Strategy::Attention && instruction &&
+         !instruction->opaque &&
+         !op->getOperand(operand).getDefiningOp<vector::TransferReadOp>();
+}
+
+/// The op in front of which `value`, an operand of `op`, is written to shared memory: the
+/// outermost loop around `op` that it does not change in, so that it is written once.
+static Operation *findPlace(MmaOp op, Value value) {
+  Operation *place = op;
+  if (getConfig(op).getStrategy() != Strategy::Attention)
+    return place;
+  while (auto loop = dyn_cast<scf::ForOp>(place->getParentOp())) {
+    if (!loop.isDefinedOutsideOfLoop(value))
+      break;
+    place = loop;
+  }
+  return place;
+}
+
 static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
                              Block &entry) {
   Location loc = op.getLoc();
   OpBuilder top = OpBuilder::atBlockBegin(&entry);
-  OpBuilder before(op);
   bool changed = false;
   for (int64_t operand : operands) {
     if (operand > 1)
       return op.emitOpError() << "operand " << operand
                               << " in 'promote' is not a factor; 0 and 1 are";
     Value value = op->getOperand(operand);
-    if (!isa<VectorType>(value.getType()))
+    if (!isa<VectorType>(value.getType()) || staysInRegisters(op, operand))
       continue;
+    OpBuilder before(findPlace(op, value));
     SharedTile tile = sharedTileOf(op, operand);
     explainTile(op, operand, tile);
     Value memory = memref::AllocOp::create(top, loc, tile.type);
@@ -195,6 +227,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
   }
   if (!changed)
     return success();
+  OpBuilder before(op);
   gpu::BarrierOp::create(before, loc);
   OpBuilder after(op);
   after.setInsertionPointAfter(op);

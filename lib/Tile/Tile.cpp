@@ -28,12 +28,15 @@
 
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Tile/Tile.h"
+#include "AttentionBlock.h"
 #include "BlockBuilder.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,10 +50,40 @@ namespace tilewright {
 #include "tilewright/Tile/Passes.h.inc"
 } // namespace tilewright
 
+/// Attention is written as vectors here; `vectorize` leaves such a kernel as it is.
+static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
+                                   TargetAttr target) {
+  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config)
+    return op.emitOpError("has no 'tilewright.lowering_config'; run "
+                          "tilewright-configure or pin one");
+  std::string reason;
+  FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
+  if (failed(plan))
+    return op.emitOpError() << "the lowering config does not fit: " << reason;
+  OpBuilder b(kernel.getContext());
+  AttentionBlock block(b, op, *plan, config.getMma());
+  op->replaceAllUsesWith(block.build());
+  op.erase();
+  SmallVector<int64_t> dims;
+  for (auto [tensor, dim] : block.countDims)
+    dims.append({operandNumber(cast<BlockArgument>(tensor)), int64_t(dim)});
+  AffineMap tiles =
+      AffineMap::get(0, block.countDims.size(), block.tileCounts, kernel.getContext());
+  kernel->setAttr(kConfigAttr, config);
+  kernel->setAttr(kLaunchAttr,
+                  LaunchAttr::get(kernel.getContext(), plan->threads, plan->subgroup,
+                                  AffineMapAttr::get(tiles), dims,
+                                  /*persistent=*/false, /*cluster=*/{}));
+  return success();
+}
+
 LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   TargetAttr target = getTarget(kernel);
   if (!target)
     return kernel.emitOpError("is in no module with 'tilewright.target'");
+  if (AttentionOp attention = findAttention(kernel))
+    return tileAttention(kernel, attention, target);
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();

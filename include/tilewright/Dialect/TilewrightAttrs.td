@@ -18,7 +18,8 @@ def Tilewright_Strategy : I32EnumAttr<"Strategy", "how a kernel is scheduled", [
     I32EnumAttrCase<"Reduction", 3, "reduction">,
     I32EnumAttrCase<"Streaming", 4, "streaming">,
     I32EnumAttrCase<"Irregular", 5, "irregular">,
-    I32EnumAttrCase<"WarpSpecialized", 6, "warp_specialized">]> {
+    I32EnumAttrCase<"WarpSpecialized", 6, "warp_specialized">,
+    I32EnumAttrCase<"Attention", 7, "attention">]> {
   let cppNamespace = "::tilewright";
 }
 
@@ -83,6 +84,10 @@ def Tilewright_LoweringConfigAttr
         several of them read is copied once and multicast to them.
       * `tma_store`: of warp_specialized: results leave through shared memory, in
         pieces that copy engines store.
+
+    Strategy `attention` is for `tilewright.attention`: `block` is a block of queries
+    and the step along the keys, `warps` lie along the queries ([w, 1]), so that
+    what is reduced along the keys stays in a warp.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,

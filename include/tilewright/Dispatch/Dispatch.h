@@ -29,6 +29,11 @@ void populateDispatchPipeline(mlir::OpPassManager &pm,
 
 void registerDispatchPasses();
 
+/// The name of a host function's kernel number `number`, an entry point in C, PTX and
+/// SPIR-V.
+std::string kernelName(mlir::func::FuncOp host, llvm::StringRef kind,
+                       unsigned number);
+
 /// Moves the members of `group` into a new kernel `name` at the end of the
 /// program and leaves a `tilewright.dispatch`. Returns the kernel, or null if
 /// no result of the group is used (the members are erased then).

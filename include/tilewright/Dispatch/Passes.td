@@ -107,6 +107,33 @@ def MaterializeWindowsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def SplitAttentionPass
+    : Pass<"tilewright-split-attention", "::mlir::func::FuncOp"> {
+  let summary = "Write attention that has no kernel of its own in linalg";
+  let description = [{
+    Where no lowering config of strategy `attention` fits the op and the target,
+    `tilewright.attention` becomes contractions and a softmax with the scores in memory;
+    `tilewright.decomposed` on the op that gives its result says why, for --explain.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def OutlineAttentionPass
+    : Pass<"tilewright-outline-attention", "::mlir::ModuleOp"> {
+  let summary = "Make a kernel of each attention";
+  let description = [{
+    `tilewright.attention` becomes a private function with `tilewright.kernel`, as
+    groups of linalg ops do (`tilewright-form-dispatches`); the host keeps a
+    `tilewright.dispatch`. Queries, keys, values and masks may be windows.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::func::FuncDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"tilewright-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "Group structured ops into kernels and outline them";

@@ -14,12 +14,14 @@ def TilePass : Pass<"tilewright-tile", "::mlir::ModuleOp"> {
     names the tile, every result's tile is computed with its producers fused,
     loops that a block runs through become `scf.for`. The kernel gets
     `tilewright.launch` and the config; each tiled op gets
-    `tilewright.tile_sizes`, the static extents of its vectors.
+    `tilewright.tile_sizes`, the static extents of its vectors. Attention is written as
+    vectors at once (lib/Tile/AttentionBlock.cpp).
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect", "::tilewright::TilewrightDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect", "::tilewright::TilewrightDialect"
   ];
 }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operations that upstream can decompose but its path to loops does not:
-// linalg.softmax, linalg.pack, linalg.unpack, tensor.concat.
+// linalg.softmax, linalg.pack, linalg.unpack, tensor.concat. And ours:
+// tilewright.attention.
 
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Normalize/DecomposeAttention.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -35,6 +37,15 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   }
 };
 
+struct LowerAttention : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, decomposeAttention(rewriter, op));
+    return success();
+  }
+};
+
 struct LowerPack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::PackOp op,
@@ -55,7 +66,7 @@ struct DecomposeOpsPass
     : tilewright::impl::DecomposeOpsPassBase<DecomposeOpsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeSoftmax, LowerPack, LowerUnPack>(&getContext());
+    patterns.add<DecomposeSoftmax, LowerAttention, LowerPack, LowerUnPack>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     GreedyRewriteConfig config;
     config.enableFolding(false);

@@ -7,12 +7,13 @@
 include "mlir/Pass/PassBase.td"
 
 def DecomposeOpsPass : Pass<"tilewright-decompose-ops"> {
-  let summary = "softmax, concat, pack and unpack as upstream decomposes them";
+  let summary = "attention, and softmax, concat, pack and unpack as upstream decomposes them";
   let description = [{
     Upstream's own decompositions of the operations that its path to loops does
-    not know, for the reference target.
+    not know, for the reference target; attention as the dialect defines it.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect",
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::linalg::LinalgDialect",
                            "mlir::tensor::TensorDialect",
                            "mlir::math::MathDialect"];
 }

@@ -1,0 +1,42 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which attention is one kernel, and how it is tiled: a block of queries with the whole
+// depth, which walks along the keys a block at a time.
+
+#ifndef TILEWRIGHT_CONFIGURE_ATTENTION_H
+#define TILEWRIGHT_CONFIGURE_ATTENTION_H
+
+#include "tilewright/Dialect/Attention.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright {
+
+/// What a lowering config of strategy `attention` means for an op.
+struct AttentionPlan {
+  /// Block of queries, step along the keys, and depth and columns of the values with
+  /// zeros up to what the products take.
+  int64_t queries = 0, keys = 0, depth = 0, columns = 0;
+  int64_t threads = 1, subgroup = 1;
+  /// Bytes of shared memory.
+  int64_t shared = 0;
+};
+
+/// The attention that a kernel is made of, or null.
+AttentionOp findAttention(mlir::func::FuncOp kernel);
+
+/// The plan of `config`, or why the target cannot have it.
+mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,
+                                             TargetAttr target, std::string &reason);
+
+/// The config that `op` gets where none is pinned, or why it is no kernel.
+mlir::FailureOr<LoweringConfigAttr>
+chooseAttentionConfig(AttentionOp op, TargetAttr target, std::string &reason);
+
+/// Decides the config of a kernel of attention and says so.
+mlir::LogicalResult configureAttention(mlir::func::FuncOp kernel, AttentionOp op);
+
+} // namespace tilewright
+
+#endif

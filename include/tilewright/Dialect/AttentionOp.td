@@ -1,0 +1,110 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_ATTENTION_OP_TD
+#define TILEWRIGHT_ATTENTION_OP_TD
+
+include "tilewright/Dialect/TilewrightBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
+    AttrSizedOperandSegments, DestinationStyleOpInterface]> {
+  let summary = "softmax of masked scores of queries and keys, times values";
+  let description = [{
+    For each batch index b, query i and column e of the values:
+
+        s[i, j]   = scale * sum over d of query[b, i, d] * key[b, j, d]
+        s[i, j]   = softcap * tanh(s[i, j] / softcap)          where given
+        s[i, j]   = s[i, j] + mask[b, i, j], or -inf where a boolean mask is false
+        s[i, j]   = -inf where causal or window do not let i see j
+        p[i, j]   = exp(s[i, j] - max over j) / sum over j of exp(...)
+        out[i, e] = sum over j of p[i, j] * value[b, j, e]
+        lse[i]    = log of the sum over j of exp(s[i, j])      where asked for
+
+    A query that sees no key gets zeros, and -inf as its log-sum-exp. Scores, softmax
+    and sums are f32 (f64 of f64 inputs); p is rounded to the type of the values
+    before it is multiplied.
+
+    `indexing_maps` are those of query, key, value, mask (where given), out and
+    log-sum-exp (where asked for), over the loops (batch..., i, j, d, e): the last four are
+    query, key, depth and column of the values, all others are batch loops. Each map is a
+    projected permutation, so that operands may lie in any order, and each operand
+    may lack batch loops: keys and values without the loop of a group are those
+    of grouped or multi-query heads.
+
+      * `scale`: one over the square root of the depth where not given.
+      * `causal`: "top_left": query i sees keys j <= i. "bottom_right": the last
+        query sees the last key, j <= i + keys - queries.
+      * `window = [left, right]`: of the keys around its diagonal (that of `causal`;
+        top left without) a query sees `left` before and `right` behind, both inclusive;
+        -1 is no limit.
+      * `softcap`: 0 is none.
+
+    ```mlir
+    // 8 heads of keys for 32 heads of queries, causal
+    %o = tilewright.attention
+        ins(%q, %k, %v : tensor<8x4x?x64xf16>, tensor<8x?x64xf16>, tensor<8x?x64xf16>)
+        outs(%e : tensor<8x4x?x64xf16>)
+        {indexing_maps = [affine_map<(h, g, i, j, d, e) -> (h, g, i, d)>, affine_map<(h, g, i, j, d, e) -> (h, j, d)>,
+                          affine_map<(h, g, i, j, d, e) -> (h, j, e)>, affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>],
+         causal = "top_left"} -> tensor<8x4x?x64xf16>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key,
+                       AnyRankedTensor:$value, Optional<AnyRankedTensor>:$mask,
+                       Variadic<AnyRankedTensor>:$outputs,
+                       AffineMapArrayAttr:$indexing_maps,
+                       OptionalAttr<F64Attr>:$scale,
+                       OptionalAttr<StrAttr>:$causal,
+                       OptionalAttr<DenseI64ArrayAttr>:$window,
+                       OptionalAttr<F64Attr>:$softcap);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,`
+    type($value) `)` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    `outs` `(` $outputs `:` type($outputs) `)` attr-dict `->` type($results)
+  }];
+  let extraClassDeclaration = [{
+    /// Operands in the order of their maps; outputs last.
+    ::mlir::AffineMap getMap(unsigned number) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[number]).getValue();
+    }
+    ::mlir::AffineMap getQueryMap() { return getMap(0); }
+    ::mlir::AffineMap getKeyMap() { return getMap(1); }
+    ::mlir::AffineMap getValueMap() { return getMap(2); }
+    ::mlir::AffineMap getMaskMap() { return getMask() ? getMap(3) : ::mlir::AffineMap(); }
+    ::mlir::AffineMap getOutputMap(unsigned number = 0) {
+      return getMap((getMask() ? 4 : 3) + number);
+    }
+    unsigned getNumLoops() { return getQueryMap().getNumDims(); }
+    unsigned getNumBatchLoops() { return getNumLoops() - 4; }
+    unsigned getQueryLoop() { return getNumLoops() - 4; }
+    unsigned getKeyLoop() { return getNumLoops() - 3; }
+    unsigned getDepthLoop() { return getNumLoops() - 2; }
+    unsigned getColumnLoop() { return getNumLoops() - 1; }
+    /// The extent of each loop, dynamic where no operand tells.
+    ::llvm::SmallVector<int64_t> getLoopExtents();
+    /// An operand and its dim that have loop `loop`.
+    std::pair<::mlir::Value, unsigned> getOperandOfLoop(unsigned loop);
+    /// The scale, given or not; the depth is static then.
+    double getScaleValue();
+    double getSoftcapValue() {
+      return getSoftcap() ? getSoftcap()->convertToDouble() : 0.0;
+    }
+    /// The type of scores, softmax and sums.
+    ::mlir::FloatType getScoreType();
+    bool hasLogSumExp() { return getOutputs().size() == 2; }
+    /// Keys before and behind the diagonal that a query sees, -1: all of them, by
+    /// `causal` and `window` together.
+    int64_t getKeysBefore();
+    int64_t getKeysBehind();
+    /// The diagonal ends at the last query and the last key.
+    bool isBottomRight() { return getCausal() == "bottom_right"; }
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,222 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Configs of attention kernels.
+//
+//   %o = tilewright.attention …
+//   -> %o = tilewright.attention … {tilewright.lowering_config =
+//        #tilewright.lowering_config<strategy = attention, block = [64, 64],
+//          warps = [4, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+//
+// A thread of a warp of 32 holds, of 16 rows, columns / 2 registers of the result and
+// keys / 2 of the scores; blocks are as large as that and shared memory allow.
+
+#include "tilewright/Configure/Attention.h"
+#include "tilewright/Configure/Pins.h"
+
+#include "tilewright/Dialect/MatrixInstruction.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Of depth and columns: more would not fit into registers.
+static constexpr int64_t kMaxDepth = 256;
+
+AttentionOp tilewright::findAttention(func::FuncOp kernel) {
+  if (kernel.isExternal())
+    return {};
+  auto ops = kernel.getBody().front().getOps<AttentionOp>();
+  return ops.empty() ? AttentionOp() : *ops.begin();
+}
+
+static std::string toString(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
+static Type elementOf(AttentionOp op) {
+  return getElementTypeOrSelf(op.getQuery().getType());
+}
+
+FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
+                                                   LoweringConfigAttr config,
+                                                   TargetAttr target,
+                                                   std::string &reason) {
+  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
+    reason = why.str();
+    return failure();
+  };
+  if (config.getStrategy() != Strategy::Attention)
+    return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
+                  " does not serve attention; attention does");
+  if (config.getBlock().size() != 2 || llvm::is_contained(config.getBlock(), 0))
+    return refuse("'block' of attention is a block of queries and one of keys");
+  if (config.getSplits() != 1)
+    return refuse("keys are not split between blocks");
+  ArrayRef<int64_t> warps = config.getWarps();
+  if (!warps.empty() && (warps.size() != 2 || warps[1] != 1))
+    return refuse("warps of attention lie along the queries, [w, 1], so that what is "
+                  "reduced along the keys stays in a warp");
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  AttentionPlan plan;
+  plan.queries = config.getBlock()[0];
+  plan.keys = config.getBlock()[1];
+  plan.subgroup = target.getFact("subgroup", 1);
+  plan.threads = plan.subgroup * (warps.empty() ? 1 : warps[0]);
+  bool isGpu = plan.subgroup > 1;
+  plan.depth = extents[op.getDepthLoop()];
+  plan.columns = extents[op.getColumnLoop()];
+  if (ShapedType::isDynamic(plan.depth) || ShapedType::isDynamic(plan.columns))
+    return refuse("depth and columns of the values are not known when compiling");
+  if (plan.depth < 1 || plan.columns < 1 || plan.depth > kMaxDepth ||
+      plan.columns > kMaxDepth)
+    return refuse("depth " + Twine(plan.depth) + " and " + Twine(plan.columns) +
+                  " columns of the values; a block has all of 1 to " +
+                  Twine(kMaxDepth));
+  // Threads share rows evenly where these are a power of two long.
+  plan.depth = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.depth));
+  plan.columns = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.columns));
+  if (!llvm::isPowerOf2_64(plan.queries) || !llvm::isPowerOf2_64(plan.keys) ||
+      plan.queries < 4 || plan.keys < 8)
+    return refuse("'block' of attention has powers of two, 4 or more queries and 8 or "
+                  "more keys");
+  int64_t bytes = elementOf(op).getIntOrFloatBitWidth() / 8;
+  std::optional<MatrixInstruction> instruction;
+  if (config.getMma()) {
+    instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
+    if (!instruction || instruction->warpgroup || instruction->rounds ||
+        instruction->operands[0] != elementOf(op) ||
+        instruction->operands[1] != elementOf(op) || !instruction->accumulator.isF32())
+      return refuse("instruction " + toString(config.getMma()) +
+                    " does not multiply its types with f32 sums in a warp");
+    if (plan.queries % (instruction->m * (plan.threads / plan.subgroup)) ||
+        plan.keys % instruction->n || plan.keys % instruction->k)
+      return refuse("'block' is no multiple of the instruction's tile on each warp");
+  }
+  if (!isGpu)
+    return plan;
+  bool throughMemory = !instruction || instruction->opaque;
+  int64_t slots = std::max<int64_t>(1, config.getStages());
+  plan.shared = (plan.queries * plan.depth +
+                 slots * plan.keys * (plan.depth + plan.columns)) * bytes;
+  // Padded rows, P, and what layouts are converted through.
+  if (throughMemory)
+    plan.shared += 16 * (plan.queries + slots * 2 * plan.keys) +
+                   plan.queries * (plan.keys * bytes + 16) +
+                   plan.queries * 4 * (instruction ? plan.keys + plan.columns : 2);
+  if (plan.shared > target.getFact("shared_memory"))
+    return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
+                  Twine(target.getFact("shared_memory")));
+  if (plan.threads > target.getFact("max_threads", 1024))
+    return refuse("needs " + Twine(plan.threads) + " threads");
+  return plan;
+}
+
+/// The target's instruction for the products, or null.
+static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  StringAttr best;
+  int64_t deepest = 0;
+  if (names)
+    for (auto name : names.getAsRange<StringAttr>()) {
+      auto instruction = MatrixInstruction::parse(op.getContext(), name.getValue());
+      if (instruction && !instruction->opaque && !instruction->rounds &&
+          !instruction->warpgroup && instruction->accumulator.isF32() &&
+          instruction->operands[0] == elementOf(op) &&
+          instruction->operands[1] == elementOf(op) && instruction->k > deepest) {
+        best = name;
+        deepest = instruction->k;
+      }
+    }
+  return best;
+}
+
+/// Configs in the order of preference; the first that fits is taken.
+static SmallVector<LoweringConfigAttr> listConfigs(AttentionOp op, TargetAttr target) {
+  MLIRContext *context = op.getContext();
+  SmallVector<LoweringConfigAttr> configs;
+  auto add = [&](ArrayRef<int64_t> block, ArrayRef<int64_t> warps, int64_t stages,
+                 ArrayRef<int64_t> promote, StringAttr mma) {
+    configs.push_back(LoweringConfigAttr::get(context, Strategy::Attention, block, warps,
+                                              {}, stages, promote, mma, 1, 1));
+  };
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  int64_t queries = extents[op.getQueryLoop()];
+  int64_t columns = extents[op.getColumnLoop()], depth = extents[op.getDepthLoop()];
+  int64_t lanes = target.getFact("subgroup", 1);
+  bool few = !ShapedType::isDynamic(queries) && queries <= 16;
+  if (lanes == 1) {
+    add({4, std::max(depth, columns) > 128 ? 16 : 32}, {}, 1, {}, {});
+    return configs;
+  }
+  if (StringAttr mma = findInstruction(op, target)) {
+    int64_t warps = few ? 1 : 4;
+    bool wide = std::max(depth, columns) > 128;
+    for (int64_t stages : {2, 1})
+      for (int64_t keys : {wide ? 32 : 64, 32, 16})
+        add({16 * warps, keys}, {warps, 1}, stages, {0, 1}, mma);
+  }
+  for (int64_t block : {32, 16, 8})
+    for (int64_t warps : {4, 2, 1})
+      if (block * block >= lanes * warps)
+        add({block, block}, {warps, 1}, 1, {0, 1}, {});
+  return configs;
+}
+
+FailureOr<LoweringConfigAttr>
+tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
+                                  std::string &reason) {
+  if (!op.getScoreType().isF32()) {
+    reason = "scores of f64 have no kernel";
+    return failure();
+  }
+  for (LoweringConfigAttr config : listConfigs(op, target)) {
+    // The first reason is that of the best config.
+    std::string why;
+    if (succeeded(planAttention(op, config, target, why)))
+      return config;
+    if (reason.empty())
+      reason = why;
+  }
+  return failure();
+}
+
+LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op) {
+  TargetAttr target = getTarget(kernel);
+  LoweringConfigAttr config = getPin(kernel);
+  if (!config)
+    config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  bool pinned = bool(config);
+  std::string reason;
+  if (pinned && failed(planAttention(op, config, target, reason)))
+    return op.emitOpError() << "the pinned lowering config does not fit: " << reason;
+  if (!pinned) {
+    FailureOr<LoweringConfigAttr> chosen = chooseAttentionConfig(op, target, reason);
+    if (failed(chosen))
+      return op.emitOpError() << "no schedule fits " << target.getName() << ": " << reason;
+    config = *chosen;
+  }
+  op->setAttr(kConfigAttr, config);
+
+  Builder b(kernel.getContext());
+  SmallVector<Attribute> lines{b.getStringAttr(
+      "strategy attention: one kernel for both contractions and the softmax between "
+      "them; no scores in memory")};
+  if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+    llvm::append_range(lines, said.getValue());
+  lines.push_back(b.getStringAttr((pinned ? "config (pinned): " : "config: ") +
+                                  toString(config)));
+  if (target.getFacts().contains("mma") && !config.getMma())
+    lines.push_back(b.getStringAttr(
+        findInstruction(op, target)
+            ? "not on matrix units: this config was pinned, or larger blocks do not fit"
+            : "not on matrix units: no instruction of a warp has its types with f32 sums "
+              "and operands in registers"));
+  kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
+  return success();
+}

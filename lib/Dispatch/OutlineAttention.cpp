@@ -1,0 +1,123 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention as a kernel and a dispatch, or, where no config fits, as linalg.
+//
+//   %o = tilewright.attention ins(%q, %k, %v) outs(%e) …
+// becomes
+//   %o = tilewright.dispatch @main_attention_0(%q, %k, %v) outs(%e)
+//
+//   func.func private @main_attention_0(%q, %k, %v, %out) attributes {tilewright.kernel,
+//       tilewright.access = ["read", "read", "read", "write"]} {
+//     %o = tilewright.attention ins(%q, %k, %v) outs(%out) …
+//     return %o
+//   }
+
+#include "tilewright/Configure/Attention.h"
+#include "tilewright/Dispatch/Dispatch.h"
+#include "tilewright/Normalize/DecomposeAttention.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_OUTLINEATTENTIONPASS
+#define GEN_PASS_DEF_SPLITATTENTIONPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+static bool hasKernel(AttentionOp op, TargetAttr target, std::string &reason) {
+  // A pinned config is checked, and refused, by `configure`.
+  return op->hasAttr(kConfigAttr) ||
+         (target && succeeded(chooseAttentionConfig(op, target, reason)));
+}
+
+/// A tensor of the output's shape that nothing else writes.
+static Value createDestination(OpBuilder &b, AttentionOp op, unsigned number) {
+  Value output = op.getOutputs()[number];
+  auto type = cast<RankedTensorType>(output.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(b, op.getLoc(), output, dim));
+  return tensor::EmptyOp::create(b, op.getLoc(), type, sizes);
+}
+
+static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  llvm::SetVector<Value> inputs;
+  for (OpOperand &operand : op->getOpOperands())
+    if (op.isDpsInput(&operand))
+      inputs.insert(operand.get());
+  SmallVector<Value> outs;
+  for (unsigned number = 0; number < op.getOutputs().size(); ++number)
+    outs.push_back(createDestination(b, op, number));
+  SmallVector<Type> arguments =
+      llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
+  SmallVector<Attribute> access(inputs.size(), b.getStringAttr("read"));
+  llvm::append_range(arguments, op->getResultTypes());
+  access.append(outs.size(), b.getStringAttr("write"));
+  auto kernel = func::FuncOp::create(
+      loc, name, b.getFunctionType(arguments, op->getResultTypes()));
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, b.getUnitAttr());
+  kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
+  symbols.insert(kernel);
+
+  OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());
+  IRMapping mapping;
+  for (auto [input, argument] :
+       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size())))
+    mapping.map(input, argument);
+  auto copy = cast<AttentionOp>(body.clone(*op, mapping));
+  copy.getOutputsMutable().assign(kernel.getArguments().take_back(outs.size()));
+  func::ReturnOp::create(body, loc, copy->getResults());
+
+  auto dispatch = DispatchOp::create(b, loc, op->getResultTypes(), kernel.getSymName(),
+                                     inputs.getArrayRef(), outs);
+  op->replaceAllUsesWith(dispatch.getResults());
+  op.erase();
+  return kernel;
+}
+
+namespace {
+struct SplitAttentionPass
+    : public tilewright::impl::SplitAttentionPassBase<SplitAttentionPass> {
+  void runOnOperation() override {
+    SmallVector<AttentionOp> ops;
+    getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+    for (AttentionOp op : ops) {
+      std::string reason;
+      if (hasKernel(op, getTarget(op), reason))
+        continue;
+      OpBuilder b(op);
+      SmallVector<Value> results = decomposeAttention(b, op);
+      results.front().getDefiningOp()->setAttr(
+          kDecomposedAttr,
+          b.getStringAttr(reason.empty() ? "the module has no target" : reason));
+      op->replaceAllUsesWith(results);
+      op.erase();
+    }
+  }
+};
+
+struct OutlineAttentionPass
+    : public tilewright::impl::OutlineAttentionPassBase<OutlineAttentionPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto host : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (isKernel(host))
+        continue;
+      SmallVector<AttentionOp> ops;
+      host.walk([&](AttentionOp op) { ops.push_back(op); });
+      for (auto [number, op] : llvm::enumerate(ops))
+        outline(op, kernelName(host, "attention", number), symbols);
+    }
+  }
+};
+} // namespace

@@ -5,8 +5,8 @@
 Each has `functions()`, which yields functions.Function objects with their cases.
 """
 
-from . import (contraction, convolution, elementwise, factors, fused, host, irregular, matrix_unit, memref_programs, memrefs,
+from . import (attention, contraction, convolution, elementwise, factors, fused, host, irregular, matrix_unit, memref_programs, memrefs,
                narrow, reduction, relayout, softmax, tosa, unit_dims, warpgroups)
 
-ALL = (contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs,
+ALL = (attention, contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs,
        memref_programs, host, unit_dims, tosa, irregular, warpgroups)

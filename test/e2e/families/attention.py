@@ -1,0 +1,155 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tilewright.attention: masks, lengths, layouts and types.
+
+Values are positive, so that a result is within a relative bound of its value: each weight is rounded to the type of
+the values, and so is the result, on the device and in the oracle. The score's own error, of d terms in f32 that are
+at most `most` in sum, and those of the softmax and of the sums of n terms are a few f32 units each.
+"""
+
+import numpy as np
+
+from data import BF16, F16, F32, F64, choice, integers, uniform
+from functions import Function, Value, relative
+
+I1 = type("I1", (), {"name": "i1", "is_float": False, "bits": 1, "mantissa": 0})
+
+
+def visible(causal, window, i, j):
+    """Which keys each query sees: rows of booleans."""
+    rows, columns = np.arange(i)[:, None], np.arange(j)[None, :]
+    own = rows + (j - i if causal == "bottom_right" else 0)
+    seen = np.ones((i, j), bool)
+    if causal:
+        seen &= columns <= own
+    before, behind = window or (-1, -1)
+    if before >= 0:
+        seen &= columns >= own - before
+    if behind >= 0 and not causal:
+        seen &= columns <= own + behind
+    return seen
+
+
+def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
+    """Of arrays (batch..., i, d), (batch..., j, d), (batch..., j, e): results and log-sum-exps."""
+    scores = np.einsum("...id,...jd->...ij", q, k) * scale
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    scores = np.where(visible(causal, window, q.shape[-2], k.shape[-2]), scores, -np.inf)
+    most = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), -1e300)
+    p = np.exp(scores - most)
+    total = p.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.where(total == 0, 0, np.einsum("...ij,...je->...ie", p, v) / total)
+        lse = (most + np.log(total))[..., 0]
+    return out, np.where(total[..., 0] == 0, -np.inf, lse)
+
+
+class Case:
+    def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
+                 mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None):
+        self.__dict__.update(locals())
+        f = self.f = Function("attention", element.name, label, dims, dynamic)
+        self.heads = batch + group
+        order = (lambda inner, b: inner[0] + b + inner[1]) if tokens_first else (lambda inner, b: b + inner)
+        self.dims = {"q": order("iD", self.heads), "k": order("jD", batch), "v": order("jE", batch),
+                     "o": order("iE", self.heads), "l": self.heads + "i"}
+        q, k, v = f.arg(element, self.dims["q"]), f.arg(element, self.dims["k"]), f.arg(element, self.dims["v"])
+        out = out or element
+        self.wide = F64 if element is F64 else F32
+        e = f.empty(out, self.dims["o"])
+        iteration = self.heads + "ijDE"
+        maps = [self.dims[x] for x in "qkv"]
+        text = f"tilewright.attention ins({q.name}, {k.name}, {v.name} : " \
+               f"{', '.join(f.value_type(x) for x in (q, k, v))}) "
+        if mask:
+            m = f.arg(mask[0], mask[1])
+            maps.append(mask[1])
+            text += f"mask({m.name} : {f.value_type(m)}) "
+        outs = [e] + ([f.empty(self.wide, self.dims["l"])] if lse else [])
+        maps += [self.dims["o"]] + ([self.dims["l"]] if lse else [])
+        types = ", ".join(f.value_type(x) for x in outs)
+        attributes = [f"indexing_maps = [{', '.join(f.map(iteration, x) for x in maps)}]"]
+        attributes += [f"scale = {scale:.17e}"] if scale else []
+        attributes += [f'causal = "{causal}"'] if causal else []
+        attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
+        attributes += [f"softcap = {softcap:.17e}"] if softcap else []
+        text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
+        if lse:
+            f.emit(f"%r:2 = {text}")
+            f.ret(*[Value(f"%r#{n}", x.element, x.dims) for n, x in enumerate(outs)])
+        else:
+            f.ret(f.raw(text, out, self.dims["o"]))
+        for sizes in ({}, *more):
+            full = {**dims, **sizes}
+            fills = [data, data, uniform(0.25, 2)]
+            if mask:
+                fills.append(choice(0, 1) if mask[0] is I1 else uniform(-2, 2))
+            f.case("x".join(map(str, full.values())), sizes, fills, self.check(full), self.reference)
+
+    def check(self, sizes):
+        f32 = 2.0 ** -23 if self.wide is F32 else 2.0 ** -52
+        score = sizes["D"] * 2 * 2 * (self.scale or sizes["D"] ** -0.5)  # the most that a score's terms come to
+        factor = 2 * self.element.eps * (self.element.bits < 32) + f32 * (score * sizes["D"] + sizes["j"] + 32)
+        return relative(factor, 4 * self.element.eps * 2.0 ** -14)
+
+    def reference(self, q, k, v, mask=None):
+        wide = self.heads
+
+        def canonical(x, dims, inner):
+            """As (heads..., inner), with dims of 1 for heads that it lacks."""
+            present = [d for d in wide if d in dims] + [d for d in inner if d in dims]
+            x = np.transpose(x, [dims.index(d) for d in present])
+            return x.reshape([x.shape[present.index(d)] if d in present else 1 for d in wide + inner])
+
+        args = [canonical(x, self.dims[n], inner) for x, n, inner in ((q, "q", "iD"), (k, "k", "jD"), (v, "v", "jE"))]
+        if mask is not None:
+            mask = canonical(mask, self.mask[1], "ij")
+            mask = mask != 0 if self.mask[0] is I1 else mask
+        scale = self.scale or q.shape[-1] ** -0.5
+        out, lse = numpy_attention(*args, mask, scale, self.causal, self.window, self.softcap)
+        back = [(wide + "iE").index(d) for d in self.dims["o"]]
+        results = [np.transpose(out, back)]
+        results = [(self.out or self.element).round(results[0])]
+        return results + [self.wide.round(lse)] if self.lse else results
+
+
+def sizes(h, i, j, depth, columns=None):
+    return {"h": h, "i": i, "j": j, "D": depth, "E": columns or depth}
+
+
+def cases():
+    lengths = ({"i": 1, "j": 1}, {"i": 70, "j": 130, "h": 1}, {"i": 3, "j": 0}, {"i": 0, "j": 5}, {"h": 0})
+    for element in (F16, BF16, F32):
+        yield Case(element, "plain", sizes(2, 64, 64, 32))
+        yield Case(element, "any_length", sizes(2, 37, 45, 32), True, more=lengths)
+        yield Case(element, "top_left", sizes(1, 70, 50, 32), causal="top_left")
+        yield Case(element, "bottom_right", sizes(1, 33, 75, 32), causal="bottom_right", lse=True)
+    yield Case(F64, "plain", sizes(1, 9, 13, 8), lse=True)
+    for element in (F16, F32):
+        yield Case(element, "bottom_right_any", sizes(1, 33, 75, 16), True, causal="bottom_right",
+                   more=({"i": 75, "j": 33}, {"i": 1, "j": 65}, {"i": 70, "j": 0}))
+        yield Case(element, "window", sizes(1, 70, 75, 16), window=(9, 4))
+        yield Case(element, "window_causal", sizes(1, 80, 150, 16), window=(20, 0), causal="bottom_right")
+        yield Case(element, "window_none", sizes(1, 40, 8, 16), window=(2, 1), lse=True)  # rows without keys
+        yield Case(element, "softcap", sizes(2, 20, 40, 32), softcap=1.5)
+        yield Case(element, "mask_added", sizes(2, 20, 40, 32), mask=(element, "ij"))
+        yield Case(element, "mask_added_heads", sizes(2, 20, 40, 32), True, mask=(F32, "hij"), lse=True)
+        yield Case(element, "mask_keys", sizes(2, 20, 40, 32), mask=(element, "j"), causal="top_left")
+        yield Case(element, "scale", sizes(1, 20, 40, 32), scale=0.3)
+        yield Case(element, "groups", {"g": 3, **sizes(2, 20, 40, 32)}, group="g", causal="bottom_right")
+        yield Case(element, "tokens_first", sizes(3, 20, 40, 32), tokens_first=True)
+        yield Case(element, "lse", sizes(2, 20, 40, 32), lse=True)
+        yield Case(element, "decode", {"g": 4, **sizes(1, 1, 100, 32)}, group="g")
+        # Scores of hundreds: all of the weight is on one key, or two.
+        yield Case(element, "extreme", sizes(1, 20, 70, 32), scale=8.0, data=integers(-2, 2))
+    for depth, columns in ((16, 16), (64, 64), (80, 80), (96, 40), (128, 128), (192, 128), (256, 256), (7, 5)):
+        yield Case(F16, f"depth_{depth}_{columns}", sizes(1, 20, 40, depth, columns), causal="top_left")
+    yield Case(F16, "f32_out", sizes(1, 20, 40, 32), out=F32)
+
+
+def functions():
+    for case in cases():
+        yield case.f

@@ -1,0 +1,22 @@
+// RUN: tilewright-opt %s | tilewright-opt | FileCheck %s
+
+#q = affine_map<(h, g, i, j, d, e) -> (h, g, i, d)>
+#k = affine_map<(h, g, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, g, i, j, d, e) -> (h, j, e)>
+#m = affine_map<(h, g, i, j, d, e) -> (i, j)>
+#l = affine_map<(h, g, i, j, d, e) -> (h, g, i)>
+
+// CHECK-LABEL: func.func @all
+// CHECK: tilewright.attention ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<8x4x?x64xf16>, tensor<8x?x64xf16>, tensor<8x?x64xf16>)
+// CHECK-SAME: mask(%{{.*}} : tensor<?x?xi1>) outs(%{{.*}}, %{{.*}} : tensor<8x4x?x64xf16>, tensor<8x4x?xf32>)
+// CHECK-SAME: causal = "bottom_right"
+// CHECK-SAME: scale = 2.500000e-01 : f64, softcap = 3.000000e+01 : f64, window = array<i64: 128, 0>
+func.func @all(%q: tensor<8x4x?x64xf16>, %k: tensor<8x?x64xf16>, %v: tensor<8x?x64xf16>, %m: tensor<?x?xi1>,
+               %o: tensor<8x4x?x64xf16>, %l: tensor<8x4x?xf32>) -> (tensor<8x4x?x64xf16>, tensor<8x4x?xf32>) {
+  %r:2 = tilewright.attention ins(%q, %k, %v : tensor<8x4x?x64xf16>, tensor<8x?x64xf16>, tensor<8x?x64xf16>)
+      mask(%m : tensor<?x?xi1>) outs(%o, %l : tensor<8x4x?x64xf16>, tensor<8x4x?xf32>)
+      {indexing_maps = [#q, #k, #v, #m, #q1, #l], scale = 0.25 : f64, causal = "bottom_right",
+       window = array<i64: 128, 0>, softcap = 30.0 : f64} -> tensor<8x4x?x64xf16>, tensor<8x4x?xf32>
+  return %r#0, %r#1 : tensor<8x4x?x64xf16>, tensor<8x4x?xf32>
+}
+#q1 = affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>

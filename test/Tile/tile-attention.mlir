@@ -1,0 +1,50 @@
+// RUN: tilewright-opt %s -tilewright-tile -canonicalize -cse | FileCheck %s
+
+// One block: 64 queries, 64 keys a step; keys behind the diagonal of the block's last
+// query are left out, others are hidden element by element.
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+
+// CHECK-DAG: #[[MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[NK:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[KN:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  // CHECK-LABEL: func.func private @causal(
+  // CHECK-SAME: tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = {{.*}}, dims = [0, 1]>
+  // CHECK: %[[ID:.*]]:2 = tilewright.tile_id(%{{.*}}, %{{.*}}) : index, index
+  // CHECK: %[[I:.*]] = arith.muli %[[ID]]#1, %c64
+  // CHECK: %[[BEHIND:.*]] = arith.addi %[[I]], %c64
+  // CHECK: %[[SEEN:.*]] = arith.minsi %{{.*}}, %[[BEHIND]]
+  // CHECK: %[[END:.*]] = arith.maxsi %[[SEEN]], %c0
+  // CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[I]], %c0]{{.*}} vector<64x64xf16>
+  // CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64x64xf32>)
+  // CHECK: %[[K:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[J]], %c0]
+  // CHECK: %[[S:.*]] = tilewright.mma %[[Q]], %[[K]], %{{.*}} {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[NK]], #[[MN]]]}
+  // CHECK: vector.step
+  // CHECK: %[[T:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+  // CHECK: vector.multi_reduction <maximumf>, %[[T]]
+  // CHECK: %[[M1:.*]] = arith.maximumf %[[M]], %{{.*}}
+  // CHECK: %[[X:.*]] = math.fma %[[T]]
+  // CHECK: %[[P:.*]] = math.exp2 %[[X]]
+  // CHECK: %[[A:.*]] = math.exp2
+  // CHECK: %[[LA:.*]] = arith.mulf %[[L]], %[[A]]
+  // CHECK: %[[L1:.*]] = vector.multi_reduction <add>, %[[P]], %[[LA]]
+  // CHECK: %[[ACCA:.*]] = arith.mulf %[[ACC]]
+  // CHECK: %[[V:.*]] = vector.transfer_read
+  // CHECK: %[[H:.*]] = arith.truncf %[[P]]
+  // CHECK: %[[ACC1:.*]] = tilewright.mma %[[H]], %[[V]], %[[ACCA]] {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[KN]], #[[MN]]]}
+  // CHECK: scf.yield %[[M1]], %[[L1]], %[[ACC1]]
+  // CHECK: vector.transfer_write
+  func.func private @causal(%q: tensor<2x?x64xf16>, %k: tensor<2x256x64xf16>, %v: tensor<2x256x64xf16>, %out: tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x?x64xf16>, tensor<2x256x64xf16>, tensor<2x256x64xf16>)
+        outs(%out : tensor<2x?x64xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left",
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1],
+          stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x?x64xf16>
+    return %o : tensor<2x?x64xf16>
+  }
+}

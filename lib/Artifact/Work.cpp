@@ -12,6 +12,7 @@
 #include "tilewright/Artifact/Work.h"
 
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,6 +122,7 @@ private:
   /// Dim `d` of a tensor or memref, in host code or, by `operands`, a kernel.
   Expr dim(Value value, int64_t d, int depth = 0);
   Expr loopExtent(linalg::LinalgOp op, unsigned loop);
+  Expr loopExtent(AttentionOp op, unsigned loop);
   Product elements(Value value);
   void visit(Block &block, const Product &times);
   void addKernel(DispatchOp dispatch, const Product &times);
@@ -276,6 +278,13 @@ Expr Estimator::loopExtent(linalg::LinalgOp op, unsigned loop) {
   return found;
 }
 
+Expr Estimator::loopExtent(AttentionOp op, unsigned loop) {
+  if (int64_t extent = op.getLoopExtents()[loop]; ShapedType::isStatic(extent))
+    return Expr(extent);
+  auto [operand, d] = op.getOperandOfLoop(loop);
+  return operand ? dim(operand, d) : std::nullopt;
+}
+
 /// What counts as an operation of the body.
 static bool isArithmetic(Operation &op) {
   if (op.getNumResults() != 1 || op.getResult(0).getType().isIndex())
@@ -316,6 +325,17 @@ void Estimator::addOps(func::FuncOp kernel, const Product &times) {
     for (unsigned loop = 0; loop < numLoops; ++loop)
       count.multiply(loopExtent(op, loop));
     flops.add(std::move(count));
+  });
+  // Both contractions, of all keys: what masks hide is counted, the softmax is not.
+  kernel.walk([&](AttentionOp op) {
+    for (unsigned last : {op.getDepthLoop(), op.getColumnLoop()}) {
+      Product count = times;
+      count.multiply(Expr(2));
+      for (unsigned loop = 0; loop < op.getDepthLoop(); ++loop)
+        count.multiply(loopExtent(op, loop));
+      count.multiply(loopExtent(op, last));
+      flops.add(std::move(count));
+    }
   });
 }
 
@@ -397,6 +417,13 @@ Expr Estimator::reduction(Value value) {
           if (type == utils::IteratorType::reduction)
             terms.multiply(loopExtent(reducing, loop));
         sum.add(std::move(terms));
+      });
+      kernel.walk([&](AttentionOp attention) {
+        for (unsigned loop : {attention.getDepthLoop(), attention.getKeyLoop()}) {
+          Product terms;
+          terms.multiply(loopExtent(attention, loop));
+          sum.add(std::move(terms));
+        }
       });
       operands.clear();
     }

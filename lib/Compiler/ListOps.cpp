@@ -13,6 +13,8 @@
 #include "tilewright/Input/Input.h"
 #include "tilewright/Normalize/Normalize.h"
 
+#include "tilewright/Dialect/Attention.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -22,6 +24,8 @@ using namespace tilewright;
 static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
   if (llvm::is_contained(tosa, name))
     return "converted: to linalg, tensor, scf and arith by upstream's patterns";
+  if (name.getStringRef() == AttentionOp::getOperationName())
+    return "kernel: one, or several where no lowering config fits";
   if (name.getDialectNamespace() == "tilewright" ||
       name.hasTrait<OpTrait::IsTerminator>())
     return "";

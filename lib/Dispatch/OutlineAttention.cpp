@@ -67,6 +67,10 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   kernel.setPrivate();
   kernel->setAttr(kKernelAttr, b.getUnitAttr());
   kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
+  if (op->removeAttr(kRaisedAttr))
+    kernel->setAttr(kExplainAttr,
+                    b.getArrayAttr(b.getStringAttr("found in linalg: contraction, softmax "
+                                                   "and contraction are one attention")));
   symbols.insert(kernel);
 
   OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());

@@ -19,6 +19,11 @@ namespace tilewright {
 
 void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
+  if (options.fuse) {
+    OpPassManager &func = pm.nest<func::FuncOp>();
+    func.addPass(createRaiseAttentionPass());
+    func.addPass(createCanonicalizePass("dispatch"));
+  }
   pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
   if (options.fuse) {

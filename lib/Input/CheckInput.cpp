@@ -4,6 +4,7 @@
 // The first gate: modules without work, and signatures that the host program's
 // ABI (docs/abi.md) has no form for.
 
+#include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -114,7 +115,7 @@ static LogicalResult checkAttributes(Operation *op) {
       return op->emitOpError() << "has a lowering config as '" << name
                                << "', which nothing reads; call it '" << kConfigAttr
                                << "'";
-    if (name == kConfigAttr && !isa<linalg::LinalgOp>(op))
+    if (name == kConfigAttr && !isa<linalg::LinalgOp, AttentionOp>(op))
       return op->emitOpError()
              << "has a lowering config, but is no op with loops of its own; write it "
                 "as linalg.generic, or give the config of its kernel by --config";

@@ -15,6 +15,7 @@
 // Of each class the first dim of static size, or else the first, is compared
 // with the others; what types decide needs no check.
 
+#include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Groups.h"
 #include "tilewright/Place/Place.h"
@@ -81,6 +82,19 @@ static void joinLoops(DimClasses &classes, linalg::LinalgOp op) {
   }
 }
 
+/// The maps of attention are in the order of its operands.
+static void joinLoops(DimClasses &classes, AttentionOp op) {
+  SmallVector<std::optional<unsigned>> loops(op.getNumLoops());
+  for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+    for (auto [dim, result] : llvm::enumerate(op.getMap(number).getResults())) {
+      unsigned node = classes.node(operand, dim);
+      std::optional<unsigned> &known = loops[cast<AffineDimExpr>(result).getPosition()];
+      if (known)
+        classes.join(*known, node);
+      known = node;
+    }
+}
+
 static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
     if (!op.getType().isDynamicDim(dim))
@@ -96,6 +110,14 @@ static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
 
 /// "linalg.matmul (line 12)": what the kernel is, and where it was written.
 static std::string describe(func::FuncOp kernel) {
+  auto withLine = [](std::string text, Operation *op) {
+    if (auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>())
+      text += llvm::formatv(" (line {0})", loc.getLine());
+    return text;
+  };
+  auto attentions = kernel.getBody().front().getOps<AttentionOp>();
+  if (!attentions.empty())
+    return withLine("attention", *attentions.begin());
   linalg::LinalgOp root;
   kernel.walk([&](linalg::LinalgOp op) {
     if (!isa<linalg::FillOp>(op.getOperation()) &&
@@ -107,11 +129,8 @@ static std::string describe(func::FuncOp kernel) {
   static constexpr StringLiteral names[] = {"elementwise op", "reduction",
                                             "matmul"};
   StringRef written = getWrittenOp(root->getLoc());
-  std::string text = written.empty() ? names[unsigned(classify(root))].str()
-                                     : written.str();
-  if (auto loc = root->getLoc()->findInstanceOf<FileLineColLoc>())
-    text += llvm::formatv(" (line {0})", loc.getLine());
-  return text;
+  return withLine(written.empty() ? names[unsigned(classify(root))].str() : written.str(),
+                  root);
 }
 
 FailureOr<SmallVector<DimCheck>>
@@ -120,6 +139,8 @@ tilewright::collectChecks(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) {
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))
       joinLoops(classes, structured);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      joinLoops(classes, attention);
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
       joinSizes(classes, empty);
   });

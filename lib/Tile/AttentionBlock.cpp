@@ -17,7 +17,8 @@
 //   write %o / %l, or zeros of rows without keys; log-sum-exp (%m + log2(%l)) * ln 2
 //
 // Keys that no query of the block sees are left out by the loop's bounds. `largest`
-// starts from the lowest finite number, so that hidden scores, -inf, are no NaN.
+// starts from the lowest finite number, so that hidden scores, -inf, are no NaN. It need
+// not be NaN where a score is: the score's own power is.
 // What is added to scores (a mask of floats) may be the lowest number itself, which
 // has no multiple: there, scores stay in natural units and are multiplied by log2(e)
 // after the largest is subtracted.
@@ -287,12 +288,12 @@ AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
 
   Value most = vector::MultiDimReductionOp::create(
       b, loc, scores, splat(rowType, -INFINITY), {false, true},
-      vector::CombiningKind::MAXIMUMF);
+      vector::CombiningKind::MAXNUMF);
   Value factor = splat(rowType, powerScale != 0 ? powerScale : 1.0);
   if (powerScale != 0)
     most = arith::MulFOp::create(b, loc, most, factor);
   Carried after;
-  after.largest = arith::MaximumFOp::create(b, loc, before.largest, most);
+  after.largest = arith::MaxNumFOp::create(b, loc, before.largest, most);
   Value difference = arith::SubFOp::create(b, loc, before.largest, after.largest);
   Value power;
   if (powerScale != 0) {
@@ -304,8 +305,12 @@ AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
     power = arith::MulFOp::create(b, loc, power, splat(scoreType, kLog2E));
     difference = arith::MulFOp::create(b, loc, difference, splat(rowType, kLog2E));
   }
-  Value powers = mlir::math::Exp2Op::create(b, loc, power);
-  Value shrink = mlir::math::Exp2Op::create(b, loc, difference);
+  // What is rounded to 16 bits may be approximate.
+  auto flags = getElementTypeOrSelf(op.getValue().getType()).isF32()
+                   ? arith::FastMathFlags::none
+                   : arith::FastMathFlags::afn;
+  Value powers = mlir::math::Exp2Op::create(b, loc, power, flags);
+  Value shrink = mlir::math::Exp2Op::create(b, loc, difference, flags);
   after.sum = vector::MultiDimReductionOp::create(
       b, loc, powers, arith::MulFOp::create(b, loc, before.sum, shrink), {false, true},
       vector::CombiningKind::ADD);

@@ -4,6 +4,7 @@
 #k = affine_map<(h, g, i, j, d, e) -> (h, j, d)>
 #v = affine_map<(h, g, i, j, d, e) -> (h, j, e)>
 #m = affine_map<(h, g, i, j, d, e) -> (i, j)>
+#o = affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>
 #l = affine_map<(h, g, i, j, d, e) -> (h, g, i)>
 
 // CHECK-LABEL: func.func @all
@@ -15,8 +16,7 @@ func.func @all(%q: tensor<8x4x?x64xf16>, %k: tensor<8x?x64xf16>, %v: tensor<8x?x
                %o: tensor<8x4x?x64xf16>, %l: tensor<8x4x?xf32>) -> (tensor<8x4x?x64xf16>, tensor<8x4x?xf32>) {
   %r:2 = tilewright.attention ins(%q, %k, %v : tensor<8x4x?x64xf16>, tensor<8x?x64xf16>, tensor<8x?x64xf16>)
       mask(%m : tensor<?x?xi1>) outs(%o, %l : tensor<8x4x?x64xf16>, tensor<8x4x?xf32>)
-      {indexing_maps = [#q, #k, #v, #m, #q1, #l], scale = 0.25 : f64, causal = "bottom_right",
+      {indexing_maps = [#q, #k, #v, #m, #o, #l], scale = 0.25 : f64, causal = "bottom_right",
        window = array<i64: 128, 0>, softcap = 30.0 : f64} -> tensor<8x4x?x64xf16>, tensor<8x4x?xf32>
   return %r#0, %r#1 : tensor<8x4x?x64xf16>, tensor<8x4x?xf32>
 }
-#q1 = affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>

@@ -39,3 +39,14 @@ func.func private @StaticShapesNeedNoChecks(%a: tensor<8xf32>, %out: tensor<8xf3
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// CHECK-LABEL: func private @Attention
+// CHECK-SAME: message = "attention (line {{[0-9]+}}): dim 0 of operand 1 and dim 0 of operand 2 must be equal"
+func.func private @Attention(%q: tensor<?x16xf16>, %k: tensor<?x16xf16>, %v: tensor<?x16xf16>, %out: tensor<?x16xf16>) -> tensor<?x16xf16>
+    attributes {tilewright.kernel} {
+  %r = tilewright.attention ins(%q, %k, %v : tensor<?x16xf16>, tensor<?x16xf16>, tensor<?x16xf16>)
+      outs(%out : tensor<?x16xf16>)
+      {indexing_maps = [affine_map<(i, j, d, e) -> (i, d)>, affine_map<(i, j, d, e) -> (j, d)>,
+                        affine_map<(i, j, d, e) -> (j, e)>, affine_map<(i, j, d, e) -> (i, e)>]} -> tensor<?x16xf16>
+  return %r : tensor<?x16xf16>
+}

@@ -4,14 +4,14 @@
 // makes of the first product stays in registers.
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   // CHECK-LABEL: func.func private @k
-  // CHECK: vector.transfer_write %{{.*}}, %[[SQ:.*]][%{{.*}}, %{{.*}}] {{.*}} memref<64x16xf16, #tilewright.shared{{.*}}>
+  // CHECK: vector.transfer_write %{{.*}}, %[[SQ:[a-z_0-9]+]][%{{.*}}, %{{.*}}] {{.*}} memref<64x16xf16, #tilewright.shared{{.*}}>
   // CHECK: scf.for
-  // CHECK: vector.transfer_write %{{.*}}, %[[SK:.*]][
+  // CHECK: vector.transfer_write %{{.*}}, %[[SK:[a-z_0-9]+]][
   // CHECK: gpu.barrier
   // CHECK: tilewright.mma %[[SQ]], %[[SK]]
   // CHECK: gpu.barrier
   // CHECK: %[[P:.*]] = arith.truncf
-  // CHECK: vector.transfer_write %{{.*}}, %[[SV:.*]][
+  // CHECK: vector.transfer_write %{{.*}}, %[[SV:[a-z_0-9]+]][
   // CHECK: tilewright.mma %[[P]], %[[SV]]
   func.func private @k(%q: memref<64x16xf16>, %k: memref<64x16xf16>, %v: memref<64x16xf16>, %out: memref<64x16xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"],

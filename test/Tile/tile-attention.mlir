@@ -18,7 +18,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: %[[ID:.*]]:2 = tilewright.tile_id(%{{.*}}, %{{.*}}) : index, index
   // CHECK: %[[I:.*]] = arith.muli %[[ID]]#1, %c64
   // CHECK: %[[BEHIND:.*]] = arith.addi %[[I]], %c64
-  // CHECK: %[[SEEN:.*]] = arith.minsi %{{.*}}, %[[BEHIND]]
+  // CHECK: %[[SEEN:.*]] = arith.minsi %[[BEHIND]], %c256
   // CHECK: %[[END:.*]] = arith.maxsi %[[SEEN]], %c0
   // CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[I]], %c0]{{.*}} vector<64x64xf16>
   // CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64x64xf32>)
@@ -26,8 +26,8 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: %[[S:.*]] = tilewright.mma %[[Q]], %[[K]], %{{.*}} {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[NK]], #[[MN]]]}
   // CHECK: vector.step
   // CHECK: %[[T:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
-  // CHECK: vector.multi_reduction <maximumf>, %[[T]]
-  // CHECK: %[[M1:.*]] = arith.maximumf %[[M]], %{{.*}}
+  // CHECK: vector.multi_reduction <maxnumf>, %[[T]]
+  // CHECK: %[[M1:.*]] = arith.maxnumf %[[M]], %{{.*}}
   // CHECK: %[[X:.*]] = math.fma %[[T]]
   // CHECK: %[[P:.*]] = math.exp2 %[[X]]
   // CHECK: %[[A:.*]] = math.exp2

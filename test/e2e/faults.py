@@ -278,6 +278,26 @@ def attention(element, fault):
     return p.finish(p.convert(result, p.out))
 
 
+def attention_op(element, fault):
+    """The same as one op, and so as one kernel; the wrong mask is that of the other corner."""
+    p = Program("attention_op", element, fault, {"i": 48, "j": 56, "d": 32, "e": 32})
+    f = p.f
+    q, k, v = f.arg(element, "id"), f.arg(element, "jd"), f.arg(element, "je")
+    size = f.sizes["j"]
+    if fault == "dropped-step":
+        f.sizes["j"] = size - STEP
+        k, v = p.slice(k, "j", size), p.slice(v, "j", size)
+    out = f.empty(element, "ie")
+    maps = ", ".join(f.map("ijde", dims) for dims in ("id", "jd", "je", "ie"))
+    corner = "top_left" if fault == "swapped-mask" else "bottom_right"
+    scale = 2 * (1.008 if fault == "scale" else 1)
+    result = f.raw(f"tilewright.attention ins({q.name}, {k.name}, {v.name} : {f.value_type(q)}, {f.value_type(k)}, "
+                   f"{f.value_type(v)}) outs({out.name} : {f.value_type(out)}) {{indexing_maps = [{maps}], "
+                   f'scale = {scale:.9e}, causal = "{corner}"}} -> {f.value_type(out)}', element, "ie")
+    f.sizes["j"] = size
+    return p.finish(result)
+
+
 FAMILIES = {
     narrow_matmul: ((F16, BF16), EPILOGUE),
     short_narrow_matmul: ((F16, BF16), EPILOGUE),
@@ -288,6 +308,7 @@ FAMILIES = {
     softmax: (PLAIN, ("scale", "wrong-rows", "swapped-mask")),
     elementwise: (PLAIN, ("relu-for-gelu", "bias-element", "scale", "wrong-rows")),
     attention: (SUMMED, ("scale", "wrong-rows", "dropped-step", "swapped-mask")),
+    attention_op: (PLAIN[:3], ("scale", "wrong-rows", "dropped-step", "swapped-mask")),
 }
 
 

@@ -15,6 +15,8 @@
 namespace tilewright {
 /// On the op that computes the result of attention in several kernels: why it is not one.
 inline constexpr llvm::StringLiteral kDecomposedAttr = "tilewright.decomposed";
+/// On attention that the compiler found in linalg.
+inline constexpr llvm::StringLiteral kRaisedAttr = "tilewright.raised";
 } // namespace tilewright
 
 #define GET_OP_CLASSES

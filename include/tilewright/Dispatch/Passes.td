@@ -107,6 +107,19 @@ def MaterializeWindowsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def RaiseAttentionPass
+    : Pass<"tilewright-raise-attention", "::mlir::func::FuncOp"> {
+  let summary = "Find attention that is written in linalg";
+  let description = [{
+    A contraction of a softmax of scaled, masked scores, which are a contraction, becomes
+    `tilewright.attention` where the target has a kernel for it, however the formula is
+    spread over elementwise ops. Where there is a softmax in front of a contraction but
+    something else is not known, `tilewright.decomposed` on the contraction says what,
+    for --explain.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect"];
+}
+
 def SplitAttentionPass
     : Pass<"tilewright-split-attention", "::mlir::func::FuncOp"> {
   let summary = "Write attention that has no kernel of its own in linalg";

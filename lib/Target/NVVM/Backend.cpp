@@ -127,6 +127,7 @@ public:
 
   void buildLowering(OpPassManager &pm, TargetAttr,
                      const BackendOptions &options) const override {
+    pm.addPass(createNativeMathPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     pm.addPass(createLowerAffinePass());

@@ -24,4 +24,13 @@ def ConvertToNVVMPass : Pass<"tilewright-convert-to-nvvm", "::mlir::ModuleOp"> {
                            "mlir::NVVM::NVVMDialect"];
 }
 
+def NativeMathPass : Pass<"tilewright-native-math"> {
+  let summary = "math by the instructions that the hardware has";
+  let description = [{
+    `math.exp2` of f32 that may be approximate (fastmath<afn>) becomes `ex2.approx.ftz`,
+    within 2^-22 of the result; `arith.maxnumf` and `minnumf` of f32 become `max` and `min`.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 #endif

@@ -4,11 +4,13 @@
 // setmaxnreg: warpgroups hand registers to each other through the pool of their block.
 //
 // The pool is what the block has at entry: .maxnreg per thread, or what ptxas takes from .maxntid and .minnctapersm.
-// Where neither is given, ptxas decides by the kernel's code whether it honours setmaxnreg: a warning, and here the
-// instruction does nothing. A warp that asks for more than is free waits.
+// Where neither is given, ptxas decides by the kernel's code whether it honours setmaxnreg. Where it is there, it is asked;
+// where it is not, or says C7508, the instruction does nothing, with a warning. A warp that asks for more than is free
+// waits.
 
 #include "arithmetic/Families.h"
 #include "async/Mbarrier.h"
+#include "async/PtxasVerdict.h"
 #include "decode/Decoder.h"
 #include "machine/State.h"
 
@@ -44,7 +46,17 @@ void setMaxRegisters(ExecContext &context, const Inst &inst) {
   if (context.mask != ~0u)
     return misuse("setmaxnreg by part of a warp");
   if (block.registers.empty()) {
-    uint32_t entry = registersAtEntry(*context.grid->program->kernel);
+    const Program &program = *context.grid->program;
+    uint32_t entry = registersAtEntry(*program.kernel);
+    PtxasVerdict verdict;
+    if (entry == 0) {
+      verdict = askPtxas(*program.module, *program.kernel);
+      entry = verdict.registers;
+    }
+    if (!verdict.ignored.empty())
+      return context.reportWithOther(FindingKind::RegisterPool, inst,
+                                     static_cast<unsigned>(__builtin_ctz(context.mask)), 0,
+                                     "setmaxnreg is ignored; ptxas says: " + verdict.ignored, 0, /*isWarning=*/true);
     if (entry == 0)
       return context.reportWithOther(FindingKind::RegisterPool, inst,
                                      static_cast<unsigned>(__builtin_ctz(context.mask)), 0,

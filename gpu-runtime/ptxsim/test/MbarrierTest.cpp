@@ -319,6 +319,7 @@ TEST(RegisterPool, ExchangesAndItsMistakes) {
       EXPECT_TRUE(test.isRight || device.found(test.kind)) << text << device.report();
     }
   // Without .minnctapersm only ptxas knows whether it honours the instruction; so it is no mistake of the kernel.
+  setenv("PTXSIM_PTXAS", "off", 1);
   for (const char *directives : {"", ".maxntid 256"}) {
     TestDevice device(hopper());
     ASSERT_TRUE(device.load(exchange(directives, dec, inc))) << device.message;
@@ -326,10 +327,49 @@ TEST(RegisterPool, ExchangesAndItsMistakes) {
     EXPECT_NE(device.report().find("warning: register-pool: setmaxnreg may be ignored"), std::string::npos)
         << device.report();
   }
+  unsetenv("PTXSIM_PTXAS");
   for (const char *wrong : {"setmaxnreg.inc.sync.aligned.u32 20;", "setmaxnreg.inc.sync.aligned.u32 100;",
                             "setmaxnreg.sync.aligned.u32 40;", "setmaxnreg.inc.u32 40;"}) {
     TestDevice device(hopper());
     EXPECT_FALSE(device.load(exchange(".maxnreg 128", wrong, ""))) << wrong;
+  }
+}
+
+/// A script in the place of ptxas, which prints `says`.
+struct FakePtxas {
+  explicit FakePtxas(const std::string &says) {
+    char name[] = "/tmp/ptxsim-test-XXXXXX";
+    int file = mkstemp(name);
+    path = name;
+    std::string text = "#!/bin/sh\ncat <<'E'\n" + says + "\nE\n";
+    EXPECT_EQ(write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    fchmod(file, 0700);
+    close(file);
+    setenv("PTXSIM_PTXAS", path.c_str(), 1);
+  }
+  ~FakePtxas() {
+    unsetenv("PTXSIM_PTXAS");
+    unlink(path.c_str());
+  }
+  std::string path;
+};
+
+TEST(RegisterPool, PtxasDecidesWhereItIsThere) {
+  const std::string dec = "setmaxnreg.dec.sync.aligned.u32 40;", inc = "setmaxnreg.inc.sync.aligned.u32 ";
+  {
+    FakePtxas ptxas("ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; why.\n"
+                    "ptxas info    : Used 4 registers, used 0 barriers");
+    TestDevice device(hopper());
+    ASSERT_TRUE(device.load(exchange(".maxntid 256", dec, inc + "208;"))) << device.message;
+    EXPECT_TRUE(device.launch("k", {1}, {256})) << device.report();
+    EXPECT_NE(device.report().find("setmaxnreg is ignored; ptxas says: (C7508)"), std::string::npos) << device.report();
+  }
+  FakePtxas ptxas("ptxas info    : Used 128 registers, used 0 barriers");
+  for (auto [wanted, isRight] : {std::pair("216;", true), std::pair("224;", false)}) {
+    TestDevice device(hopper());
+    ASSERT_TRUE(device.load(exchange(".maxntid 256", dec, inc + wanted))) << device.message;
+    EXPECT_EQ(device.launch("k", {1}, {256}), isRight) << device.report();
+    EXPECT_EQ(device.found(FindingKind::Deadlock), !isRight) << device.report();
   }
 }
 

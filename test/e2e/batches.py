@@ -19,6 +19,8 @@ import subprocess
 TARGETS = ("cuda:sm_80", "cuda:sm_90a", "cuda:sm_100a", "vulkan", "cpu", "cpu-reference")
 BATCH_SIZE = 24
 TIMEOUT = 300
+# A kernel's slice in a trace of the compiler.
+KERNEL = re.compile(r'"cat":\s*"kernel",\s*"dur":\s*([\d.e+]+),\s*"name":\s*"kernel ([^"]+)"')
 
 
 @dataclasses.dataclass
@@ -65,6 +67,7 @@ class Refusal:
 class Compiler:
     def __init__(self, program, folder, compile_args=()):
         self.program, self.folder, self.args = program, folder, list(compile_args)
+        self.kernels = []  # (seconds, batch, kernel), of what took longest in each batch
         folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, name, functions):
@@ -93,8 +96,10 @@ class Compiler:
         while functions:
             source, spans = self.write(batch.name, functions)
             artifact = source.with_suffix(".tw")
-            code, output = self.run(source, artifact, batch.targets)
+            trace = source.with_suffix(".trace.json")
+            code, output = self.run(source, artifact, batch.targets, [f"--trace={trace}"])
             if code == 0:
+                self.note_longest(batch, trace)
                 batch.artifact, batch.functions = artifact, functions
                 return refusals
             blamed = self.blame(source, spans, output) if code == 1 else {}
@@ -113,6 +118,14 @@ class Compiler:
             attempt += 1
         batch.functions = []
         return refusals
+
+    def note_longest(self, batch, trace):
+        """The kernel that took longest, by the clock of a machine that does other things as well."""
+        times = [(float(seconds) / 1e6, name) for seconds, name in KERNEL.findall(trace.read_text())]
+        if times:
+            seconds, name = max(times)
+            self.kernels.append((seconds, batch.name, name))
+        trace.unlink()
 
     def blame(self, source, spans, output):
         blamed = {}

@@ -112,7 +112,10 @@ def compile_all(options, functions, expectations, verdicts):
             print(f"  {batch.name}: {len(batch.functions)} functions in {time.monotonic() - start:.0f} s", flush=True)
         return refusals
 
-    for refusals in batching.parallel(options.jobs, timed, batches):
+    results = batching.parallel(options.jobs, timed, batches)
+    for seconds, batch, kernel in sorted(compiler.kernels, reverse=True)[:5]:
+        print(f"  longest kernels: {seconds:.1f} s by the clock, {kernel} of {batch}", flush=True)
+    for refusals in results:
         for r in refusals:
             verdicts.add(f"compile {r.function.path}", "failed", f"for {r.target}: {r.message}",
                          r.function.family, "compile")

@@ -236,3 +236,17 @@ func.func @constant() -> tensor<4xf32> {
     first = program.constant(device=device).numpy()
     first[:] = -1
     np.testing.assert_array_equal(program.constant(device=device).numpy(), [1, 2, 3, 4])
+
+
+def test_arguments_written_in_place_do_not_overlap(device):
+    """Of two memrefs the compiler takes for granted that they are apart: the call refuses others."""
+    program = tilewright.compile("""
+func.func @both(%a: memref<4xi32>, %b: memref<4xi32>) {
+  linalg.add ins(%a, %b : memref<4xi32>, memref<4xi32>) outs(%b : memref<4xi32>)
+  linalg.add ins(%a, %b : memref<4xi32>, memref<4xi32>) outs(%a : memref<4xi32>)
+  return
+}
+""", target=["cuda:sm_80", "vulkan", "cpu"])
+    x = tilewright.asarray(np.ones(4, dtype="int32"), device=device)
+    with pytest.raises(tilewright.InvalidArgumentError, match="which is written in place, overlaps input"):
+        program(x, x)

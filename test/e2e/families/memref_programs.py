@@ -100,7 +100,7 @@ class Writer:
             return View(root)
         offsets, strides, chosen = [], [], []
         for dim, extent in enumerate(root.shape):
-            size = sizes[dim] if sizes else self.random.randint(2, extent // 2)
+            size = sizes[dim] if sizes else self.random.randint(1, extent // 2)
             stride = 2 if 2 * size <= extent - 3 and self.random.random() < 0.25 else 1
             room = extent - ((size - 1) * stride + 1)
             variable = None

@@ -176,6 +176,10 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
           json::Array{"mod", json::Array{"dim", promises[i], promises[i + 1]},
                       promises[i + 2]},
           0});
+  if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kAtMostAttr))
+    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+      all.push_back(json::Array{
+          "le", json::Array{"dim", promises[i], promises[i + 1]}, promises[i + 2]});
   guardAlignedViews(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   if (access && getIndexBits(kernel) == 32)

@@ -16,6 +16,7 @@
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/Tuning.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
 
@@ -187,7 +188,8 @@ static func::FuncOp favouredVariant(func::FuncOp kernel) {
   StringAttr family = original ? original : kernel.getSymNameAttr();
   func::FuncOp favoured;
   for (auto other : kernel->getParentOfType<ModuleOp>().getOps<func::FuncOp>()) {
-    if (other->hasAttr(kDivisibleAttr) && other->getAttr(kVariantOfAttr) == family)
+    if (other->hasAttr(kDivisibleAttr) && !other->hasAttr(kAtMostAttr) &&
+        other->getAttr(kVariantOfAttr) == family)
       return other == kernel ? func::FuncOp() : other;
     if (original && other.getSymNameAttr() == family)
       favoured = other;
@@ -389,6 +391,32 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   return success();
 }
 
+static Attribute configOf(func::FuncOp kernel) {
+  Attribute found;
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (Attribute config = op->getAttr(kConfigAttr))
+      found = config;
+  });
+  return found;
+}
+
+/// Erases variants for few rows that are configured like the next one, which serves
+/// as well: they stand in front of it, in ascending order.
+static void mergeEqualVariants(ModuleOp program) {
+  func::FuncOp next;
+  SmallVector<func::FuncOp> functions(program.getOps<func::FuncOp>());
+  for (func::FuncOp func : llvm::reverse(functions)) {
+    if (!isKernel(func))
+      continue;
+    bool isSame = func->hasAttr(kAtMostAttr) && next &&
+                  configOf(func) == configOf(next);
+    if (isSame)
+      func.erase();
+    else
+      next = func;
+  }
+}
+
 namespace {
 struct ConfigurePass
     : public tilewright::impl::ConfigurePassBase<ConfigurePass> {
@@ -401,6 +429,7 @@ struct ConfigurePass
       if (isKernel(func) && !func.isExternal() &&
           failed(configureKernel(func, listConfigs)))
         signalPassFailure();
+    mergeEqualVariants(getOperation());
   }
 };
 } // namespace

@@ -48,7 +48,7 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
   if (!contraction || !names || contraction->m.size() != 1 ||
       contraction->n.size() != 1 || contraction->k.empty())
     return false;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = promisedExtents(op);
   for (unsigned loop : {contraction->m[0], contraction->n[0]})
     if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
       return false;

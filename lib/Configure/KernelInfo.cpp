@@ -8,6 +8,7 @@
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Packed.h"
 
@@ -145,9 +146,42 @@ tilewright::matchContraction(linalg::LinalgOp op) {
   return result;
 }
 
+/// The tensor of the kernel that `value` is, or is filled into.
+static BlockArgument findArgument(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto cast = dyn_cast<tensor::CastOp>(op))
+      value = cast.getSource();
+    else if (auto fill = dyn_cast<linalg::FillOp>(op))
+      value = fill.getDpsInits()[0];
+    else
+      return {};
+  }
+  return cast<BlockArgument>(value);
+}
+
+SmallVector<int64_t> tilewright::promisedExtents(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  if (!kernel || !kernel->hasAttr(kAtMostAttr))
+    return extents;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = findArgument(operand.get());
+    if (!argument || !isa<RankedTensorType>(argument.getType()))
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (loop && ShapedType::isDynamic(extents[loop.getPosition()]))
+        extents[loop.getPosition()] =
+            promisedMost(kernel, operandNumber(argument), dim);
+    }
+  }
+  return extents;
+}
+
 bool tilewright::isSkinny(linalg::LinalgOp op, const Contraction &contraction) {
   constexpr int64_t kMost = 16;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = promisedExtents(op);
   auto few = [&](ArrayRef<unsigned> loops) {
     int64_t product = 1;
     for (unsigned loop : loops) {
@@ -478,20 +512,55 @@ static LogicalResult buildClasses(KernelInfo &info) {
   return success();
 }
 
+/// Of a convolution, rows of pixels fill a tile as well as images do, and a batch may
+/// be of one: where there are rows, a dynamic batch is assumed to be of few.
+static void assumeBatches(KernelInfo &info) {
+  constexpr int64_t kRow = 16, kFew = 8;
+  std::optional<Contraction> product = matchContraction(info.root);
+  if (!product)
+    return;
+  SmallVector<int64_t> extents = info.root.getStaticLoopRanges();
+  for (ArrayRef<unsigned> side : {ArrayRef(product->m), ArrayRef(product->n)}) {
+    if (llvm::none_of(side, [&](unsigned loop) {
+          return !ShapedType::isDynamic(extents[loop]) && extents[loop] >= kRow;
+        }))
+      continue;
+    for (unsigned loop : side) {
+      LoopClass &loopClass = info.classes[info.getClasses(info.root)[loop]];
+      if (!ShapedType::isDynamic(extents[loop]) || loopClass.isSettled)
+        continue;
+      loopClass.nominal = kFew;
+      loopClass.isSettled = true;
+    }
+  }
+}
+
 /// Dynamic extents are assumed to give a GPU something to do: 2^20 iterations
 /// in all, or 1024 each.
 static void assumeExtents(KernelInfo &info) {
+  for (LoopClass &loopClass : info.classes) {
+    int64_t most = promisedMost(
+        info.kernel, operandNumber(info.kernel.getArgument(loopClass.argument)),
+        loopClass.dim);
+    if (ShapedType::isDynamic(loopClass.extent) && !ShapedType::isDynamic(most)) {
+      loopClass.nominal = std::max<int64_t>(most, 1);
+      loopClass.isSettled = true;
+    }
+  }
+  assumeBatches(info);
   TargetAttr target = getTarget(info.kernel);
   if (!target || target.getFact("subgroup", 1) <= 1)
     return;
   double known = 1, dynamic = 0;
   for (const LoopClass &loopClass : info.classes)
-    if (ShapedType::isDynamic(loopClass.extent))
-      ++dynamic;
-    else
+    if (!ShapedType::isDynamic(loopClass.extent))
       known *= std::max<int64_t>(1, loopClass.extent);
+    else if (loopClass.isSettled)
+      known *= loopClass.nominal;
+    else
+      ++dynamic;
   for (LoopClass &loopClass : info.classes)
-    while (dynamic &&
+    while (dynamic && !loopClass.isSettled &&
            known * std::pow(2.0 * loopClass.nominal, dynamic) <= 1 << 20)
       loopClass.nominal *= 2;
 }

@@ -117,6 +117,16 @@ int64_t tilewright::promisedDivisor(func::FuncOp kernel, int64_t operand,
   return 1;
 }
 
+int64_t tilewright::promisedMost(func::FuncOp kernel, int64_t operand,
+                                 int64_t dim) {
+  auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kAtMostAttr);
+  if (promises)
+    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+      if (promises[i] == operand && promises[i + 1] == dim)
+        return promises[i + 2];
+  return ShapedType::kDynamic;
+}
+
 /// What offset and strides of a window are promised to be multiples of.
 static int64_t promisedAlignment(func::FuncOp kernel, int64_t operand,
                                  int64_t accessBytes, Type element) {

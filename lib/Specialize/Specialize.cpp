@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Variants for aligned rows.
+// Variants for what sizes turn out to be at run time: aligned rows, more elements than
+// 32 bits count, few rows of a product.
 //
 //   func.func private @k(%a: tensor<?x?xf32>, …) attributes {tilewright.kernel}
 // becomes
@@ -12,10 +13,12 @@
 // Each is configured for itself: what a guard promises decides what a kernel may do.
 
 #include "tilewright/Specialize/Specialize.h"
+#include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tilewright {
@@ -26,6 +29,10 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+
+/// Rows of a product that ask for a schedule of their own: a vector, one tile of an
+/// instruction, a small block.
+static constexpr int64_t kShapeClasses[] = {1, 16, 64};
 
 /// The kernel's tensors, in order; an operand's number is its position here.
 static SmallVector<RankedTensorType> operandsOf(func::FuncOp kernel) {
@@ -89,6 +96,69 @@ void tilewright::addAlignedVariants(ModuleOp program) {
   }
 }
 
+/// The dynamic side of the kernel's product, rows before columns, whose extent decides
+/// what tile is best, as a loop of its root; none where other loops make up for it.
+static std::optional<unsigned> findFewLoop(const KernelInfo &info) {
+  linalg::LinalgOp root = info.root;
+  std::optional<Contraction> product = matchContraction(root);
+  if (!product || info.split)
+    return std::nullopt;
+  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  for (ArrayRef<unsigned> side : {ArrayRef(product->m), ArrayRef(product->n)}) {
+    auto dynamic = llvm::find_if(side, [&](unsigned loop) {
+      return ShapedType::isDynamic(extents[loop]) &&
+             !info.classes[info.getClasses(root)[loop]].isSettled;
+    });
+    if (dynamic != side.end())
+      return *dynamic;
+  }
+  return std::nullopt;
+}
+
+LogicalResult tilewright::addShapeVariants(ModuleOp program) {
+  TargetAttr target = getTarget(program);
+  if (!target || target.getFact("subgroup", 1) <= 1)
+    return success();
+  SymbolTable symbols(program);
+  SmallVector<func::FuncOp> kernels;
+  llvm::StringSet<> haveAligned;
+  for (auto func : program.getOps<func::FuncOp>()) {
+    if (!isKernel(func) || func.isExternal() || func->hasAttr(kIndexBitsAttr))
+      continue;
+    kernels.push_back(func);
+    if (auto original = func->getAttrOfType<StringAttr>(kVariantOfAttr))
+      haveAligned.insert(original.getValue());
+  }
+  for (func::FuncOp kernel : kernels) {
+    // Of both, the aligned one is what programs run; the other serves any shape.
+    if (haveAligned.contains(kernel.getName()))
+      continue;
+    FailureOr<KernelInfo> info = KernelInfo::get(kernel);
+    if (failed(info))
+      return failure();
+    std::optional<unsigned> loop = findFewLoop(*info);
+    if (!loop || info->root->hasAttr(kConfigAttr))
+      continue;
+    const LoopClass &rows = info->classes[info->getClasses(info->root)[*loop]];
+    int64_t operand = operandNumber(kernel.getArgument(rows.argument));
+    OpBuilder b(kernel);
+    // Nibbles are multiplied by matrix instructions only, which take eight rows.
+    bool isPacked = matchContraction(info->root)->perElement > 1;
+    for (int64_t most : kShapeClasses) {
+      if (isPacked && most < 8)
+        continue;
+      auto variant = cast<func::FuncOp>(kernel->clone());
+      variant.setName((kernel.getName() + "_upto" + Twine(most)).str());
+      if (!kernel->hasAttr(kVariantOfAttr))
+        variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
+      variant->setAttr(kAtMostAttr,
+                       b.getDenseI64ArrayAttr({operand, rows.dim, most}));
+      symbols.insert(variant, Block::iterator(kernel));
+    }
+  }
+  return success();
+}
+
 /// Elements of the largest operand, or -1 where only the launch tells.
 static int64_t mostElements(func::FuncOp kernel) {
   int64_t most = 0;
@@ -140,6 +210,8 @@ struct SpecializePass
     // variant.
     addWideVariants(getOperation());
     addAlignedVariants(getOperation());
+    if (failed(addShapeVariants(getOperation())))
+      signalPassFailure();
   }
 };
 } // namespace

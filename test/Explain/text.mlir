@@ -38,7 +38,7 @@
 // VARIANTS:   variant main_matmul_0_sg8: {{[0-9]+}} bytes of SPIR-V
 // VARIANTS:     if device(subgroup_size) == 8 and each operand has fewer than 2^31 elements
 
-// JSON: ['product: mulf, addf', 'elementwise: addf'] [{'from': 0, 'type': '?x64xf32'}, {'argument': 2, 'type': {{.*}}}] main_matmul_0 [{'from': 1, 'type': '?x64xf32'}]
+// JSON: ['product: mulf, addf', 'elementwise: addf'] [{'from': 0, 'type': '?x64xf32'}, {'argument': 2, 'type': {{.*}}}] main_matmul_0_upto1 [{'from': 1, 'type': '?x64xf32'}]
 // KIND: error: --explain takes text, json or html
 // WHERE: error: cannot write '{{.*}}no/where'
 

@@ -49,8 +49,10 @@ struct LoopClass {
   bool sequential = false;
   /// Parts that the loop is cut into; a block runs over one of them.
   int64_t parts = 1;
-  /// What decisions assume of a dynamic extent.
+  /// What decisions assume of a dynamic extent; a settled one is no guess that more
+  /// work for a GPU may raise: a guard promises no more, say.
   int64_t nominal = 1024;
+  bool isSettled = false;
 };
 
 /// A kernel that computes parts of a reduction (Splits.h), by class numbers.
@@ -86,6 +88,10 @@ std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
 /// True if operands, accumulator and extensions are the instruction's.
 bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,
                 const MatrixInstruction &instruction);
+
+/// The extents of the loops of `op`: of a dynamic one what the guard of the kernel
+/// promises it to be at most, if anything.
+llvm::SmallVector<int64_t> promisedExtents(mlir::linalg::LinalgOp op);
 
 /// A product that reuses little of its larger operand: at most 16 rows or
 /// columns. Its time is that of reading the larger operand once.

@@ -44,6 +44,13 @@ mlir::StridedLayoutAttr getView(mlir::func::FuncOp kernel, int64_t operand);
 /// What dim `dim` of `operand` is promised to be a multiple of: 1 where nothing is.
 int64_t promisedDivisor(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
 
+/// On a kernel that is for a class of shapes, triples (operand, dim, most): the guard of
+/// the variant promises that the dim is no larger.
+inline constexpr llvm::StringLiteral kAtMostAttr = "tilewright.at_most";
+
+/// What dim `dim` of `operand` is promised to be at most; kDynamic where nothing is.
+int64_t promisedMost(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
+
 /// The strides of a memref that is a window of a larger tensor; false: dense.
 bool getWindowStrides(mlir::MemRefType type,
                       mlir::SmallVectorImpl<int64_t> &strides);

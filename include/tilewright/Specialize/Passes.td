@@ -7,7 +7,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
-  let summary = "add variants of kernels: aligned rows, 64-bit indices";
+  let summary = "add variants of kernels: aligned rows, few rows, 64-bit indices";
   let description = [{
     A kernel whose operands have dynamic innermost dims cannot use wide memory
     accesses: rows may start anywhere. Each such kernel is cloned in front of
@@ -15,6 +15,12 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
     multiples of one wide access, which the run time checks before it picks the
     variant (`tilewright.variant_of` names the original). Operands with strides
     are promised to have aligned rows in `tilewright.aligned`.
+
+    What tile is best for a product depends on how many rows it has. On GPUs, a
+    product with a dynamic side has clones for at most 1, 16 and 64 rows in front of
+    it (of the clone for aligned rows, if there is one), which `tilewright.at_most`
+    promises. `configure` erases those that end up configured like what stands
+    behind them.
 
     Kernels compute indices with 32 bits. Where a buffer may have 2^31 elements
     or more and the target can compute with 64 (`wide_index`), a clone behind

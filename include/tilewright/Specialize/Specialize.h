@@ -17,6 +17,11 @@ namespace tilewright {
 /// profit from one.
 void addAlignedVariants(mlir::ModuleOp program);
 
+/// Puts in front of every product with a dynamic side variants for few rows (columns,
+/// where only those are dynamic), which are configured for so few. Fails after a
+/// diagnostic.
+llvm::LogicalResult addShapeVariants(mlir::ModuleOp program);
+
 /// Gives every kernel of the program with buffers that may have 2^31 elements or
 /// more a variant with 64-bit indices behind it, if the target's indices have
 /// 32 bits and it can do without (`wide_index`). A kernel whose static shapes

@@ -82,7 +82,9 @@ STATIC = (("1x1x1", sizes(1, 1, 1)), ("9x9x9", sizes(9, 9, 9)), ("37x53x29", siz
           ("128x64x32", sizes(128, 64, 32)), ("1x70x65", sizes(1, 70, 65)), ("70x1x65", sizes(70, 1, 65)),
           ("5x7x0", sizes(5, 7, 0)), ("0x7x5", sizes(0, 7, 5)))
 FEW = (STATIC[1], ("64x128x64", sizes(64, 128, 64)))
-DYNAMIC = [s for _, s in STATIC] + [sizes(2, 3, 4), sizes(129, 257, 67), sizes(64, 64, 64), sizes(3, 0, 5)]
+# Few rows have variants of their own: on both sides of 1, 16 and 64.
+DYNAMIC = [s for _, s in STATIC] + [sizes(2, 3, 4), sizes(129, 257, 67), sizes(64, 64, 64), sizes(3, 0, 5),
+                                    sizes(1, 64, 96), sizes(16, 72, 64), sizes(17, 64, 32), sizes(65, 40, 48)]
 
 
 def matmul():

@@ -115,6 +115,14 @@ static std::optional<unsigned> findFewLoop(const KernelInfo &info) {
   return std::nullopt;
 }
 
+/// Tiled kernels have their configs.
+static bool isProgramForm(func::FuncOp kernel) {
+  return kernel.getNumResults() && llvm::hasSingleElement(kernel.getBody()) &&
+         llvm::all_of(kernel.getBody().front(), [](Operation &op) {
+           return op.getNumRegions() == 0 || isa<linalg::LinalgOp>(op);
+         });
+}
+
 LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   TargetAttr target = getTarget(program);
   if (!target || target.getFact("subgroup", 1) <= 1)
@@ -123,7 +131,8 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   SmallVector<func::FuncOp> kernels;
   llvm::StringSet<> haveAligned;
   for (auto func : program.getOps<func::FuncOp>()) {
-    if (!isKernel(func) || func.isExternal() || func->hasAttr(kIndexBitsAttr))
+    if (!isKernel(func) || func.isExternal() || func->hasAttr(kIndexBitsAttr) ||
+        !isProgramForm(func))
       continue;
     kernels.push_back(func);
     if (auto original = func->getAttrOfType<StringAttr>(kVariantOfAttr))

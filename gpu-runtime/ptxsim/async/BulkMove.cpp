@@ -6,11 +6,18 @@
 #include "async/BulkMove.h"
 #include "async/Bulk.h"
 #include "machine/Atomic.h"
+#include "machine/GlobalTraffic.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace tilewright::ptxsim {
+
+static void countGlobal(ExecContext &context, const PendingBulk &copy, TrafficWay way, uint64_t address) {
+  GlobalTraffic::Range range = {address, address + copy.bytes};
+  if (context.grid->globalTraffic)
+    context.grid->globalTraffic->count(*copy.inst, way, &range, copy.bytes != 0);
+}
 
 /// By pieces, so that a finding names the place.
 static constexpr uint32_t piece = 16;
@@ -18,6 +25,8 @@ static constexpr uint32_t piece = 16;
 bool readLinear(ExecContext &context, PendingBulk &copy) {
   unsigned lane = copy.thread % warpSize;
   Space space = copy.way == BulkWay::GlobalToShared ? Space::Global : Space::Shared;
+  if (space == Space::Global)
+    countGlobal(context, copy, TrafficWay::Read, copy.from);
   for (uint32_t at = 0; at < copy.bytes; at += piece) {
     Place from;
     if (!locate(context, *copy.inst, space, lane, copy.from + at, piece, piece, false, from))
@@ -77,6 +86,8 @@ void reduceBytes(ExecContext &context, const PendingBulk &copy, ScalarType type,
 bool writeLinear(ExecContext &context, const PendingBulk &copy) {
   unsigned lane = copy.thread % warpSize;
   Space space = copy.way == BulkWay::SharedToGlobal ? Space::Global : Space::SharedCluster;
+  if (space == Space::Global)
+    countGlobal(context, copy, copy.inst->reduces ? TrafficWay::Update : TrafficWay::Write, copy.to);
   unsigned step = std::min(piece, copy.bytes);
   for (uint32_t at = 0; at < copy.bytes; at += step) {
     Place to;

@@ -7,6 +7,7 @@
 #include "arithmetic/Families.h"
 #include "async/BulkOp.h"
 #include "decode/Decoder.h"
+#include "machine/GlobalTraffic.h"
 #include "machine/MemoryAccess.h"
 
 #include <algorithm>
@@ -131,6 +132,8 @@ void copyAsync(ExecContext &context, const Inst &inst) {
     for (unsigned i = 0; i < inst.numSrc; ++i)
       checkAddressDefined(context, inst, inst.src[i], context.mask);
   AsyncCopies &copies = copiesOf(*context.warp);
+  GlobalTraffic::Range read[warpSize];
+  unsigned reads = 0;
   forEachLane(context.mask, [&](unsigned lane) {
     PendingCopy copy;
     copy.inst = &inst;
@@ -142,6 +145,8 @@ void copyAsync(ExecContext &context, const Inst &inst) {
       copy.sourceBytes = (source[lane] != 0) != inst.negateSource ? 0 : copy.bytes;
     else if (source)
       copy.sourceBytes = static_cast<uint8_t>(std::min<uint64_t>(source[lane] & 0xffffffff, copy.bytes));
+    if (copy.sourceBytes != 0)
+      read[reads++] = {copy.from, copy.from + copy.sourceBytes};
     copy.group = copies.committed[lane];
     copy.clock = ++copies.issued[lane];
     // A generic address of shared memory is its window's.
@@ -159,6 +164,8 @@ void copyAsync(ExecContext &context, const Inst &inst) {
       copy.issued = context.block->races->issue(context.warp->index * warpSize + lane);
     copies.pending.push_back(copy);
   });
+  if (context.grid->globalTraffic)
+    context.grid->globalTraffic->count(inst, TrafficWay::Read, read, reads);
   if (context.checks)
     performSome(context, copies);
 }

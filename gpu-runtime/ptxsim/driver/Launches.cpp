@@ -129,7 +129,8 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
   request.cancelled = &context->cancelled;
   LaunchResult result = runGrid(request, *state.memory, state.options, state.findings);
   if (!state.options.trafficPath.empty())
-    appendTraffic(state.options.trafficPath, trafficLines(request.name, result.traffic));
+    appendTraffic(state.options.trafficPath, trafficLines(request.name, result.traffic) +
+                                                 globalTrafficLines(request.name, result.globalTraffic));
   if (!result.completed)
     failContext(context, resultFor(result.reason));
 }

@@ -85,6 +85,13 @@ public:
   /// The nearest allocation at or below `address`, live or freed: what an invalid access was probably meant for.
   Allocation *nearest(uint64_t address);
 
+  /// Calls `visit` with each, by address.
+  template <typename Visit> void forEachLive(Visit visit) const {
+    for (const auto &entry : allocations)
+      if (!entry.second->freed)
+        visit(*entry.second);
+  }
+
   /// Memory of the host that kernels may access at the same address. Always defined: the host's accesses are not seen.
   void mapHost(uint64_t address, uint64_t size, std::string label, const void *owner);
   void unmapHost(uint64_t address) { hostMemory.erase(address); }

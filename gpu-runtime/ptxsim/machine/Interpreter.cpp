@@ -7,6 +7,7 @@
 #include "arithmetic/FastPaths.h"
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
+#include "machine/GlobalTraffic.h"
 #include "machine/SharedTraffic.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
@@ -267,8 +268,10 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
       context.mask = mask;
       if (checks && inst.undef != UndefRule::Own)
         propagateUndefined(context, inst);
-      if (traffic)
+      if (traffic) {
         traffic->count(context, inst);
+        context.grid->globalTraffic->count(context, inst);
+      }
       inst.run(context, inst);
       ++fragment.pc;
       continue;

@@ -380,9 +380,13 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     Worker(grid, nextCluster, clusterCount, resident / workers, options.seed * 1000003 + request.launchId + index).run();
   };
   std::unique_ptr<SharedTraffic> traffic;
-  if (options.countTraffic)
+  std::unique_ptr<GlobalTraffic> globalTraffic;
+  if (options.countTraffic) {
     traffic = std::make_unique<SharedTraffic>(*request.program);
+    globalTraffic = std::make_unique<GlobalTraffic>(*request.program, memory);
+  }
   grid.traffic = traffic.get();
+  grid.globalTraffic = globalTraffic.get();
   Progress progress(request.name, blockCount, options.progressSeconds);
   grid.progress = &progress;
   std::vector<std::thread> threadsRunning;
@@ -395,8 +399,10 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   result.reason = grid.reason;
   result.warpInstructions = grid.warpInstructions;
   result.threadInstructions = grid.instructions;
-  if (traffic)
+  if (traffic) {
     result.traffic = traffic->rows();
+    result.globalTraffic = globalTraffic->rows();
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
 #define TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
 
+#include "machine/GlobalTraffic.h"
 #include "machine/SharedTraffic.h"
 #include "machine/State.h"
 
@@ -42,6 +43,7 @@ struct LaunchResult {
   uint64_t threadInstructions = 0;
   /// With MachineOptions::countTraffic.
   std::vector<TrafficRow> traffic;
+  std::vector<GlobalRow> globalTraffic;
 };
 
 LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,

@@ -44,16 +44,6 @@ unsigned wavefronts(const uint64_t *addresses, unsigned count, unsigned bytes) {
 
 unsigned lanesOfTurn(unsigned bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
 
-std::string quoted(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
 } // namespace
 
 SharedTraffic::SharedTraffic(const Program &program) : program(program), counters(program.code.size()) {
@@ -117,11 +107,21 @@ std::vector<TrafficRow> SharedTraffic::rows() const {
   return result;
 }
 
+std::string quotedJson(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
 std::string trafficLines(const std::string &kernel, const std::vector<TrafficRow> &rows) {
   std::string text;
   for (const TrafficRow &row : rows)
-    text += "{\"kernel\": " + quoted(kernel) + ", \"line\": " + std::to_string(row.line) +
-            ", \"instruction\": " + quoted(row.instruction) + ", \"executed\": " + std::to_string(row.executed) +
+    text += "{\"kernel\": " + quotedJson(kernel) + ", \"memory\": \"shared\", \"line\": " + std::to_string(row.line) +
+            ", \"instruction\": " + quotedJson(row.instruction) + ", \"executed\": " + std::to_string(row.executed) +
             ", \"wavefronts\": " + std::to_string(row.wavefronts) + ", \"least\": " + std::to_string(row.least) + "}\n";
   return text;
 }

@@ -53,7 +53,10 @@ private:
   std::vector<Counters> counters;
 };
 
-/// A line of JSON per row, for people's scripts: kernel, line, instruction and the three numbers.
+/// `text` as JSON has it.
+std::string quotedJson(const std::string &text);
+
+/// A line of JSON per row, for people's scripts: kernel, line, instruction and the three numbers; "memory": "shared".
 std::string trafficLines(const std::string &kernel, const std::vector<TrafficRow> &rows);
 
 } // namespace tilewright::ptxsim

@@ -31,6 +31,7 @@
 namespace tilewright::ptxsim {
 
 class Progress;
+class GlobalTraffic;
 class SharedTraffic;
 struct Block;
 struct Cluster;
@@ -181,6 +182,8 @@ struct Grid {
   GridRaces *races = nullptr;
   /// Null unless shared memory's wavefronts are counted.
   SharedTraffic *traffic = nullptr;
+  /// Null unless requests of global memory are counted.
+  GlobalTraffic *globalTraffic = nullptr;
   bool checks = false;
   /// When the launch is given up; see LaunchRequest.
   uint64_t deadline = 0;

@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wavefronts of shared memory, where the number is known from the rule: strides, broadcasts, wide accesses, rows of matrices.
+// Wavefronts of shared memory and sectors of global memory, where the number is known from the rule: strides, broadcasts,
+// wide accesses, rows of matrices, copies.
 
 #include "Harness.h"
 
@@ -105,8 +106,137 @@ TEST(Traffic, RowsOfMatrices) {
 
 TEST(Traffic, LinesForScripts) {
   EXPECT_EQ(trafficLines("k", {{"ld.shared.b32", 7, 2, 3, 2}}),
-            "{\"kernel\": \"k\", \"line\": 7, \"instruction\": \"ld.shared.b32\", \"executed\": 2, \"wavefronts\": 3, "
+            "{\"kernel\": \"k\", \"memory\": \"shared\", \"line\": 7, \"instruction\": \"ld.shared.b32\", \"executed\": 2, \"wavefronts\": 3, "
             "\"least\": 2}\n");
+}
+
+/// What one instruction of a kernel asks of global memory. Lane t's address is `data` + offset + stride * t; `%rd2` is it.
+std::vector<GlobalRow> requestsOf(const std::string &instruction, unsigned stride, unsigned offset = 0,
+                                  const char *guard = "", unsigned warps = 1) {
+  MachineOptions options = TestDevice::defaults();
+  options.countTraffic = true;
+  options.computeCapability = 90;
+  TestDevice device(options);
+  std::string text = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry touch(.param .u64 data, .param .u64 other, .param .u32 stride, .param .u32 offset) {
+  .reg .pred %p;
+  .reg .b16 %h;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<8>;
+  .shared .align 16 .b8 tile[4096];
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd3, [other];
+  ld.param.u32 %r2, [stride];
+  ld.param.u32 %r8, [offset];
+  mov.u32 %r3, %tid.x;
+  and.b32 %r3, %r3, 31;
+  setp.lt.u32 %p, %r3, 4;
+  mad.lo.s32 %r9, %r3, %r2, %r8;
+  cvt.u64.u32 %rd4, %r9;
+  add.u64 %rd2, %rd1, %rd4;
+  mov.u32 %r1, tile;
+  shl.b32 %r10, %r3, 4;
+  add.u32 %r1, %r1, %r10;
+  mov.b32 %r4, 0;
+)";
+  text += "  " + std::string(guard) + instruction + ";\n  ret;\n}\n";
+  EXPECT_TRUE(device.load(text)) << device.message;
+  uint64_t data = device.upload(std::vector<uint32_t>(4096, 1)), other = device.upload(std::vector<uint32_t>(64, 1));
+  EXPECT_TRUE(device.launch("touch", {1, 1, 1}, {32 * warps, 1, 1}, data, other, stride, offset)) << device.report();
+  return device.result.globalTraffic;
+}
+
+GlobalRow requestOf(const std::string &instruction, unsigned stride, unsigned offset = 0, const char *guard = "") {
+  std::vector<GlobalRow> rows = requestsOf(instruction, stride, offset, guard);
+  EXPECT_EQ(rows.size(), 1u);
+  return rows.empty() ? GlobalRow() : rows.front();
+}
+
+TEST(GlobalTraffic, NeighboursShareSectors) {
+  GlobalRow row = requestOf("ld.global.b32 %r4, [%rd2]", 4);
+  EXPECT_EQ(row.instruction, "ld.global.b32");
+  EXPECT_EQ(row.way, TrafficWay::Read);
+  EXPECT_EQ(row.buffer, 1u);
+  EXPECT_EQ(row.requests, 1u);
+  EXPECT_EQ(row.sectors, 4u);
+  EXPECT_EQ(row.least, 4u);
+  EXPECT_EQ(row.bytes, 128u);
+  EXPECT_EQ(row.begin, 0u);
+  EXPECT_EQ(row.end, 128u);
+}
+
+TEST(GlobalTraffic, WhatLanesShareCountsOnce) {
+  GlobalRow row = requestOf("ld.global.b32 %r4, [%rd2]", 0);
+  EXPECT_EQ(row.bytes, 4u);
+  EXPECT_EQ(row.sectors, 1u);
+  EXPECT_EQ(requestOf("ld.global.v2.b32 {%r4, %r5}, [%rd2]", 8).bytes, 256u);
+}
+
+TEST(GlobalTraffic, StridesAndOffsetsCostSectors) {
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 8).sectors, 8u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 128).sectors, 32u);
+  GlobalRow shifted = requestOf("ld.global.b32 %r4, [%rd2]", 4, 16);
+  EXPECT_EQ(shifted.sectors, 5u);
+  EXPECT_EQ(shifted.least, 4u);
+  EXPECT_EQ(shifted.begin, 16u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2 + 16]", 4).begin, 16u);
+}
+
+TEST(GlobalTraffic, WideAccessesAskForMore) {
+  GlobalRow row = requestOf("ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd2]", 16);
+  EXPECT_EQ(row.requests, 1u);
+  EXPECT_EQ(row.sectors, 16u);
+  EXPECT_EQ(row.bytes, 512u);
+}
+
+TEST(GlobalTraffic, OnlyLanesThatTakePartCount) {
+  GlobalRow row = requestOf("st.global.b32 [%rd2], %r4", 4, 0, "@%p ");
+  EXPECT_EQ(row.way, TrafficWay::Write);
+  EXPECT_EQ(row.sectors, 1u);
+  EXPECT_EQ(row.bytes, 16u);
+}
+
+TEST(GlobalTraffic, EveryWarpAsksAgain) {
+  std::vector<GlobalRow> rows = requestsOf("ld.global.b32 %r4, [%rd2]", 4, 0, "", 3);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].requests, 3u);
+  EXPECT_EQ(rows[0].sectors, 12u);
+  EXPECT_EQ(rows[0].end, 128u);
+}
+
+TEST(GlobalTraffic, AllocationsAreApart) {
+  std::vector<GlobalRow> rows = requestsOf("selp.b64 %rd5, %rd3, %rd2, %p; ld.global.b32 %r4, [%rd5]", 4);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].buffer, 1u);
+  EXPECT_EQ(rows[0].bytes, 112u);
+  EXPECT_EQ(rows[1].buffer, 2u);
+  EXPECT_EQ(rows[1].bytes, 4u);
+}
+
+TEST(GlobalTraffic, GenericAddressesAndAtomics) {
+  EXPECT_EQ(requestOf("ld.b32 %r4, [%rd2]", 4).sectors, 4u);
+  EXPECT_EQ(requestOf("red.global.add.u32 [%rd2], %r4", 4).way, TrafficWay::Update);
+  EXPECT_TRUE(requestsOf("st.shared.b32 [%r1], %r4", 4).empty());
+  EXPECT_TRUE(requestsOf("cvt.u64.u32 %rd5, %r1; cvta.shared.u64 %rd5, %rd5; st.b32 [%rd5], %r4", 4).empty());
+}
+
+TEST(GlobalTraffic, CopiesCountWhereTheyComeFrom) {
+  GlobalRow row = requestOf("cp.async.cg.shared.global [%r1], [%rd2], 16; cp.async.wait_all", 16);
+  EXPECT_EQ(row.way, TrafficWay::Read);
+  EXPECT_EQ(row.requests, 1u);
+  EXPECT_EQ(row.sectors, 16u);
+  // Zeros are not read.
+  EXPECT_EQ(requestOf("mov.b32 %r5, 4; cp.async.ca.shared.global [%r1], [%rd2], 16, %r5; cp.async.wait_all", 16).bytes, 128u);
+}
+
+TEST(GlobalTraffic, LinesForScripts) {
+  EXPECT_EQ(globalTrafficLines("k", {{"ld.global.b32", 7, TrafficWay::Read, 1, 2, 9, 256, 8, 16, 272}}),
+            "{\"kernel\": \"k\", \"memory\": \"global\", \"line\": 7, \"instruction\": \"ld.global.b32\", "
+            "\"way\": \"read\", \"buffer\": 1, \"requests\": 2, \"sectors\": 9, \"least\": 8, \"bytes\": 256, "
+            "\"begin\": 16, \"end\": 272}\n");
 }
 
 } // namespace

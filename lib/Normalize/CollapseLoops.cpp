@@ -135,8 +135,10 @@ static bool isContraction(linalg::GenericOp op) {
   Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   return isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) &&
          llvm::any_of(add->getOperands(), [](Value operand) {
-           return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(
-               operand.getDefiningOp());
+           Operation *product = operand.getDefiningOp();
+           // A sum of squares has one operand, however many inputs.
+           return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) &&
+                  product->getOperand(0) != product->getOperand(1);
          });
 }
 

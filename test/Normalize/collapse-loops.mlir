@@ -100,3 +100,22 @@ func.func @WindowAndPinned(%d: tensor<9x9x64xf32>, %x: tensor<4x8x64xf32>, %f: t
   } -> tensor<4x8x96xf32>
   return %p, %q : tensor<4x8x96xf32>, tensor<4x8x96xf32>
 }
+
+// -----
+
+// A sum of squares of differences is no contraction, though it multiplies, has two inputs and adds: what else reads the
+// tensor keeps its dims, and shares a kernel with it.
+// CHECK-LABEL: func.func @SumOfSquares
+// CHECK-NOT: collapse_shape
+func.func @SumOfSquares(%x: tensor<4x8x64xf32>, %mean: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, p) -> (n, c, p)>, affine_map<(n, c, p) -> (n)>, affine_map<(n, c, p) -> (n)>],
+                       iterator_types = ["parallel", "reduction", "reduction"]}
+       ins(%x, %mean : tensor<4x8x64xf32>, tensor<4xf32>) outs(%o : tensor<4xf32>) {
+    ^bb0(%v: f32, %m: f32, %acc: f32):
+      %d = arith.subf %v, %m : f32
+      %q = arith.mulf %d, %d : f32
+      %s = arith.addf %acc, %q : f32
+      linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

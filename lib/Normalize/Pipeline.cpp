@@ -29,6 +29,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
   func.addPass(createHoistAssertsPass());
+  func.addPass(createDecomposeArgReductionsPass());
   func.addPass(createSliceConstantDimsPass());
   func.addPass(createFoldRelayoutsPass());
   func.addPass(createReadWindowsPass());

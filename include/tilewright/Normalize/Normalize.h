@@ -41,6 +41,11 @@ bool runsInBodies(mlir::OperationName name);
 /// Brings the body of `op` to arith and math ops as far as it can be.
 void simplifyBody(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Replaces `op`, where it finds the best element of each row and its place, by
+/// reductions by combiners that have neutral elements.
+void decomposeArgReduction(mlir::RewriterBase &rewriter,
+                           mlir::linalg::GenericOp op);
+
 /// Moves asserts out of the body of `op`. Emits an error and fails where one is of
 /// a sum on its way.
 mlir::LogicalResult hoistAsserts(mlir::RewriterBase &rewriter,

@@ -32,6 +32,21 @@ def SimplifyBodiesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def DecomposeArgReductionsPass
+    : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Find the best element and its place by separate reductions";
+  let description = [{
+    A reduction whose results are the largest or smallest element and its index, the
+    first or last of equal ones, becomes a reduction to the element and one to the least
+    or greatest index of elements equal to it; both have combiners with neutral
+    elements, and share a kernel. NaNs are passed over, win, or end the search, as the
+    body says. Reductions with a pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def HoistAssertsPass
     : Pass<"tilewright-hoist-asserts", "::mlir::func::FuncOp"> {
   let summary = "Assert on the host what bodies of structured ops assert";

@@ -284,6 +284,80 @@ def argmax(element, layout, dynamic, scaled=False):
     return f
 
 
+# How a combiner decides that an element is better, and what it keeps: comparison of element (v) and best (b), further
+# condition, combiner of values, the element's place first.
+CHOICES = {
+    "passed_over": ("ogt", None, None), "passed_over.least": ("olt", None, "minnumf"), "wins": ("ugt", "ord", None),
+    "wins.least": ("ult", "ord", "minimumf"), "ends": ("ogt", None, "maximumf"), "ends.least": ("olt", None, "minimumf"),
+    "last": ("oge", None, None), "last.least": ("ole", None, None), "swapped": ("swapped", None, None)}
+
+
+def better_of(how, x, best):
+    """Of two elements: whether x is taken, and the value that goes on."""
+    compare, ordered, combiner = CHOICES[how]
+    least = compare in ("olt", "ult", "ole")
+    equal = compare in ("oge", "ole") and x == best
+    taken = (x < best if least else x > best) or equal
+    if ordered:
+        taken = not np.isnan(best) and (taken or np.isnan(x))
+    value = x if taken else best
+    if combiner in ("maximumf", "minimumf") and (np.isnan(x) or np.isnan(best)):
+        value = np.nan
+    return taken, value
+
+
+def best_and_place(element, place, how, sizes, dynamic, nans=True, begin=None):
+    """The best element and where it is, of rows with many equal ones and some NaNs, also as the first and the last."""
+    dims = {"m": sizes[0], "n": sizes[1]}
+    # Without rows: one result of all elements.
+    loops, kept = ("mn", "m") if sizes[0] else ("n", "")
+    label = f"best.{how}.{place.name}.{sizes[0]}x{sizes[1]}" + ("" if nans else ".plain") + ("" if begin is None else f".from{begin}")
+    f = Function("combiner", element.name, label, {d: dims[d] for d in loops}, dynamic)
+    compare, ordered, combiner = CHOICES[how]
+    least = compare in ("olt", "ult", "ole")
+    x = f.arg(element, loops)
+    nan = f.raw(f"arith.constant {dict(f32='0x7FC00000', f16='0x7E00', f64='0x7FF8000000000000')[element.name]} : {element.name}",
+                element, None)
+    three = f.constant(element, 3)
+    start = (np.inf if least else -np.inf) if begin is None else begin
+
+    def body(lines, v, best, at):
+        t = element.name
+        if nans:
+            lines += [f"%three = arith.cmpf oeq, {v}, {three.name} : {t}", f"%v = arith.select %three, {nan.name}, {v} : {t}"]
+            v = "%v"
+        test = f"olt, {best}, {v}" if compare == "swapped" else f"{compare}, {v}, {best}"
+        lines += [f"%j = linalg.index {loops.index('n')} : index", f"%k = arith.index_cast %j : index to {place.name}",
+                  f"%g = arith.cmpf {test} : {t}"]
+        taken = "%g"
+        if ordered:
+            lines += [f"%o = arith.cmpf ord, {best}, {best} : {t}", "%h = arith.andi %g, %o : i1"]
+            taken = "%h"
+        lines += [f"%s = arith.{combiner} {v}, {best} : {t}" if combiner else f"%s = arith.select {taken}, {v}, {best} : {t}",
+                  f"%q = arith.select {taken}, %k, {at} : {place.name}"]
+        return ["%s", "%q"]
+
+    f.ret(*f.generic(loops, [x], [f.filled(element, kept, start), f.filled(place, kept, 7)], body, reduce="n"))
+
+    def reference(x):
+        rows = np.where(x == 3, np.nan, x) if nans else x
+        values, places = [], []
+        for row in rows.reshape(-1, x.shape[-1]):
+            best, at = start, 7
+            for i, v in enumerate(row):
+                taken, best = better_of(how, v, best)
+                at = i if taken else at
+            values.append(best)
+            places.append(at)
+        shape = x.shape[:-1]
+        return [np.array(values).reshape(shape), np.array(places).reshape(shape)]
+
+    many = {"m": 130, "n": 3} if sizes[0] else {"n": 1}
+    for own in [{}, *([many] if dynamic else [])]:
+        f.case("x".join(str({**dims, **own}[d]) for d in loops), own, integers(-3, 3), EXACT, reference)
+    return f
+
+
 def log_sum_exp():
     """The maximum and the sum of exponentials below it, in one pass."""
     f = Function("combiner", "f32", "log_sum_exp", {"m": 21, "n": 37}, True)
@@ -327,6 +401,13 @@ def functions():
     yield argmax(I8, "columns", True)
     yield argmax(F16, "rows", False)
     yield argmax(F32, "rows", False, scaled=True)
+    for how in CHOICES:
+        yield best_and_place(F32, I64, how, (23, 45), False)
+        yield best_and_place(F32, I32, how, (9, 19), True)
+    for how in ("passed_over", "wins", "ends", "last"):
+        yield best_and_place(F16, I32, how, (5, 300), False)
+        yield best_and_place(F32, I32, how, (0, 5000), how == "wins")
+        yield best_and_place(F32, I64, how, (7, 40), False, nans=False, begin=2)
     yield log_sum_exp()
     for element in (F32, F16, BF16, I8, BIT):
         yield embedding(element, I64, True)

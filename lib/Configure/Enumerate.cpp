@@ -19,6 +19,13 @@ using namespace tilewright;
 
 static constexpr int64_t kWarps[] = {1, 2, 4, 8};
 
+/// Accesses of a thread to a row that its block holds.
+static constexpr int64_t kRowAccesses[] = {1, 2, 4, 8};
+
+/// Warps of a block that holds a long row, and elements of its rows that a thread
+/// keeps: of 128 registers, which is what so many threads have, half.
+static constexpr int64_t kRowWarps = 16, kMostHeld = 64;
+
 /// The widest tile of a dynamic extent in streaming and reduction kernels: it
 /// may turn out to be small.
 static constexpr int64_t kDynamicTile = 512;
@@ -157,15 +164,20 @@ static Schedule fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
   return schedule;
 }
 
+/// Elements that a lane moves at once.
+static int64_t accessWidth(const KernelInfo &info, TargetAttr target) {
+  return std::max<int64_t>(
+      1, target.getFact("access_bytes", 16) / accessedBytes(info));
+}
+
 static std::vector<LoweringConfigAttr>
 enumerateTiles(const KernelInfo &info, TargetAttr target,
-               ArrayRef<int64_t> perThread) {
+               ArrayRef<int64_t> warpCounts, ArrayRef<int64_t> perThread) {
   std::vector<LoweringConfigAttr> configs;
   int64_t lanes = target.getFact("subgroup", 32);
-  int64_t width = std::max<int64_t>(
-      1, target.getFact("access_bytes", 16) / accessedBytes(info));
+  int64_t width = accessWidth(info, target);
   SmallVector<unsigned> loops = loopsFromInnermost(info);
-  for (int64_t warps : kWarps) {
+  for (int64_t warps : warpCounts) {
     for (int64_t accesses : perThread) {
       int64_t elements = warps * lanes * width * accesses;
       for (int64_t cap : {lanes, lanes * width, 4 * lanes * width,
@@ -183,7 +195,7 @@ std::vector<LoweringConfigAttr>
 tilewright::enumerateStreaming(const KernelInfo &info, TargetAttr target) {
   std::optional<unsigned> transposed = transposedLoop(info);
   if (!transposed)
-    return enumerateTiles(info, target, {1, 2, 4});
+    return enumerateTiles(info, target, kWarps, {1, 2, 4});
 
   // Square tiles: rows of both sides are whole runs of memory, and the tile is
   // turned around in shared memory.
@@ -206,9 +218,49 @@ tilewright::enumerateStreaming(const KernelInfo &info, TargetAttr target) {
   return configs;
 }
 
+/// Elements that go into one result of the root.
+static int64_t reducedElements(const KernelInfo &info) {
+  linalg::LinalgOp op = info.root;
+  int64_t elements = 1;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      elements *= nominalExtent(info, loop);
+  return elements;
+}
+
+/// What runs over the loops that the root reduces: ops, and arguments that they read.
+static std::pair<unsigned, unsigned> countRows(const KernelInfo &info) {
+  unsigned ops = 0;
+  llvm::SmallPtrSet<Value, 8> arguments;
+  auto isReduced = [&](unsigned number) { return !info.classes[number].parallel; };
+  for (linalg::LinalgOp op : info.ops) {
+    ops += llvm::any_of(info.getClasses(op), isReduced);
+    for (OpOperand *input : op.getDpsInputOperands())
+      for (AffineExpr result : op.getMatchingIndexingMap(input).getResults())
+        if (isa<BlockArgument>(input->get()) &&
+            isReduced(info.getClasses(op)[cast<AffineDimExpr>(result).getPosition()]))
+          arguments.insert(input->get());
+  }
+  return {ops, arguments.size()};
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
-  return enumerateTiles(info, target, {1, 2, 4, 8});
+  std::vector<LoweringConfigAttr> configs =
+      enumerateTiles(info, target, kWarps, kRowAccesses);
+  // Rows that are read more than once stay on chip even if it takes a larger block.
+  int64_t width = accessWidth(info, target);
+  int64_t held = kWarps[std::size(kWarps) - 1] * target.getFact("subgroup", 32) *
+                 width * kRowAccesses[std::size(kRowAccesses) - 1];
+  auto [ops, arguments] = countRows(info);
+  if (ops < 2 || reducedElements(info) <= held)
+    return configs;
+  int64_t mostHeld = arguments > 1 ? kMostHeld / 2 : kMostHeld;
+  for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
+    for (LoweringConfigAttr config :
+         enumerateTiles(info, target, kRowWarps, accesses))
+      addUnique(configs, config);
+  return configs;
 }
 
 /// The larger operand of a skinny product, of which every element is read once.

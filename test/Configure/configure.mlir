@@ -49,6 +49,29 @@ func.func private @ReduceWholeShortRow(%x: tensor<?x10xf32>, %o: tensor<?xf32>) 
   return %r : tensor<?xf32>
 }
 
+// A row that is read twice stays in the registers of one block, larger than others are.
+// CHECK-LABEL: func.func private @HoldLongRow(
+// CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [1, 32768], warps = [1, 16]>
+func.func private @HoldLongRow(%x: tensor<512x32768xf32>, %o: tensor<512xf32>) -> tensor<512xf32> attributes {tilewright.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<512xf32>) -> tensor<512xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<512x32768xf32>) outs(%z : tensor<512xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<512xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %m : tensor<512x32768xf32>, tensor<512xf32>) outs(%o : tensor<512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %d = arith.subf %0, %1 : f32
+    %s = arith.addf %2, %d : f32
+    linalg.yield %s : f32
+  } -> tensor<512xf32>
+  return %r : tensor<512xf32>
+}
+
 // CHECK-LABEL: func.func private @SayThatOneBlockReducesAll(
 // CHECK-SAME: "one block does the whole reduction: 2048 elements a result are too few for a second kernel to pay"
 func.func private @SayThatOneBlockReducesAll(%x: tensor<2048xf32>, %o: tensor<f32>) -> tensor<f32> attributes {tilewright.kernel} {

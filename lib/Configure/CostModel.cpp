@@ -25,10 +25,8 @@
 using namespace mlir;
 using namespace tilewright;
 
-static constexpr double kMultiprocessors = 64;
-/// Bytes per nanosecond: of the whole device, and from the second-level cache
-/// for what another block has read already.
-static constexpr double kBandwidth = 1500;
+/// What reading from the second-level cache, where another block has read before,
+/// costs of reading from memory.
 static constexpr double kCacheShare = 0.2;
 /// Bytes per nanosecond that one multiprocessor takes in.
 static constexpr double kProcessorBandwidth = 40;
@@ -43,6 +41,8 @@ static constexpr double kSharedBytes = 128 * 1.4;
 static constexpr double kMatrixMultiplyAdds = 1024 * 1.4;
 /// What mma.sync reaches of the peak of wgmma, the other way round.
 static constexpr double kWarpgroupRate = 1 / 0.63;
+/// What narrower boxes may cost: a guess, so that they must gain more.
+static constexpr double kNarrowBoxes = 0.05;
 /// Registers of a multiprocessor, and threads that keep its matrix units busy:
 /// two warps for each, one of which loads while the other multiplies.
 static constexpr double kRegisters = 65536, kMatrixThreads = 256;
@@ -50,6 +50,20 @@ static constexpr double kRegisters = 65536, kMatrixThreads = 256;
 static constexpr double kBarrier = 20;
 /// Passing partial results between warps, per block.
 static constexpr double kExchange = 150;
+
+namespace {
+/// The device: as the target's facts say, or one of middle size.
+struct Machine {
+  double multiprocessors;
+  /// Bytes of memory per nanosecond.
+  double bandwidth;
+};
+} // namespace
+
+static Machine machineOf(TargetAttr target) {
+  return {double(target.getFact("multiprocessors", 64)),
+          double(target.getFact("memory_bandwidth", 1500))};
+}
 
 int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
   return ShapedType::isDynamic(loopClass.extent)
@@ -116,6 +130,18 @@ static double countPasses(const KernelInfo &info, const TilePlan &plan) {
   return std::max(1.0, passes);
 }
 
+/// Blocks of a cluster that read the same tile of a factor.
+static double sharedBy(const KernelInfo &info, LoweringConfigAttr config,
+                       OpOperand &operand) {
+  linalg::LinalgOp root = info.getRoot();
+  double blocks = 1;
+  if (operand.getOwner() == root && !root.isDpsInit(&operand))
+    for (auto [loop, along] : llvm::enumerate(config.getCluster()))
+      if (!root.getMatchingIndexingMap(&operand).isFunctionOfDim(loop))
+        blocks *= along;
+  return blocks;
+}
+
 /// Time to move the memory operands of all ops.
 static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
                           const TilePlan &plan, const Counts &counts) {
@@ -140,7 +166,8 @@ static double memoryBytes(const KernelInfo &info, LoweringConfigAttr config,
         run *= std::min(step, extent);
       contiguous &= step >= extent;
     }
-    double moved = tile * counts.blocks * steps;
+    // What the blocks of a cluster share is read once for all of them.
+    double moved = tile * counts.blocks * steps / sharedBy(info, config, operand);
     if (moved > whole)
       moved = whole + (moved - whole) * kCacheShare;
     // Short runs waste parts of the 32-byte sectors that memory moves.
@@ -281,8 +308,11 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
                                                 config.getMma().getValue());
     double rate = kMatrixMultiplyAdds * (instruction ? matrixRate(*instruction) : 1);
     // The units read shared memory themselves, while nobody waits.
+    // Columns that are no whole rows of 128 bytes are copied and stored in more, and
+    // narrower, boxes.
     if (instruction && instruction->warpgroup)
-      return work / (rate * kWarpgroupRate);
+      return work / (rate * kWarpgroupRate) *
+             (instruction->n % 64 ? 1 + kNarrowBoxes : 1);
     return work / rate + 0.5 * work * shared / kSharedBytes +
            factorTime(info, plan, counts);
   }
@@ -413,6 +443,7 @@ double tilewright::estimateTime(const KernelInfo &info,
     return estimateCpu(info, plan, target);
 
   Counts counts = count(info, plan);
+  Machine machine = machineOf(target);
   double perProcessor = std::max<double>(
       1, std::min<double>(16, 1536 / double(plan.threads)));
   Footprint footprint = estimate(info, config, plan, target);
@@ -430,8 +461,8 @@ double tilewright::estimateTime(const KernelInfo &info,
                                                plan.threads)));
   // What results leave through is no part of the ring.
   double ringBytes = footprint.sharedBytes - storeBytes(info, config);
-  double resident = std::min(counts.blocks, kMultiprocessors * perProcessor);
-  double waves = std::ceil(counts.blocks / (kMultiprocessors * perProcessor));
+  double resident = std::min(counts.blocks, machine.multiprocessors * perProcessor);
+  double waves = std::ceil(counts.blocks / (machine.multiprocessors * perProcessor));
 
   // Bytes that a block has in flight: one tile of what it loads.
   double perThread = loadedElements(info, plan, counts) / plan.threads;
@@ -442,22 +473,22 @@ double tilewright::estimateTime(const KernelInfo &info,
     inFlight = resident * ringBytes * (config.getStages() - 1) / config.getStages();
   else if (waits)
     inFlight = resident * stepBytes(info, plan);
-  double filled = std::min(1.0, inFlight / (kMultiprocessors * kInFlight));
+  double filled = std::min(1.0, inFlight / (machine.multiprocessors * kInFlight));
   double bytes = memoryBytes(info, config, plan, counts);
   double memory =
-      std::max(bytes / kBandwidth / std::max(filled, 1e-3),
+      std::max(bytes / machine.bandwidth / std::max(filled, 1e-3),
                bytes / counts.blocks / kProcessorBandwidth *
-                   std::ceil(counts.blocks / kMultiprocessors));
+                   std::ceil(counts.blocks / machine.multiprocessors));
   // Blocks that a multiprocessor works at, where there are as many.
   double together = std::min(std::floor(perProcessor),
-                             std::ceil(counts.blocks / kMultiprocessors));
+                             std::ceil(counts.blocks / machine.multiprocessors));
   double resting =
       config.getMma()
           ? std::max(1.0, kMatrixThreads / (together * plan.threads))
           : 1;
   double compute = (contractionTime(info, config, plan, counts) * resting +
                     (config.getPromote().empty() ? 0 : counts.steps * kBarrier)) *
-                   std::ceil(counts.blocks / kMultiprocessors);
+                   std::ceil(counts.blocks / machine.multiprocessors);
   // Nothing is multiplied before a block's first tile is there.
   if (ring)
     compute += (config.getPersistent() ? 1 : waves) * 

@@ -180,11 +180,16 @@ static LogicalResult checkThreads(const KernelInfo &info, LoweringConfigAttr con
 /// Layouts spread powers of two.
 static LogicalResult checkPowers(const KernelInfo &info, LoweringConfigAttr config,
                                  std::string &reason) {
+  std::optional<MatrixLoops> loops;
+  if (config.isWarpSpecialized())
+    loops = findMatrixLoops(*matchContraction(info.getRoot()), config);
   for (auto [key, values] :
        {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
         {"warps", config.getWarps()}})
-    for (int64_t value : values)
-      if (value > 0 && !llvm::isPowerOf2_64(value)) {
+    for (auto [loop, value] : llvm::enumerate(values))
+      // Rows and columns of warpgroups are multiples of their instruction's.
+      if (value > 0 && !llvm::isPowerOf2_64(value) &&
+          !(loops && (loop == loops->m || loop == loops->n))) {
         reason = "'" + key.str() + "' has " + std::to_string(value) +
                  ", which is no power of two";
         return failure();

@@ -49,6 +49,15 @@ static ParseResult parseArray(AsmParser &parser,
       [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
+static ParseResult parseFlag(AsmParser &parser, bool &value) {
+  StringRef word;
+  if (parser.parseOptionalKeyword(&word, {"true", "false"}))
+    return parser.emitError(parser.getCurrentLocation())
+           << "expected true or false";
+  value = word == "true";
+  return success();
+}
+
 // `<` `strategy` `=` keyword (`,` key `=` value)* `>`
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
@@ -58,14 +67,6 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
   SmallVector<std::string> seen;
-  auto parseFlag = [&](bool &value) -> ParseResult {
-    StringRef word;
-    if (parser.parseOptionalKeyword(&word, {"true", "false"}))
-      return parser.emitError(parser.getCurrentLocation())
-             << "expected true or false";
-    value = word == "true";
-    return success();
-  };
 
   auto parseEntry = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
@@ -107,11 +108,11 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
     if (key == "registers")
       return parseArray(parser, registers);
     if (key == "persistent")
-      return parseFlag(persistent);
+      return parseFlag(parser, persistent);
     if (key == "cluster")
       return parseArray(parser, cluster);
     if (key == "tma_store")
-      return parseFlag(tmaStore);
+      return parseFlag(parser, tmaStore);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
@@ -257,6 +258,63 @@ SharedAttr SharedAttr::getSwizzled(MLIRContext *context,
   if (!s.isNone() && s.fold)
     fields.push_back(s.fold);
   return get(context, fields);
+}
+
+// `<` key `=` value (`,` key `=` value)* `>`
+Attribute LaunchAttr::parse(AsmParser &parser, Type) {
+  std::optional<int64_t> threads, subgroup;
+  AffineMapAttr tiles;
+  SmallVector<int64_t> dims, cluster;
+  bool persistent = false;
+  SMLoc start = parser.getCurrentLocation();
+  auto parseEntry = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef key;
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    if (key == "threads")
+      return parser.parseInteger(threads.emplace());
+    if (key == "subgroup")
+      return parser.parseInteger(subgroup.emplace());
+    if (key == "tiles")
+      return parser.parseAttribute(tiles);
+    if (key == "dims")
+      return parseArray(parser, dims);
+    if (key == "persistent")
+      return parseFlag(parser, persistent);
+    if (key == "cluster")
+      return parseArray(parser, cluster);
+    return parser.emitError(loc)
+           << "unknown key '" << key
+           << "'; known: threads, subgroup, tiles, dims, persistent, cluster";
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseEntry))
+    return {};
+  if (!threads || !subgroup || !tiles) {
+    parser.emitError(start) << "a launch needs 'threads', 'subgroup' and 'tiles'";
+    return {};
+  }
+  return parser.getChecked<LaunchAttr>(start, parser.getContext(), *threads,
+                                       *subgroup, tiles, dims, persistent,
+                                       cluster);
+}
+
+void LaunchAttr::print(AsmPrinter &printer) const {
+  auto array = [&](StringRef key, ArrayRef<int64_t> values) {
+    if (values.empty())
+      return;
+    printer << ", " << key << " = [";
+    llvm::interleaveComma(values, printer);
+    printer << "]";
+  };
+  printer << "<threads = " << getThreads() << ", subgroup = " << getSubgroup()
+          << ", tiles = " << getTiles();
+  array("dims", getDims());
+  if (getPersistent())
+    printer << ", persistent = true";
+  array("cluster", getCluster());
+  printer << ">";
 }
 
 LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -97,3 +97,23 @@ func.func private @map_with_memory(%f: vector<8x8xf32>, %s: memref<64xf32>, %i: 
   }
   return
 }
+
+// -----
+
+// expected-error @below {{'cluster' has the blocks along each of 2 tiled loops, 1 to 8 in all}}
+func.func private @cluster_of_sixteen() attributes {tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (4, 4)>, cluster = [4, 4]>}
+
+// -----
+
+// expected-error @below {{a launch needs 'threads', 'subgroup' and 'tiles'}}
+func.func private @no_tiles() attributes {tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32>}
+
+// -----
+
+// expected-error @below {{unknown key 'blocks'; known: threads, subgroup, tiles, dims, persistent, cluster}}
+func.func private @other_key() attributes {tilewright.launch = #tilewright.launch<threads = 128, blocks = 3>}
+
+// -----
+
+// expected-error @below {{'cluster' has 2 entries but 'block' has 3}}
+func.func private @cluster_of_other_loops() attributes {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], cluster = [2, 1]>}

@@ -185,12 +185,7 @@ def Tilewright_LaunchAttr : Tilewright_Attr<"Launch", "launch"> {
                         OptionalArrayRefParameter<"int64_t">:$dims,
                         DefaultValuedParameter<"bool", "false">:$persistent,
                         OptionalArrayRefParameter<"int64_t">:$cluster);
-  let assemblyFormat = [{
-    `<` `threads` `=` $threads `,` `subgroup` `=` $subgroup `,`
-        `tiles` `=` $tiles (`,` `dims` `=` `[` $dims^ `]`)?
-        (`,` `persistent` `=` $persistent^)?
-        (`,` `cluster` `=` `[` $cluster^ `]`)? `>`
-  }];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

@@ -54,6 +54,12 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
     facts.set("load_matrices", builder.getUnitAttr());
   if (sm >= 80)
     facts.set("async_copy", builder.getUnitAttr());
+  // Of the chip that tiles are spread over: H100 SXM and H200 (NVIDIA's data sheets;
+  // bytes a nanosecond, of the former).
+  if (sm == 90) {
+    number("multiprocessors", 132);
+    number("memory_bandwidth", 3350);
+  }
   SmallVector<StringRef> mma, emulated;
   for (const MmaForm &form : getMmaForms())
     if (form.isNativeOn(sm))

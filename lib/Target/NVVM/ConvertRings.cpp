@@ -454,7 +454,7 @@ RingLowering<SetRegistersOp>::lower(SetRegistersOp op, Adaptor,
     return op.emitOpError() << "needs '" << kLaunchAttr << "' of its kernel";
   int64_t before = kRegisters / launch.getThreads() / 8 * 8;
   NVVM::SetMaxRegisterOp::create(b, op.getLoc(), uint32_t(op.getCount()),
-                                 op.getCount() > before
+                                 int64_t(op.getCount()) > before
                                      ? NVVM::SetMaxRegisterAction::increase
                                      : NVVM::SetMaxRegisterAction::decrease);
   b.eraseOp(op);

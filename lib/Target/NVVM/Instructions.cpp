@@ -84,8 +84,10 @@ static constexpr WarpgroupForm kWarpgroupForms[] = {
     {"f16.f32", 16}, {"bf16.f32", 16}, {"tf32.f32", 8},     {"s8.s32", 32},
     {"u8.s32", 32},  {"s8.u8.s32", 32}, {"u8.s8.s32", 32},
 };
-// Tiles are powers of two; the instruction takes every multiple of eight.
-static constexpr int kWarpgroupColumns[] = {256, 128, 64, 32, 16, 8};
+// Of every multiple of eight, those that tiles are tried with: between powers of two,
+// what fills a chip's multiprocessors better.
+static constexpr int kWarpgroupColumns[] = {256, 224, 192, 160, 128, 96,
+                                            64,  32,  16,  8};
 
 llvm::ArrayRef<WarpgroupForm> tilewright::nvvm::getWarpgroupForms() {
   return kWarpgroupForms;

@@ -20,7 +20,7 @@ TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128)}
 def config(a, c, m, n, stages=4, groups=2, k=None, batch=False, techniques=""):
     """`k`: elements of a step along the sum; by default 128 bytes. `techniques`: further fields."""
     instruction, longest = TYPES[a]
-    registers = ", registers = [40, 232]" if groups == 2 else ""
+    registers = ", registers = [40, 232]" if groups == 2 else ", registers = [32, 160]" if groups == 3 else ""
     one = "1, " if batch else ""
     return ("{tilewright.lowering_config = {\"cuda:sm_90a\" = #tilewright.lowering_config<strategy = warp_specialized, "
             f"block = [{one}{m}, {n}, {k or longest}], warps = [{one}{4 * groups}, 1, 1], stages = {stages}, "
@@ -52,11 +52,16 @@ def orders():
 
 
 def depths():
-    """Sums of one step or none that is whole, fewer steps than stages, more than the ring twice; short steps."""
+    """Sums of one step or none that is whole, fewer steps than stages, more than the ring twice; other tiles; short steps."""
     for k in (8, 64, 72, 128, 1000):
         for stages in (2, 4):
             yield matrix_unit.product(BF16, F32, "warpgroup", f"depth_{k}_{stages}", sizes(64, 128, k), "nn",
                                       config(BF16, F32, 64, 128, stages, 1))
+    # Tiles between powers of two: columns of one and a half boxes, five, seven; three warpgroups.
+    for number, (m, n) in enumerate(((128, 192), (64, 96), (128, 160), (64, 224), (192, 64))):
+        for form, more in (("nn", text(True, [2, 1, 1], True)), ("tb", text(True, [1, 2, 1], False))):
+            yield matrix_unit.product(BF16, F32, "warpgroup", f"tile_{m}x{n}_{form}", sizes(2 * m + 72, 3 * n + 8, 136), form,
+                                      config(BF16, F32, m, n, 3, m // 64, techniques=more))
     for step in (16, 32):
         yield matrix_unit.product(F16, F32, "warpgroup", f"step_{step}", sizes(128, 64, 200), "tb",
                                   config(F16, F32, 128, 64, 4, 2, step))
@@ -146,7 +151,7 @@ def techniques():
 def narrow_results():
     """Results of 16 and 8 bits through shared memory: one, two, three and four pieces a warpgroup, rows of 64 twice; beside
     them the sums themselves, or sums of rows."""
-    for out, tile, groups in ((BF16, (128, 256), 2), (F16, (64, 64), 1), (BF16, (256, 128), 2),
+    for out, tile, groups in ((BF16, (128, 256), 2), (F16, (64, 64), 1), (BF16, (128, 192), 2), (F16, (64, 160), 1), (BF16, (256, 128), 2),
                               (I8, (128, 128), 2), (BF16, (64, 32), 1)):
         a, c = (I8, I32) if out is I8 else (out, F32)
         dims = sizes(3 * tile[0] - 24, 2 * tile[1] + 16, 144)

@@ -13,6 +13,7 @@
 // Each is configured for itself: what a guard promises decides what a kernel may do.
 
 #include "tilewright/Specialize/Specialize.h"
+#include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dialect/Divisibility.h"
 
@@ -132,7 +133,7 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   llvm::StringSet<> haveAligned;
   for (auto func : program.getOps<func::FuncOp>()) {
     if (!isKernel(func) || func.isExternal() || func->hasAttr(kIndexBitsAttr) ||
-        !isProgramForm(func))
+        !isProgramForm(func) || findAttention(func))
       continue;
     kernels.push_back(func);
     if (auto original = func->getAttrOfType<StringAttr>(kVariantOfAttr))

@@ -58,6 +58,15 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
     return refuse("'block' of attention is a block of queries and one of keys");
   if (config.getSplits() != 1)
     return refuse("keys are not split between blocks");
+  StringRef other = !config.getThread().empty()      ? "thread"
+                    : config.getRaster() != 1        ? "raster"
+                    : !config.getRegisters().empty() ? "registers"
+                    : config.getPersistent()         ? "persistent"
+                    : !config.getCluster().empty()   ? "cluster"
+                    : config.getTmaStore()           ? "tma_store"
+                                                     : "";
+  if (!other.empty())
+    return refuse("'" + other + "' is of other strategies; leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
   if (!warps.empty() && (warps.size() != 2 || warps[1] != 1))
     return refuse("warps of attention lie along the queries, [w, 1], so that what is "

@@ -60,9 +60,14 @@ struct Machine {
 };
 } // namespace
 
-static Machine machineOf(TargetAttr target) {
-  return {double(target.getFact("multiprocessors", 64)),
-          double(target.getFact("memory_bandwidth", 1500))};
+/// What the constants below were chosen for is a device of middle size; persistent
+/// blocks in clusters fill the chip that they are for.
+static Machine machineOf(LoweringConfigAttr config, TargetAttr target) {
+  constexpr int64_t kMultiprocessors = 64, kBandwidth = 1500;
+  if (!config.isWarpSpecialized())
+    return {double(kMultiprocessors), double(kBandwidth)};
+  return {double(target.getFact("multiprocessors", kMultiprocessors)),
+          double(target.getFact("memory_bandwidth", kBandwidth))};
 }
 
 int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
@@ -443,7 +448,7 @@ double tilewright::estimateTime(const KernelInfo &info,
     return estimateCpu(info, plan, target);
 
   Counts counts = count(info, plan);
-  Machine machine = machineOf(target);
+  Machine machine = machineOf(config, target);
   double perProcessor = std::max<double>(
       1, std::min<double>(16, 1536 / double(plan.threads)));
   Footprint footprint = estimate(info, config, plan, target);

@@ -305,28 +305,37 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
     sums *= roundedExtent(info, loop);
 
   std::vector<LoweringConfigAttr> configs;
-  for (int64_t warps : kWarps)
-    for (int64_t elements : {width, 2 * width, 4 * width, 8 * width, width / 2,
-                             width / 4, width / 8})
-      for (int64_t run : {lanes * width, lanes * width / 4, 4 * lanes * width,
-                          lanes * width / 16}) {
-        if (elements < 1 || (elements > 1 && sums * elements > kMostSums))
-          continue;
-        Schedule schedule = fillTile(info, loops, warps * lanes * elements,
-                                     std::max<int64_t>(run, width));
-        // Results are never so many that none is shared.
-        if (!alongSum && !many.empty() &&
-            schedule.block[contraction.k.back()] == 1 &&
-            nominalExtent(info, contraction.k.back()) > 1)
-          continue;
-        for (unsigned loop : few)
-          schedule.block[loop] = roundedExtent(info, loop);
-        for (unsigned loop : contraction.batch)
-          if (loop < info.getNumConfigLoops())
-            schedule.block[loop] = 1;
-        spreadWarps(schedule, loops, warps, lanes, width);
-        addUnique(configs, schedule.get(info));
-      }
+  // Results are never so many that no sum is shared: a tile has several elements of one
+  // of the last `counted` sums.
+  auto add = [&](size_t counted) {
+    for (int64_t warps : kWarps)
+      for (int64_t elements : {width, 2 * width, 4 * width, 8 * width, width / 2,
+                               width / 4, width / 8})
+        for (int64_t run : {lanes * width, lanes * width / 4, 4 * lanes * width,
+                            lanes * width / 16}) {
+          if (elements < 1 || (elements > 1 && sums * elements > kMostSums))
+            continue;
+          Schedule schedule = fillTile(info, loops, warps * lanes * elements,
+                                       std::max<int64_t>(run, width));
+          if (!alongSum && !many.empty() &&
+              llvm::all_of(ArrayRef<unsigned>(contraction.k).take_back(counted),
+                           [&](unsigned loop) {
+                             return schedule.block[loop] == 1 &&
+                                    nominalExtent(info, loop) > 1;
+                           }))
+            continue;
+          for (unsigned loop : few)
+            schedule.block[loop] = roundedExtent(info, loop);
+          for (unsigned loop : contraction.batch)
+            if (loop < info.getNumConfigLoops())
+              schedule.block[loop] = 1;
+          spreadWarps(schedule, loops, warps, lanes, width);
+          addUnique(configs, schedule.get(info));
+        }
+  };
+  add(1);
+  if (configs.empty())
+    add(contraction.k.size());
   return configs;
 }
 

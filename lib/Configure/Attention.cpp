@@ -113,11 +113,16 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   int64_t slots = std::max<int64_t>(1, config.getStages());
   plan.shared = (plan.queries * plan.depth +
                  slots * plan.keys * (plan.depth + plan.columns)) * bytes;
-  // Padded rows, P, and what layouts are converted through.
-  if (throughMemory)
-    plan.shared += 16 * (plan.queries + slots * 2 * plan.keys) +
-                   plan.queries * (plan.keys * bytes + 16) +
+  // Padded rows (of FMA, Q and K lie with the sum outermost), P, and what layouts are
+  // converted through.
+  if (throughMemory) {
+    int64_t rowsOfQ = std::max(plan.queries, plan.depth),
+            rowsOfK = std::max(plan.keys, plan.depth);
+    plan.shared += 16 * (rowsOfQ + slots * (rowsOfK + plan.keys)) +
+                   std::max(plan.queries * (plan.keys * bytes + 16),
+                            plan.keys * (plan.queries * bytes + 16)) +
                    plan.queries * 4 * (instruction ? plan.keys + plan.columns : 2);
+  }
   if (plan.shared > target.getFact("shared_memory"))
     return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
                   Twine(target.getFact("shared_memory")));

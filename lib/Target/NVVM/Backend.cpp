@@ -93,7 +93,7 @@ public:
   StringRef getSyntax() const override {
     return "cuda:sm_NN[a|f] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, "
            "110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by wgmma "
-           "and TMA, too: clusters of sm_90a and tcgen05 of sm_100a are not used yet)";
+           "and TMA in clusters, too; tcgen05 of sm_100a is not used yet)";
   }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 

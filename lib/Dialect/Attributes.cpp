@@ -49,6 +49,15 @@ static ParseResult parseArray(AsmParser &parser,
       [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
+static void printArray(AsmPrinter &printer, StringRef key,
+                       ArrayRef<int64_t> values) {
+  if (values.empty())
+    return;
+  printer << ", " << key << " = [";
+  llvm::interleaveComma(values, printer);
+  printer << "]";
+}
+
 static ParseResult parseFlag(AsmParser &parser, bool &value) {
   StringRef word;
   if (parser.parseOptionalKeyword(&word, {"true", "false"}))
@@ -133,11 +142,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
   printer << "<strategy = " << stringifyStrategy(getStrategy());
   auto array = [&](StringRef key, ArrayRef<int64_t> values) {
-    if (values.empty())
-      return;
-    printer << ", " << key << " = [";
-    llvm::interleaveComma(values, printer);
-    printer << "]";
+    printArray(printer, key, values);
   };
   array("block", getBlock());
   array("warps", getWarps());
@@ -302,11 +307,7 @@ Attribute LaunchAttr::parse(AsmParser &parser, Type) {
 
 void LaunchAttr::print(AsmPrinter &printer) const {
   auto array = [&](StringRef key, ArrayRef<int64_t> values) {
-    if (values.empty())
-      return;
-    printer << ", " << key << " = [";
-    llvm::interleaveComma(values, printer);
-    printer << "]";
+    printArray(printer, key, values);
   };
   printer << "<threads = " << getThreads() << ", subgroup = " << getSubgroup()
           << ", tiles = " << getTiles();

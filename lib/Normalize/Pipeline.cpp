@@ -21,6 +21,7 @@ namespace tilewright {
 
 void tilewright::populateNormalizePipeline(OpPassManager &pm,
                                            const NormalizeOptions &) {
+  pm.addPass(createInlineCallsPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // Equal operands are one, before what they cancel to is looked at.
   func.addPass(createCSEPass());
@@ -32,6 +33,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createDecomposeArgReductionsPass());
   func.addPass(createSliceConstantDimsPass());
   func.addPass(createFoldRelayoutsPass());
+  func.addPass(createExpandSlicesPass());
   func.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.
   func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());

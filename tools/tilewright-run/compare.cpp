@@ -154,8 +154,9 @@ std::string describe(const std::string &name, const HostTensor &got,
             std::to_string(result.elements) +
             " elements, of which no error bound is known";
   if (result.ok) {
-    text += "ok: " + got.type();
     int64_t i = result.worst;
+    bool isUnknown = i >= 0 && result.unbounded == result.elements;
+    text += (isUnknown ? "NOT CHECKED: " : "ok: ") + got.type();
     if (i >= 0)
       text += errors + "; nearest to its bound " + indexText(got.dims, i) +
               ": got " + elementText(got, i) + ", expected " +

@@ -11,6 +11,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -50,6 +52,14 @@ void decomposeArgReduction(mlir::RewriterBase &rewriter,
 /// a sum on its way.
 mlir::LogicalResult hoistAsserts(mlir::RewriterBase &rewriter,
                                  mlir::linalg::GenericOp op);
+
+/// Writes each private function with one call where it is called.
+void inlineCalls(mlir::RewriterBase &rewriter, mlir::ModuleOp module);
+
+/// Replaces `op`, of a slice, by a slice of the expanded tensor; fails where dims are
+/// not split evenly.
+mlir::LogicalResult expandSlice(mlir::RewriterBase &rewriter,
+                                mlir::tensor::ExpandShapeOp op);
 
 /// Slices the operands of `op` that are indexed by constants.
 void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);

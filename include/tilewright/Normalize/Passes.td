@@ -60,6 +60,25 @@ def HoistAssertsPass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def InlineCallsPass : Pass<"tilewright-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Write private functions with one call where they are called";
+  let description = [{
+    The body of a private function of one block that is called at one place takes the
+    call's place, and the function goes away. Functions with several calls stay, so
+    that their kernels are compiled once, as do functions of memrefs.
+  }];
+}
+
+def ExpandSlicesPass : Pass<"tilewright-expand-slices", "::mlir::func::FuncOp"> {
+  let summary = "Split dims in front of slices";
+  let description = [{
+    `tensor.expand_shape` of a `tensor.extract_slice` becomes a slice of the expanded
+    tensor, which moves nothing, where the slice begins at a multiple of what is inside
+    of the first of the new dims and the sliced tensor's dim is one.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def SliceConstantDimsPass
     : Pass<"tilewright-slice-constant-dims", "::mlir::func::FuncOp"> {
   let summary = "Operands that are indexed by constants become slices";

@@ -134,8 +134,9 @@ Value ErrorRules::select(Value condition, Value a, Value b) {
 Value ErrorRules::scale(Value value, Value bound) {
   if (!bound)
     return nullptr;
-  return select(isAbove(bound, constant(0)), mul(abs(value), bound),
-                constant(0));
+  Value known = select(isAbove(bound, constant(0)), mul(abs(value), bound),
+                       constant(0));
+  return select(isAbove(constant(kInfinity), bound), known, constant(kInfinity));
 }
 
 Value ErrorRules::ifInexact(ArrayRef<Value> bounds, double unknown) {
@@ -202,7 +203,7 @@ Value ErrorRules::getSumBound(Value acc, Value term, Value termValue,
 }
 
 Value ErrorRules::ofProduct(Value x, Value y, Value bx, Value by) {
-  Value both = bx && by ? mul(bx, by) : Value();
+  Value both = bx && by ? scale(bx, by) : Value();
   return add(add(scale(x, by), scale(y, bx)), both);
 }
 
@@ -215,6 +216,7 @@ Value ErrorRules::ofQuotient(Operation *op, Value bx, Value by) {
   Value below = by ? sub(y, by) : y;
   Value ratio = arith::DivFOp::create(builder, op->getLoc(), above, below);
   Value bound = select(isAbove(below, constant(0)), ratio, constant(kInfinity));
+  bound = select(isAbove(constant(kInfinity), above), bound, constant(kInfinity));
   return select(isAbove(above, constant(0)), bound, constant(0));
 }
 

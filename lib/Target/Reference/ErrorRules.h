@@ -57,7 +57,8 @@ public:
 
 private:
   mlir::Value sub(mlir::Value a, mlir::Value b);
-  /// |value| · bound, 0 for no bound even of an infinite value.
+  /// |value| · bound; 0 for no bound even of an infinite value, and infinity for an
+  /// infinite bound even of 0.
   mlir::Value scale(mlir::Value value, mlir::Value bound);
   mlir::Value isAbove(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);

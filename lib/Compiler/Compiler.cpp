@@ -102,6 +102,7 @@ private:
   LogicalResult checkRequirements();
   LogicalResult parse(llvm::SourceMgr &sources);
   void loadStageDialects();
+  DenseI64ArrayAttr float8Sums();
   LogicalResult findPrograms();
   LogicalResult compileAll(llvm::SourceMgr &sources);
   FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
@@ -579,6 +580,8 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
     if (job.backend->getKernelForm() == KernelForm::None) {
       job.hostForm = cast<ModuleOp>(module->getOperation()->clone());
       job.hostForm.get()->setAttr(kTargetAttr, target.variants.front().target);
+      if (DenseI64ArrayAttr sums = float8Sums())
+        job.hostForm.get()->setAttr(kFloat8SumsAttr, sums);
     }
   }
   return options.startAt ? findPrograms() : success();
@@ -589,6 +592,20 @@ void Compilation::loadStageDialects() {
   registerStageDialects(needed);
   context->appendDialectRegistry(needed);
   context->loadAllAvailableDialects();
+}
+
+/// What the oracle allows sums of 8-bit floats: as few bits as a target keeps of them,
+/// over a step of sums in two levels, or over all terms (--fp=fast-f8-sums).
+DenseI64ArrayAttr Compilation::float8Sums() {
+  constexpr int64_t kStep = 128;
+  int64_t bits = 0;
+  for (const ParsedTarget &target : targets)
+    for (const TargetVariant &variant : target.variants)
+      if (int64_t kept = variant.target.getFact("float8_sum_bits"))
+        bits = bits ? std::min(bits, kept) : kept;
+  bool isFast = llvm::is_contained(options.fp, "fast-f8-sums");
+  return bits ? DenseI64ArrayAttr::get(context, {bits, isFast ? 0 : kStep})
+              : DenseI64ArrayAttr();
 }
 
 /// Of IR from behind stage clone: which program is whose.

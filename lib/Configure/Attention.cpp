@@ -64,6 +64,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                     : config.getPersistent()         ? "persistent"
                     : !config.getCluster().empty()   ? "cluster"
                     : config.getTmaStore()           ? "tma_store"
+                    : config.getTwoLevelSums()       ? "two_level_sums"
                                                      : "";
   if (!other.empty())
     return refuse("'" + other + "' is of other strategies; leave it out");

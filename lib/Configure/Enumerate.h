@@ -25,6 +25,9 @@ std::optional<unsigned> transposedLoop(const KernelInfo &info);
 std::vector<LoweringConfigAttr> enumerateContraction(const KernelInfo &info,
                                                      TargetAttr target);
 
+/// Whether the program allows a liberty with floats (`--fp=flag`).
+bool hasLiberty(mlir::Operation *op, llvm::StringRef flag);
+
 /// The loops that run over an instruction's rows, columns and depth.
 struct MatrixLoops {
   unsigned m, n, k;

@@ -17,12 +17,14 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// True if factors of f32 products may be rounded (--fp=tf32).
-static bool mayRound(Operation *op) {
+bool tilewright::hasLiberty(Operation *op, StringRef flag) {
   auto module = op->getParentOfType<ModuleOp>();
   auto fp = module ? module->getAttrOfType<ArrayAttr>(kFpAttr) : ArrayAttr();
-  return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), "tf32"));
+  return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), flag));
 }
+
+/// True if factors of f32 products may be rounded.
+static bool mayRound(Operation *op) { return hasLiberty(op, "tf32"); }
 
 bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
                             const MatrixInstruction &instruction) {

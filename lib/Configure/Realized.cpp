@@ -78,6 +78,7 @@ static StringRef ofRoles(LoweringConfigAttr config) {
          : config.getPersistent()       ? "persistent"
          : !config.getCluster().empty() ? "cluster"
          : config.getTmaStore()         ? "tma_store"
+         : config.getTwoLevelSums()     ? "two_level_sums"
                                         : "";
 }
 

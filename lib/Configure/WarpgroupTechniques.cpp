@@ -179,7 +179,7 @@ static LoweringConfigAttr with(LoweringConfigAttr config,
       config.getWarps(), config.getThread(), config.getStages(),
       config.getPromote(), config.getMma(), config.getSplits(),
       config.getRaster(), config.getRegisters(), techniques.persistent,
-      techniques.cluster, techniques.tmaStore);
+      techniques.cluster, techniques.tmaStore, config.getTwoLevelSums());
 }
 
 /// Two blocks along the rows, or else the columns, of which there is an even number of

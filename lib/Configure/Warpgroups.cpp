@@ -108,6 +108,12 @@ static std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &l
   return "";
 }
 
+/// Registers of a thread with sums of the tile's elements: in two levels, two each.
+static int64_t sumsOfThread(LoweringConfigAttr config, int64_t elements,
+                            int64_t groups) {
+  return elements / (groups * 128) * (config.getTwoLevelSums() ? 2 : 1);
+}
+
 /// Whether every thread has the registers that its sums take, and 'registers' moves
 /// no more of them than there are.
 static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums,
@@ -118,7 +124,9 @@ static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums
   ArrayRef<int64_t> asked = config.getRegisters();
   int64_t own = asked.empty() ? each : asked[1];
   if (sums + kBesideSums > own)
-    return "a thread has " + text(sums) + " sums and needs " + text(kBesideSums) +
+    return "a thread has " + text(sums) +
+           (config.getTwoLevelSums() ? " sums in two levels" : " sums") +
+           " and needs " + text(kBesideSums) +
            " registers beside them, but has " + text(own);
   if (asked.empty())
     return "";
@@ -134,6 +142,31 @@ static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums
     return "'registers' must take from the " + text(each) +
            " that a thread starts with where warps copy, and give where they "
            "multiply";
+  return "";
+}
+
+/// Bits that the target keeps of sums of such products, where those are few; else 0.
+static int64_t bitsOfSums(const KernelInfo &info, const MatrixInstruction &instruction) {
+  TargetAttr target = getTarget(info.kernel);
+  return target && instruction.operandBits() == 8 &&
+                 isa<FloatType>(instruction.operands[0])
+             ? target.getFact("float8_sum_bits")
+             : 0;
+}
+
+/// Why sums are not right to take in one or two levels; empty if they are.
+static std::string whyNotSummed(const KernelInfo &info, LoweringConfigAttr config,
+                                const MatrixInstruction &instruction) {
+  if (config.getTwoLevelSums())
+    return instruction.accumulator.isF32()
+               ? ""
+               : "'two_level_sums' adds partial sums of f32; those of '" +
+                     config.getMma().getValue().str() + "' are of another type";
+  int64_t bits = bitsOfSums(info, instruction);
+  if (bits && !hasLiberty(info.getRoot(), "fast-f8-sums"))
+    return "tensor cores keep " + std::to_string(bits) +
+           " bits of sums of 8-bit floats; without 'two_level_sums' that is for "
+           "--fp=fast-f8-sums";
   return "";
 }
 
@@ -186,13 +219,15 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
         "'stages' is " + Twine(config.getStages()) +
         "; a ring between warps needs 2, one of which is read while the "
         "other is filled");
+  if (std::string why = whyNotSummed(info, config, instruction); !why.empty())
+    return fail(why);
   if (config.getTmaStore())
     if (std::string why = whyNotStoredByEngine(info, config, loops); !why.empty())
       return fail(why);
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
   if (std::string why =
-          whyNotEnoughRegisters(config, m * n / (groups * 128), groups);
+          whyNotEnoughRegisters(config, sumsOfThread(config, m * n, groups), groups);
       !why.empty())
     return fail(why);
   return success();
@@ -207,6 +242,16 @@ static SmallVector<int64_t> registersOf(int64_t groups) {
   int64_t copying = groups == 2 ? 40 : groups == 3 ? 32 : 24;
   return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
                                               (groups * 128) / 8 * 8)};
+}
+
+/// Whether sums are taken in two levels: what may be, the best first.
+static SmallVector<bool> levelsOf(const KernelInfo &info,
+                                  const MatrixInstruction &instruction) {
+  if (!bitsOfSums(info, instruction))
+    return {false};
+  if (hasLiberty(info.getRoot(), "fast-f8-sums"))
+    return {false, true};
+  return {true};
 }
 
 std::vector<LoweringConfigAttr>
@@ -239,17 +284,18 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
       if (rows > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, m))) ||
           (info.split && info.isSplit(k) && info.split->unit % block[k]))
         continue;
-      for (int64_t stages : {4, 6, 5, 3, 2, 8})
-        llvm::append_range(
-            configs,
-            withTechniques(info,
-                           LoweringConfigAttr::get(
-                               context, Strategy::WarpSpecialized, block, warps, {},
-                               stages, promote, name, info.getSplits(),
-                               rasterOf(info, m, n, rows, instruction->n),
-                               registersOf(groups), /*persistent=*/false, {},
-                               /*tma_store=*/false),
-                           /*each=*/stages == 4));
+      for (bool twoLevels : levelsOf(info, *instruction))
+        for (int64_t stages : {4, 6, 5, 3, 2, 8})
+          llvm::append_range(
+              configs,
+              withTechniques(info,
+                             LoweringConfigAttr::get(
+                                 context, Strategy::WarpSpecialized, block, warps, {},
+                                 stages, promote, name, info.getSplits(),
+                                 rasterOf(info, m, n, rows, instruction->n),
+                                 registersOf(groups), /*persistent=*/false, {},
+                                 /*tma_store=*/false, twoLevels),
+                             /*each=*/stages == 4));
     }
   }
   return configs;

@@ -71,7 +71,7 @@ static ParseResult parseFlag(AsmParser &parser, bool &value) {
 Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
   SmallVector<int64_t> block, warps, thread, promote, registers, cluster;
-  bool persistent = false, tmaStore = false;
+  bool persistent = false, tmaStore = false, twoLevelSums = false;
   int64_t stages = 1, splits = 1, raster = 1;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
@@ -122,10 +122,13 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parseArray(parser, cluster);
     if (key == "tma_store")
       return parseFlag(parser, tmaStore);
+    if (key == "two_level_sums")
+      return parseFlag(parser, twoLevelSums);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
-              "splits, raster, registers, persistent, cluster, tma_store";
+              "splits, raster, registers, persistent, cluster, tma_store, "
+              "two_level_sums";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -136,7 +139,8 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   }
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
-      promote, mma, splits, raster, registers, persistent, cluster, tmaStore);
+      promote, mma, splits, raster, registers, persistent, cluster, tmaStore,
+      twoLevelSums);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -162,6 +166,8 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
   array("cluster", getCluster());
   if (getTmaStore())
     printer << ", tma_store = true";
+  if (getTwoLevelSums())
+    printer << ", two_level_sums = true";
   printer << ">";
 }
 
@@ -170,7 +176,7 @@ LogicalResult LoweringConfigAttr::verify(
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
     int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
     int64_t raster, ArrayRef<int64_t> registers, bool,
-    ArrayRef<int64_t> cluster, bool) {
+    ArrayRef<int64_t> cluster, bool, bool) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -218,13 +224,15 @@ LoweringConfigAttr LoweringConfigAttr::withLoops(
   return get(getContext(), getStrategy(), change(getBlock()),
              change(getWarps()), change(getThread()), getStages(), getPromote(),
              getMma(), getSplits(), getRaster(), getRegisters(),
-             getPersistent(), change(getCluster()), getTmaStore());
+             getPersistent(), change(getCluster()), getTmaStore(),
+             getTwoLevelSums());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const {
   return get(getContext(), getStrategy(), block, getWarps(), getThread(),
              getStages(), getPromote(), getMma(), getSplits(), getRaster(),
-             getRegisters(), getPersistent(), getCluster(), getTmaStore());
+             getRegisters(), getPersistent(), getCluster(), getTmaStore(),
+             getTwoLevelSums());
 }
 
 //===----------------------------------------------------------------------===//

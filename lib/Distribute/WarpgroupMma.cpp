@@ -219,8 +219,14 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
                            .getResult()),
                  a->boxRows ? Index(m / a->boxRows * a->boxStride)
                             : Index(m * a->rowStride));
-  auto fence = MmaFenceOp::create(b, loc, TypeRange(ValueRange(*acc)), *acc);
-  Registers result(fence.getResults());
+  // Sums that begin at zero are written only.
+  bool startsAtZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
+  Registers result(*acc);
+  if (startsAtZero)
+    MmaFenceOp::create(b, loc, TypeRange(), ValueRange());
+  else
+    result = Registers(
+        MmaFenceOp::create(b, loc, TypeRange(ValueRange(*acc)), *acc).getResults());
   for (int64_t step = 0; step < k; step += instruction->k)
     for (int64_t column = 0; column < repeatN; ++column)
       for (int64_t row = 0; row < repeatM; ++row) {
@@ -234,8 +240,11 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
             Index(step * bOperand->kStride));
         auto at = result.begin() + (row + repeatM * column) * size;
         SmallVector<Value> sums(at, at + size);
+        SmallVector<Type> types(TypeRange{ValueRange(sums)});
+        if (startsAtZero && step == 0)
+          sums.clear();
         auto product = WarpgroupMmaOp::create(
-            b, loc, TypeRange(ValueRange(sums)), *op.getInstruction(),
+            b, loc, types, *op.getInstruction(),
             describe(*this, loc, *a, inA), describe(*this, loc, *bOperand, inB),
             sums, a->transposed, bOperand->transposed);
         llvm::copy(product.getResults(), at);

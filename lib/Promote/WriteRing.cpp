@@ -35,12 +35,21 @@
 //     … positions from %begin on …
 //     scf.yield %begin + %steps
 //
+// With `two_level_sums` each step's products are summed from zero, waited for, and added
+// to the sums by `arith.addf`, so that a tensor core that keeps few bits of a sum (8-bit
+// floats) does so for one step along the reduction:
+//
+//   %partial = tilewright.mma %a, %b, %zero …
+//   %done = tilewright.mma_wait 0 (%partial); release %p
+//   %next = arith.addf %acc, %done
+//
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
 // `cluster` a factor's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
 #include "RingFactor.h"
 
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -87,10 +96,12 @@ private:
   void writeProducer(OpBuilder &b, Value ring);
   void writeConsumers(WarpsOp role, Value ring, ArrayRef<Operation *> rest);
   Operation *writeSums(OpBuilder &b, Value ring, const TileBody &body, Value steps);
+  Value addStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at);
   void releaseBefore(OpBuilder &b, Value ring, const TileBody &body, Value step);
   void skipWithoutTile(OpBuilder &b, const TileBody &body,
                        ArrayRef<Operation *> epilogue);
   void storeByEngine(WarpsOp role, Operation *sums);
+  void explainSums();
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -284,6 +295,18 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   endTile(b, tiles, body, steps);
 }
 
+/// `acc` and what `next` adds to it, which is summed by itself; the stage is empty then.
+Value RingWriter::addStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at) {
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(next);
+    next->setOperand(2, arith::ConstantOp::create(b, loc, b.getZeroAttr(acc.getType())));
+  }
+  auto done = MmaWaitOp::create(b, loc, acc.getType(), 0, next.getResult());
+  ReleaseOp::create(b, loc, ring, at);
+  return arith::AddFOp::create(b, loc, acc, done.getResult(0));
+}
+
 /// Where `step` is none of the first: the stage of the step before it is empty.
 void RingWriter::releaseBefore(OpBuilder &b, Value ring, const TileBody &body,
                                Value step) {
@@ -308,24 +331,34 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(sums.getBody());
-    Value step = sums.getInductionVar();
-    auto stage = WaitOp::create(b, loc, ring, position(b, body, step));
+    Value step = sums.getInductionVar(), at = position(b, body, step);
+    Value acc = sums.getRegionIterArgs().front();
+    auto stage = WaitOp::create(b, loc, ring, at);
     auto next = cast<MmaOp>(b.clone(*product));
     next->setOperand(0, stage.getTiles()[0]);
     next->setOperand(1, stage.getTiles()[1]);
-    next->setOperand(2, sums.getRegionIterArgs().front());
+    next->setOperand(2, acc);
     next.setMapsAttr(maps);
-    MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
-    releaseBefore(b, ring, body, step);
-    scf::YieldOp::create(b, loc, next.getResult());
+    Value sum = next.getResult();
+    if (config.getTwoLevelSums()) {
+      sum = addStep(b, ring, next, acc, at);
+    } else {
+      MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
+      releaseBefore(b, ring, body, step);
+    }
+    scf::YieldOp::create(b, loc, sum);
+  }
+  Value whole = loop ? loop.getResult(0) : product.getResult();
+  if (config.getTwoLevelSums()) {
+    whole.replaceAllUsesWith(sums.getResult(0));
+    return sums;
   }
   auto done =
       MmaWaitOp::create(b, loc, sums.getResultTypes(), 0, sums.getResults());
   // The next tile's copies wait for the last stage.
   if (body.begin)
     releaseBefore(b, ring, body, steps);
-  (loop ? loop.getResult(0) : product.getResult())
-      .replaceAllUsesWith(done.getResult(0));
+  whole.replaceAllUsesWith(done.getResult(0));
   return done;
 }
 
@@ -403,6 +436,23 @@ void RingWriter::storeByEngine(WarpsOp role, Operation *sums) {
   }
 }
 
+void RingWriter::explainSums() {
+  Type element = getElementTypeOrSelf(product.getA().getType());
+  TargetAttr target = getTarget(kernel);
+  int64_t bits = target ? target.getFact("float8_sum_bits") : 0;
+  if (config.getTwoLevelSums()) {
+    auto read = cast<VectorType>(product.getA().getType());
+    AffineMap map = cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
+              acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
+    unsigned k = acc.isFunctionOfDim(map.getDimPosition(0)) ? 1 : 0;
+    addExplanation(kernel, "partial sums of " + Twine(read.getDimSize(k)) +
+                               " terms are added in f32 registers (two_level_sums)");
+  } else if (isFloat8(element) && bits) {
+    addExplanation(kernel, "sums of 8-bit floats stay in the tensor cores, which keep " +
+                               Twine(bits) + " bits of them (--fp=fast-f8-sums)");
+  }
+}
+
 LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   if (whole->getParentOp() != kernel.getOperation() ||
@@ -449,6 +499,7 @@ LogicalResult RingWriter::write() {
                              " bytes, filled by a warp through tensor maps, multiplied by " +
                              Twine(consumers / 4) +
                              (consumers == 4 ? " warpgroup" : " warpgroups"));
+  explainSums();
   WarpsOp producer = addRole(b, consumers, 4, 0);
   OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
   auto one = WarpsOp::create(inside, loc, consumers, 1);

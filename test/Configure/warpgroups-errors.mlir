@@ -283,3 +283,51 @@ func.func private @NarrowRows(%a: tensor<512x512xf16>, %b: tensor<512x520xf16>, 
   return %n : tensor<512x520xi8>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
+func.func private @OneLevel(%a: tensor<512x512xf8E4M3FN>, %b: tensor<512x512xf8E4M3FN>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: tensor cores keep 14 bits of sums of 8-bit floats; without 'two_level_sums' that is for --fp=fast-f8-sums}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k32.e4m3.f32", registers = [40, 232]>}
+      ins(%a, %b : tensor<512x512xf8E4M3FN>, tensor<512x512xf8E4M3FN>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
+func.func private @TwoLevelsOfIntegers(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %o: tensor<512x512xi32>) -> tensor<512x512xi32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'two_level_sums' adds partial sums of f32; those of 'wgmma.m64n128k32.s8.s32' are of another type}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k32.s8.s32", registers = [40, 232], two_level_sums = true>}
+      ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%o : tensor<512x512xi32>) -> tensor<512x512xi32>
+  return %m : tensor<512x512xi32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
+func.func private @TwoLevelsOfTooMany(%a: tensor<512x512xf8E4M3FN>, %b: tensor<512x512xf8E4M3FN>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: a thread has 256 sums in two levels and needs 40 registers beside them, but has 232}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 128], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k32.e4m3.f32", registers = [40, 232], two_level_sums = true>}
+      ins(%a, %b : tensor<512x512xf8E4M3FN>, tensor<512x512xf8E4M3FN>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
+func.func private @OfOtherStrategies(%a: tensor<512x512xf8E4M3FN>, %b: tensor<512x512xf8E4M3FN>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'two_level_sums' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 32], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k32.e4m3.f32", two_level_sums = true>}
+      ins(%a, %b : tensor<512x512xf8E4M3FN>, tensor<512x512xf8E4M3FN>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}

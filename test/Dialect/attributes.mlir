@@ -28,8 +28,8 @@ module @program attributes {tilewright.target = #tilewright.target<"cuda:sm_80",
 // A persistent grid, clusters of two tiles along the rows; no dynamic dims.
 // CHECK-LABEL: @walks
 // CHECK-SAME: tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = #{{[^,]*}}, persistent = true, cluster = [2, 1]>
-// CHECK-SAME: tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true>
+// CHECK-SAME: tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true, two_level_sums = true>
 func.func private @walks() attributes {
   tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (4, 4)>, persistent = true, cluster = [2, 1]>,
   tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64],
-      registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true>}
+      registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true, two_level_sums = true>}

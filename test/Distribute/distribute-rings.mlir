@@ -30,7 +30,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // CHECK: tilewright.mbarrier_wait %[[BARS]][%[[FULL:.*]]] parity
 // CHECK: tilewright.mma_fence
 // CHECK: %[[A:.*]] = tilewright.matrix_descriptor %[[TILES]][%[[AT:.*]]] + 0 {leading = 16 : i64, stride = 1024 : i64, swizzle = 128 : i64}
-// CHECK: tilewright.warpgroup_mma "wgmma.m64n64k16.f16.f32" %[[A]], %[[A]], (%{{.*}}) {transposed_b}
+// CHECK: tilewright.warpgroup_mma "wgmma.m64n64k16.f16.f32"(%[[A]] : i64), %[[A]], (%{{.*}}) {transposed_b}
 // CHECK: tilewright.matrix_descriptor %[[TILES]][%[[AT]]] + 16
 // CHECK: tilewright.matrix_descriptor %[[TILES]][%[[AT]]] + 1024
 // CHECK-COUNT-3: tilewright.warpgroup_mma

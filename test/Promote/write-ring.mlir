@@ -158,3 +158,49 @@ func.func private @walk(%a: memref<320x512xbf16>, %b: memref<512x256xbf16>, %c: 
   vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<64x128xf32>, memref<320x256xf32>
   return
 }
+
+// -----
+
+// Sums in two levels: each step begins at zero, is waited for, gives its own stage back,
+// and is added in registers.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4,
+    promote = [0, 1], mma = "wgmma.m64n128k32.e4m3.f32", registers = [40, 232], two_level_sums = true>
+
+// CHECK-LABEL: @two_levels
+// CHECK: tilewright.warps[0, 8]
+// CHECK: %[[SUM:.*]] = scf.for %[[P:[^ ]*]] = {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK-NEXT: %[[FULL:.*]]:2 = tilewright.wait %{{.*}}[%[[P]]]
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<128x128xf32>
+// CHECK-NEXT: %[[STEP:.*]] = tilewright.mma %[[FULL]]#0, %[[FULL]]#1, %[[ZERO]]
+// CHECK-NEXT: %[[DONE:.*]] = tilewright.mma_wait 0(%[[STEP]] :
+// CHECK-NEXT: tilewright.release %{{.*}}[%[[P]]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[ACC]], %[[DONE]]
+// CHECK-NEXT: scf.yield %[[NEXT]]
+// CHECK-NOT: tilewright.mma_wait
+// CHECK: vector.transfer_write %[[SUM]]
+func.func private @two_levels(%a: memref<1024x512xf8E4M3FN>, %b: memref<1024x512xf8E4M3FN>, %c: memref<1024x1024xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 384, subgroup = 32, tiles = affine_map<() -> (8, 8)>>} {
+  %zero = arith.constant dense<0.0> : vector<128x128xf32>
+  %pad = arith.constant 0.0 : f8E4M3FN
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c128 = arith.constant 128 : index
+  %c512 = arith.constant 512 : index
+  %t:2 = tilewright.tile_id(%c8, %c8) : index, index
+  %i = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#0]
+  %j = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#1]
+  %r = scf.for %k = %c0 to %c512 step %c128 iter_args(%acc = %zero) -> (vector<128x128xf32>) {
+    %va = vector.transfer_read %a[%i, %k], %pad {in_bounds = [true, true]} : memref<1024x512xf8E4M3FN>, vector<128x128xf8E4M3FN>
+    %vb = vector.transfer_read %b[%j, %k], %pad {in_bounds = [true, true]} : memref<1024x512xf8E4M3FN>, vector<128x128xf8E4M3FN>
+    %n = tilewright.mma %va, %vb, %acc {instruction = "wgmma.m64n128k32.e4m3.f32", maps = [#mk, #nk, #mn]}
+        : vector<128x128xf8E4M3FN>, vector<128x128xf8E4M3FN>, vector<128x128xf32>
+    scf.yield %n : vector<128x128xf32>
+  }
+  vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<128x128xf32>, memref<1024x1024xf32>
+  return
+}

@@ -97,8 +97,9 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
-                 "products to 11 bits, for matrix units); all off by "
-                 "default")
+                 "products to 11 bits, for matrix units), fast-f8-sums (sums of 8-bit "
+                 "floats stay in tensor cores, which keep about 14 bits on sm_90); "
+                 "all off by default")
       ->delimiter(',');
   app.add_option("--asserts", arguments.asserts,
                  "on (default): what cf.assert says is checked, in bodies of "
@@ -317,9 +318,10 @@ static int run(const Arguments &arguments) {
   options.watch = watchOptions(arguments.watch);
   options.asserts = arguments.asserts == "on";
   for (const std::string &flag : arguments.fp) {
-    if (flag != "contract" && flag != "ftz" && flag != "tf32")
+    if (flag != "contract" && flag != "ftz" && flag != "tf32" &&
+        flag != "fast-f8-sums")
       return complain("--fp does not know '" + flag +
-                      "'; it takes contract, ftz, tf32");
+                      "'; it takes contract, ftz, tf32, fast-f8-sums");
     options.fp.push_back(flag);
   }
   for (const std::string &unit : arguments.require) {

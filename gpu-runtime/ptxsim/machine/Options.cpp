@@ -62,6 +62,7 @@ MachineOptions MachineOptions::fromEnvironment() {
   readChoice("PTXSIM_RACES", "on", "off", options.raceChecks);
   readChoice("PTXSIM_FINDINGS", "fail", "report", options.failOnFinding);
   readChoice("PTXSIM_QUEUE", "eager", "seeded", options.eager);
+  readChoice("PTXSIM_F8_SUMS", "truncated", "exact", options.truncatesFloat8);
   readNumber("PTXSIM_SEED", options.seed);
   readNumber("PTXSIM_WORKERS", options.workers);
   readNumber("PTXSIM_INSTRUCTION_LIMIT", options.instructionLimit);

@@ -31,6 +31,8 @@ struct MachineOptions {
   bool eager = true;
   /// Vectorised handlers for common instructions; off only in tests that compare.
   bool fastPaths = true;
+  /// wgmma sums products of 8-bit floats in as few bits as Hopper does (matrix/TruncatedSum.h), else exactly.
+  bool truncatesFloat8 = false;
   /// Seconds after which a launch that goes on says how far it is, on standard error; 0: never.
   unsigned progressSeconds = 0;
   std::string reportPath;

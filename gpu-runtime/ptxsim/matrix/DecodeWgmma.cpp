@@ -17,7 +17,6 @@ namespace {
 
 using E = MatrixElement;
 
-bool isFloat8(E type) { return type == E::E4M3 || type == E::E5M2; }
 bool isByte(E type) { return type == E::S8 || type == E::U8; }
 
 /// Whether the types go together and the shape has them.

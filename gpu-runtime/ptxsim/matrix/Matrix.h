@@ -33,6 +33,10 @@ inline bool isIntegerElement(MatrixElement element) {
          element == MatrixElement::U4 || element == MatrixElement::B1 || element == MatrixElement::S32;
 }
 
+inline bool isFloat8(MatrixElement element) {
+  return element == MatrixElement::E4M3 || element == MatrixElement::E5M2;
+}
+
 /// The value of an element of a floating-point type; tf32 ignores the low bits of its register.
 double elementValue(MatrixElement element, uint64_t bits);
 /// Sign- or zero-extended.

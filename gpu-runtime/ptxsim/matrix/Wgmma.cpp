@@ -15,6 +15,7 @@
 #include "machine/MemoryAccess.h"
 #include "matrix/Descriptor.h"
 #include "matrix/Sparse.h"
+#include "matrix/TruncatedSum.h"
 #include "matrix/WarpRegisters.h"
 
 #include <algorithm>
@@ -140,6 +141,7 @@ void perform(ExecContext &context, WgmmaFlight &flight) {
   if (code.isSparse)
     a = expanded(a, code, *flight.places);
   Operand b = readMatrix(context, flight, flight.descriptorB, 0, code.n, code.k, code.nMajor, code.bType);
+  bool truncates = context.grid->options->truncatesFloat8 && isFloat8(code.aType);
   unsigned each = perRegister(code.dType), width = elementBits(code.dType);
   for (unsigned lane = 0; lane < warpSize; ++lane)
     for (unsigned r = 0; r < code.d.size(); ++r) {
@@ -152,13 +154,18 @@ void perform(ExecContext &context, WgmmaFlight &flight) {
         unsigned column = at.column + 8 * (index / 4);
         const double *x = &a.values[at.row * code.k], *y = &b.values[size_t(column) * code.k];
         double product = 0;
-        if (code.usesAnd)
+        if (truncates)
+          product = truncatedSum(flight.accumulates ? elementValue(code.dType, elementOf(old, code.dType, i)) : 0,
+                                 code.negative ? -1 : 1, x, y, code.k);
+        else if (code.usesAnd)
           for (unsigned k = 0; k < code.k; ++k)
             product += x[k] != 0 && y[k] != 0;
         else
           for (unsigned k = 0; k < code.k; ++k)
             product += x[k] * y[k];
-        bits |= resultOf(code, product, elementOf(old, code.dType, i), flight.accumulates) << (width * i);
+        bits |= (truncates ? resultBits(code.dType, product)
+                           : resultOf(code, product, elementOf(old, code.dType, i), flight.accumulates))
+                << (width * i);
         bool unknown = a.undefined[at.row] || b.undefined[column] ||
                        (flight.accumulates && (oldUndefined >> (width * i) & lowBits(width)) != 0);
         if (unknown)

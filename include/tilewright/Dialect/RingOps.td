@@ -331,19 +331,24 @@ def Tilewright_MatrixDescriptorOp : Ring_Op<"matrix_descriptor", [Pure]> {
   let assemblyFormat = "$base `[` $offset `]` `+` $advance attr-dict `:` type($base)";
 }
 
-def Tilewright_WarpgroupMmaOp : Ring_Op<"warpgroup_mma"> {
+def Tilewright_WarpgroupMmaOp : Ring_Op<"warpgroup_mma", [AttrSizedOperandSegments]> {
   let summary = "one asynchronous matrix instruction of a warpgroup";
   let description = [{
-    The operands are descriptors (A is m by k, B n by k in rows, or the other way
-    round where transposed), the accumulator the thread's registers in the order
-    of the instruction's atom.
+    B is a descriptor, A one, or the thread's registers (A is m by k, B n by k in
+    rows, or the other way round where transposed); the accumulator is the thread's
+    registers in the order of the instruction's atom. Without one, sums begin at zero.
+
+    ```mlir
+    %p:64 = tilewright.warpgroup_mma "wgmma.m64n128k32.e4m3.f32" (%a : i64), %b -> f32, …
+    ```
   }];
-  let arguments = (ins StrAttr:$instruction, I64:$a, I64:$b,
+  let arguments = (ins StrAttr:$instruction, Variadic<AnyType>:$a, I64:$b,
                        Variadic<AnyType>:$acc, UnitAttr:$transposed_a,
                        UnitAttr:$transposed_b);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
-    $instruction $a `,` $b `,` `(` $acc `:` type($acc) `)` attr-dict `->` type($results)
+    $instruction `(` $a `:` type($a) `)` `,` $b (`,` `(` $acc^ `:` type($acc) `)`)? attr-dict
+    `->` type($results)
   }];
 }
 

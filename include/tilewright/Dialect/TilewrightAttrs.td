@@ -84,6 +84,8 @@ def Tilewright_LoweringConfigAttr
         several of them read is copied once and multicast to them.
       * `tma_store`: of warp_specialized: results leave through shared memory, in
         pieces that copy engines store.
+      * `two_level_sums`: of warp_specialized: each step along the reduction is summed
+        by itself, and its partial sums are added in registers.
 
     Strategy `attention` is for `tilewright.attention`: `block` is a block of queries
     and the step along the keys, `warps` lie along the queries ([w, 1]), so that
@@ -107,7 +109,8 @@ def Tilewright_LoweringConfigAttr
     OptionalArrayRefParameter<"int64_t">:$registers,
     DefaultValuedParameter<"bool", "false">:$persistent,
     OptionalArrayRefParameter<"int64_t">:$cluster,
-    DefaultValuedParameter<"bool", "false">:$tma_store);
+    DefaultValuedParameter<"bool", "false">:$tma_store,
+    DefaultValuedParameter<"bool", "false">:$two_level_sums);
   let builders = [
     // Without what only warp_specialized has.
     AttrBuilder<(ins "::tilewright::Strategy":$strategy,
@@ -117,7 +120,7 @@ def Tilewright_LoweringConfigAttr
         "int64_t":$splits, "int64_t":$raster), [{
       return $_get($_ctxt, strategy, block, warps, thread, stages, promote, mma,
                    splits, raster, ::llvm::ArrayRef<int64_t>(), false,
-                   ::llvm::ArrayRef<int64_t>(), false);
+                   ::llvm::ArrayRef<int64_t>(), false, false);
     }]>];
   let extraClassDeclaration = [{
     /// The same with other entries of the fields that have one per loop.

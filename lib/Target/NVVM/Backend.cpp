@@ -77,6 +77,8 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
         names.push_back(builder.getStringAttr("wgmma.m64n" + Twine(columns) + "k" +
                                               Twine(form.k) + "." + form.types));
     facts.set("warpgroup_mma", builder.getArrayAttr(names));
+    // DeepSeek-V3 Technical Report (arXiv 2412.19437), 3.3.2: measured on H800.
+    number("float8_sum_bits", 14);
   }
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
   texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64",

@@ -371,11 +371,15 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
     return op.emitOpError()
            << "instruction '" << op.getInstruction() << "' is of sm_90a alone";
   size_t registers = instruction->m * instruction->n / 128;
+  bool startsAtZero = adaptor.getAcc().empty();
   std::string outputs, inputs;
-  if (adaptor.getAcc().size() != registers ||
-      !tieRegisters(adaptor.getAcc(), outputs, inputs))
+  if (op.getNumResults() != registers ||
+      (!startsAtZero && adaptor.getAcc().size() != registers) ||
+      !tieRegisters(op.getResults(), outputs, inputs))
     return op.emitOpError()
            << "accumulator is not " << registers << " registers of 32 bits";
+  if (adaptor.getA().size() != 1)
+    return op.emitOpError() << "has A in registers, which is not lowered";
   // wgmma.m64n256k16.bf16.f32 -> m64n256k16, f32, bf16, bf16
   SmallVector<StringRef> parts;
   op.getInstruction().split(parts, '.');
@@ -385,18 +389,20 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
                          .str();
   for (size_t i = 0; i < registers; ++i)
     text += (i ? ", $" : "$") + std::to_string(i);
-  text += "}, $" + std::to_string(2 * registers) + ", $" +
-          std::to_string(2 * registers + 1) + ", 1";
+  // Tied inputs have the numbers behind the outputs.
+  size_t number = registers + adaptor.getAcc().size();
+  text += "}, $" + std::to_string(number) + ", $" + std::to_string(number + 1) +
+          (startsAtZero ? ", 0" : ", 1");
   if (acc != "s32")
     text += ", 1, 1";
   if (instruction->operandBits() == 16)
     text += std::string(op.getTransposedA() ? ", 1" : ", 0") +
             (op.getTransposedB() ? ", 1" : ", 0");
   SmallVector<Value> operands(adaptor.getAcc());
-  operands.append({adaptor.getA(), adaptor.getB()});
-  Value fields =
-      inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), adaptor.getAcc()),
-                operands, text + ";", outputs + "," + inputs + ",l,l");
+  operands.append({adaptor.getA().front(), adaptor.getB()});
+  Value fields = inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), op.getResults()),
+                           operands, text + ";",
+                           outputs + (startsAtZero ? "" : "," + inputs) + ",l,l");
   replaceByFields(op, fields, b);
   return success();
 }

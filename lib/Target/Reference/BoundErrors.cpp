@@ -24,7 +24,9 @@
 //    sum (kAccumulatorAttr) of K terms may be added up in any order and allows
 //    (K + 8) u Σ|term|, u being the unit roundoff of the accumulator's type as
 //    the program has it (Higham, Accuracy and Stability of Numerical
-//    Algorithms, section 3.1).
+//    Algorithms, section 3.1). Where a target keeps few bits of sums of products of
+//    8-bit floats (kFloat8SumsAttr), each of a partial sum's terms, and the sum so
+//    far, loses less than the last of them.
 //
 // What is taken for granted: data-dependent branches of host code, and
 // addresses that were computed from floats, are the same in both programs.
@@ -101,6 +103,9 @@ LogicalResult tilewright::boundErrors(ModuleOp module) {
   auto fp = module->getAttrOfType<ArrayAttr>(kFpAttr);
   bool isTf32 = fp && llvm::is_contained(
                           fp, StringAttr::get(module.getContext(), "tf32"));
+  ArrayRef<int64_t> float8Sums;
+  if (auto sums = module->getAttrOfType<DenseI64ArrayAttr>(kFloat8SumsAttr))
+    float8Sums = sums.asArrayRef();
   llvm::StringSet<> called;
   module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
   SmallVector<func::FuncOp> functions;
@@ -133,7 +138,7 @@ LogicalResult tilewright::boundErrors(ModuleOp module) {
       return failure();
   }
   for (auto [clone, isEntry] : clones)
-    if (failed(Bounder(clone, isEntry, tracksIntegers, isTf32).run()))
+    if (failed(Bounder(clone, isEntry, tracksIntegers, isTf32, float8Sums).run()))
       return failure();
   return success();
 }

@@ -5,9 +5,12 @@
 
 #include "Bounder.h"
 
+#include "tilewright/Dialect/Float8.h"
 #include "tilewright/Target/Reference/BoundErrors.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
@@ -28,6 +31,29 @@ void Bounder::visitBody(Block &body) {
         rules.getSumBound(companions.lookup(acc), companions.lookup(term), term,
                           perTerm.lookup(op));
   }
+}
+
+/// Whether the term that an op adds is a product of two extended 8-bit floats.
+static bool addsFloat8Product(Operation *addition) {
+  auto narrow = [](Value value) {
+    while (auto extension = value.getDefiningOp<arith::ExtFOp>())
+      value = extension.getIn();
+    return value;
+  };
+  Value term = narrow(addition->getOperand(1));
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  return product && isFloat8(narrow(product.getLhs()).getType()) &&
+         isFloat8(narrow(product.getRhs()).getType());
+}
+
+/// What a term of a sum in few bits allows beside the roundings of f32, relative to all
+/// terms; null where it is none. `terms`: how often the sum is cut.
+Value Bounder::boundFloat8Sum(Operation *addition, Value terms) {
+  if (float8Sums.size() != 2 || !addsFloat8Product(addition))
+    return nullptr;
+  if (float8Sums[1])
+    terms = rules.smaller(terms, rules.constant(double(float8Sums[1] + 8)));
+  return rules.mul(terms, rules.constant(std::ldexp(1.0, 1 - int(float8Sums[0]))));
 }
 
 LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
@@ -58,6 +84,8 @@ LogicalResult Bounder::visitGeneric(linalg::GenericOp op) {
     Value each = rules.mul(terms, rules.constant(unit));
     if (isTf32 && type.getValue().isF32())
       each = rules.add(each, rules.constant(0x1p-10));
+    if (Value few = boundFloat8Sum(&inner, terms))
+      each = rules.add(each, few);
     perTerm[&inner] = each;
   }
 

@@ -23,10 +23,12 @@ std::string getPairName(llvm::StringRef function);
 /// One clone of a function.
 class Bounder {
 public:
+  /// `float8Sums`: kFloat8SumsAttr, or empty.
   Bounder(mlir::func::FuncOp func, bool isEntry, bool tracksIntegers,
-          bool isTf32)
+          bool isTf32, llvm::ArrayRef<int64_t> float8Sums)
       : func(func), builder(func.getContext()), rules(builder),
-        isEntry(isEntry), tracksIntegers(tracksIntegers), isTf32(isTf32) {}
+        isEntry(isEntry), tracksIntegers(tracksIntegers), isTf32(isTf32),
+        float8Sums(float8Sums) {}
   mlir::LogicalResult run();
 
 private:
@@ -50,11 +52,13 @@ private:
   void visitScalar(mlir::Operation *op);
   mlir::LogicalResult visitGeneric(mlir::linalg::GenericOp op);
   void visitBody(mlir::Block &body);
+  mlir::Value boundFloat8Sum(mlir::Operation *addition, mlir::Value terms);
 
   mlir::func::FuncOp func;
   mlir::OpBuilder builder;
   ErrorRules rules;
   bool isEntry, tracksIntegers, isTf32;
+  llvm::ArrayRef<int64_t> float8Sums;
   /// Companions; a value without one is exact.
   llvm::DenseMap<mlir::Value, mlir::Value> companions;
   /// Of the additions of the generic op that is visited: what a term allows.

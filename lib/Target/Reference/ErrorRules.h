@@ -54,6 +54,7 @@ public:
   mlir::Value ifInexact(llvm::ArrayRef<mlir::Value> bounds, double unknown);
   /// The larger one, a null value counting as 0; numbers above NaN.
   mlir::Value max(mlir::Value a, mlir::Value b);
+  mlir::Value smaller(mlir::Value a, mlir::Value b);
 
 private:
   mlir::Value sub(mlir::Value a, mlir::Value b);
@@ -62,7 +63,6 @@ private:
   mlir::Value scale(mlir::Value value, mlir::Value bound);
   mlir::Value isAbove(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-  mlir::Value smaller(mlir::Value a, mlir::Value b);
   /// `op` in f64 on other operands.
   mlir::Value evaluate(mlir::Operation *op, mlir::ValueRange operands);
   /// `bound` and the rounding of the op's result, `factor` unit roundoffs.

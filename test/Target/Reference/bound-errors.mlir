@@ -98,3 +98,44 @@ func.func @Integers(%x: i32) -> i32 {
   %y = arith.muli %x, %x : i32
   return %y : i32
 }
+
+// -----
+
+#a = affine_map<(i, k) -> (i, k)>
+#o = affine_map<(i, k) -> (i)>
+
+// Where a target keeps 14 bits of sums of 8-bit floats, over 128 terms: 2^-13 for each of
+// at most 136 cuts, beside the roundings of f32. Sums of other types have none.
+module attributes {tilewright.float8_sums = array<i64: 14, 128>} {
+// CHECK-LABEL: func.func @Float8Sum.bounds(
+// CHECK-DAG: %[[CUTS:.*]] = arith.constant 1.360000e+02 : f64
+// CHECK-DAG: %[[BIT:.*]] = arith.constant 1.220703125E-4 : f64
+// CHECK: arith.mulf %{{.*}}, %[[BIT]] : f64
+// CHECK-LABEL: func.func @OtherSum.bounds(
+// CHECK-NOT: 1.220703125E-4
+func.func @Float8Sum(%x: memref<4x512xf8E4M3FN>, %y: memref<4x512xf8E5M2>) -> memref<4xf64> {
+  %r = memref.alloc() : memref<4xf64>
+  linalg.generic {indexing_maps = [#a, #a, #o], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : memref<4x512xf8E4M3FN>, memref<4x512xf8E5M2>) outs(%r : memref<4xf64>) {
+  ^bb0(%v: f8E4M3FN, %w: f8E5M2, %acc: f64):
+    %e = arith.extf %v : f8E4M3FN to f64
+    %f = arith.extf %w : f8E5M2 to f64
+    %p = arith.mulf %e, %f : f64
+    %s = arith.addf %acc, %p {tilewright.accumulator = f32} : f64
+    linalg.yield %s : f64
+  }
+  return %r : memref<4xf64>
+}
+
+func.func @OtherSum(%x: memref<4x512xf16>) -> memref<4xf64> {
+  %r = memref.alloc() : memref<4xf64>
+  linalg.generic {indexing_maps = [#a, #o], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x512xf16>) outs(%r : memref<4xf64>) {
+  ^bb0(%v: f16, %acc: f64):
+    %e = arith.extf %v : f16 to f64
+    %s = arith.addf %acc, %e {tilewright.accumulator = f32} : f64
+    linalg.yield %s : f64
+  }
+  return %r : memref<4xf64>
+}
+}

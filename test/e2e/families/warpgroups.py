@@ -8,18 +8,20 @@ import itertools
 
 import numpy as np
 
-from data import BF16, F16, F32, I32, I8, integers
+from data import BF16, E4M3, E5M2, F16, F32, I32, I8, integers
 from families import matrix_unit
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS
 from functions import EXACT, Function
 
-TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128)}
+TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128), E4M3: ("k32.e4m3", 128), E5M2: ("k32.e5m2", 128)}
+TWO_LEVELS = ", two_level_sums = true"
 
 
-def config(a, c, m, n, stages=4, groups=2, k=None, batch=False, techniques=""):
-    """`k`: elements of a step along the sum; by default 128 bytes. `techniques`: further fields."""
+def config(a, c, m, n, stages=4, groups=2, k=None, batch=False, techniques="", b=None):
+    """`k`: elements of a step along the sum; by default 128 bytes. `techniques`: further fields. `b`: of another type."""
     instruction, longest = TYPES[a]
+    instruction += "." + TYPES[b][0].split(".")[1] if b and b is not a else ""
     registers = ", registers = [40, 232]" if groups == 2 else ", registers = [32, 160]" if groups == 3 else ""
     one = "1, " if batch else ""
     return ("{tilewright.lowering_config = {\"cuda:sm_90a\" = #tilewright.lowering_config<strategy = warp_specialized, "
@@ -176,6 +178,38 @@ def narrow_results():
         yield f
 
 
+def product_float8(a, b, label, dims, pinned, dynamic=False, dims_list=({},), out=F32):
+    f = Function("warpgroup", f"{a.name}-{b.name}-{out.name}", label, dims, dynamic, targets=("cuda", "cpu-reference"))
+    x, y = f.arg(a, "mk"), f.arg(b, "nk")
+    p = f.op("linalg.contract", [x, y], f.zeros(F32, "mn"), indexing("mnk", "mk", "nk", "mn") + " " + pinned)
+
+    def narrower(lines, value, _):
+        lines.append(f"%t = arith.truncf {value} : f32 to {out.name}")
+        return "%t"
+    f.ret(p if out is F32 else f.generic("mn", [p], f.empty(out, "mn"), narrower))
+    for sizes_ in dims_list:
+        f.case(f"int/{'x'.join(map(str, {**f.sizes, **sizes_}.values()))}", sizes_, integers(-3, 3), EXACT,
+               lambda x, y: out.round(x @ y.T))
+    return f
+
+
+def floats8():
+    """8-bit floats in any mix, their sums in two levels; sums of one step, of none that is whole, of no terms; 16-bit
+    floats in two levels as well."""
+    every = text(True, [2, 1, 1], True) + TWO_LEVELS
+    for number, (a, b) in enumerate(itertools.product((E4M3, E5M2), repeat=2)):
+        yield product_float8(a, b, "tile_128x192", sizes(264, 208, 336),
+                             config(a, F32, 128, 192, 3, b=b, techniques=every if number % 2 else TWO_LEVELS))
+        yield product_float8(a, b, "tile_64x64", sizes(72, 136, 16 + 128 * number),
+                             config(a, F32, 64, 64, 4, 1, b=b, techniques=TWO_LEVELS))
+    yield product_float8(E4M3, E4M3, "narrow", sizes(264, 256, 640), config(E4M3, F32, 128, 128, techniques=every), out=BF16)
+    yield product_float8(E4M3, E5M2, "any", sizes(1, 1, 1), config(E4M3, F32, 128, 128, b=E5M2, techniques=every), True,
+                         [sizes(136, 144, 272), sizes(64, 16, 16), sizes(136, 136, 0), sizes(130, 70, 33)])
+    yield product_float8(E5M2, E4M3, "default", sizes(256, 384, 512), "")
+    yield matrix_unit.product(F16, F32, "warpgroup", "two_levels", sizes(136, 136, 200), "nn",
+                              config(F16, F32, 128, 128, techniques=TWO_LEVELS))
+
+
 def functions():
-    for part in (orders, variants, depths, batches, epilogues, techniques, narrow_results):
+    for part in (floats8, orders, variants, depths, batches, epilogues, techniques, narrow_results):
         yield from part()

@@ -16,6 +16,10 @@ namespace tilewright {
 inline constexpr llvm::StringLiteral kAccumulatorAttr =
     "tilewright.accumulator";
 
+/// On the module, [bits, terms]: some target keeps so many bits of sums of products of
+/// 8-bit floats, over at most so many terms (0: any number), and f32 beyond.
+inline constexpr llvm::StringLiteral kFloat8SumsAttr = "tilewright.float8_sums";
+
 /// On an argument of a function that was a memref in the source: it is written.
 inline constexpr llvm::StringLiteral kBufferAttr = "tilewright.buffer";
 

@@ -220,7 +220,8 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       if (config.getTmaStore() && op.isDpsInit(&operand) && loops &&
           llvm::is_contained(info.results, op.getTiedOpResult(&operand)) &&
           hasTileShape(info, op.getTiedOpResult(&operand), *loops) &&
-          !op.payloadUsesValueFromOperand(&operand))
+          (!op.payloadUsesValueFromOperand(&operand) ||
+           operand.get().getDefiningOp<linalg::FillOp>()))
         continue;
       bool isNarrow = config.getMma() ? isNarrowFragment(info, classes, type)
                                       : bytesPerElement(type) < 4;

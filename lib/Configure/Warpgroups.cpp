@@ -108,10 +108,13 @@ static std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &l
   return "";
 }
 
-/// Registers of a thread with sums of the tile's elements: in two levels, two each.
-static int64_t sumsOfThread(LoweringConfigAttr config, int64_t elements,
+/// Registers of a thread with sums of the tile's elements: in two levels two each, of
+/// f16 half of one.
+static int64_t sumsOfThread(LoweringConfigAttr config,
+                            const MatrixInstruction &instruction, int64_t elements,
                             int64_t groups) {
-  return elements / (groups * 128) * (config.getTwoLevelSums() ? 2 : 1);
+  int64_t sums = elements / (groups * 128) * (config.getTwoLevelSums() ? 2 : 1);
+  return instruction.accumulator.isF16() ? sums / 2 : sums;
 }
 
 /// Whether every thread has the registers that its sums take, and 'registers' moves
@@ -125,7 +128,7 @@ static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums
   int64_t own = asked.empty() ? each : asked[1];
   if (sums + kBesideSums > own)
     return "a thread has " + text(sums) +
-           (config.getTwoLevelSums() ? " sums in two levels" : " sums") +
+           (config.getTwoLevelSums() ? " sums in two levels" : " registers of sums") +
            " and needs " + text(kBesideSums) +
            " registers beside them, but has " + text(own);
   if (asked.empty())
@@ -148,7 +151,7 @@ static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums
 /// Bits that the target keeps of sums of such products, where those are few; else 0.
 static int64_t bitsOfSums(const KernelInfo &info, const MatrixInstruction &instruction) {
   TargetAttr target = getTarget(info.kernel);
-  return target && instruction.operandBits() == 8 &&
+  return target && instruction.operandBits() == 8 && instruction.accumulator.isF32() &&
                  isa<FloatType>(instruction.operands[0])
              ? target.getFact("float8_sum_bits")
              : 0;
@@ -227,7 +230,7 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
   if (std::string why =
-          whyNotEnoughRegisters(config, sumsOfThread(config, m * n, groups), groups);
+          whyNotEnoughRegisters(config, sumsOfThread(config, instruction, m * n, groups), groups);
       !why.empty())
     return fail(why);
   return success();

@@ -45,10 +45,11 @@ private:
   LogicalResult branch(scf::IfOp op);
   LogicalResult warps(WarpsOp op);
   LogicalResult dim(memref::DimOp op);
-  /// Scalars and registers of values, flattened.
-  FailureOr<SmallVector<Value>> flatten(ValueRange values);
+  /// Scalars and registers of values, flattened; those whose entry of `carried` is an
+  /// accumulator that stays packed (staysPacked), by pairs.
+  FailureOr<SmallVector<Value>> flatten(ValueRange values, ValueRange carried = {});
   /// The reverse: defines `values` from flat ones.
-  LogicalResult unflatten(ValueRange values, ValueRange flat);
+  LogicalResult unflatten(ValueRange values, ValueRange flat, ValueRange carried = {});
 
 };
 
@@ -386,9 +387,14 @@ LogicalResult Distributor::dim(memref::DimOp op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-FailureOr<SmallVector<Value>> Distributor::flatten(ValueRange values) {
+static bool isPacked(ValueRange carried, size_t number) {
+  return number < carried.size() && staysPacked(carried[number]);
+}
+
+FailureOr<SmallVector<Value>> Distributor::flatten(ValueRange values,
+                                                   ValueRange carried) {
   SmallVector<Value> flat;
-  for (Value value : values) {
+  for (auto [number, value] : llvm::enumerate(values)) {
     if (!laidOutType(value.getType())) {
       flat.push_back(code.scalars.lookup(value));
       continue;
@@ -396,20 +402,27 @@ FailureOr<SmallVector<Value>> Distributor::flatten(ValueRange values) {
     FailureOr<Registers> held = code.registers(value);
     if (failed(held))
       return failure();
-    llvm::append_range(flat, *held);
+    llvm::append_range(flat, isPacked(carried, number)
+                                 ? code.packPairs(value.getLoc(), *held)
+                                 : *held);
   }
   return flat;
 }
 
-LogicalResult Distributor::unflatten(ValueRange values, ValueRange flat) {
-  for (Value value : values) {
+LogicalResult Distributor::unflatten(ValueRange values, ValueRange flat,
+                                     ValueRange carried) {
+  for (auto [number, value] : llvm::enumerate(values)) {
     int64_t count = 1;
     if (laidOutType(value.getType())) {
       FailureOr<DistributedLayout> layout = getLayout(value);
       if (failed(layout))
         return failure();
       count = layout->numRegisters();
-      code.define(value, Registers(flat.take_front(count)));
+      bool packed = isPacked(carried, number);
+      if (packed)
+        count /= 2;
+      Registers held(flat.take_front(count));
+      code.define(value, packed ? code.unpackPairs(value.getLoc(), held) : held);
     } else {
       code.scalars.map(value, flat.front());
     }
@@ -419,7 +432,8 @@ LogicalResult Distributor::unflatten(ValueRange values, ValueRange flat) {
 }
 
 LogicalResult Distributor::loop(scf::ForOp op) {
-  FailureOr<SmallVector<Value>> inits = flatten(op.getInitArgs());
+  ValueRange carried = op.getRegionIterArgs();
+  FailureOr<SmallVector<Value>> inits = flatten(op.getInitArgs(), carried);
   if (failed(inits))
     return failure();
   auto loop = scf::ForOp::create(
@@ -432,16 +446,16 @@ LogicalResult Distributor::loop(scf::ForOp op) {
   {
     OpBuilder::InsertionGuard guard(code.b);
     code.b.setInsertionPointToStart(loop.getBody());
-    if (failed(unflatten(op.getRegionIterArgs(), loop.getRegionIterArgs())) ||
+    if (failed(unflatten(carried, loop.getRegionIterArgs(), carried)) ||
         failed(block(*op.getBody())))
       return failure();
     FailureOr<SmallVector<Value>> yields =
-        flatten(op.getBody()->getTerminator()->getOperands());
+        flatten(op.getBody()->getTerminator()->getOperands(), carried);
     if (failed(yields))
       return failure();
     scf::YieldOp::create(code.b, op.getLoc(), *yields);
   }
-  return unflatten(op.getResults(), loop.getResults());
+  return unflatten(op.getResults(), loop.getResults(), carried);
 }
 
 LogicalResult Distributor::branch(scf::IfOp op) {

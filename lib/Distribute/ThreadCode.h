@@ -90,6 +90,10 @@ struct RingCode {
 /// What one thread holds of a vector: one scalar per register.
 using Registers = mlir::SmallVector<mlir::Value>;
 
+/// Whether a loop carries `accumulator`, f16 sums of an asynchronous instruction, as that
+/// has them: by pairs. To take them apart would be to touch them while it is under way.
+bool staysPacked(mlir::Value accumulator);
+
 class ThreadCode {
 public:
   ThreadCode(mlir::func::FuncOp source, mlir::func::FuncOp target,
@@ -198,6 +202,10 @@ public:
   mlir::LogicalResult multiplyByFma(MmaOp op);
   mlir::LogicalResult multiplyByInstruction(MmaOp op);
   mlir::LogicalResult multiplyByWarpgroup(MmaOp op);
+  /// Asynchronous instructions have two f16 in a register: sums of that type as
+  /// vectors of two, and back; others as they are.
+  Registers packPairs(mlir::Location loc, mlir::ValueRange values);
+  Registers unpackPairs(mlir::Location loc, mlir::ValueRange values);
   mlir::LogicalResult mmaWait(MmaWaitOp op);
   mlir::LogicalResult ring(RingOp op);
   /// Waits for a stage and defines its tiles: `acquire` and `wait`.

@@ -22,6 +22,7 @@
 #include "tilewright/Layout/Atoms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -175,6 +176,39 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
   return result->withFirstWarp(threads.firstWarp);
 }
 
+Registers ThreadCode::packPairs(Location loc, ValueRange values) {
+  if (values.empty() || !values.front().getType().isF16())
+    return Registers(values);
+  auto pair = VectorType::get(2, values.front().getType());
+  Registers packed;
+  for (size_t i = 0; i < values.size(); i += 2)
+    packed.push_back(
+        vector::FromElementsOp::create(b, loc, pair, values.slice(i, 2)));
+  return packed;
+}
+
+Registers ThreadCode::unpackPairs(Location loc, ValueRange values) {
+  if (values.empty() || !isa<VectorType>(values.front().getType()))
+    return Registers(values);
+  Registers unpacked;
+  for (Value pair : values)
+    for (int64_t i : {0, 1})
+      unpacked.push_back(vector::ExtractOp::create(b, loc, pair, i));
+  return unpacked;
+}
+
+bool tilewright::staysPacked(Value accumulator) {
+  return getElementTypeOrSelf(accumulator.getType()).isF16() &&
+         llvm::any_of(accumulator.getUsers(), [&](Operation *user) {
+           auto product = dyn_cast<MmaOp>(user);
+           if (!product || product.getAcc() != accumulator || !product.getInstruction())
+             return false;
+           auto instruction = MatrixInstruction::parse(user->getContext(),
+                                                       *product.getInstruction());
+           return instruction && instruction->warpgroup;
+         });
+}
+
 LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   Location loc = op.getLoc();
   auto instruction =
@@ -209,7 +243,8 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
     return op.emitOpError() << "sums " << k << " elements, no multiple of '"
                             << *op.getInstruction() << "'";
   int64_t repeatM = m / instruction->m, repeatN = n / instruction->n;
-  int64_t size = acc->size() / (repeatM * repeatN);
+  Registers result = packPairs(loc, *acc);
+  int64_t size = result.size() / (repeatM * repeatN);
 
   Index first(0);
   if (groups > 1)
@@ -221,12 +256,11 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
                             : Index(m * a->rowStride));
   // Sums that begin at zero are written only.
   bool startsAtZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
-  Registers result(*acc);
   if (startsAtZero)
     MmaFenceOp::create(b, loc, TypeRange(), ValueRange());
   else
     result = Registers(
-        MmaFenceOp::create(b, loc, TypeRange(ValueRange(*acc)), *acc).getResults());
+        MmaFenceOp::create(b, loc, TypeRange(ValueRange(result)), result).getResults());
   for (int64_t step = 0; step < k; step += instruction->k)
     for (int64_t column = 0; column < repeatN; ++column)
       for (int64_t row = 0; row < repeatM; ++row) {
@@ -250,7 +284,7 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
         llvm::copy(product.getResults(), at);
       }
   MmaCommitOp::create(b, loc);
-  define(op.getResult(), result);
+  define(op.getResult(), unpackPairs(loc, result));
   return success();
 }
 
@@ -260,14 +294,16 @@ LogicalResult ThreadCode::mmaWait(MmaWaitOp op) {
     FailureOr<Registers> held = registers(value);
     if (failed(held))
       return failure();
-    llvm::append_range(values, *held);
+    llvm::append_range(values, packPairs(op.getLoc(), *held));
   }
   auto wait = MmaWaitOp::create(b, op.getLoc(), op.getPending(), values);
   size_t next = 0;
   for (auto [value, result] :
        llvm::zip_equal(op.getValues(), op.getResults())) {
     size_t count = registers(value)->size();
-    define(result, Registers(wait.getResults().slice(next, count)));
+    if (getElementTypeOrSelf(value.getType()).isF16())
+      count /= 2;
+    define(result, unpackPairs(op.getLoc(), wait.getResults().slice(next, count)));
     next += count;
   }
   return success();

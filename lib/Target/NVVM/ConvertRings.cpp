@@ -325,12 +325,27 @@ RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
   return success();
 }
 
+/// Two f16 are in one register.
+static bool isPair(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getNumElements() == 2 && vector.getElementType().isF16();
+}
+
+/// The values as inline PTX takes them: pairs as their bits.
+static SmallVector<Value> registersOf(OpBuilder &b, Location loc, ValueRange values) {
+  SmallVector<Value> registers(values);
+  for (Value &value : registers)
+    if (isPair(value.getType()))
+      value = LLVM::BitcastOp::create(b, loc, b.getI32Type(), value);
+  return registers;
+}
+
 /// "=f,=f,…" and "0,1,…": registers that an instruction updates.
 static bool tieRegisters(ValueRange values, std::string &outputs,
                          std::string &inputs) {
   for (auto [number, value] : llvm::enumerate(values)) {
     Type type = value.getType();
-    if (!type.isF32() && !type.isInteger(32))
+    if (!type.isF32() && !type.isInteger(32) && !isPair(type))
       return false;
     outputs += (number ? "," : "") + std::string(type.isF32() ? "=f" : "=r");
     inputs += (number ? "," : "") + std::to_string(number);
@@ -342,19 +357,25 @@ static bool tieRegisters(ValueRange values, std::string &outputs,
 static void replaceByFields(Operation *op, Value fields,
                             ConversionPatternRewriter &b) {
   SmallVector<Value> results;
-  for (unsigned i = 0; i < op->getNumResults(); ++i)
-    results.push_back(op->getNumResults() == 1 ? fields
-                                               : LLVM::ExtractValueOp::create(
-                                                     b, op->getLoc(), fields, i)
-                                                     .getResult());
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    Type type = op->getResult(i).getType();
+    Value result = fields;
+    if (op->getNumResults() > 1)
+      result = LLVM::ExtractValueOp::create(b, op->getLoc(), fields, i);
+    results.push_back(isPair(type)
+                          ? LLVM::BitcastOp::create(b, op->getLoc(), type, result)
+                          : result);
+  }
   b.replaceOp(op, results);
 }
 
 static Type fieldsOf(MLIRContext *context, ValueRange values) {
-  if (values.size() == 1)
-    return values.front().getType();
-  return LLVM::LLVMStructType::getLiteral(context,
-                                          SmallVector<Type>(values.getTypes()));
+  SmallVector<Type> types(values.getTypes());
+  for (Type &type : types)
+    if (isPair(type))
+      type = IntegerType::get(context, 32);
+  return types.size() == 1 ? types.front()
+                           : LLVM::LLVMStructType::getLiteral(context, types);
 }
 
 template <>
@@ -371,6 +392,8 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
     return op.emitOpError()
            << "instruction '" << op.getInstruction() << "' is of sm_90a alone";
   size_t registers = instruction->m * instruction->n / 128;
+  if (instruction->accumulator.isF16())
+    registers /= 2;
   bool startsAtZero = adaptor.getAcc().empty();
   std::string outputs, inputs;
   if (op.getNumResults() != registers ||
@@ -398,7 +421,7 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
   if (instruction->operandBits() == 16)
     text += std::string(op.getTransposedA() ? ", 1" : ", 0") +
             (op.getTransposedB() ? ", 1" : ", 0");
-  SmallVector<Value> operands(adaptor.getAcc());
+  SmallVector<Value> operands = registersOf(b, op.getLoc(), adaptor.getAcc());
   operands.append({adaptor.getA().front(), adaptor.getB()});
   Value fields = inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), op.getResults()),
                            operands, text + ";",
@@ -427,8 +450,9 @@ static LogicalResult orderAccumulators(Operation *op, ValueRange values,
     b.eraseOp(op);
     return success();
   }
-  Value fields = inlinePTX(b, op->getLoc(), fieldsOf(b.getContext(), values), values,
-                           text, outputs + "," + inputs);
+  Value fields = inlinePTX(b, op->getLoc(), fieldsOf(b.getContext(), values),
+                           registersOf(b, op->getLoc(), values), text,
+                           outputs + "," + inputs);
   replaceByFields(op, fields, b);
   return success();
 }

@@ -85,6 +85,9 @@ static constexpr WarpgroupForm kWarpgroupForms[] = {
     {"u8.s32", 32},  {"s8.u8.s32", 32}, {"u8.s8.s32", 32},
     // 8-bit floats: sums of about 14 bits, see docs/ir.md.
     {"e4m3.f32", 32}, {"e5m2.f32", 32}, {"e4m3.e5m2.f32", 32}, {"e5m2.e4m3.f32", 32},
+    // Sums in f16.
+    {"f16.f16", 16}, {"e4m3.f16", 32}, {"e5m2.f16", 32}, {"e4m3.e5m2.f16", 32},
+    {"e5m2.e4m3.f16", 32},
 };
 // Of every multiple of eight, those that tiles are tried with: between powers of two,
 // what fills a chip's multiprocessors better.

@@ -21,12 +21,13 @@ TWO_LEVELS = ", two_level_sums = true"
 def config(a, c, m, n, stages=4, groups=2, k=None, batch=False, techniques="", b=None):
     """`k`: elements of a step along the sum; by default 128 bytes. `techniques`: further fields. `b`: of another type."""
     instruction, longest = TYPES[a]
+    sums = {F32: "f32", F16: "f16", I32: "s32"}[c]
     instruction += "." + TYPES[b][0].split(".")[1] if b and b is not a else ""
     registers = ", registers = [40, 232]" if groups == 2 else ", registers = [32, 160]" if groups == 3 else ""
     one = "1, " if batch else ""
     return ("{tilewright.lowering_config = {\"cuda:sm_90a\" = #tilewright.lowering_config<strategy = warp_specialized, "
             f"block = [{one}{m}, {n}, {k or longest}], warps = [{one}{4 * groups}, 1, 1], stages = {stages}, "
-            f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{'s32' if c is I32 else 'f32'}\"{registers}{techniques}>}}}}")
+            f"promote = [0, 1], mma = \"wgmma.m64n{n}{instruction}.{sums}\"{registers}{techniques}>}}}}")
 
 
 def variants():
@@ -210,6 +211,29 @@ def floats8():
                               config(F16, F32, 128, 128, techniques=TWO_LEVELS))
 
 
+def sums_f16():
+    """Sums in f16: every order of operands, stages under way and waited for, stored by copy engines and by threads; what
+    they begin with is in memory; of 8-bit floats."""
+    every = text(True, [2, 1, 1], True)
+    for form, m, n, k, tile, more in (("nn", 256, 264, 320, (128, 256), every), ("tb", 200, 136, 72, (128, 128), ""),
+                                      ("ta", 264, 72, 136, (256, 64), every), ("tab", 72, 136, 264, (64, 96), "")):
+        yield matrix_unit.product(F16, F16, "warpgroup", f"sums_{form}_{m}x{n}x{k}", sizes(m, n, k), form,
+                                  config(F16, F16, *tile, stages=2 + (k < 100), groups=min(2, tile[0] // 64), techniques=more))
+    yield matrix_unit.product(F16, F16, "warpgroup", "sums_any", sizes(1, 1, 1), "nn", config(F16, F16, 128, 128, techniques=every),
+                              True, [sizes(136, 136, 72), sizes(136, 135, 72), sizes(64, 8, 8), sizes(64, 8, 0)])
+    f = Function("warpgroup", "f16", "sums_onto", sizes(136, 136, 72), targets=("cuda", "cpu-reference"))
+    x, y, c = f.arg(F16, "mk"), f.arg(F16, "kn"), f.arg(F16, "mn")
+    f.ret(f.op("linalg.matmul", [x, y], c, config(F16, F16, 128, 128, stages=3)))
+    f.case("int", {}, integers(-2, 2), EXACT, lambda x, y, c: c + x @ y)
+    yield f
+    f = Function("warpgroup", "f8E4M3FN-f8E5M2-f16", "sums", sizes(136, 144, 272), targets=("cuda", "cpu-reference"))
+    x, y = f.arg(E4M3, "mk"), f.arg(E5M2, "nk")
+    f.ret(f.op("linalg.contract", [x, y], f.zeros(F16, "mn"), indexing("mnk", "mk", "nk", "mn") + " " +
+               config(E4M3, F16, 128, 128, b=E5M2, techniques=every)))
+    f.case("int", {}, integers(-1, 1), EXACT, lambda x, y: x @ y.T)
+    yield f
+
+
 def functions():
-    for part in (floats8, orders, variants, depths, batches, epilogues, techniques, narrow_results):
+    for part in (floats8, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
         yield from part()

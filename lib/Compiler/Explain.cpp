@@ -8,6 +8,7 @@
 #include "ExpressionText.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Tuning.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Stages/Stages.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -180,7 +181,8 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
   // Access is of tensors, which scalars may stand between.
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   unsigned tensor = 0;
-  for (Type type : kernel.getArgumentTypes()) {
+  for (BlockArgument argument : kernel.getArguments()) {
+    Type type = argument.getType();
     std::string text = toText(type);
     if (!isa<ShapedType>(type)) {
       result.scalars.push_back(std::move(text));
@@ -189,6 +191,8 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
     if (access && tensor < access.size())
       if (auto how = dyn_cast<StringAttr>(access[tensor]))
         text = how.getValue().str() + " " + text;
+    if (StringRef name = getWrittenName(argument); !name.empty())
+      text += " " + name.str();
     result.operands.push_back(std::move(text));
     ++tensor;
   }

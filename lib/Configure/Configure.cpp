@@ -19,6 +19,7 @@
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -43,7 +44,7 @@ static std::string toString(Attribute attribute) {
 /// What `explain` says about the strategy of the kernel.
 static std::string explainStrategy(const KernelInfo &info, Strategy strategy) {
   std::string text = "strategy " + stringifyStrategy(strategy).str() +
-                     ": root " + info.getRoot()->getName().getStringRef().str();
+                     ": root " + nameOp(info.getRoot()).str();
   switch (strategy) {
   case Strategy::MatrixUnit:
   case Strategy::WarpSpecialized:

@@ -11,6 +11,8 @@
 
 #include "Enumerate.h"
 
+#include "tilewright/Dialect/UserNames.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -40,8 +42,10 @@ static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr con
     }
     if (number != product->a && number != product->b) {
       reason = "'promote' names operand " + std::to_string(number) +
-               "; the factors are " + std::to_string(std::min(product->a, product->b)) +
-               " and " + std::to_string(std::max(product->a, product->b));
+               "; the factors are " +
+               numberOperand(info.getRoot()->getOpOperand(std::min(product->a, product->b))) +
+               " and " +
+               numberOperand(info.getRoot()->getOpOperand(std::max(product->a, product->b)));
       return failure();
     }
     seen.push_back(number);

@@ -11,6 +11,7 @@
 #include "Enumerate.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -152,7 +153,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
     if (alongSum ? rows % (blocks * kSwizzleRows) != 0
                  : (!box.columns || rows / box.columns % blocks != 0) &&
                        sums % (blocks * kSwizzleRows) != 0)
-      return along + ", and a tile of operand " + std::to_string(shared) +
+      return along + ", and a tile of " + numberOperand(operand) +
              " has no part of whole swizzles for each of them";
     // The last cluster may have blocks without a tile, which read and write nothing.
     if ((ShapedType::isDynamic(extent) ||

@@ -18,6 +18,7 @@
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Padding.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -38,7 +39,7 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
   constexpr int64_t kAlignment = 16, kMostDims = 5;
   linalg::LinalgOp root = info.getRoot();
   OpOperand &operand = root->getOpOperand(number);
-  std::string what = "operand " + std::to_string(number);
+  std::string what = numberOperand(operand);
   auto argument = dyn_cast<BlockArgument>(operand.get());
   if (!argument)
     return what +

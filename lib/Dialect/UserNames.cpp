@@ -39,6 +39,11 @@ StringRef tilewright::getWrittenOp(Location loc) {
   return findName(loc, /*isValue=*/false);
 }
 
+StringRef tilewright::nameOp(Operation *op) {
+  StringRef written = getWrittenOp(op->getLoc());
+  return written.empty() ? op->getName().getStringRef() : written;
+}
+
 StringRef tilewright::getWrittenName(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     // The user's own has a name of its own.
@@ -64,4 +69,10 @@ std::string tilewright::nameOperand(OpOperand &operand) {
   if (!name.empty() && (!isOwn || (destinations && destinations.isDpsInit(&operand))))
     return name.str();
   return "operand " + std::to_string(operand.getOperandNumber());
+}
+
+std::string tilewright::numberOperand(OpOperand &operand) {
+  std::string number = "operand " + std::to_string(operand.getOperandNumber());
+  std::string name = nameOperand(operand);
+  return name == number ? number : number + " (" + name + ")";
 }

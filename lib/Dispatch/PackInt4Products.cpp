@@ -19,6 +19,7 @@
 #include "tilewright/Configure/MatrixUnits.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Nibbles.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,7 +131,7 @@ static linalg::GenericOp pack(RewriterBase &b, linalg::GenericOp op,
     AffineMap map = op.getIndexingMapsArray()[number];
     unsigned inner = map.getDimPosition(map.getNumResults() - 1);
     if (!llvm::is_contained(product.k, inner)) {
-      reason = "two elements that share a byte of operand " + std::to_string(number) +
+      reason = "two elements that share a byte of " + numberOperand(op->getOpOperand(number)) +
                " belong to different sums; let its innermost dim be the one that is "
                "summed (transpose the weights)";
       return {};

@@ -21,6 +21,7 @@
 #include "WriteRing.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -150,7 +151,7 @@ static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
     return;
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "operand " << operand << " in shared memory: ";
+  os << numberOperand(op->getOpOperand(operand)) << " in shared memory: ";
   llvm::interleave(tile.type.getShape(), os, "x");
   os << "x" << tile.type.getElementType();
   auto space = cast<SharedAttr>(tile.type.getMemorySpace());

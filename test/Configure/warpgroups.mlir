@@ -23,7 +23,7 @@ func.func @narrow(%a: tensor<64x8192xf16>, %b: tensor<8192x4096xf16>, %c: tensor
 }
 
 // CHECK-LABEL: func.func private @odd_matmul_0
-// CHECK-SAME: operand 1 has rows of 2046 bytes; a tensor map needs multiples of 16
+// CHECK-SAME: operand 1 (%b) has rows of 2046 bytes; a tensor map needs multiples of 16
 // CHECK: strategy = matrix_unit
 func.func @odd(%a: tensor<1024x1024xf16>, %b: tensor<1024x1023xf16>, %c: tensor<1024x1023xf32>) -> tensor<1024x1023xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<1024x1024xf16>, tensor<1024x1023xf16>)
@@ -32,7 +32,7 @@ func.func @odd(%a: tensor<1024x1024xf16>, %b: tensor<1024x1023xf16>, %c: tensor<
 }
 
 // CHECK-LABEL: func.func private @across_matmul_0
-// CHECK-SAME: operand 1 has its sums across the rows of memory, which warpgroups read of 16-bit types only
+// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, which warpgroups read of 16-bit types only
 // CHECK: strategy = matrix_unit
 func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
   %r = linalg.matmul ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>)

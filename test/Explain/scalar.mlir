@@ -4,7 +4,7 @@
 // A scalar between tensors is no operand: what the tensors after it are for, and their bytes, stay right, and they
 // have the numbers that guards and grids use.
 // CHECK:        main_matmul_0: 2 ops in one kernel
-// CHECK:          operands: read ?x64xf32, read 64x32xf32, read ?x32xf32, write ?x32xf32
+// CHECK:          operands: read ?x64xf32 %x, read 64x32xf32 %y, read ?x32xf32 %c, write ?x32xf32 %r
 // CHECK-NEXT:     scalars: f32
 // CHECK-NEXT:     operations {{.*}}
 // CHECK-NEXT:     bytes that must move 256 * dim(0, 0) + 8192 + 128 * dim(2, 0) + 128 * dim(3, 0)

@@ -15,7 +15,7 @@
 // CHECK-NEXT:   main_matmul_0: 2 ops in one kernel
 // CHECK-NEXT:     line {{[0-9]+}}   %p = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<64x64x…  product: mulf, addf -> ?x64xf32
 // CHECK-NEXT:     line {{[0-9]+}}   %r = linalg.add ins(%p, %rows : tensor<?x64xf32>, tensor<?x64xf…  elementwise: addf -> ?x64xf32
-// CHECK-NEXT:     operands: read ?x64xf32, read 64x64xf32, read 64xf32, write ?x64xf32
+// CHECK-NEXT:     operands: read ?x64xf32 %x, read 64x64xf32 %w, read 64xf32 %b, write ?x64xf32 %r
 // CHECK-NEXT:     operations 8192 * dim(0, 0) + {{.*}}
 // CHECK-NEXT:     bytes that must move {{.*}}
 // CHECK-NEXT:     strategy simt_contraction: {{.*}}

@@ -29,12 +29,18 @@ mlir::Location nameLocation(mlir::Location loc, llvm::StringRef op,
 /// The op that the user wrote at `loc`, "linalg.matmul"; empty where unknown.
 llvm::StringRef getWrittenOp(mlir::Location loc);
 
+/// The op as the user wrote it, or as it is now.
+llvm::StringRef nameOp(mlir::Operation *op);
+
 /// What the user calls `value`, "%x", through casts, slices and reshapes; empty
 /// where unknown.
 llvm::StringRef getWrittenName(mlir::Value value);
 
 /// "%x", or "operand 0".
 std::string nameOperand(mlir::OpOperand &operand);
+
+/// "operand 0 (%x)", or "operand 0": where a config speaks of its number.
+std::string numberOperand(mlir::OpOperand &operand);
 
 } // namespace tilewright
 

@@ -1,7 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """each.py FOLDER PROGRAM TARGETS: every stage alone, on the dump of the one before it, gives that stage's dump; and a
-compilation that goes on from any dump ends in the same code. Messages about sizes name lines and values of what was read."""
+compilation that goes on from any dump ends in the same code. Messages and explanations name lines, ops and values of what was
+read."""
 
 import pathlib
 import re
@@ -12,7 +13,7 @@ folder, program, targets = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]),
 
 
 def without_names(text):
-    return re.sub(r'message = "[^"]*"', "message", text).split()
+    return re.sub(r'message = "[^"]*"|"strategy [^"]*"|operand [0-9] \(%\w+\)', "", text).split()
 
 
 def run(*command):

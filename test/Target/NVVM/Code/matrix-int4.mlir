@@ -19,7 +19,7 @@
 // EQUAL: all elements equal
 
 // CHECK: cuda:sm_80
-// CHECK: i4 is multiplied as bytes: two elements that share a byte of operand 1 belong to different sums
+// CHECK: i4 is multiplied as bytes: two elements that share a byte of operand 1 (%b) belong to different sums
 // CHECK: cuda:sm_90
 // CHECK: i4 is multiplied as bytes: cuda:sm_90 has no units for i4
 

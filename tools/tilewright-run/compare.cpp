@@ -128,13 +128,13 @@ Comparison compare(const HostTensor &got, const HostTensor &reference,
         result.firstBad = i;
     }
   }
-  result.ok = result.mismatches == 0;
+  result.ok = result.mismatches == 0 && !result.saysNothing();
   return result;
 }
 
 std::string describe(const std::string &name, const HostTensor &got,
                      const HostTensor &reference, const Comparison &result) {
-  std::string text = name + ": ";
+  std::string text = name + ": ", rest;
   if (!result.problem.empty())
     return text + "MISMATCH: " + result.problem + "\n";
   const Tolerance &t = result.tolerance;
@@ -153,19 +153,21 @@ std::string describe(const std::string &name, const HostTensor &got,
     rule += "; NOT CHECKED: " + std::to_string(result.unbounded) + " of " +
             std::to_string(result.elements) +
             " elements, of which no error bound is known";
-  if (result.ok) {
+  if (result.mismatches == 0) {
+    text += (result.ok ? "ok: " : "NOTHING CHECKED: ") + got.type();
     int64_t i = result.worst;
-    bool isUnknown = i >= 0 && result.unbounded == result.elements;
-    text += (isUnknown ? "NOT CHECKED: " : "ok: ") + got.type();
     if (i >= 0)
       text += errors + "; nearest to its bound " + indexText(got.dims, i) +
               ": got " + elementText(got, i) + ", expected " +
               elementText(reference, i) + ", error " +
               shortNumber(errorOf(got, reference, i)) + " of " +
               shortNumber(allowedError(reference, i, t)) + " allowed; " + rule;
+    if (!result.ok)
+      rest = "\n  the inputs are so large that rounding could change all of it; give "
+             "smaller ones, or --atol and --rtol";
     else
       text += ", all elements equal";
-    return text + "\n";
+    return text + rest + "\n";
   }
   text += "MISMATCH: " + std::to_string(result.mismatches) + " of " +
           std::to_string(result.elements) + " elements of " + got.type() +

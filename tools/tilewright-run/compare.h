@@ -52,6 +52,10 @@ struct Comparison {
   double worstRelative = 0;
   double worstUlps = 0;
   int64_t unbounded = 0; // elements of which any value is accepted
+  /// Values differ, and any are accepted: nothing was checked.
+  bool saysNothing() const {
+    return mismatches == 0 && worstError > 0 && unbounded == elements;
+  }
   Tolerance tolerance;
   std::string problem; // when the types differ
 };

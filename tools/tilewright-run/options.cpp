@@ -24,7 +24,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   CLI::App app("Runs a function of a compiled program, checks and times it.\n"
                "Given .mlir, compiles it first with the tilewright-compile "
                "beside this program.\n"
-               "Exit code: 0 good, 1 error, 2 a check found a difference.",
+               "Exit code: 0 good, 1 error, 2 a check found a difference or could check nothing.",
                "tilewright-run");
   app.set_version_flag("--version",
                        std::string("tilewright-run ") + tilewright_version());

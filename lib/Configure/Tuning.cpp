@@ -59,6 +59,21 @@ static std::string describeTypes(func::FuncOp kernel) {
   return text;
 }
 
+/// "a<=16,aligned": what a variant's guard promises. A config that is best behind it
+/// says nothing of the other variants.
+static std::string describeGuard(const KernelInfo &info) {
+  SmallVector<std::string> promises;
+  linalg::LinalgOp root = info.root;
+  for (auto [loop, extent, promised] :
+       llvm::enumerate(root.getStaticLoopRanges(), promisedExtents(root)))
+    if (extent != promised)
+      promises.push_back(std::string(1, char('a' + loop)) + "<=" + std::to_string(promised));
+  if (info.kernel->hasAttr(kVariantOfAttr) &&
+      (info.kernel->hasAttr(kDivisibleAttr) || info.kernel->hasAttr(kAlignedAttr)))
+    promises.push_back("aligned");
+  return llvm::join(promises, ",");
+}
+
 DictionaryAttr tilewright::describeProblem(const KernelInfo &info) {
   Builder b(info.root->getContext());
   SmallVector<NamedAttribute> entries;
@@ -82,6 +97,7 @@ DictionaryAttr tilewright::describeProblem(const KernelInfo &info) {
   add("types", describeTypes(info.kernel));
   add("fused", llvm::join(fused, ";"));
   add("fp", allowed);
+  add("guard", describeGuard(info));
   return b.getDictionaryAttr(entries);
 }
 

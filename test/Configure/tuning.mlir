@@ -7,6 +7,7 @@
 module attributes {tilewright.target = #target, tilewright.tuning = [
     {target = "test", record = 0, shape = array<i64: 512, 512, 512>, problem = #problem, config = #small},
     {target = "test", record = 1, shape = array<i64: 512, 512, 1024>, problem = #problem, config = #large},
+    {target = "test", record = 3, shape = array<i64: -1, 512, 512>, problem = {guard = "a<=16", layout = "ac,cb->ab", op = "mulf,addf", types = "f32,f32,f32->f32"}, config = #small},
     {target = "test", record = 2, shape = array<i64: 4096, 4096, 4096>, problem = #problem, config = "not understood"}]} {
 
 // CHECK-LABEL: func.func private @TakeRecordOfShape(
@@ -42,6 +43,20 @@ func.func private @OddShape(%a: tensor<511x512xf32>, %b: tensor<512x512xf32>, %o
   return %m : tensor<511x512xf32>
 }
 func.func private @DynamicShape(%a: tensor<?x512xf32>, %b: tensor<512x512xf32>, %o: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {tilewright.kernel} {
+  %m = linalg.matmul ins(%a, %b : tensor<?x512xf32>, tensor<512x512xf32>) outs(%o : tensor<?x512xf32>) -> tensor<?x512xf32>
+  return %m : tensor<?x512xf32>
+}
+
+// What is best for few rows is for the variant of few rows.
+// CHECK-LABEL: func.func private @Many_upto16(
+// CHECK-SAME: "config (tuned, record 3, of this shape): #tilewright
+// CHECK-LABEL: func.func private @Many(
+// CHECK-NOT: tuned
+func.func private @Many_upto16(%a: tensor<?x512xf32>, %b: tensor<512x512xf32>, %o: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {tilewright.kernel, tilewright.variant_of = "Many", tilewright.at_most = array<i64: 0, 0, 16>} {
+  %m = linalg.matmul ins(%a, %b : tensor<?x512xf32>, tensor<512x512xf32>) outs(%o : tensor<?x512xf32>) -> tensor<?x512xf32>
+  return %m : tensor<?x512xf32>
+}
+func.func private @Many(%a: tensor<?x512xf32>, %b: tensor<512x512xf32>, %o: tensor<?x512xf32>) -> tensor<?x512xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<?x512xf32>, tensor<512x512xf32>) outs(%o : tensor<?x512xf32>) -> tensor<?x512xf32>
   return %m : tensor<?x512xf32>
 }

@@ -31,8 +31,10 @@ inline constexpr llvm::StringLiteral kProblemAttr = "tilewright.problem";
 ///   op      the root's body, "mulf,addf"
 ///   layout  the root's maps, a letter per loop: "ac,cb->ab"
 ///   types   element types of the kernel's operands and results
-///   fused   bodies of the other ops, ";" between them; left out where there
-///   are none fp      what --fp allows; left out where that is nothing
+///   fused   bodies of the other ops, ";" between them
+///   fp      what --fp allows
+///   guard   what a variant's guard promises: "a<=16,aligned"
+/// The last three are left out where there is nothing to say.
 mlir::DictionaryAttr describeProblem(const KernelInfo &info);
 
 /// Extents of the root's loops, -1 for dynamic ones.

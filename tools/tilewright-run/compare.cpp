@@ -134,7 +134,7 @@ Comparison compare(const HostTensor &got, const HostTensor &reference,
 
 std::string describe(const std::string &name, const HostTensor &got,
                      const HostTensor &reference, const Comparison &result) {
-  std::string text = name + ": ", rest;
+  std::string text = name + ": ";
   if (!result.problem.empty())
     return text + "MISMATCH: " + result.problem + "\n";
   const Tolerance &t = result.tolerance;
@@ -162,12 +162,12 @@ std::string describe(const std::string &name, const HostTensor &got,
               elementText(reference, i) + ", error " +
               shortNumber(errorOf(got, reference, i)) + " of " +
               shortNumber(allowedError(reference, i, t)) + " allowed; " + rule;
-    if (!result.ok)
-      rest = "\n  the inputs are so large that rounding could change all of it; give "
-             "smaller ones, or --atol and --rtol";
     else
       text += ", all elements equal";
-    return text + rest + "\n";
+    if (!result.ok)
+      text += "\n  give --atol and --rtol, or smaller inputs if rounding of these could "
+              "change everything";
+    return text + "\n";
   }
   text += "MISMATCH: " + std::to_string(result.mismatches) + " of " +
           std::to_string(result.elements) + " elements of " + got.type() +

@@ -74,7 +74,8 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
   int64_t rowsMost = nominalExtent(info, m), columnsMost = nominalExtent(info, n),
           sum = nominalExtent(info, k);
   int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
-  if (sum < kSmallestSum || columnsMost < lanes)
+  // What is packed is used for several rows.
+  if (sum < kSmallestSum || columnsMost < lanes || rowsMost == 1)
     return;
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
@@ -105,17 +106,18 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
 static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
                        std::vector<LoweringConfigAttr> &configs) {
   constexpr int64_t kRows = 8, kVectors = 4, kTasks = 2;
-  std::optional<unsigned> k = chunkedSum(info);
-  if (!k)
+  std::optional<ChunkedSum> loops = chunkedSum(info);
+  if (!loops)
     return;
-  unsigned n = 1 - *k;
-  int64_t extent = nominalExtent(info, n), sum = nominalExtent(info, *k);
+  auto [k, n] = *loops;
+  int64_t extent = nominalExtent(info, n), sum = nominalExtent(info, k);
   int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   int64_t tile = kVectors * lanes;
   if (extent < 2 * tile || sum < 2 * kRows ||
       extent * sum * bytes <= target.getFact("l2_bytes", 256 * 1024))
     return;
-  SmallVector<int64_t> block(2, kRows), thread(2, 1);
+  SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
+  block[k] = kRows;
   thread[n] = tile;
   // The sums of a block stay in the first-level cache, beside what is read.
   int64_t most = target.getFact("l1_bytes", 32 * 1024) / 2 / bytes;
@@ -141,7 +143,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
         SmallVector<int64_t> thread(block);
         thread[m] = std::min(rows, mMost);
         thread[n] = std::min(vectors * lanes, nMost);
-        block[m] = thread[m] * blocks;
+        block[m] = std::min(thread[m] * blocks, std::max(thread[m], mMost));
         block[n] = thread[n] * std::max<int64_t>(1, blocks / 2);
         block[k] = 1;
         LoweringConfigAttr config = makeConfig(info, block, thread);
@@ -175,6 +177,7 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   if (info.strategy == Strategy::SimtContraction) {
     auto configs = enumerateContractionCpu(info, lanes, registers);
     addPacked(info, target, lanes, registers, configs);
+    addChunked(info, target, lanes, configs);
     return configs;
   }
 

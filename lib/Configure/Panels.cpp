@@ -85,22 +85,28 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
   return panels;
 }
 
-std::optional<unsigned> tilewright::chunkedSum(const KernelInfo &info) {
+std::optional<ChunkedSum> tilewright::chunkedSum(const KernelInfo &info) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> product = matchProduct(root);
-  if (info.strategy != Strategy::Reduction || !product || info.split ||
-      product->perElement > 1 || product->k.size() != 1 || root.getNumLoops() != 2)
+  if ((info.strategy != Strategy::Reduction &&
+       info.strategy != Strategy::SimtContraction) ||
+      !product || info.split || product->perElement > 1 || product->k.size() != 1)
     return std::nullopt;
   unsigned k = product->k.front();
   // The matrix is contiguous along the result, and nothing else is summed.
-  bool across = false;
+  std::optional<unsigned> columns;
   for (OpOperand *input : root.getDpsInputOperands()) {
     AffineMap map = root.getMatchingIndexingMap(input);
-    across |= map.getNumResults() == 2 && map.getDimPosition(1) != k;
+    if (map.getNumResults() == 2 && map.getDimPosition(0) == k)
+      columns = map.getDimPosition(1);
   }
+  if (!columns || !info.classes[info.getClasses(root)[*columns]].parallel)
+    return std::nullopt;
+  for (auto [loop, extent] : llvm::enumerate(promisedExtents(root)))
+    if (loop != k && loop != *columns && extent != 1)
+      return std::nullopt;
   for (linalg::LinalgOp op : info.ops)
     if (op != root && op.getNumReductionLoops())
       return std::nullopt;
-  bool parallel = info.classes[info.getClasses(root)[1 - k]].parallel;
-  return across && parallel ? std::optional<unsigned>(k) : std::nullopt;
+  return ChunkedSum{k, *columns};
 }

@@ -15,6 +15,7 @@
 #include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -151,7 +152,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
         {"thread", config.getThread()}})
     if (!values.empty() && values.size() != numLoops)
       return fail("'" + key + "' has " + Twine(values.size()) +
-                  " entries but " + info.getRoot()->getName().getStringRef() +
+                  " entries but " + nameOp(info.getRoot()) +
                   " has " + Twine(numLoops) + " loops");
   plan.threads = plan.subgroup;
   for (int64_t warps : config.getWarps()) {
@@ -166,11 +167,17 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   bool packed = !lanes && !config.getPromote().empty() &&
                 info.strategy == Strategy::SimtContraction;
   // The same of a product with a vector, where `thread` is less than `block`.
-  std::optional<unsigned> chunked;
-  if (std::optional<unsigned> sum = lanes ? std::nullopt : chunkedSum(info);
-      sum && entry(config.getThread(), *sum, 0) > 0 &&
-      entry(config.getThread(), *sum, 0) < entry(config.getBlock(), *sum, 0))
-    chunked = sum;
+  std::optional<ChunkedSum> chunked;
+  if (std::optional<ChunkedSum> loops = 
+          lanes || packed ? std::nullopt : chunkedSum(info);
+      loops && entry(config.getThread(), loops->sum, 0) > 0 &&
+      entry(config.getThread(), loops->sum, 0) < entry(config.getBlock(), loops->sum, 0))
+    chunked = loops;
+  for (unsigned loop = 0; chunked && loop < numLoops; ++loop)
+    if (loop != chunked->sum && loop != chunked->columns &&
+        entry(config.getBlock(), loop, 0) != 1)
+      return fail("a chunk of the sum at a time ('thread' is less than 'block' there) is "
+                  "for blocks of one row; make 'block' 1 for " + describe(info, loop));
   SmallVector<int64_t> steps(info.classes.size(), 0);
   SmallVector<int64_t> inner(info.classes.size(), 0);
   SmallVector<bool> known(info.classes.size(), false);
@@ -182,7 +189,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     steps[number] = entry(config.getBlock(), loop, 0);
     inner[number] = entry(config.getThread(), loop, 0);
     // Packed: a chunk of the sum is `block`, a step of the inner loop `thread`.
-    if ((packed || loop == chunked) && !loopClass.parallel)
+    if ((packed || (chunked && loop == chunked->sum)) && !loopClass.parallel)
       steps[number] = std::max<int64_t>(1, inner[number]);
     known[number] = true;
     if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
@@ -266,11 +273,12 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                   " elements");
   }
   if (chunked) {
-    const ClassTile &tile = plan.classes[rootClasses[1 - *chunked]];
+    const ClassTile &tile = plan.classes[rootClasses[chunked->columns]];
     plan.chunks = Panels();
     plan.chunks->tiles[0] = llvm::divideCeil(tile.step, tile.inner);
     plan.chunks->steps =
-        llvm::divideCeil(config.getBlock()[*chunked], config.getThread()[*chunked]);
+        llvm::divideCeil(config.getBlock()[chunked->sum],
+                                           config.getThread()[chunked->sum]);
     plan.chunks->bytes = plan.chunks->tiles[0] * tile.inner *
                          bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   }

@@ -73,6 +73,9 @@ static SmallVector<int64_t> alignedRows(func::FuncOp kernel,
 
 void tilewright::addAlignedVariants(ModuleOp program) {
   TargetAttr target = getTarget(program);
+  // Processors read wide from any address.
+  if (target && target.getFact("subgroup", 0) == 1)
+    return;
   int64_t accessBytes = target ? target.getFact("access_bytes", 16) : 16;
   SymbolTable symbols(program);
   SmallVector<func::FuncOp> kernels;
@@ -126,8 +129,13 @@ static bool isProgramForm(func::FuncOp kernel) {
 
 LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   TargetAttr target = getTarget(program);
-  if (!target || target.getFact("subgroup", 1) <= 1)
+  int64_t subgroup = target ? target.getFact("subgroup", 0) : 0;
+  if (!subgroup)
     return success();
+  // Blocks of processors are clipped at little cost, but one row is no product.
+  ArrayRef<int64_t> shapeClasses(kShapeClasses);
+  if (subgroup == 1)
+    shapeClasses = shapeClasses.take_front(1);
   SymbolTable symbols(program);
   SmallVector<func::FuncOp> kernels;
   llvm::StringSet<> haveAligned;
@@ -154,7 +162,7 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
     OpBuilder b(kernel);
     // Nibbles are multiplied by matrix instructions only, which take eight rows.
     bool isPacked = matchContraction(info->root)->perElement > 1;
-    for (int64_t most : kShapeClasses) {
+    for (int64_t most : shapeClasses) {
       if (isPacked && most < 8)
         continue;
       auto variant = cast<func::FuncOp>(kernel->clone());

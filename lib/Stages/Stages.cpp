@@ -67,8 +67,7 @@ void tilewright::buildStage(Stage stage, KernelForm form, OpPassManager &pm) {
   // to panels in memory of the thread.
   if (form == KernelForm::Block && stage == Stage::Promote)
     return populatePackPipeline(pm);
-  if (form == KernelForm::Block &&
-      (stage == Stage::Specialize || stage >= Stage::Promote))
+  if (form == KernelForm::Block && stage >= Stage::Promote)
     return;
   switch (stage) {
   case Stage::Input:

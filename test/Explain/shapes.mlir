@@ -15,8 +15,11 @@
 // CHECK:     variant main_matmul_0:
 // CHECK-NEXT:  if each operand
 
-// On a CPU tiles are of registers, and need none of it.
-// CPU-NOT: _upto
+// On a CPU blocks are clipped at little cost; one row is a product of a vector and a matrix.
+// CPU:      variant main_matmul_0_upto1_v4:
+// CPU-NEXT:   if device(x86-64-v4) and dim({{[0-9]}}, 0) <= 1
+// CPU-NOT:  _upto{{[^1]}}
+// CPU-NOT:  _upto1{{[0-9]}}
 func.func @main(%a: tensor<?x512xf16>, %b: tensor<512x1024xf16>, %c: tensor<?x1024xf32>) -> tensor<?x1024xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<?x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<?x1024xf32>) -> tensor<?x1024xf32>
   return %r : tensor<?x1024xf32>

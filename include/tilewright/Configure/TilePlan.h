@@ -64,9 +64,14 @@ mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
 /// why it reads them where they are.
 bool canPack(const KernelInfo &info, std::string &reason);
 
-/// The loop of the root's sum where the kernel is a product of a vector and a matrix
-/// whose rows lie across the sum: a CPU can run it a chunk of rows at a time.
-std::optional<unsigned> chunkedSum(const KernelInfo &info);
+/// Loops of the root, a product of a vector and a matrix whose rows lie across the sum.
+struct ChunkedSum {
+  unsigned sum, columns;
+};
+
+/// Those of a kernel that a CPU can run a chunk of rows at a time: the vector has no
+/// loop of its own, or one that is promised to be one long.
+std::optional<ChunkedSum> chunkedSum(const KernelInfo &info);
 
 /// What the tiles of `plan` take packed. The kernel can be packed.
 Panels planPanels(const KernelInfo &info, LoweringConfigAttr config,

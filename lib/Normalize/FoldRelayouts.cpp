@@ -68,6 +68,67 @@ struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
     return success(changed);
   }
 };
+
+/// Upstream infers sizes of ops whose maps are permutations; this does it for those
+/// with windows: where a loop runs over a dim of known size, the others that it runs
+/// over by itself have that size, too.
+struct InferWindowedSizes : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() ||
+        llvm::all_of(op.getIndexingMapsArray(),
+                     [](AffineMap map) { return map.isProjectedPermutation(); }))
+      return failure();
+    SmallVector<int64_t> extents(op.getNumLoops(), ShapedType::kDynamic);
+    forEachPlainDim(op, [&](OpOperand &, RankedTensorType type, int64_t dim, unsigned loop) {
+      if (!type.isDynamicDim(dim))
+        extents[loop] = type.getDimSize(dim);
+    });
+    DenseMap<OpOperand *, SmallVector<int64_t>> known;
+    forEachPlainDim(op, [&](OpOperand &operand, RankedTensorType type, int64_t dim,
+                            unsigned loop) {
+      if (!type.isDynamicDim(dim) || ShapedType::isDynamic(extents[loop]))
+        return;
+      known.try_emplace(&operand, type.getShape()).first->second[dim] = extents[loop];
+    });
+    if (known.empty())
+      return failure();
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto shape = known.find(&operand); shape != known.end())
+        setShape(op, operand, shape->second, rewriter);
+    return success();
+  }
+
+private:
+  /// Calls `visit` for each dim that is indexed by a loop alone.
+  static void forEachPlainDim(
+      linalg::GenericOp op,
+      llvm::function_ref<void(OpOperand &, RankedTensorType, int64_t, unsigned)> visit) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+        for (auto [dim, expr] :
+             llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+          if (auto loop = dyn_cast<AffineDimExpr>(expr))
+            visit(operand, type, dim, loop.getPosition());
+  }
+
+  static void setShape(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64_t> shape,
+                       PatternRewriter &rewriter) {
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    rewriter.setInsertionPoint(op);
+    Value known = tensor::CastOp::create(rewriter, op.getLoc(), type.clone(shape), operand.get());
+    rewriter.modifyOpInPlace(op, [&] { operand.set(known); });
+    if (!op.isDpsInit(&operand))
+      return;
+    OpResult result = op.getTiedOpResult(&operand);
+    rewriter.modifyOpInPlace(op, [&] { result.setType(type.clone(shape)); });
+    rewriter.setInsertionPointAfter(op);
+    auto back = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
+    rewriter.replaceAllUsesExcept(result, back, back);
+  }
+};
 } // namespace
 
 /// What types know of sizes (`tensor.empty` of a constant, the other operand of
@@ -84,6 +145,7 @@ static LogicalResult inferStaticSizes(func::FuncOp func) {
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
   tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, context);
+  patterns.add<InferWindowedSizes>(context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",
                               "inference of static sizes");
 }

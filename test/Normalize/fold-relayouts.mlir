@@ -201,6 +201,14 @@ func.func @InputWiderThanItsWindow(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>,
   return %r : tensor<1x6x1xf32>
 }
 
+// Sizes are inferred through windows, too.
+// CHECK-LABEL: func @OneImage
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<6x?xf32>)
+func.func @OneImage(%x: tensor<1x4x?xf32>, %w: tensor<6x4x3xf32>, %c: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %r = linalg.conv_1d_ncw_fcw ins(%x, %w : tensor<1x4x?xf32>, tensor<6x4x3xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+
 // Tensors of indices are in no memory: their readers convert by themselves.
 // CHECK-LABEL: func.func @Indices(
 // CHECK: linalg.generic

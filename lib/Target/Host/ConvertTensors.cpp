@@ -4,6 +4,7 @@
 // Tensors on the host: how they are made, named again and looked at, as calls
 // of the runtime's functions on views.
 
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Target/Host/ConvertHost.h"
 #include "tilewright/Target/Host/Host.h"
 #include "tilewright/Target/Host/HostCalls.h"
@@ -140,6 +141,19 @@ struct FromElementsLowering : OpConversionPattern<tensor::FromElementsOp> {
 // The same tensor again
 //===----------------------------------------------------------------------===//
 
+/// "tensor.cast: dim 0 is not what was promised", or, of a cast that another op needs,
+/// "linalg.matmul (line 4): dim 0 of %c is not what was promised".
+static std::string nameCast(tensor::CastOp op, int64_t dim) {
+  std::string text = nameOp(op).str();
+  bool isWritten = text == tensor::CastOp::getOperationName();
+  if (auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>(); loc && !isWritten)
+    text += " (line " + std::to_string(loc.getLine()) + ")";
+  text += ": dim " + std::to_string(dim);
+  if (StringRef name = getWrittenName(op.getSource()); !isWritten && !name.empty())
+    text += " of " + name.str();
+  return text + " is not what was promised";
+}
+
 struct CastLowering : OpConversionPattern<tensor::CastOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -156,9 +170,7 @@ struct CastLowering : OpConversionPattern<tensor::CastOp> {
         continue;
       Value size = createDim(rewriter, loc, context, adaptor.getSource(), d,
                              from.getRank());
-      Value message = createString(rewriter, loc,
-                                   "tensor.cast: dim " + std::to_string(d) +
-                                       " is not what was promised");
+      Value message = createString(rewriter, loc, nameCast(op, d));
       callSupport(
           rewriter, loc, "twh_check_equal", Type(),
           {context, size, createI64(rewriter, loc, to.getDimSize(d)), message});

@@ -19,7 +19,7 @@ def one_term():
     a, b = f.arg(F32, "mK"), f.arg(F32, "kn")
     f.ret(f.op("linalg.matmul", [a, b], f.zeros(F32, "mn")))
     f.case("5x8x1", {}, integers(-9, 9), EXACT, np.matmul)
-    f.case("5x8x3", {"k": 3}, integers(-9, 9), EXACT, error="dim 0 is not what was promised")
+    f.case("5x8x3", {"k": 3}, integers(-9, 9), EXACT, error="dim 0 of %arg1 is not what was promised")
     return f
 
 
@@ -72,6 +72,22 @@ def convolution(name, image, filter_, output, dims, strides, reference, element=
     return f
 
 
+def one_image():
+    """One image, and a result of `?` images."""
+    f = family("conv_one_image", {"N": 1, "n": 1, "h": 9, "w": 8, "c": 4, "k": 3, "l": 2, "f": 6, "i": 7, "j": 7},
+               dynamic=True)
+    x, w, c = f.arg(F32, "Nhwc"), f.arg(F32, "klcf"), f.arg(F32, "nijf")
+    f.ret(f.op("linalg.conv_2d_nhwc_hwcf", [x, w], c))
+
+    def reference(x, w, c):
+        windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), axis=(1, 2))
+        return c + np.einsum("nijckl,klcf->nijf", windows, w)
+
+    f.case("1x9x8", {}, integers(-9, 9), EXACT, reference)
+    f.case("2x9x8", {"n": 2}, integers(-9, 9), EXACT, error="dim 0 of %arg2 is not what was promised")
+    return f
+
+
 def kept_slices():
     """Slices and what is put back into them keep a dim of one."""
     f = family("slices", {"m": 40, "k": 1})
@@ -113,5 +129,6 @@ def functions():
     # Of one element, too: nothing is left of the sum of loops.
     yield convolution("conv_1d_nwc_wcf", "nwc", "kcf", "nif", {"n": 1, "c": 4, "w": 5, "f": 6, "k": 1, "i": 1}, 1,
                       lambda x, w: np.einsum("nkc,kcf->nf", x[:, :1], w)[:, None, :])
+    yield one_image()
     yield kept_slices()
     yield one_element()

@@ -250,3 +250,8 @@ func.func @both(%a: memref<4xi32>, %b: memref<4xi32>) {
     x = tilewright.asarray(np.ones(4, dtype="int32"), device=device)
     with pytest.raises(tilewright.InvalidArgumentError, match="which is written in place, overlaps input"):
         program(x, x)
+    array = np.ones(6, dtype="int32")
+    for one, other in [(array[:4], array[:4]), (array[:4], array[2:])]:
+        with pytest.raises(tilewright.InvalidArgumentError, match="overlaps"):
+            program(one, other, device=device)
+    np.testing.assert_array_equal(array, 1)

@@ -17,7 +17,7 @@ from ._compiler import run_compiler
 from ._devices import Device, Stream, device as open_device, devices
 from ._errors import (CorruptArtifactError, Error, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError,
                       argument_error)
-from ._tensors import Tensor, convert, overlaps
+from ._tensors import Tensor, convert, is_same, overlaps, share_memory
 
 
 def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
@@ -221,9 +221,9 @@ class Function:
         core, numbers = self._program._load(where)
         number, signature = numbers[self.__name__]
         on = stream or where._default()
-        values, back, shared = [], [], []
+        values, back, written, shared = [], [], [], []
         for name, given, wanted in zip(self.input_names, args, signature.inputs):
-            values.append(self._argument(name, given, wanted, where, on, copy, back, shared))
+            values.append(self._argument(name, given, wanted, where, on, copy, back, written, shared))
         raw = core.call(number, on._core, [v._view if isinstance(v, Tensor) else v for v in values])
         results = []
         for value, wanted in zip(raw, signature.results):
@@ -277,17 +277,26 @@ class Function:
             return open_device("cpu")
         return self._program.on("auto")
 
-    def _argument(self, name, given, wanted, device, stream, copy, back, shared):
+    def _argument(self, name, given, wanted, device, stream, copy, back, written, shared):
         where = f"{self.__name__}: argument '{name}'"
         try:
             if wanted.kind == "scalar":
                 return _dtypes.scalar_bits(given, wanted.dtype)
+            # What is given twice is one buffer on the device, too.
+            same = next((twin for source, twin, _ in written if is_same(source, given)), None)
+            if wanted.kind == "buffer" and same is not None:
+                return same
             tensor, copied = convert(given, device, wanted.dtype, copy, stream, aligned=wanted.strides is None)
         except (TypeError, ValueError, OverflowError, BufferError, Error) as error:
             raise argument_error(error, f"{where}: {error}") from None
         if wanted.kind == "buffer" and copied:
             _require_writable(given, where)
             back.append((given, tensor))
+        if wanted.kind == "buffer":
+            if any(share_memory(given, source) for source, _, was_copied in written if copied or was_copied):
+                raise InvalidArgumentError(f"{where} overlaps another argument that is written in place, and a copy on "
+                                           f"{device.name} would not; pass memory of its own")
+            written.append((given, tensor, copied))
         if not copied and not isinstance(given, Tensor):
             shared.append(tensor)
         return tensor

@@ -233,6 +233,25 @@ def overlaps(tensor, others):
                for other_begin, other_end in (span(other._view) for other in others))
 
 
+def is_same(one, other):
+    """Whether two arguments are the same elements at the same place."""
+    if not (isinstance(one, numpy.ndarray) and isinstance(other, numpy.ndarray)):
+        return one is other
+    return (one.ctypes.data, one.shape, one.strides, one.dtype) == (other.ctypes.data, other.shape, other.strides, other.dtype)
+
+
+def share_memory(one, other):
+    """Whether two arguments, both arrays or both tensors, have an element in common, or may have."""
+    if isinstance(one, numpy.ndarray) and isinstance(other, numpy.ndarray):
+        try:
+            return numpy.shares_memory(one, other, max_work=10000)
+        except Exception:  # too hard to say: its kind has moved between versions of NumPy
+            return True
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.device is other.device and overlaps(one, [other])
+    return False
+
+
 def _upload(tensor, device, stream=None):
     """A dense copy on a device, by way of the host."""
     if tensor.device.dlpack[0] == _CPU and tensor._view.strides is None:

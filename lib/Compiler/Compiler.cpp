@@ -342,6 +342,7 @@ LogicalResult Compilation::compileKernels(Job &job, CompiledProgram &program) {
     item.into->description = std::move(*description);
     item.into->code = std::move(*code);
     item.into->sharedBytes = getSharedBytes(item.kernel);
+    item.into->planned = getPlanned(item.kernel);
     return success();
   });
 }

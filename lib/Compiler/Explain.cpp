@@ -340,6 +340,15 @@ ProgramExplanation tilewright::explainProgram(ModuleOp program,
 // Code
 //===----------------------------------------------------------------------===//
 
+PlannedResources tilewright::getPlanned(func::FuncOp kernel) {
+  auto planned = kernel->getAttrOfType<DictionaryAttr>(kPlannedAttr);
+  auto number = [&](StringRef name) {
+    auto value = planned ? planned.getAs<IntegerAttr>(name) : IntegerAttr();
+    return value ? value.getInt() : 0;
+  };
+  return {number("threads"), number("shared_bytes"), number("registers")};
+}
+
 int64_t tilewright::getSharedBytes(func::FuncOp kernel) {
   int64_t bytes = -1;
   kernel.walk([&](memref::AllocOp alloc) {
@@ -387,5 +396,7 @@ void tilewright::explainCode(const CompiledProgram &program,
       variant.language = getExtension(compiled.code.kind).str();
       variant.codeBytes = compiled.code.bytes.size();
       variant.sharedBytes = compiled.sharedBytes;
+      variant.planned = compiled.planned;
+      variant.config = description.getString("config").value_or("").str();
     }
 }

@@ -29,6 +29,9 @@ void explainCode(const CompiledProgram &program, ProgramExplanation &into);
 /// Bytes of shared memory that a kernel in thread form asks for.
 int64_t getSharedBytes(mlir::func::FuncOp kernel);
 
+/// What its config was admitted for.
+PlannedResources getPlanned(mlir::func::FuncOp kernel);
+
 } // namespace tilewright
 
 #endif

@@ -27,6 +27,8 @@ struct CompiledKernel {
   std::string cubin;
   /// Of a block; -1: none, or not known here.
   int64_t sharedBytes = -1;
+  /// What the config was admitted for; 0: not said.
+  PlannedResources planned;
 };
 
 /// One target, compiled.

@@ -279,6 +279,24 @@ static FailureOr<bool> takeTuned(KernelInfo &info, TargetAttr target,
   return false;
 }
 
+/// Leaves on the kernel what `config` was admitted for.
+static void recordPlan(func::FuncOp kernel, const KernelInfo &info,
+                       LoweringConfigAttr config, TargetAttr target) {
+  std::string reason;
+  FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
+  if (failed(plan) || plan->subgroup <= 1)
+    return;
+  Footprint footprint = estimate(info, config, *plan, target);
+  Builder b(kernel.getContext());
+  auto entry = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  kernel->setAttr(kPlannedAttr,
+                  b.getDictionaryAttr({entry("threads", plan->threads + plan->copyThreads),
+                                       entry("shared_bytes", footprint.sharedBytes),
+                                       entry("registers", footprint.registers)}));
+}
+
 LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   TargetAttr target = getTarget(kernel);
   if (!target)
@@ -372,6 +390,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explainPanels(*info, target, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
+  recordPlan(kernel, *info, config, target);
 
   SmallVector<Attribute> lines;
   for (const std::string &line : explain)

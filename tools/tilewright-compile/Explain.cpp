@@ -202,6 +202,14 @@ static json::Array toJson(ArrayRef<ExplainedUse> uses) {
   return list;
 }
 
+static json::Value toJson(const PlannedResources &planned) {
+  if (!planned.threads)
+    return nullptr;
+  return json::Object{{"threads", planned.threads},
+                      {"shared_bytes", planned.sharedBytes},
+                      {"registers", planned.registers}};
+}
+
 static json::Object toJson(const ExplainedKernel &kernel) {
   json::Array ops, variants;
   for (const ExplainedOp &op : kernel.ops)
@@ -216,7 +224,9 @@ static json::Object toJson(const ExplainedKernel &kernel) {
                                     {"block", variant.block},
                                     {"language", variant.language},
                                     {"code_bytes", variant.codeBytes},
-                                    {"shared_bytes", variant.sharedBytes}});
+                                    {"shared_bytes", variant.sharedBytes},
+                                    {"planned", toJson(variant.planned)},
+                                    {"config", variant.config}});
   return json::Object{{"name", kernel.name},
                       {"operands", json::Array(kernel.operands)},
                       {"scalars", json::Array(kernel.scalars)},

@@ -40,12 +40,19 @@ struct ExplainedOp {
   std::vector<ExplainedUse> uses;
 };
 
+/// What the kernel's config was admitted for, before there was code; 0: not said.
+struct PlannedResources {
+  int64_t threads = 0, sharedBytes = 0, registers = 0;
+};
+
 /// Compiled code of a kernel.
 struct ExplainedVariant {
   std::string name, guard, grid, block;
   std::string language;     // ptx, spv, o
   int64_t codeBytes = 0;
   int64_t sharedBytes = -1; // of a block; -1: does not apply
+  PlannedResources planned;
+  std::string config;
 };
 
 struct ExplainedKernel {

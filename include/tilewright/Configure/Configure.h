@@ -26,6 +26,11 @@ namespace tilewright {
 /// Attribute of a kernel: with `listConfigs` every config that fits, best first.
 inline constexpr llvm::StringLiteral kConfigsAttr = "tilewright.configs";
 
+/// Attribute of a configured kernel for a GPU: what its config was admitted for, a
+/// dictionary of integers, `threads` of a block, `shared_bytes`, and `registers` of a
+/// thread (of 32 bits).
+inline constexpr llvm::StringLiteral kPlannedAttr = "tilewright.planned";
+
 struct ConfigureOptions {
   /// Put every candidate on the kernel, best first.
   bool listConfigs = false;

@@ -16,7 +16,7 @@ namespace tilewright::ptxsim {
 static void countGlobal(ExecContext &context, const PendingBulk &copy, TrafficWay way, uint64_t address) {
   GlobalTraffic::Range range = {address, address + copy.bytes};
   if (context.grid->globalTraffic)
-    context.grid->globalTraffic->count(*copy.inst, way, &range, copy.bytes != 0);
+    context.grid->globalTraffic->count(context, *copy.inst, way, &range, copy.bytes != 0);
 }
 
 /// By pieces, so that a finding names the place.

@@ -165,7 +165,7 @@ void copyAsync(ExecContext &context, const Inst &inst) {
     copies.pending.push_back(copy);
   });
   if (context.grid->globalTraffic)
-    context.grid->globalTraffic->count(inst, TrafficWay::Read, read, reads);
+    context.grid->globalTraffic->count(context, inst, TrafficWay::Read, read, reads);
   if (context.checks)
     performSome(context, copies);
 }

@@ -129,8 +129,9 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
   request.cancelled = &context->cancelled;
   LaunchResult result = runGrid(request, *state.memory, state.options, state.findings);
   if (!state.options.trafficPath.empty())
-    appendTraffic(state.options.trafficPath, trafficLines(request.name, result.traffic) +
-                                                 globalTrafficLines(request.name, result.globalTraffic));
+    appendTraffic(state.options.trafficPath,
+                  issueLines(request.name, result.shape, result.issue) + trafficLines(request.name, result.traffic) +
+                      globalTrafficLines(request.name, result.globalTraffic, result.footprints));
   if (!result.completed)
     failContext(context, resultFor(result.reason));
 }

@@ -8,11 +8,25 @@
 #include "machine/State.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace tilewright::ptxsim {
 namespace {
 
-constexpr uint64_t sectorBytes = 32;
+constexpr uint64_t sectorBytes = SectorCache::sectorBytes;
+
+/// Reads that may find what they want in the first-level cache.
+bool isCached(const Inst &inst) {
+  const auto &modifiers = inst.syntax->modifiers;
+  auto has = [&](const char *name) {
+    return std::find(modifiers.begin(), modifiers.end(), name) != modifiers.end();
+  };
+  bool isCopy = inst.syntax->root == "cp";
+  bool isPlain = inst.syntax->root == "ld" || (isCopy && has("ca"));
+  return isPlain && !has("volatile") && !has("cg") && !has("cv") && !has("relaxed") && !has("acquire");
+}
 
 TrafficWay wayOf(const Inst &inst) {
   if (!inst.syntax ||
@@ -33,10 +47,27 @@ const char *nameOf(TrafficWay way) {
                                     : "update";
 }
 
+/// Of lanes' accesses to the cache's banks; copies of whole ranges move 128 bytes a wavefront.
+uint64_t requestWavefronts(const Inst &inst, const GlobalTraffic::Range *ranges, unsigned number) {
+  uint64_t addresses[warpSize], bytes = 0, widest = 0;
+  for (unsigned i = 0; i < number; ++i) {
+    addresses[i] = ranges[i].begin;
+    bytes += ranges[i].end - ranges[i].begin;
+    widest = std::max(widest, ranges[i].end - ranges[i].begin);
+  }
+  if (widest > 16)
+    return (bytes + SectorCache::lineBytes - 1) / SectorCache::lineBytes;
+  uint32_t mask = number == warpSize ? ~0u : (1u << number) - 1;
+  return bankCost(addresses, mask, static_cast<unsigned>(widest), inst.syntax->root == "ld").wavefronts;
+}
+
 } // namespace
 
-GlobalTraffic::GlobalTraffic(const Program &program, const DeviceMemory &memory)
-    : program(program), places(new Place[program.code.size()]) {
+GlobalTraffic::GlobalTraffic(const Program &program, const DeviceMemory &memory,
+                             uint64_t cacheBytes,
+                             const std::vector<uint64_t> &sampled)
+    : program(program), places(new Place[program.code.size()]),
+      cacheBytes(cacheBytes), sampled(sampled) {
   for (const Inst &inst : program.code)
     ways.push_back(wayOf(inst));
   memory.forEachLive([&](const Allocation &allocation) {
@@ -69,17 +100,36 @@ void GlobalTraffic::count(ExecContext &context, const Inst &inst) {
         address - window >= DeviceMemory::smallWindowsEnd)
       ranges[number++] = {address, address + each};
   }
-  count(inst, way, ranges, number);
+  count(context, inst, way, ranges, number);
 }
 
-void GlobalTraffic::count(const Inst &inst, TrafficWay way, Range *ranges,
-                          unsigned number) {
+bool GlobalTraffic::touch(const ExecContext &context, const Inst &inst,
+                          TrafficWay way, uint64_t sector) {
+  if (cacheBytes == 0 && sampled.empty())
+    return false;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto [found, isNew] = samples.try_emplace(context.block->linear, cacheBytes);
+  Sample &sample = found->second;
+  if (isNew) {
+    auto at = std::find(sampled.begin(), sampled.end(), context.block->linear);
+    sample.bit = at == sampled.end() ? 0 : uint64_t(1) << (at - sampled.begin());
+  }
+  if (sample.bit != 0)
+    for (TrafficWay each : {TrafficWay::Read, TrafficWay::Write})
+      if (way == each || way == TrafficWay::Update)
+        touched[each == TrafficWay::Write][sector] |= sample.bit;
+  return way == TrafficWay::Read && isCached(inst) && sample.cache.touch(sector);
+}
+
+void GlobalTraffic::count(const ExecContext &context, const Inst &inst,
+                          TrafficWay way, Range *ranges, unsigned number) {
+  uint64_t wavefronts = requestWavefronts(inst, ranges, number);
   std::sort(ranges, ranges + number,
             [](const Range &a, const Range &b) { return a.begin < b.begin; });
   for (unsigned first = 0; first < number;) {
     Buffer buffer = bufferOf(ranges[first].begin);
     uint64_t sectors = 0, bytes = 0, reached = 0, nextSector = 0,
-             begin = ranges[first].begin;
+             begin = ranges[first].begin, lines = 0, nextLine = 0, missed = 0;
     for (; first < number && ranges[first].begin < buffer.end; ++first) {
       Range range = ranges[first];
       range.begin = std::max(range.begin, reached);
@@ -90,6 +140,12 @@ void GlobalTraffic::count(const Inst &inst, TrafficWay way, Range *ranges,
       uint64_t sector = std::max(range.begin / sectorBytes, nextSector);
       nextSector = (range.end + sectorBytes - 1) / sectorBytes;
       sectors += nextSector - sector;
+      constexpr uint64_t perLine = SectorCache::sectorsPerLine;
+      uint64_t line = std::max(sector / perLine, nextLine);
+      nextLine = std::max(nextLine, (nextSector + perLine - 1) / perLine);
+      lines += nextLine - line;
+      for (; sector < nextSector; ++sector)
+        missed += !touch(context, inst, way, sector);
     }
     Place &place = places[static_cast<size_t>(&inst - program.code.data())];
     std::lock_guard<std::mutex> lock(place.mutex);
@@ -106,9 +162,13 @@ void GlobalTraffic::count(const Inst &inst, TrafficWay way, Range *ranges,
       found->begin = begin - buffer.begin;
     }
     ++found->requests;
+    // Where a request is of several allocations the first has them.
+    found->wavefronts += std::exchange(wavefronts, 0);
     found->sectors += sectors;
     found->bytes += bytes;
     found->least += (bytes + sectorBytes - 1) / sectorBytes;
+    found->lines += lines;
+    found->missed += missed;
     found->begin = std::min(found->begin, begin - buffer.begin);
     found->end = std::max(found->end, reached - buffer.begin);
   }
@@ -128,8 +188,20 @@ std::vector<GlobalRow> GlobalTraffic::rows() const {
   return result;
 }
 
+std::vector<FootprintRow> GlobalTraffic::footprints() const {
+  std::map<std::tuple<uint64_t, bool, uint64_t>, uint64_t> counts;
+  for (bool isWritten : {false, true})
+    for (auto [sector, blocks] : touched[isWritten])
+      ++counts[{bufferOf(sector * sectorBytes).id, isWritten, blocks}];
+  std::vector<FootprintRow> result;
+  for (auto &[key, sectors] : counts)
+    result.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), sectors});
+  return result;
+}
+
 std::string globalTrafficLines(const std::string &kernel,
-                               const std::vector<GlobalRow> &rows) {
+                               const std::vector<GlobalRow> &rows,
+                               const std::vector<FootprintRow> &footprints) {
   std::string text;
   auto number = [&](const char *name, uint64_t value) {
     text += std::string(", \"") + name + "\": " + std::to_string(value);
@@ -146,6 +218,17 @@ std::string globalTrafficLines(const std::string &kernel,
     number("bytes", row.bytes);
     number("begin", row.begin);
     number("end", row.end);
+    number("lines", row.lines);
+    number("missed", row.missed);
+    number("wavefronts", row.wavefronts);
+    text += "}\n";
+  }
+  for (const FootprintRow &row : footprints) {
+    text += "{\"kernel\": " + quotedJson(kernel) + ", \"memory\": \"footprint\"";
+    number("buffer", row.buffer);
+    text += std::string(", \"way\": \"") + (row.isWritten ? "write" : "read") + "\"";
+    number("blocks", row.blocks);
+    number("sectors", row.sectors);
     text += "}\n";
   }
   return text;

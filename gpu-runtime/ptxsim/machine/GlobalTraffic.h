@@ -6,15 +6,20 @@
 // instruction of one warp, for its lanes that touch one allocation. Memory
 // moves in *sectors*, 32 aligned bytes: a request moves each that it touches
 // once, whatever its lanes want of it. There are no caches here: what is asked
-// for twice is counted twice. Copies by tensor maps are not counted.
+// for twice is counted twice, except in `missed`: reads of one block go through a
+// cache of its own (MachineOptions::cacheBytes), which keeps what the block reads.
+// Copies by tensor maps are not counted.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_GLOBALTRAFFIC_H
 #define TILEWRIGHT_PTXSIM_MACHINE_GLOBALTRAFFIC_H
+
+#include "machine/SectorCache.h"
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tilewright::ptxsim {
@@ -39,12 +44,26 @@ struct GlobalRow {
   uint64_t requests = 0, sectors = 0, bytes = 0, least = 0;
   /// First byte touched in the allocation, and the one after the last.
   uint64_t begin = 0, end = 0;
+  /// Lines of 128 bytes of all requests, sectors that no cache had, and wavefronts as of shared memory: the cache has
+  /// the same banks (`machine/SharedTraffic.h`).
+  uint64_t lines = 0, missed = 0, wavefronts = 0;
+};
+
+/// Sectors of an allocation that exactly the blocks of `blocks` touched: bit i is
+/// the i'th block of MachineOptions::blocks.
+struct FootprintRow {
+  uint64_t buffer = 0;
+  bool isWritten = false;
+  uint64_t blocks = 0, sectors = 0;
 };
 
 class GlobalTraffic {
 public:
   /// Allocations that are made later (by the kernel) count as number 0.
-  GlobalTraffic(const Program &program, const DeviceMemory &memory);
+  /// `cacheBytes`: of each block's cache; 0: none. `sampled`: linear numbers of the blocks whose footprints are kept,
+  /// 64 at most.
+  GlobalTraffic(const Program &program, const DeviceMemory &memory, uint64_t cacheBytes = 0,
+                const std::vector<uint64_t> &sampled = {});
 
   /// One lane's part of a request.
   struct Range {
@@ -54,10 +73,13 @@ public:
   /// Before a warp executes a load, store or atomic.
   void count(ExecContext &context, const Inst &inst);
   /// What a copy reads or writes.
-  void count(const Inst &inst, TrafficWay way, Range *ranges, unsigned number);
+  void count(const ExecContext &context, const Inst &inst, TrafficWay way,
+             Range *ranges, unsigned number);
 
   /// In the order of the program, then of the allocations.
   std::vector<GlobalRow> rows() const;
+  /// Of each allocation, what was read and what was written; empty without sampled blocks.
+  std::vector<FootprintRow> footprints() const;
 
 private:
   struct Buffer {
@@ -68,19 +90,35 @@ private:
     std::mutex mutex;
     std::vector<GlobalRow> rows;
   };
+  /// Of one block.
+  struct Sample {
+    explicit Sample(uint64_t cacheBytes) : cache(cacheBytes) {}
+    SectorCache cache;
+    uint64_t bit = 0;
+  };
   Buffer bufferOf(uint64_t address) const;
+  /// Counts one sector of a request in the block's cache and footprint; whether the cache had it.
+  bool touch(const ExecContext &context, const Inst &inst, TrafficWay way, uint64_t sector);
 
   const Program &program;
   /// Sorted.
   std::vector<Buffer> buffers;
   std::vector<TrafficWay> ways;
   std::unique_ptr<Place[]> places;
+  uint64_t cacheBytes;
+  std::vector<uint64_t> sampled;
+  std::mutex mutex;
+  /// By the block's linear number.
+  std::unordered_map<uint64_t, Sample> samples;
+  /// Blocks by sector, of reads and of writes.
+  std::unordered_map<uint64_t, uint64_t> touched[2];
 };
 
 /// As trafficLines of machine/SharedTraffic.h; these lines have "memory":
-/// "global".
+/// "global", those of footprints "footprint".
 std::string globalTrafficLines(const std::string &kernel,
-                               const std::vector<GlobalRow> &rows);
+                               const std::vector<GlobalRow> &rows,
+                               const std::vector<FootprintRow> &footprints = {});
 
 } // namespace tilewright::ptxsim
 

@@ -8,6 +8,7 @@
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
 #include "machine/GlobalTraffic.h"
+#include "machine/IssueCounts.h"
 #include "machine/SharedTraffic.h"
 #include "machine/Warp.h"
 #include "matrix/Wgmma.h"
@@ -241,6 +242,7 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
   bind(context, warp, fragment);
   const bool checks = context.checks;
   SharedTraffic *traffic = context.grid->traffic;
+  IssueCounts *issue = context.grid->issue;
   uint64_t steps = 0, threadSteps = 0;
   while (steps < budget && !context.stopped) {
     if (fragment.pc == fragment.stopPc) {
@@ -257,10 +259,12 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
       if (checks)
         checkGuard(context, inst, mask);
       mask = guardMask(context, inst, mask);
-      if (mask == 0) {
-        ++fragment.pc;
-        continue;
-      }
+    }
+    if (issue)
+      issue->count(inst, mask);
+    if (mask == 0) {
+      ++fragment.pc;
+      continue;
     }
     if (checks && warp.wgmma)
       checkRegisters(context, inst);

@@ -39,9 +39,11 @@ private:
 /// Takes turns among the blocks of the clusters that one host thread holds.
 class Worker {
 public:
-  Worker(Grid &grid, std::atomic<uint64_t> &nextCluster, uint64_t clusterCount, uint64_t resident, uint64_t seed)
-      : grid(grid), nextCluster(nextCluster), clusterCount(clusterCount), resident(std::max<uint64_t>(resident, 1)),
-        random(seed) {
+  /// `sampled`: the only clusters to run, all if null; `clusterCount` is how many that are.
+  Worker(Grid &grid, std::atomic<uint64_t> &nextCluster, uint64_t clusterCount, const std::vector<uint64_t> *sampled,
+         uint64_t resident, uint64_t seed)
+      : grid(grid), nextCluster(nextCluster), clusterCount(clusterCount), sampled(sampled),
+        resident(std::max<uint64_t>(resident, 1)), random(seed) {
     context.grid = &grid;
     context.checks = grid.checks;
     context.next = [](void *generator) { return static_cast<Random *>(generator)->next(); };
@@ -61,6 +63,8 @@ public:
         if (index >= clusterCount)
           break;
         uint64_t which = grid.checks ? (static_cast<unsigned __int128>(index) * step + start) % clusterCount : index;
+        if (sampled)
+          which = (*sampled)[which];
         clusters.push_back(makeCluster(context, which));
         for (auto &block : clusters.back()->blocks)
           running.push_back(block.get());
@@ -86,7 +90,7 @@ private:
     if (grid.checks && grid.program->usesAgents && random.below(4) == 0)
       finishSomeCopies(context, block);
     uint64_t before = context.stepCount;
-    uint64_t slice = grid.checks ? 16 + random.below(512) : 200000;
+    uint64_t slice = grid.checks ? 16 + random.below(512) : isPaced ? 32 * pace : 200000;
     while (context.stepCount - before < slice && !context.stopped && !grid.aborted)
       if (!stepBlock(block))
         break;
@@ -120,7 +124,7 @@ private:
       Warp &warp = *block.warps[(first + i) % count];
       if (warp.live == 0 || !warp.hasRunnable())
         continue;
-      uint64_t quantum = grid.checks ? 1 + random.below(64) : 4096;
+      uint64_t quantum = grid.checks ? 1 + random.below(64) : isPaced ? pace : 4096;
       runFragment(context, warp, pickFragment(warp), quantum);
       if (!context.stopped && warp.live != 0 && !warp.hasRunnable() && !hasSleeper(warp))
         unstick(warp);
@@ -262,11 +266,15 @@ private:
   }
 
   static constexpr uint32_t maxIdleWakes = 1000;
+  /// Instructions of a turn where warps are to go side by side, as they do on a GPU: a cache sees what they share.
+  static constexpr uint64_t pace = 16;
   Grid &grid;
   std::atomic<uint64_t> &nextCluster;
   uint64_t clusterCount;
+  const std::vector<uint64_t> *sampled;
   uint64_t resident;
   Random random;
+  const bool isPaced = grid.options->countTraffic && grid.options->cacheBytes != 0;
   ExecContext context;
   std::vector<std::unique_ptr<Cluster>> clusters;
   std::vector<Block *> running;
@@ -333,6 +341,31 @@ uint64_t residentClusters(const MachineOptions &options, uint64_t threadsPerBloc
   return options.multiprocessors / group * (each * group / size) + options.multiprocessors % group * each / size;
 }
 
+/// Linear numbers of the blocks of MachineOptions::blocks that the grid has, each once.
+static std::vector<uint64_t> sampledBlocks(const MachineOptions &options, const Dim3 &grid) {
+  std::vector<uint64_t> result;
+  for (const auto &[x, y, z] : options.blocks) {
+    uint64_t linear = x + uint64_t(grid.x) * (y + uint64_t(grid.y) * z);
+    bool isInside = x < grid.x && y < grid.y && z < grid.z;
+    if (isInside && std::find(result.begin(), result.end(), linear) == result.end())
+      result.push_back(linear);
+  }
+  return result;
+}
+
+/// Numbers of the clusters that these blocks belong to, each once; clusters run whole.
+static std::vector<uint64_t> clustersOf(const std::vector<uint64_t> &blocks, const LaunchRequest &request) {
+  const Dim3 &grid = request.grid, &size = request.cluster;
+  std::vector<uint64_t> result;
+  for (uint64_t block : blocks) {
+    uint64_t x = block % grid.x / size.x, y = block / grid.x % grid.y / size.y, z = block / grid.x / grid.y / size.z;
+    uint64_t cluster = x + grid.x / size.x * (y + grid.y / size.y * z);
+    if (std::find(result.begin(), result.end(), cluster) == result.end())
+      result.push_back(cluster);
+  }
+  return result;
+}
+
 LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,
                      FindingLog &findings) {
   Grid grid;
@@ -372,19 +405,28 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   uint64_t clusterSize = request.cluster.count(), clusterCount = blockCount / clusterSize;
   uint64_t resident = clusterSize == 1 ? residentBlocks(options, threads, sharedBytes)
                                        : residentClusters(options, threads, sharedBytes, clusterSize);
+  std::vector<uint64_t> sampled = sampledBlocks(options, request.grid), clusters = clustersOf(sampled, request);
+  if (!options.blocks.empty())
+    clusterCount = clusters.size();
+  if (clusterCount == 0)
+    return result;
   resident = std::min(clusterCount, std::max<uint64_t>(resident, 1));
   unsigned workers = options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
   workers = options.checks ? 1 : static_cast<unsigned>(std::min<uint64_t>(workers, resident));
   std::atomic<uint64_t> nextCluster{0};
   auto work = [&](unsigned index) {
-    Worker(grid, nextCluster, clusterCount, resident / workers, options.seed * 1000003 + request.launchId + index).run();
+    Worker(grid, nextCluster, clusterCount, options.blocks.empty() ? nullptr : &clusters, resident / workers, options.seed * 1000003 + request.launchId + index).run();
   };
   std::unique_ptr<SharedTraffic> traffic;
   std::unique_ptr<GlobalTraffic> globalTraffic;
+  std::unique_ptr<IssueCounts> issue;
   if (options.countTraffic) {
     traffic = std::make_unique<SharedTraffic>(*request.program);
-    globalTraffic = std::make_unique<GlobalTraffic>(*request.program, memory);
+    sampled.resize(std::min<size_t>(sampled.size(), 64));
+    globalTraffic = std::make_unique<GlobalTraffic>(*request.program, memory, options.cacheBytes, sampled);
+    issue = std::make_unique<IssueCounts>(*request.program);
   }
+  grid.issue = issue.get();
   grid.traffic = traffic.get();
   grid.globalTraffic = globalTraffic.get();
   Progress progress(request.name, blockCount, options.progressSeconds);
@@ -402,6 +444,10 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   if (traffic) {
     result.traffic = traffic->rows();
     result.globalTraffic = globalTraffic->rows();
+    result.footprints = globalTraffic->footprints();
+    result.issue = issue->rows();
+    result.shape = {{request.grid.x, request.grid.y, request.grid.z}, {request.block.x, request.block.y, request.block.z},
+                    sharedBytes, clusterCount * clusterSize};
   }
   return result;
 }

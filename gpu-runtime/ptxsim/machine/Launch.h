@@ -8,6 +8,7 @@
 #define TILEWRIGHT_PTXSIM_MACHINE_LAUNCH_H
 
 #include "machine/GlobalTraffic.h"
+#include "machine/IssueCounts.h"
 #include "machine/SharedTraffic.h"
 #include "machine/State.h"
 
@@ -44,6 +45,9 @@ struct LaunchResult {
   /// With MachineOptions::countTraffic.
   std::vector<TrafficRow> traffic;
   std::vector<GlobalRow> globalTraffic;
+  std::vector<FootprintRow> footprints;
+  std::vector<IssueRow> issue;
+  LaunchShape shape;
 };
 
 LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const MachineOptions &options,

@@ -38,6 +38,23 @@ void readChoice(const char *name, const char *whenTrue, const char *whenFalse, b
     std::fprintf(stderr, "ptxsim: %s: expected %s or %s, found '%s'\n", name, whenTrue, whenFalse, text);
 }
 
+/// "0,0,0;1,0,0"
+void readBlocks(const char *name, std::vector<std::array<uint32_t, 3>> &blocks) {
+  const char *text = std::getenv(name);
+  for (const char *at = text ? text : ""; *at;) {
+    std::array<uint32_t, 3> block;
+    int length = 0;
+    if (std::sscanf(at, "%u,%u,%u%n", &block[0], &block[1], &block[2], &length) != 3 ||
+        (at[length] != ';' && at[length] != 0)) {
+      std::fprintf(stderr, "ptxsim: %s: '%s' is no list of blocks x,y,z;x,y,z\n", name, text);
+      blocks.clear();
+      return;
+    }
+    blocks.push_back(block);
+    at += length + (at[length] == ';');
+  }
+}
+
 } // namespace
 
 MachineOptions MachineOptions::fromEnvironment() {
@@ -74,6 +91,10 @@ MachineOptions MachineOptions::fromEnvironment() {
     options.countTraffic = true;
     options.trafficPath = path;
   }
+  uint64_t cacheKibibytes = 0;
+  readNumber("PTXSIM_CACHE_KIB", cacheKibibytes);
+  options.cacheBytes = cacheKibibytes << 10;
+  readBlocks("PTXSIM_BLOCKS", options.blocks);
   return options;
 }
 

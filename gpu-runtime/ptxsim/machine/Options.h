@@ -7,8 +7,10 @@
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_OPTIONS_H
 #define TILEWRIGHT_PTXSIM_MACHINE_OPTIONS_H
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tilewright::ptxsim {
 
@@ -39,6 +41,10 @@ struct MachineOptions {
   /// Shared memory's wavefronts are counted per launch and instruction; the driver adds them to the file, if there is one.
   bool countTraffic = false;
   std::string trafficPath;
+  /// With countTraffic: the first-level cache that each block reads global memory through; 0: none. Warps then go side by side.
+  uint64_t cacheBytes = 0;
+  /// The only blocks of each launch that run, x, y, z; all if empty. Others leave their part of memory as it was.
+  std::vector<std::array<uint32_t, 3>> blocks;
 
   static MachineOptions fromEnvironment();
 };

@@ -29,12 +29,12 @@ uint8_t sharedBytes(const Inst &inst) {
 
 /// Wavefronts of one turn: words of the busiest bank.
 unsigned wavefronts(const uint64_t *addresses, unsigned count, unsigned bytes) {
-  uint64_t words[banks * 2];
+  uint64_t words[banks * 4];
   unsigned found = 0, most = 0;
   uint8_t load[banks] = {};
   for (unsigned i = 0; i < count; ++i)
     for (uint64_t word = addresses[i] / wordBytes; word <= (addresses[i] + bytes - 1) / wordBytes; ++word) {
-      if (found == banks * 2 || std::find(words, words + found, word) != words + found)
+      if (found == banks * 4 || std::find(words, words + found, word) != words + found)
         continue;
       words[found++] = word;
       most = std::max<unsigned>(most, ++load[word % banks]);
@@ -42,9 +42,32 @@ unsigned wavefronts(const uint64_t *addresses, unsigned count, unsigned bytes) {
   return most;
 }
 
-unsigned lanesOfTurn(unsigned bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
+/// All lanes of `mask` have the address of lane ^ distance, where that takes part.
+bool arePaired(const uint64_t *addresses, uint32_t mask, unsigned distance) {
+  for (unsigned lane = 0; lane < warpSize; ++lane)
+    if ((mask >> lane & 1) && (mask >> (lane ^ distance) & 1) && addresses[lane] != addresses[lane ^ distance])
+      return false;
+  return true;
+}
 
 } // namespace
+
+BankCost bankCost(const uint64_t *addresses, uint32_t mask, unsigned bytes, bool isLoad) {
+  unsigned lanes = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+  if (isLoad && bytes > 4 && (arePaired(addresses, mask, 1) || arePaired(addresses, mask, 2)))
+    lanes *= 2;
+  BankCost cost;
+  for (unsigned first = 0; first < warpSize; first += lanes) {
+    uint64_t chosen[warpSize];
+    unsigned count = 0;
+    for (unsigned lane = first; lane < first + lanes; ++lane)
+      if (mask >> lane & 1)
+        chosen[count++] = addresses[lane];
+    cost.wavefronts += wavefronts(chosen, count, bytes);
+    cost.turns += count != 0;
+  }
+  return cost;
+}
 
 SharedTraffic::SharedTraffic(const Program &program) : program(program), counters(program.code.size()) {
   for (const Inst &inst : program.code)
@@ -61,30 +84,32 @@ void SharedTraffic::count(ExecContext &context, const Inst &inst) {
     return;
   const uint64_t *row = context.row(inst.src[0]);
   uint64_t window = context.grid->memory->windowBase();
-  bool isCopy = inst.syntax->root == "cp";
-  unsigned lanes = lanesOfTurn(each), total = 0, turns = 0;
-  for (unsigned first = 0; first < warpSize; first += lanes) {
-    uint64_t addresses[warpSize];
-    unsigned count = 0;
-    for (unsigned lane = first; lane < first + lanes; ++lane) {
-      if (!(context.mask >> lane & 1))
-        continue;
-      uint64_t address = row[lane] + static_cast<uint64_t>(inst.offset);
-      bool isInWindow = address - window < DeviceMemory::localWindow;
-      if (isInWindow)
-        address -= window;
-      if (isInWindow || inst.space == Space::Shared || isCopy)
-        addresses[count++] = address & 0xffffffff;
-    }
-    total += wavefronts(addresses, count, each);
-    turns += count != 0;
+  bool isCopy = inst.syntax->root == "cp", isLoad = inst.syntax->root == "ld";
+  uint64_t addresses[warpSize];
+  uint32_t mask = 0;
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    if (!(context.mask >> lane & 1))
+      continue;
+    uint64_t address = row[lane] + static_cast<uint64_t>(inst.offset);
+    bool isInWindow = address - window < DeviceMemory::localWindow;
+    if (isInWindow)
+      address -= window;
+    if (!isInWindow && inst.space != Space::Shared && !isCopy)
+      continue;
+    addresses[lane] = address & 0xffffffff;
+    mask |= 1u << lane;
   }
-  if (turns == 0)
+  if (mask == 0)
     return;
+  BankCost cost = bankCost(addresses, mask, each, isLoad);
   Counters &counts = countersOf(inst);
   ++counts.executed;
-  counts.wavefronts += total;
-  counts.least += turns;
+  counts.wavefronts += cost.wavefronts;
+  counts.least += cost.turns;
+  for (unsigned wide : {8u, 16u}) {
+    forEachLane(mask, [&](unsigned lane) { addresses[lane] &= ~uint64_t(wide - 1); });
+    (wide == 8 ? counts.as8 : counts.as16) += bankCost(addresses, mask, std::max(wide, each), isLoad).wavefronts;
+  }
 }
 
 void SharedTraffic::countMatrices(const Inst &inst, const uint64_t *rows, unsigned count) {
@@ -102,7 +127,8 @@ std::vector<TrafficRow> SharedTraffic::rows() const {
     if (counters[i].executed == 0)
       continue;
     const Inst &inst = program.code[i];
-    result.push_back({inst.syntax->name(), inst.line, counters[i].executed, counters[i].wavefronts, counters[i].least});
+    result.push_back({inst.syntax->name(), inst.line, counters[i].executed, counters[i].wavefronts, counters[i].least, counters[i].as8,
+                      counters[i].as16});
   }
   return result;
 }
@@ -122,7 +148,8 @@ std::string trafficLines(const std::string &kernel, const std::vector<TrafficRow
   for (const TrafficRow &row : rows)
     text += "{\"kernel\": " + quotedJson(kernel) + ", \"memory\": \"shared\", \"line\": " + std::to_string(row.line) +
             ", \"instruction\": " + quotedJson(row.instruction) + ", \"executed\": " + std::to_string(row.executed) +
-            ", \"wavefronts\": " + std::to_string(row.wavefronts) + ", \"least\": " + std::to_string(row.least) + "}\n";
+            ", \"wavefronts\": " + std::to_string(row.wavefronts) + ", \"least\": " + std::to_string(row.least) +
+            ", \"as8\": " + std::to_string(row.as8) + ", \"as16\": " + std::to_string(row.as16) + "}\n";
   return text;
 }
 

@@ -3,7 +3,9 @@
 //
 // How often shared memory is touched: what every ld, st, ldmatrix, stmatrix and cp.async of a launch costs its banks. There
 // are 32 banks of four bytes, and lanes take turns where they touch more bytes than the banks hold: 32 lanes at once up to
-// four bytes each, 16 for eight, 8 for sixteen and for the rows of a matrix. A turn lasts as many *wavefronts* as the
+// four bytes each, 16 for eight, 8 for sixteen and for the rows of a matrix. A load of eight or sixteen bytes, in which
+// all lanes have the address of lane^1, or all of lane^2, takes half as many turns (an engineer of NVIDIA about compute
+// capability 7, forums.developer.nvidia.com/t/77228; assumed of later ones). A turn lasts as many *wavefronts* as the
 // busiest bank has different words to give. Copies by other agents (bulk, wgmma's operands) and atomics are not counted.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H
@@ -27,7 +29,16 @@ struct TrafficRow {
   uint32_t line = 0;
   /// Times that a warp executed it, wavefronts in all, and the wavefronts that it would take without conflicts.
   uint64_t executed = 0, wavefronts = 0, least = 0;
+  /// Wavefronts if each lane took the eight or sixteen aligned bytes around its address: ptxas merges neighbours.
+  uint64_t as8 = 0, as16 = 0;
 };
+
+/// Of one access of a warp to 32 banks.
+struct BankCost {
+  unsigned wavefronts = 0, turns = 0;
+};
+/// `addresses` of the lanes of `mask`, each `bytes` wide.
+BankCost bankCost(const uint64_t *addresses, uint32_t mask, unsigned bytes, bool isLoad);
 
 class SharedTraffic {
 public:
@@ -43,7 +54,7 @@ public:
 
 private:
   struct Counters {
-    std::atomic<uint64_t> executed{0}, wavefronts{0}, least{0};
+    std::atomic<uint64_t> executed{0}, wavefronts{0}, least{0}, as8{0}, as16{0};
   };
   Counters &countersOf(const Inst &inst);
 
@@ -56,7 +67,7 @@ private:
 /// `text` as JSON has it.
 std::string quotedJson(const std::string &text);
 
-/// A line of JSON per row, for people's scripts: kernel, line, instruction and the three numbers; "memory": "shared".
+/// A line of JSON per row, for people's scripts: kernel, line, instruction and the numbers; "memory": "shared".
 std::string trafficLines(const std::string &kernel, const std::vector<TrafficRow> &rows);
 
 } // namespace tilewright::ptxsim

@@ -32,6 +32,7 @@ namespace tilewright::ptxsim {
 
 class Progress;
 class GlobalTraffic;
+class IssueCounts;
 class SharedTraffic;
 struct Block;
 struct Cluster;
@@ -184,6 +185,8 @@ struct Grid {
   SharedTraffic *traffic = nullptr;
   /// Null unless requests of global memory are counted.
   GlobalTraffic *globalTraffic = nullptr;
+  /// Null unless issue slots are counted.
+  IssueCounts *issue = nullptr;
   bool checks = false;
   /// When the launch is given up; see LaunchRequest.
   uint64_t deadline = 0;

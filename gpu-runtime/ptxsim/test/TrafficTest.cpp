@@ -6,6 +6,8 @@
 
 #include "Harness.h"
 
+#include <algorithm>
+
 using namespace tilewright::ptxsim;
 
 namespace {
@@ -105,9 +107,24 @@ TEST(Traffic, RowsOfMatrices) {
 }
 
 TEST(Traffic, LinesForScripts) {
-  EXPECT_EQ(trafficLines("k", {{"ld.shared.b32", 7, 2, 3, 2}}),
+  EXPECT_EQ(trafficLines("k", {{"ld.shared.b32", 7, 2, 3, 2, 4, 8}}),
             "{\"kernel\": \"k\", \"memory\": \"shared\", \"line\": 7, \"instruction\": \"ld.shared.b32\", \"executed\": 2, \"wavefronts\": 3, "
-            "\"least\": 2}\n");
+            "\"least\": 2, \"as8\": 4, \"as16\": 8}\n");
+}
+
+TEST(Traffic, LoadsOfPairsTakeHalfTheTurns) {
+  // Every lane's address is lane 0's, and so lane^1's.
+  TrafficRow uniform = costOf("ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r1]", 0);
+  EXPECT_EQ(uniform.wavefronts, 2u);
+  EXPECT_EQ(costOf("st.shared.v4.b32 [%r1], {%r4, %r5, %r6, %r7}", 0).wavefronts, 4u);
+  EXPECT_EQ(costOf("ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r1]", 16).wavefronts, 4u);
+}
+
+TEST(Traffic, WhatMergedNeighboursWouldCost) {
+  TrafficRow row = costOf("st.shared.b32 [%r1], %r4", 16);
+  EXPECT_EQ(row.wavefronts, 4u);
+  EXPECT_EQ(row.as16, 4u);
+  EXPECT_EQ(row.as8, 4u);
 }
 
 /// What one instruction of a kernel asks of global memory. Lane t's address is `data` + offset + stride * t; `%rd2` is it.
@@ -153,6 +170,42 @@ GlobalRow requestOf(const std::string &instruction, unsigned stride, unsigned of
   std::vector<GlobalRow> rows = requestsOf(instruction, stride, offset, guard);
   EXPECT_EQ(rows.size(), 1u);
   return rows.empty() ? GlobalRow() : rows.front();
+}
+
+MachineOptions cachedDevice(uint64_t kibibytes) {
+  MachineOptions options = TestDevice::defaults();
+  options.countTraffic = true;
+  options.checks = false;
+  options.cacheBytes = kibibytes << 10;
+  return options;
+}
+
+/// Three blocks of a warp that read the same 128 bytes twice.
+std::vector<GlobalRow> readTwice(TestDevice &device) {
+  EXPECT_TRUE(device.load(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry twice(.param .u64 data) {
+  .reg .pred %p;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  mov.u32 %r2, 0;
+again:
+  ld.global.b32 %r3, [%rd2];
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p, %r2, 2;
+  @%p bra again;
+  ret;
+}
+)")) << device.message;
+  uint64_t data = device.upload(std::vector<uint32_t>(64, 1));
+  EXPECT_TRUE(device.launch("twice", {3, 1, 1}, {32, 1, 1}, data)) << device.report();
+  return device.result.globalTraffic;
 }
 
 TEST(GlobalTraffic, NeighboursShareSectors) {
@@ -232,11 +285,66 @@ TEST(GlobalTraffic, CopiesCountWhereTheyComeFrom) {
   EXPECT_EQ(requestOf("mov.b32 %r5, 4; cp.async.ca.shared.global [%r1], [%rd2], 16, %r5; cp.async.wait_all", 16).bytes, 128u);
 }
 
+TEST(GlobalTraffic, LinesAndBanksOfTheCache) {
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 4).lines, 1u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 4).wavefronts, 1u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 128).lines, 32u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 128).wavefronts, 32u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 132).wavefronts, 1u);
+  EXPECT_EQ(requestOf("ld.global.b32 %r4, [%rd2]", 128).missed, 32u);
+}
+
+TEST(GlobalTraffic, ACacheKeepsWhatABlockHasRead) {
+  TestDevice device(cachedDevice(64));
+  EXPECT_EQ(readTwice(device)[0].missed, 12u);
+  TestDevice without(cachedDevice(0));
+  EXPECT_EQ(readTwice(without)[0].missed, 24u);
+}
+
+TEST(GlobalTraffic, FootprintsOfSampledBlocks) {
+  MachineOptions options = cachedDevice(0);
+  options.blocks = {{0, 0, 0}, {2, 0, 0}, {9, 9, 9}};
+  TestDevice device(options);
+  readTwice(device);
+  EXPECT_EQ(device.result.shape.blocks, 2u);
+  EXPECT_EQ(device.result.shape.grid[0], 3u);
+  // Both blocks read the same 128 bytes.
+  ASSERT_EQ(device.result.footprints.size(), 1u);
+  EXPECT_EQ(device.result.footprints[0].blocks, 3u);
+  EXPECT_EQ(device.result.footprints[0].sectors, 4u);
+  EXPECT_FALSE(device.result.footprints[0].isWritten);
+}
+
+TEST(IssueCounts, EveryInstructionOfEveryWarp) {
+  TestDevice device(cachedDevice(0));
+  readTwice(device);
+  const std::vector<IssueRow> &rows = device.result.issue;
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.front().instruction, "ld.param.u64");
+  EXPECT_EQ(rows.front().executed, 3u);
+  EXPECT_EQ(rows.front().lanes, 96u);
+  // In the loop, twice per warp of three blocks.
+  auto load = std::find_if(rows.begin(), rows.end(), [](const IssueRow &row) { return row.instruction == "ld.global.b32"; });
+  ASSERT_NE(load, rows.end());
+  EXPECT_EQ(load->executed, 6u);
+}
+
+TEST(IssueCounts, LinesForScripts) {
+  LaunchShape shape;
+  shape.grid[0] = 3;
+  shape.block[0] = 32;
+  shape.sharedBytes = 64;
+  shape.blocks = 2;
+  EXPECT_EQ(issueLines("k", shape, {{"bar.sync", 9, 4, 128}}),
+            "{\"kernel\": \"k\", \"memory\": \"launch\", \"grid\": [3, 1, 1], \"block\": [32, 1, 1], \"shared\": 64, \"blocks\": 2}\n"
+            "{\"kernel\": \"k\", \"memory\": \"issue\", \"line\": 9, \"instruction\": \"bar.sync\", \"executed\": 4, \"lanes\": 128}\n");
+}
+
 TEST(GlobalTraffic, LinesForScripts) {
-  EXPECT_EQ(globalTrafficLines("k", {{"ld.global.b32", 7, TrafficWay::Read, 1, 2, 9, 256, 8, 16, 272}}),
+  EXPECT_EQ(globalTrafficLines("k", {{"ld.global.b32", 7, TrafficWay::Read, 1, 2, 9, 256, 8, 16, 272, 3, 5, 6}}),
             "{\"kernel\": \"k\", \"memory\": \"global\", \"line\": 7, \"instruction\": \"ld.global.b32\", "
             "\"way\": \"read\", \"buffer\": 1, \"requests\": 2, \"sectors\": 9, \"least\": 8, \"bytes\": 256, "
-            "\"begin\": 16, \"end\": 272}\n");
+            "\"begin\": 16, \"end\": 272, \"lines\": 3, \"missed\": 5, \"wavefronts\": 6}\n");
 }
 
 } // namespace

@@ -1,0 +1,63 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How often warps issued each instruction of a launch, and with how many lanes: what a scheduler has to find slots for.
+// An instruction whose guard holds for no lane takes its slot like any other; of a warp that has diverged each part
+// issues for itself. What polls in vain (mbarrier.try_wait, a barrier that others are late for) depends on the
+// simulator's order of turns, and is counted as often as it was tried.
+
+#ifndef TILEWRIGHT_PTXSIM_MACHINE_ISSUECOUNTS_H
+#define TILEWRIGHT_PTXSIM_MACHINE_ISSUECOUNTS_H
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilewright::ptxsim {
+
+struct Inst;
+struct Program;
+
+/// Of one instruction, in one launch.
+struct IssueRow {
+  std::string instruction;
+  uint32_t line = 0;
+  /// Times that a warp issued it, and lanes that took part in all.
+  uint64_t executed = 0, lanes = 0;
+};
+
+/// What else is to be known of a launch.
+struct LaunchShape {
+  uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  /// Static and dynamic, per block.
+  uint64_t sharedBytes = 0;
+  /// Blocks that ran; fewer than the grid's with MachineOptions::blocks.
+  uint64_t blocks = 0;
+};
+
+class IssueCounts {
+public:
+  explicit IssueCounts(const Program &program);
+
+  /// `mask`: lanes for which the guard holds.
+  void count(const Inst &inst, uint32_t mask);
+
+  /// Instructions that were issued, in the order of the program.
+  std::vector<IssueRow> rows() const;
+
+private:
+  struct Counters {
+    std::atomic<uint64_t> executed{0}, lanes{0};
+  };
+  const Program &program;
+  std::vector<Counters> counters;
+};
+
+/// As trafficLines of machine/SharedTraffic.h: first a line with "memory": "launch", then those with "memory": "issue".
+std::string issueLines(const std::string &kernel, const LaunchShape &shape, const std::vector<IssueRow> &rows);
+
+} // namespace tilewright::ptxsim
+
+#endif // TILEWRIGHT_PTXSIM_MACHINE_ISSUECOUNTS_H

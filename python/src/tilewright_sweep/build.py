@@ -118,6 +118,17 @@ class Progress:
         self.stream.flush()
 
 
+def known_entries(plan, folder):
+    """{candidate id: entry of the cache} of those candidates that were compiled, or refused, before."""
+    folder, found = pathlib.Path(folder), {}
+    for candidate in plan["candidates"]:
+        text = (folder / "problems" / f"{candidate['problem']}.mlir").read_text()
+        entry = folder / "cache" / f"{key_of(plan, candidate, text)}.json"
+        if entry.exists():
+            found[candidate["id"]] = json.loads(entry.read_text())
+    return found
+
+
 def build(plan, folder, candidates, executor, limits, quiet=False):
     """{candidate id: entry of the cache} of all candidates; tasks that were lost with their process are given again."""
     folder = pathlib.Path(folder).resolve()

@@ -82,8 +82,8 @@ def _references(plan, folder):
     return made
 
 
-def write_bundle(output, plan, folder, entries):
-    """Its size; `entries`: what build gave."""
+def write_bundle(output, plan, folder, entries, predicted=None):
+    """Its size; `entries`: what build gave; `predicted`: of artifacts, what predict.artifact says."""
     folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
     runtime = find_runtime()
     candidates = [
@@ -91,13 +91,16 @@ def write_bundle(output, plan, folder, entries):
         for c in plan["candidates"]
         if c["id"] in entries
     ]
+    for c in candidates:
+        if predicted and c["artifact"] in predicted:
+            c["predicted"] = predicted[c["artifact"]]
     problems = {c["problem"] for c in candidates}
     plan = {**plan, "candidates": candidates, "problems": [p for p in plan["problems"] if p["name"] in problems]}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
         add_file(archive, "__main__.py", MAIN)
-        for module in sorted(here.glob("*.py")):
-            add_file(archive, f"tilewright_sweep/{module.name}", module.read_bytes())
+        for module in sorted([*here.glob("**/*.py"), *here.glob("**/*.json")]):
+            add_file(archive, f"tilewright_sweep/{module.relative_to(here)}", module.read_bytes())
         add_file(archive, "bundle.json", json.dumps(plan, indent=1, sort_keys=True))
         for name in sorted({c["artifact"] for c in candidates if c["artifact"]}):
             add_file(archive, f"artifacts/{name}.tw", (folder / "cache" / f"{name}.tw").read_bytes())

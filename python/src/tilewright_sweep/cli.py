@@ -81,6 +81,20 @@ def make_parser():
     compile_.add_argument(
         "--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle"
     )
+    compile_.add_argument(
+        "--predict", metavar="CHIP", help="predict the time of each candidate on a chip, for records and the report"
+    )
+    guess = subparsers.add_parser(
+        "predict",
+        help="predicted times on a chip that is not here: of a PTX file, or of all candidates of a compiled plan",
+    )
+    guess.add_argument("what", help="a file of PTX, or the folder of a plan")
+    guess.add_argument("--chip", required=True, help="a6000, a100, h100, rtx4090, t4")
+    guess.add_argument("--entry", help="of a file with several kernels")
+    guess.add_argument("--grid", default="1", help="of a file: blocks, 32,32")
+    guess.add_argument("--block", default="32", help="of a file: threads of a block, 16,16")
+    guess.add_argument("--shared", type=int, default=0, help="of a file: dynamic shared memory of a block in bytes")
+    guess.add_argument("--arg", action="append", default=[], help="of a file: as for tilewright-run, in order")
     measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
     if not running_bundle():
         measure.add_argument("bundle")
@@ -199,8 +213,60 @@ def compile_command(arguments):
         print(f"  {sum(e['ended'] == how for e in failed)} by {how}")
     if arguments.shard:
         return 0
+    predicted = predictions(arguments.folder, entries, arguments.predict) if arguments.predict else None
     output = arguments.output or arguments.folder.rstrip("/") + ".twb"
-    print(f"{output}: {bundle.write_bundle(output, made, arguments.folder, entries) / 2**20:.1f} MiB")
+    print(f"{output}: {bundle.write_bundle(output, made, arguments.folder, entries, predicted) / 2**20:.1f} MiB")
+    return 0
+
+
+def predictions(folder, entries, chip):
+    """{artifact: prediction} of what was compiled."""
+    from tilewright_sweep import build
+    from tilewright_sweep.predict import artifact, chips
+
+    names = {e["artifact"] for e in entries.values() if e["ok"]}
+    return artifact.predict_all(folder, names, chips.Chip(chip), build.Progress(len(names), "predict"))
+
+
+def three(text):
+    values = [int(part) for part in text.split(",")]
+    return (values + [1, 1])[:3]
+
+
+def predict_command(arguments):
+    from tilewright_sweep import build, plan
+    from tilewright_sweep.predict import artifact, chips, predict
+
+    if not pathlib.Path(arguments.what).is_dir():
+        made = predict.of_ptx(
+            chips.Chip(arguments.chip),
+            arguments.what,
+            arguments.entry,
+            three(arguments.grid),
+            three(arguments.block),
+            arguments.arg,
+            artifact.tool("tilewright-run"),
+            arguments.shared,
+        )
+        print("\n".join(made.lines()))
+        return 0
+    made = plan.read_plan(arguments.what)
+    found = build.known_entries(made, arguments.what)
+    if not any(entry["ok"] for entry in found.values()):
+        raise ValueError(f"{arguments.what}: nothing is compiled; tilewright-sweep compile {arguments.what}")
+    said = predictions(arguments.what, found, arguments.chip)
+    for problem in made["problems"]:
+        mine = [c for c in made["candidates"] if c["problem"] == problem["name"] and found.get(c["id"], {}).get("ok")]
+        rows = [(said[found[c["id"]]["artifact"]], c["config"]) for c in mine]
+        print(f"{problem['name']}: predicted on {chips.Chip(arguments.chip).name}")
+        for row, config in sorted(rows, key=lambda row: row[0].get("seconds", float("inf"))):
+            if "error" in row:
+                print(f"    not predicted: {row['error']}: {config}")
+            else:
+                print(
+                    f"    {row['seconds'] * 1e6:10.1f} µs  {row['resource']:10} {row['registers']:4} registers  "
+                    f"{row['spills']:4} bytes spilled  {config}"
+                )
     return 0
 
 
@@ -287,6 +353,7 @@ COMMANDS = {
     "session": session_command,
     "confirm": confirm_command,
     "compile": compile_command,
+    "predict": predict_command,
     "run": run_command,
     "best": best_command,
     "merge": merge_command,

@@ -292,6 +292,45 @@ def peers_table(lines):
     return table(["problem", "#ours", "peer", "#peer's", "#ours is faster by", ""], rows) if rows else ""
 
 
+def predicted_table(problems):
+    """Predicted beside measured, of candidates that have both; None where there are none."""
+    from tilewright_sweep.predict import score
+
+    rows, count, ratios = [], 0, []
+    for name, of in problems.items():
+        both = [r for r in of if "median_s" in r and r.get("predicted", {}).get("seconds")]
+        if not both:
+            continue
+        pairs = [(r["median_s"], r["predicted"]["seconds"]) for r in both]
+        tau, best_of = score.tau_b(pairs), min(r["median_s"] for r in both)
+        chosen = min(both, key=lambda r: r["predicted"]["seconds"])
+        of_problem = [predicted / measured for measured, predicted in pairs]
+        ratios += of_problem
+        count += len(both)
+        rows.append(
+            [
+                f"<code>{escape(name)}</code>",
+                f"#{len(both)}",
+                "#" + ("–" if tau is None else f"{tau:.2f}"),
+                f"#{score.geometric_error(of_problem):.0%}",
+                f"#{seconds(best_of)}",
+                f"#{seconds(chosen['median_s'])}",
+                f"#{seconds(chosen['predicted']['seconds'])}",
+                escape(chosen["predicted"]["resource"]),
+            ]
+        )
+    if not rows:
+        return None
+    chips = ", ".join(sorted({r["predicted"]["chip"] for of in problems.values() for r in of if "predicted" in r}))
+    text = (
+        f"<p>{count} candidates have a measured time and one that was predicted for {escape(chips)} without a GPU; in the "
+        f"geometric mean the prediction is off by {score.geometric_error(ratios):.0%}. τ-b says how well the predicted order "
+        "is the measured one: 1 is the same, 0 has nothing to do with it; times within 8 % count as equal.</p>"
+    )
+    head = ["problem", "#candidates", "#τ-b", "#error", "#measured:<br>the best", "#measured:<br>the one predicted best"]
+    return text + table([*head, "#predicted<br>of that one", "predicted bound"], rows)
+
+
 def history(problems, before):
     """What the same problems took in earlier results; worse beyond both spreads is marked."""
     rows, worse = [], 0
@@ -354,6 +393,9 @@ def page(records, bench, before):
             "candidates. In small italics: dropped out before the last round, so of few samples.</p>",
             shown,
         ]
+    guessed = predicted_table(problems)
+    if guessed:
+        parts += ["<h2>Predicted beside measured</h2>", guessed]
     compared = peers_table(bench)
     parts += [
         "<h2>Beside others</h2>",

@@ -102,6 +102,7 @@ class Run:
             "config": candidate["config"],
             "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
             "artifact": candidate["artifact"],
+            **({"predicted": candidate["predicted"]} if "predicted" in candidate else {}),
             **members,
             "device": self.opened["device"],
             "uuid": self.opened["uuid"],

@@ -1,0 +1,114 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Predictions of compiled candidates: each dispatch of an artifact is a launch, and the times of all are added."""
+
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from tilewright_sweep import build
+from tilewright_sweep import compiler as compilers
+from tilewright_sweep.predict import counts, predict, sass
+
+
+class NotPredictable(Exception):
+    """The message says why."""
+
+
+def tool(name):
+    """A command beside the compiler."""
+    return str(pathlib.Path(compilers.find_compiler()).parent / name)
+
+
+def value_of(expression):
+    """Of an expression of the manifest without dims; None: it has some."""
+    if isinstance(expression, int):
+        return expression
+    values = [value_of(x) for x in expression[1:]] if isinstance(expression, list) else [None]
+    if None in values:
+        return None
+    return {"mul": math.prod, "add": sum, "max": max, "min": min}.get(expression[0], lambda _: None)(values)
+
+
+def launch_of(dispatch):
+    """(grid, arguments of tilewright-run) of the first variant of a dispatch, whose sizes are known."""
+    variant = dispatch["variants"][0]
+    grid = [value_of(extent) for extent in variant["grid"]]
+    if None in grid:
+        raise NotPredictable(f"{dispatch['name']}: a grid of known size is needed")
+    shapes = [
+        "x".join(map(str, (operand["shape"] or [1]) + [operand["dtype"]])) for operand in dispatch["operands"]
+    ]
+    arguments = []
+    for param in variant["params"]:
+        if "scalar" in param:
+            arguments.append(f"{param['scalar']}=1")
+        elif "buffer" in param:
+            arguments.append(f"{shapes[param['buffer']]}=undefined")
+        else:
+            why = "copies by tensor maps are not counted" if "tensor_map" in param else "sizes have to be known"
+            raise NotPredictable(f"{dispatch['name']}: parameter {param}: {why}")
+    return grid, arguments
+
+
+def predict_artifact(path, chip):
+    """{"chip", "seconds", "resource", "registers", "spills"} of an artifact; {"chip", "error"} where it cannot be said."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return _predict(path, chip, pathlib.Path(folder))
+    except (NotPredictable, sass.ToolError, counts.CountError, subprocess.TimeoutExpired) as error:
+        return {"chip": chip.key, "error": str(error).splitlines()[0]}
+
+
+def _inspect(*arguments):
+    return subprocess.run([tool("tilewright-inspect"), *map(str, arguments)], capture_output=True, check=True).stdout
+
+
+def _predict(path, chip, folder):
+    programs = json.loads(_inspect("--json", path))["programs"]
+    cuda = [program for program in programs if program["driver"] == "cuda"]
+    if not cuda:
+        raise NotPredictable("it has no program for CUDA")
+    longest, total, registers, spills = None, 0.0, 0, 0
+    for dispatch in cuda[0]["dispatches"]:
+        variant = dispatch["variants"][0]
+        grid, arguments = launch_of(dispatch)
+        ptx = folder / f"{variant['name']}.ptx"
+        _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
+        made = predict.of_ptx(
+            chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"]
+        )
+        total += made.seconds
+        registers, spills = max(registers, made.registers), max(spills, made.spills)
+        if longest is None or made.seconds > longest.seconds:
+            longest = made
+    if longest is None:
+        raise NotPredictable("it launches nothing")
+    return {
+        "chip": chip.key,
+        "seconds": total,
+        "resource": longest.resource,
+        "registers": registers,
+        "spills": spills,
+    }
+
+
+def predict_all(folder, artifacts, chip, progress=None):
+    """{artifact: what predict_artifact says}; FOLDER/cache/SHA.CHIP.predicted.json has what was said before."""
+    cache = pathlib.Path(folder) / "cache"
+
+    def one(name):
+        kept = cache / f"{name}.{chip.key}.predicted.json"
+        if not kept.exists():
+            build.write_whole(kept, json.dumps(predict_artifact(cache / f"{name}.tw", chip)).encode())
+        if progress:
+            progress.step()
+        return json.loads(kept.read_text())
+
+    names = sorted(set(artifacts))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(one, names)))

@@ -1,0 +1,307 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The closed form. All times are cycles of one multiprocessor.
+
+    demand[r]   cycles that one block keeps resource r busy
+    latency     cycles that one block needs alone: per phase between two barriers, the longer of what its warps wait for
+                (stall counts, scoreboards, results of loads) and of what its busiest resource takes
+    wave(b)     b blocks side by side: max(b * demand[r] over r, latency)
+
+A multiprocessor that gets m blocks, B at a time, takes m // B * wave(B) + wave(m % B); the chip as long as the one that
+gets the most. The resource that decides is named; "latency" where none does.
+
+    issue        slots of the four schedulers: one instruction a cycle each
+    registers    read ports of the register files, less what the reuse caches serve
+    fma, imad, alu, xu, fp16, fp64, tensor    lanes of the units
+    shared/L1    one request at a time: cycles of the load/store units, wavefronts of the banks, lines looked up
+    L2, memory   bytes, of the chip's bandwidth a share for each multiprocessor
+
+L1 has what shared memory leaves of the unified memory. Device memory gives each byte once to a wave of neighbouring
+blocks, all of which are taken to be equally far; or once to the launch, where all of it fits L2.
+"""
+
+import re
+
+from tilewright_sweep.predict import blocks as execution
+
+SCHEDULERS = 4
+#: Bytes of shared memory that the system takes of each block.
+_RESERVED = 1024
+#: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
+_DECIDES = 0.9
+SHARED = {"LDS", "STS", "LDSM", "STSM", "ATOMS"}
+GLOBAL = {"LDG", "STG", "LDGSTS", "RED", "ATOMG", "ATOM", "LD", "ST"}
+#: What goes through the load/store units.
+MEETING = SHARED | GLOBAL | {"SHFL"}
+_ALU = {"IADD3", "LOP3", "SHF", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "LEA", "IMNMX", "FMNMX", "VIADD", "PLOP3", "IABS",
+        "VIMNMX", "SGXT", "BMSK", "R2P", "P2R", "IADD", "CS2R", "HMNMX2", "VABSDIFF", "DSETP"}
+_FMA = {"FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I"}
+_FP16 = {"HFMA2", "HADD2", "HMUL2", "HSETP2"}
+_XU = {"MUFU", "F2I", "I2F", "F2F", "F2FP", "POPC", "FLO", "FRND", "I2FP"}
+_FP64 = {"DFMA", "DADD", "DMUL"}
+
+
+def tensor_operations(opcode):
+    """(kind of chips.json, multiplications and additions of one instruction); None for other instructions."""
+    parts = opcode.split(".")
+    if parts[0] == "HGMMA" or parts[0] in ("IGMMA", "QGMMA"):
+        m, n, k = map(int, re.match(r"(\d+)x(\d+)x(\d+)", parts[1]).groups())
+        kind = {"IGMMA": "s8", "QGMMA": "f8"}.get(parts[0], "tf32" if k == 8 else "f16_f32")
+        return kind, m * n * k
+    if parts[0] in ("HMMA", "IMMA"):
+        # m, n, k without marks between them: 16816, 1688, 8816.
+        m = 16 if parts[1].startswith("16") else 8
+        operations = m * 8 * int(parts[1][len(str(m)) + 1 :])
+        if parts[0] == "IMMA":
+            return "s8", operations
+        return "tf32" if "TF32" in parts else "f16_f16" if parts[2] == "F16" else "f16_f32", operations
+    if parts[0] == "DMMA":
+        return "f64", 8 * 8 * 4
+    return None
+
+
+def width_of(opcode):
+    """Bytes of a lane."""
+    for part in opcode.split("."):
+        if part in ("64", "128"):
+            return int(part) // 8
+    return 4
+
+
+class Launch:
+    """One kernel of one launch on one chip: counts (counts.Counts), kernel (sass.Kernel)."""
+
+    def __init__(self, chip, counts, kernel):
+        self.chip, self.counts, self.kernel = chip, counts, kernel
+        self.runs = execution.execution_counts(kernel, counts.issue, counts.blocks * counts.warps)
+        self.resident = occupancy(chip, counts.warps, kernel.registers, counts.shared)
+        self.l2_share = self._traffic()
+
+    def _traffic(self):
+        """Bytes of L2 and of device memory that a block asks for; the share of L2's reads that goes on to memory."""
+        chip, counts = self.chip, self.counts
+        rows = [row for of in counts.global_rows.values() for row in of]
+        read = sum(32 * row["missed"] for row in rows if row["way"] != "write") / counts.blocks
+        written = sum(32 * row["sectors"] for row in rows if row["way"] != "read") / counts.blocks
+        self.l2_bytes = read + written
+        wave = min(counts.grid_blocks, chip.multiprocessors * self.resident)
+        total = sum(self._footprint(key, counts.grid) for key in counts.sharing())
+        read_once = total <= chip.l2_bytes
+        extent, left = [], counts.grid_blocks if read_once else wave
+        for axis in range(3):
+            extent.append(min(counts.grid[axis], left))
+            left = max(1.0, left / counts.grid[axis])
+        blocks = extent[0] * extent[1] * extent[2]
+        reads = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] != "write") / blocks
+        writes = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] == "write") / blocks
+        self.memory_bytes = min(reads, read) + min(writes, written)
+        return min(1.0, reads / read) if read else 0.0
+
+    def _footprint(self, key, extent):
+        first, common = self.counts.sharing()[key]
+        product = 32.0 * first
+        for axis in range(3):
+            product *= 1 + (extent[axis] - 1) * (1 - common[axis])
+        return product
+
+    def memory_cost(self, item):
+        """(cycles that the request occupies shared memory and L1, cycles until its result is there) of an instruction."""
+        chip, counts = self.chip, self.counts
+        if item.root == "SHFL":
+            return chip.lsu_cycles, chip.cycles_shared
+        if item.root in SHARED:
+            row = counts.shared_rows.get(item.line)
+            if not row or not execution.is_made_of(row["instruction"], item.root):
+                return chip.lsu_cycles, chip.cycles_shared
+            member = {8: "as8", 16: "as16"}.get(width_of(item.opcode)) if item.root in ("LDS", "STS") else None
+            wavefronts = row[member or "wavefronts"] / row["executed"]
+            return max(chip.lsu_cycles, wavefronts), chip.cycles_shared + wavefronts - 1
+        rows = counts.global_rows.get(item.line, [])
+        requests = sum(row["requests"] for row in rows)
+        if not requests:
+            return chip.lsu_cycles, chip.cycles_l1
+        lines, wavefronts, sectors, missed = (
+            sum(row[member] for row in rows) / requests for member in ("lines", "wavefronts", "sectors", "missed")
+        )
+        busy = max(chip.lsu_cycles, wavefronts, lines / chip.lines_per_clock)
+        hit = 1 - missed / sectors if sectors else 0
+        beyond = chip.cycles_l2 + self.l2_share * (chip.cycles_memory - chip.cycles_l2)
+        return busy, (chip.cycles_l1 if hit > 0.999 else beyond) + busy - 1
+
+    def demands(self, block):
+        """Cycles of each resource, of one warp that runs a list of instructions once."""
+        chip = self.chip
+        found = dict.fromkeys(("issue", "fma", "imad", "alu", "xu", "fp16", "fp64", "tensor", "shared/L1"), 0.0)
+        ports, cache = [0, 0], {}
+        lanes = {name: SCHEDULERS * 32 / count / SCHEDULERS for name, count in chip.lanes.items()}
+        for item in block:
+            root = item.root
+            found["issue"] += 1 / SCHEDULERS
+            if root in _FMA:
+                found["fma"] += lanes["fp32"]
+            elif root == "IMAD":
+                found["imad"] += lanes["imad"]
+                found["fma"] += lanes["fp32"]
+            elif root in _ALU:
+                found["alu"] += lanes["alu"]
+            elif root in _XU:
+                found["xu"] += lanes["xu"]
+            elif root in _FP16:
+                found["fp16"] += lanes["fp16"]
+            elif root in _FP64:
+                found["fp64"] += lanes["fp64"]
+            elif root in MEETING:
+                found["shared/L1"] += self.memory_cost(item)[0]
+            elif operations := tensor_operations(item.opcode):
+                found["tensor"] += operations[1] / chip.tensor[operations[0]]
+            kept = {}
+            for slot, register, reuse in item.registers():
+                if cache.get(slot) != register:
+                    ports[register % 2] += 1
+                if reuse:
+                    kept[slot] = register
+            cache = kept
+        if chip.register_ports:
+            found["registers"] = max(ports) / chip.register_ports / SCHEDULERS
+        return found
+
+    def result_cycles(self, item):
+        """Until the barrier of an instruction of variable latency is released."""
+        return self.memory_cost(item)[1] if item.root in MEETING else self.chip.cycles_other
+
+    def dataflow_phases(self, block, repeats=6):
+        """The same of PTX, whose scheduling is taken to be ideal (predict.ptx)."""
+        spent, now, ready, groups, begun = [], 0.0, {}, [], 0.0
+        bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
+        spent = [0.0] * (len(bounds) - 1)
+        for repeat in range(repeats):
+            for phase in range(len(spent)):
+                start, items = now, block[bounds[phase] : bounds[phase + 1]]
+                now += len(items)
+                for item in items:
+                    at = max([start] + [ready.get(name, 0.0) for name in item.reads])
+                    if item.root == "LDGSTS":
+                        begun = max(begun, at + self.result_cycles(item))
+                    elif item.root == "LDGDEPBAR":
+                        groups, begun = [*groups, begun], 0.0
+                    elif item.root == "DEPBAR":
+                        left = int(item.operands[1]) if item.operands else 0
+                        at = max([at] + groups[: len(groups) - left if left else None])
+                    elif item.root == "BAR":
+                        at = max(at, now) + self.chip.cycles_barrier
+                    for name in item.writes:
+                        ready[name] = at + self.dependence_cycles(item)
+                    now = max(now, at)
+                if repeat >= repeats // 2:
+                    spent[phase] += (now - start) / (repeats - repeats // 2)
+        return [(block[bounds[i] : bounds[i + 1]], spent[i]) for i in range(len(spent))]
+
+    def dependence_cycles(self, item):
+        """Until an instruction can be issued that reads a result."""
+        if item.root in MEETING or item.root in _XU:
+            return self.result_cycles(item)
+        return self.chip.cycles_matrix if tensor_operations(item.opcode) else self.chip.cycles_arithmetic
+
+    def phases(self, block, repeats=6):
+        """[(instructions, cycles that one warp alone takes for them)] of a basic block that runs again and again, cut at
+        barriers. The last half of `repeats` runs is averaged."""
+        if block and hasattr(block[0], "reads"):
+            return self.dataflow_phases(block, repeats)
+        bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
+        spent = [0.0] * (len(bounds) - 1)
+        now, free, groups, begun = 0.0, [0.0] * 6, [], 0.0
+        for repeat in range(repeats):
+            for phase in range(len(spent)):
+                start = now
+                for item in block[bounds[phase] : bounds[phase + 1]]:
+                    now = max([now] + [free[i] for i in range(6) if item.waits >> i & 1])
+                    if item.root == "LDGSTS":
+                        begun = max(begun, now + self.result_cycles(item))
+                    elif item.root == "LDGDEPBAR":
+                        groups.append(begun)
+                        begun = 0.0
+                    elif item.root == "DEPBAR":
+                        left = int(item.operands[1], 0) if len(item.operands) > 1 else 0
+                        now = max([now] + groups[: len(groups) - left if left else None])
+                    elif item.root == "BAR":
+                        now += self.chip.cycles_barrier
+                    if item.write_barrier < 6:
+                        free[item.write_barrier] = max(free[item.write_barrier], now + self.result_cycles(item))
+                    if item.read_barrier < 6:
+                        free[item.read_barrier] = max(free[item.read_barrier], now + self.chip.cycles_other)
+                    now += max(item.stall, 1)
+                if repeat >= repeats // 2:
+                    spent[phase] += (now - start) / (repeats - repeats // 2)
+        return [(block[bounds[i] : bounds[i + 1]], spent[i]) for i in range(len(spent))]
+
+    def per_block(self):
+        """(demand of each resource, latency) of one block of the grid."""
+        warps, total, latency = self.counts.warps, {}, 0.0
+        for block, runs in zip(self.kernel.code, self.runs):
+            if runs <= 0:
+                continue
+            runs /= self.counts.blocks
+            for instructions, alone in self.phases(block):
+                demand = self.demands(instructions)
+                for name, cycles in demand.items():
+                    total[name] = total.get(name, 0.0) + cycles * runs
+                latency += runs / warps * max(alone, max(demand.values()) * warps)
+        chip = self.chip
+        # A multiprocessor has to share with the others that have work.
+        sharing = min(chip.multiprocessors, self.counts.grid_blocks)
+        total["L2"] = self.l2_bytes * sharing / chip.l2_bytes_per_clock
+        total["memory"] = self.memory_bytes * sharing / chip.bytes_per_cycle()
+        return total, latency
+
+
+def occupancy(chip, warps, registers, shared):
+    """Blocks that a multiprocessor holds at once; at least one."""
+    limits = chip.limits
+    held = min(limits["blocks"], limits["threads"] // (32 * warps))
+    if registers:
+        # Registers are handed out by warp, in units of 256; warps in fours, one to each scheduler.
+        per_warp = -(-registers * 32 // 256) * 256
+        held = min(held, limits["registers"] // per_warp // SCHEDULERS * SCHEDULERS // warps)
+    if shared:
+        held = min(held, limits["shared"] // (shared + _RESERVED))
+    return max(1, int(held))
+
+
+def cache_kib(chip, warps, registers, shared):
+    """What shared memory leaves of the unified memory, for one of the blocks that are resident."""
+    resident = occupancy(chip, warps, registers, shared)
+    used = resident * (shared + _RESERVED) if shared else 0
+    return max(0, chip.limits["unified"] - used) // 1024 // resident
+
+
+class Prediction:
+    """cycles, seconds, resource that decides; `demand` and `latency` of a block, `resident` blocks, `waves`."""
+
+    def __init__(self, launch):
+        chip, counts = launch.chip, launch.counts
+        self.chip, self.resident = chip, launch.resident
+        self.registers, self.spills = launch.kernel.registers, launch.kernel.spills
+        self.source = "estimated from PTX" if hasattr(launch.kernel.code[0][0], "reads") else "ptxas"
+        self.demand, self.latency = launch.per_block()
+        busiest = max(self.demand, key=self.demand.get)
+        most = -(-counts.grid_blocks // chip.multiprocessors)
+        full, rest = divmod(most, self.resident)
+        self.waves = counts.grid_blocks / (chip.multiprocessors * self.resident)
+        self.cycles = full * self._wave(self.resident) + (self._wave(rest) if rest else 0)
+        self.seconds = chip.seconds(self.cycles)
+        together = min(self.resident, most) * self.demand[busiest]
+        self.resource = busiest if together >= _DECIDES * self.latency else "latency"
+
+    def _wave(self, blocks):
+        return max(blocks * max(self.demand.values()), self.latency)
+
+    def lines(self):
+        yield f"predicted: {self.seconds * 1e6:.1f} µs on {self.chip.name} ({self.cycles:.0f} cycles at {self.chip.clock_mhz} MHz)"
+        yield f"predicted bound: {self.resource}"
+        shares = sorted(self.demand.items(), key=lambda x: -x[1])
+        whole = max(max(self.demand.values()), self.latency / self.resident)
+        yield "predicted shares: " + ", ".join(f"{name} {cycles / whole:.0%}" for name, cycles in shares if cycles > 0.02 * whole)
+        yield (
+            f"{self.resident} blocks a multiprocessor, {self.waves:.2f} waves, {self.registers} registers, "
+            f"{self.spills} bytes spilled ({self.source})"
+        )

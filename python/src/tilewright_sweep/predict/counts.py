@@ -1,0 +1,99 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What sampled blocks of one launch do: the lines that ptxsim writes with PTXSIM_TRAFFIC (docs/simulating.md)."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+
+class CountError(Exception):
+    pass
+
+
+class Counts:
+    """grid, block, shared, blocks (how many ran); by PTX line `issue`, `shared_rows` and `global_rows`; `footprints`."""
+
+    def __init__(self, rows):
+        self.issue, self.shared_rows, self.global_rows = {}, {}, collections.defaultdict(list)
+        self.footprints = []
+        self.blocks = 0
+        for row in rows:
+            kind = row["memory"]
+            if kind == "launch":
+                if self.blocks:
+                    raise CountError("these are counts of several launches")
+                self.grid, self.block, self.shared, self.blocks = row["grid"], row["block"], row["shared"], row["blocks"]
+            elif kind == "issue":
+                self.issue[row["line"]] = row
+            elif kind == "shared":
+                self.shared_rows[row["line"]] = row
+            elif kind == "global":
+                self.global_rows[row["line"]].append(row)
+            elif kind == "footprint":
+                self.footprints.append(row)
+        if not self.blocks:
+            raise CountError("no block has run")
+
+    @property
+    def grid_blocks(self):
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def warps(self):
+        """Of a block."""
+        return -(-self.block[0] * self.block[1] * self.block[2] // 32)
+
+    def sharing(self):
+        """{(buffer, way): (sectors of the first block, shares that the next block along x, y and z has in common)}."""
+        found = {}
+        for buffer, way in {(row["buffer"], row["way"]) for row in self.footprints}:
+            of = [row for row in self.footprints if (row["buffer"], row["way"]) == (buffer, way)]
+            first = sum(row["sectors"] for row in of if row["blocks"] & 1)
+            common = [0.0, 0.0, 0.0]
+            for axis, block in self.sampled_neighbours():
+                both = sum(row["sectors"] for row in of if row["blocks"] & 1 and row["blocks"] >> block & 1)
+                common[axis] = both / first if first else 0.0
+            found[buffer, way] = (first, tuple(common))
+        return found
+
+    def sampled_neighbours(self):
+        """(axis, number among the sampled blocks) of the neighbours of the first."""
+        axes = [axis for axis in range(3) if self.grid[axis] > 1]
+        return [(axis, number + 1) for number, axis in enumerate(axes)]
+
+
+def samples(grid):
+    """A block from the middle of the grid, then its neighbours along each axis: what Counts.sharing expects."""
+    middle = [extent // 2 if extent > 2 else 0 for extent in grid]
+    chosen = [middle]
+    for axis in range(3):
+        if grid[axis] > 1:
+            chosen.append([at + (other == axis) for other, at in enumerate(middle)])
+    return chosen
+
+
+def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", timeout=600):
+    """Counts of sampled blocks of a launch. `arguments` as `tilewright-run --arg` has them; `runner`: that tool."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "counts.jsonl"
+        environment = dict(
+            os.environ,
+            PTXSIM_ARCH=arch,
+            PTXSIM_CHECKS="off",
+            PTXSIM_WORKERS="1",
+            PTXSIM_MEMORY_MIB="65536",
+            PTXSIM_TRAFFIC=str(file),
+            PTXSIM_CACHE_KIB=str(cache_kib),
+            PTXSIM_BLOCKS=";".join(",".join(map(str, at)) for at in samples(grid)),
+        )
+        command = [str(runner), str(ptx), "--device=ptxsim", f"--grid={','.join(map(str, grid))}"]
+        command += [f"--block={','.join(map(str, block))}", f"--shared={shared}"]
+        command += ([f"--entry={entry}"] if entry else []) + [f"--arg={argument}" for argument in arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
+        if done.returncode:
+            raise CountError(f"{entry or ptx}: {done.stderr.strip()}")
+        return Counts([json.loads(line) for line in file.read_text().splitlines()])

@@ -1,0 +1,38 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Predictions of launches: PTX, how it is launched, and a chip, to a bound.Prediction."""
+
+import pathlib
+import re
+
+from tilewright_sweep.predict import bound, counts, sass
+from tilewright_sweep.predict import ptx as ptxs
+
+
+def warps_of(block):
+    return -(-block[0] * block[1] * block[2] // 32)
+
+
+def entries_of(ptx):
+    return re.findall(r"\.entry\s+([\w$]+)", pathlib.Path(ptx).read_text())
+
+
+def kernel_of(chip, ptx, entry, mode):
+    """The kernel, by ptxas ("sass"), from PTX alone ("ptx"), or as well as it can be had ("auto")."""
+    if mode == "auto":
+        mode = "sass" if sass.find("ptxas", True) and sass.find("nvdisasm", True) else "ptx"
+    return sass.assemble(ptx, chip.arch)[entry] if mode == "sass" else ptxs.read(pathlib.Path(ptx), entry)
+
+
+def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto"):
+    """`arguments` and `shared`, dynamic bytes, as tilewright-run has them."""
+    entries = entries_of(ptx)
+    if entry is None and len(entries) == 1:
+        entry = entries[0]
+    if entry not in entries:
+        raise sass.ToolError(f"{ptx} has no kernel '{entry}'; it has {', '.join(sorted(entries))}")
+    kernel = kernel_of(chip, ptx, entry, mode)
+    cache = bound.cache_kib(chip, warps_of(block), kernel.registers, kernel.shared + shared)
+    arch = "sm_90" if int(chip.arch[3:]) >= 90 else "sm_80"
+    found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch)
+    return bound.Prediction(bound.Launch(chip, found, kernel))

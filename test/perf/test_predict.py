@@ -1,0 +1,261 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The model of predicted times, on kernels of which it can be said on paper what bounds them.
+
+python test/perf/test_predict.py BUILD
+
+What needs ptxas and nvdisasm runs where they are, and in the coarser mode, from PTX alone, everywhere.
+"""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "python/src")]
+
+from tilewright_sweep import report
+from tilewright_sweep.predict import artifact, blocks, bound, chips, counts, predict, ptx, sass, score
+
+MICRO = HERE / "predict/micro.ptx"
+MODES = ["ptx"] + (["sass"] if sass.find("ptxas", True) and sass.find("nvdisasm", True) else [])
+
+
+def predicted(chip, entry, grid, block, arguments, mode):
+    runner = BUILD / "bin/tilewright-run"
+    return predict.of_ptx(chips.Chip(chip), MICRO, entry, grid, block, arguments, runner, mode=mode)
+
+
+class Bounds(unittest.TestCase):
+    """On two chips and in every mode; expected times are from the chips' facts, not from the model."""
+
+    def each(self):
+        return [(mode, chips.Chip(chip)) for mode in MODES for chip in ("a6000", "h100")]
+
+    def test_a_copy_takes_its_bytes(self):
+        for mode, chip in self.each():
+            with self.subTest(mode=mode, chip=chip.key):
+                blocks_ = 1 << 16
+                made = predicted(chip.key, "copies", [blocks_, 1, 1], [256, 1, 1], [f"{blocks_ * 256 * 4}xf32=undefined"] * 2, mode)
+                bytes_ = 2 * 16 * 256 * blocks_
+                self.assertEqual(made.resource, "memory")
+                self.assertAlmostEqual(made.seconds * chip.memory_gbps * 1e9 / bytes_, 1, delta=0.02)
+
+    def test_a_chain_waits(self):
+        """One warp: four cycles for each of 4096 sums, and little else."""
+        for mode, chip in self.each():
+            with self.subTest(mode=mode, chip=chip.key):
+                made = predicted(chip.key, "chained", [1, 1, 1], [32, 1, 1], ["32xf32=undefined", "f32=1"], mode)
+                self.assertEqual(made.resource, "latency")
+                self.assertGreater(made.cycles, 4 * 4096)
+                self.assertLess(made.cycles, 1.35 * 4 * 4096 + 2000)
+
+    def test_banks_take_turns(self):
+        """32 warps read the same bank: a wavefront for each lane."""
+        for mode, chip in self.each():
+            with self.subTest(mode=mode, chip=chip.key):
+                arguments = ["1024xi32=undefined", "i32=32"]
+                made = predicted(chip.key, "strided", [1, 1, 1], [1024, 1, 1], arguments, mode)
+                self.assertEqual(made.resource, "shared/L1")
+                self.assertAlmostEqual(made.cycles / (32 * 1024 * 4 * 32), 1, delta=0.05)
+                free = predicted(chip.key, "strided", [1, 1, 1], [1024, 1, 1], ["1024xi32=undefined", "i32=1"], mode)
+                self.assertAlmostEqual(free.demand["shared/L1"] / (32 * 1024 * 4 * chip.lsu_cycles), 1, delta=0.05)
+
+    def test_tensor_cores_take_their_operations(self):
+        for mode, chip in self.each():
+            with self.subTest(mode=mode, chip=chip.key):
+                grid = chip.multiprocessors * 4
+                made = predicted(chip.key, "products", [grid, 1, 1], [512, 1, 1], ["4096xf32=undefined"], mode)
+                operations = 2 * 16 * 8 * 16 * 2 * 1024 * 16 * grid
+                self.assertEqual(made.resource, "tensor")
+                self.assertAlmostEqual(made.seconds * chip.flops_per_second("f16_f32") / operations, 1, delta=0.1)
+
+    def test_a_wave_and_a_bit_take_two(self):
+        for mode, chip in self.each():
+            with self.subTest(mode=mode, chip=chip.key):
+                arguments = ["4096xf32=undefined"]
+                one = predicted(chip.key, "products", [chip.multiprocessors, 1, 1], [1024, 1, 1], arguments, mode)
+                more = predicted(chip.key, "products", [chip.multiprocessors + 1, 1, 1], [1024, 1, 1], arguments, mode)
+                self.assertAlmostEqual(more.cycles / one.cycles, 2, delta=0.1)
+
+
+class Occupancy(unittest.TestCase):
+    def test_limits(self):
+        a6000, a100 = chips.Chip("a6000"), chips.Chip("a100")
+        self.assertEqual(bound.occupancy(a6000, 8, 32, 0), 6)  # 1536 threads
+        self.assertEqual(bound.occupancy(a100, 8, 32, 0), 8)  # 2048 threads
+        self.assertEqual(bound.occupancy(a100, 8, 128, 0), 2)  # 65536 registers
+        self.assertEqual(bound.occupancy(a6000, 4, 32, 40960), 2)  # 100 KiB of shared memory
+        self.assertEqual(bound.occupancy(a100, 1, 16, 0), 32)  # blocks
+        self.assertEqual(bound.cache_kib(a100, 8, 128, 16384), (196608 - 2 * 17408) // 1024 // 2)
+
+
+LISTING = """
+	.section	.text.k,"ax",@progbits
+.text.k:
+	//## File ".nv_debug_ptx_txt", line 7
+        /*0000*/                   LDS.128 R4, [R2] ;                    /* 0x0000000002047984 */
+                                                                         /* 0x000e280000000c00 */
+.L_x_1:
+	//## File ".nv_debug_ptx_txt", line 9
+        /*0010*/                   FFMA R8, R4.reuse, R5, R8 ;           /* 0x0000000504087223 */
+                                                                         /* 0x041fe20000000008 */
+        /*0020*/                   FFMA R9, R4, R7, R9 ;                 /* 0x0000000704097223 */
+                                                                         /* 0x000fc80000000009 */
+        /*0030*/               @P0 BRA `(.L_x_1) ;                       /* 0x0000000000000947 */
+                                                                         /* 0x000fea000383ffff */
+        /*0040*/                   EXIT ;                                /* 0x000000000000794d */
+                                                                         /* 0x000fea0003800000 */
+"""
+
+
+class Listings(unittest.TestCase):
+    def test_instructions_and_blocks(self):
+        kernel = sass.parse(LISTING)["k"]
+        self.assertEqual([len(block) for block in kernel.code], [1, 3, 1])
+        self.assertEqual(kernel.successors, [{1}, {1, 2}, set()])
+        load, first, second = kernel.code[0][0], *kernel.code[1][:2]
+        self.assertEqual((load.opcode, load.line, load.write_barrier, load.read_barrier), ("LDS.128", 7, 0, 7))
+        self.assertEqual((first.waits, first.stall), (1, 1))
+        self.assertEqual(list(first.registers()), [(0, 4, True), (1, 5, False), (2, 8, False)])
+        self.assertEqual(second.stall, 4)
+
+    def test_counts_of_blocks_come_from_lines(self):
+        """The loop has two copies of line 9: it runs half as often."""
+        issue = {
+            7: {"instruction": "ld.shared.v4.f32", "executed": 3},
+            9: {"instruction": "fma.rn.f32", "executed": 600},
+        }
+        runs = blocks.execution_counts(sass.parse(LISTING)["k"], issue, 3)
+        self.assertEqual([round(x) for x in runs], [3, 300, 3])
+
+    def test_a_peeled_turn_counts(self):
+        """One copy of the line stands before the loop, which each warp enters once."""
+        kernel = sass.parse(LISTING)["k"]
+        kernel.code[0].append(kernel.code[1][0])
+        issue = {9: {"instruction": "fma.rn.f32", "executed": 3 * (1 + 2 * 50)}}
+        runs = blocks.execution_counts(kernel, issue, 3)
+        self.assertEqual([round(x) for x in runs], [3, 150, 3])
+
+    def test_resources(self):
+        log = (
+            "ptxas info    : Compiling entry function 'k' for 'sm_86'\n"
+            "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
+            "ptxas info    : Used 40 registers, used 1 barriers, 4096 bytes smem, 400 bytes cmem[0]\n"
+        )
+        self.assertEqual(sass.resources(log), {"k": (40, 16, 4096)})
+
+    def test_operations_of_matrix_instructions(self):
+        for opcode, expected in {
+            "HMMA.16816.F32": ("f16_f32", 2048),
+            "HMMA.1688.F32.TF32": ("tf32", 1024),
+            "HMMA.16816.F16": ("f16_f16", 2048),
+            "IMMA.16832.S8.S8": ("s8", 4096),
+            "HGMMA.64x256x16.F32": ("f16_f32", 64 * 256 * 16),
+        }.items():
+            self.assertEqual(bound.tensor_operations(opcode), expected)
+
+
+class FromPtx(unittest.TestCase):
+    def test_blocks_and_merged_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "k.ptx"
+            path.write_text(
+                ".visible .entry k() {\n  .reg .f32 %f<9>;\n"
+                + "".join(f"  ld.shared.f32 %f{i}, [%r1+{4 * i}];\n" for i in range(5))
+                + "again:\n  fma.rn.f32 %f0, %f1, %f2, %f3;\n  @%p1 bra again;\n  ret;\n}\n"
+            )
+            kernel = ptx.read(path, "k")
+        self.assertEqual([[i.opcode for i in b] for b in kernel.code], [["LDS.128", "LDS"], ["FFMA", "BRA"], ["EXIT"]])
+        self.assertEqual(kernel.code[1][0].reads, ["%f1", "%f2", "%f3"])
+        self.assertEqual(kernel.code[1][0].line, 9)
+        self.assertEqual(kernel.successors, [{1}, {1, 2}, set()])
+
+
+class Scores(unittest.TestCase):
+    def test_order_and_error(self):
+        self.assertEqual(score.tau_b([(1, 10), (2, 20), (3, 30)]), 1)
+        self.assertEqual(score.tau_b([(1, 30), (2, 20), (3, 10)]), -1)
+        # 1 and 1.05 are a tie in public: their order says nothing.
+        self.assertEqual(score.tau_b([(1, 20), (1.05, 10), (3, 30)]), 1)
+        self.assertIsNone(score.tau_b([(1, 5), (2, 5)]))
+        self.assertAlmostEqual(score.geometric_error([2, 0.5]), 1)
+
+
+class Facts(unittest.TestCase):
+    def test_every_number_has_a_source(self):
+        for key in chips.names():
+            chip = chips.Chip(key)
+            for member, source in chip.sources.items():
+                self.assertTrue(source.strip(), f"{key} {member}")
+                self.assertIsNotNone(getattr(chip, member))
+        self.assertEqual(chips.of_arch("sm_90a"), "h100")
+        with self.assertRaises(chips.UnknownChip):
+            chips.Chip("riva128")
+
+    def test_the_compiler_knows_the_same_chip(self):
+        """Numbers that the compiler has, too: lib/Target/NVVM/Backend.cpp."""
+        source = (ROOT / "lib/Target/NVVM/Backend.cpp").read_text()
+        chip = chips.Chip("h100")
+        self.assertIn(f'number("multiprocessors", {chip.multiprocessors});', source)
+        self.assertIn('number("memory_bandwidth", 3350);', source)
+        self.assertIn("3350 by data sheet", chip.sources["memory_gbps"])
+
+
+class Candidates(unittest.TestCase):
+    def test_a_plan_to_records_and_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+
+            def sweep(*arguments):
+                done = subprocess.run(
+                    [str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)], capture_output=True, text=True, check=False
+                )
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                return done.stdout
+
+            sizes = ["--m=64", "--n=64", "--k=64", "--types=f16:f32"]
+            sweep("gemm", *sizes, "--target=cuda:sm_80", "--candidates=2", "-o", work / "plan")
+            sweep("compile", work / "plan", "--predict=a100")
+            self.assertIn("predicted on NVIDIA A100", sweep("predict", work / "plan", "--chip=a100"))
+            results = work / "plan.jsonl"
+            sweep("run", work / "plan.twb", "--device=ptxsim", "--check-only", "-o", results)
+            records = [json.loads(line) for line in results.read_text().splitlines()]
+            self.assertEqual(len(records), 2)
+            for record in records:
+                said = record["predicted"]
+                self.assertEqual(said["chip"], "a100")
+                self.assertGreater(said["seconds"], 0)
+                self.assertGreater(said["registers"], 0)
+                self.assertNotIn("median_s", record)
+                # As if it had been measured, and had taken twice as long.
+                record["median_s"] = 2 * said["seconds"]
+            page = report.predicted_table({"one": records})
+            self.assertIn("off by 100%", page)
+
+    def test_what_cannot_be_said_has_a_reason(self):
+        dispatch = {
+            "name": "d",
+            "operands": [],
+            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0}]}],
+        }
+        with self.assertRaisesRegex(artifact.NotPredictable, "tensor maps"):
+            artifact.launch_of(dispatch)
+        dispatch["variants"][0]["grid"] = [["dim", 0, 0], 1, 1]
+        with self.assertRaisesRegex(artifact.NotPredictable, "grid of known size"):
+            artifact.launch_of(dispatch)
+
+    def test_samples_are_neighbours(self):
+        self.assertEqual(counts.samples([8, 4, 1]), [[4, 2, 0], [5, 2, 0], [4, 3, 0]])
+        self.assertEqual(counts.samples([1, 1, 1]), [[0, 0, 0]])
+        self.assertTrue(math.isclose(sum(map(sum, counts.samples([2, 1, 1]))), 1))
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -331,7 +331,8 @@ void Estimator::addOps(func::FuncOp kernel, const Product &times) {
     for (unsigned last : {op.getDepthLoop(), op.getColumnLoop()}) {
       Product count = times;
       count.multiply(Expr(2));
-      for (unsigned loop = 0; loop < op.getDepthLoop(); ++loop)
+      // Parts of the keys have a share of them each.
+      for (unsigned loop = bool(op.getKeyParts()); loop < op.getDepthLoop(); ++loop)
         count.multiply(loopExtent(op, loop));
       count.multiply(loopExtent(op, last));
       flops.add(std::move(count));

@@ -12,6 +12,7 @@
 // keys / 2 of the scores; blocks are as large as that and shared memory allow.
 
 #include "tilewright/Configure/Attention.h"
+#include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
@@ -56,8 +57,12 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                   " does not serve attention; attention does");
   if (config.getBlock().size() != 2 || llvm::is_contained(config.getBlock(), 0))
     return refuse("'block' of attention is a block of queries and one of keys");
-  if (config.getSplits() != 1)
-    return refuse("keys are not split between blocks");
+  if (config.getSplits() != op.getNumKeyParts())
+    return refuse("'splits' is " + Twine(config.getSplits()) + " but the kernel takes " +
+                  (op.getNumKeyParts() == 1
+                       ? Twine("the keys whole")
+                       : "the keys in " + Twine(op.getNumKeyParts()) + " parts") +
+                  "; parts are made in front of kernels, by a config on the op");
   StringRef other = !config.getThread().empty()      ? "thread"
                     : config.getRaster() != 1        ? "raster"
                     : !config.getRegisters().empty() ? "registers"
@@ -95,6 +100,9 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
       plan.queries < 4 || plan.keys < 8)
     return refuse("'block' of attention has powers of two, 4 or more queries and 8 or "
                   "more keys");
+  if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
+    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
   int64_t bytes = elementOf(op).getIntOrFloatBitWidth() / 8;
   std::optional<MatrixInstruction> instruction;
   if (config.getMma()) {
@@ -152,13 +160,14 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
 }
 
 /// Configs in the order of preference; the first that fits is taken.
-static SmallVector<LoweringConfigAttr> listConfigs(AttentionOp op, TargetAttr target) {
+static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target) {
   MLIRContext *context = op.getContext();
   SmallVector<LoweringConfigAttr> configs;
   auto add = [&](ArrayRef<int64_t> block, ArrayRef<int64_t> warps, int64_t stages,
                  ArrayRef<int64_t> promote, StringAttr mma) {
     configs.push_back(LoweringConfigAttr::get(context, Strategy::Attention, block, warps,
-                                              {}, stages, promote, mma, 1, 1));
+                                              {}, stages, promote, mma,
+                                              op.getNumKeyParts(), /*raster=*/1));
   };
   SmallVector<int64_t> extents = op.getLoopExtents();
   int64_t queries = extents[op.getQueryLoop()];
@@ -190,7 +199,7 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
     reason = "scores of f64 have no kernel";
     return failure();
   }
-  for (LoweringConfigAttr config : listConfigs(op, target)) {
+  for (LoweringConfigAttr config : listAttentionConfigs(op, target)) {
     // The first reason is that of the best config.
     std::string why;
     if (succeeded(planAttention(op, config, target, why)))
@@ -201,7 +210,70 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
   return failure();
 }
 
-LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op) {
+/// Blocks of one or a few warps that keep a large GPU's memory busy, and tasks that fill
+/// a CPU.
+static constexpr int64_t kGpuBlocks = 512, kCpuTasks = 16;
+/// Keys that are worth a part, and a second kernel; the most parts.
+static constexpr int64_t kFewestKeysOfPart = 256, kFewestKeys = 1024, kMostParts = 64;
+
+FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target,
+                                               std::string &reason) {
+  auto refuse = [&](const Twine &why) -> FailureOr<KeySplit> {
+    reason = why.str();
+    return failure();
+  };
+  if (op.getKeyParts())
+    return refuse("they are in parts");
+  KeySplit split;
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
+    split.parts = config.getSplits();
+    if (split.parts == 1)
+      return refuse("the pinned lowering config has no 'splits'");
+    return split;
+  }
+  if (op.getKeysBefore() >= 0)
+    return refuse("a window leaves few of them to a block of queries");
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  int64_t blocks = 1, keys = extents[op.getKeyLoop()];
+  for (unsigned loop = 0; loop <= op.getQueryLoop(); ++loop) {
+    if (ShapedType::isDynamic(extents[loop]))
+      return refuse("how many blocks of queries there are is not known before the "
+                    "launch; 'splits' in a pinned lowering config asks for parts");
+    int64_t tiles = loop == op.getQueryLoop() ? llvm::divideCeil(extents[loop], 16)
+                                              : extents[loop];
+    if (llvm::MulOverflow(blocks, tiles, blocks))
+      blocks = INT64_MAX;
+  }
+  int64_t fill = target.getFact("subgroup", 1) > 1 ? kGpuBlocks : kCpuTasks;
+  if (blocks == 0 || keys == 0)
+    return refuse("there are no scores");
+  if (blocks > fill / 4)
+    return refuse(Twine(blocks) + " blocks of queries fill the machine");
+  split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks)),
+                                  kMostParts);
+  if (ShapedType::isDynamic(keys)) {
+    split.fewestKeys = kFewestKeys;
+    return split;
+  }
+  if (keys < kFewestKeys)
+    return refuse(Twine(keys) + " are too few for a second kernel to pay");
+  split.parts = std::min<int64_t>(split.parts,
+                                  llvm::bit_floor(uint64_t(keys / kFewestKeysOfPart)));
+  return split;
+}
+
+/// The configs that fit, in the order of preference.
+static ArrayAttr listFitting(AttentionOp op, TargetAttr target) {
+  SmallVector<Attribute> fitting;
+  std::string reason;
+  for (LoweringConfigAttr config : listAttentionConfigs(op, target))
+    if (succeeded(planAttention(op, config, target, reason)))
+      fitting.push_back(config);
+  return ArrayAttr::get(op.getContext(), fitting);
+}
+
+LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op,
+                                             bool listAll) {
   TargetAttr target = getTarget(kernel);
   LoweringConfigAttr config = getPin(kernel);
   if (!config)
@@ -216,7 +288,8 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
       return op.emitOpError() << "no schedule fits " << target.getName() << ": " << reason;
     config = *chosen;
   }
-  op->setAttr(kConfigAttr, config);
+  if (listAll)
+    kernel->setAttr(kConfigsAttr, listFitting(op, target));
 
   Builder b(kernel.getContext());
   SmallVector<Attribute> lines{b.getStringAttr(
@@ -224,6 +297,15 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
       "them; no scores in memory")};
   if (auto said = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
     llvm::append_range(lines, said.getValue());
+  if (op.getKeyParts())
+    lines.push_back(b.getStringAttr(
+        "keys in " + Twine(op.getNumKeyParts()) + " parts, multiples of " +
+        Twine(*op.getKeyParts()) +
+        " long, by blocks of their own; a second kernel combines their results by "
+        "log-sum-exp"));
+  else if (!op->hasAttr(kConfigAttr) && failed(chooseKeySplit(op, target, reason)))
+    lines.push_back(b.getStringAttr("keys are not taken in parts: " + reason));
+  op->setAttr(kConfigAttr, config);
   lines.push_back(b.getStringAttr((pinned ? "config (pinned): " : "config: ") +
                                   toString(config)));
   if (target.getFacts().contains("mma") && !config.getMma())

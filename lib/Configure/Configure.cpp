@@ -302,7 +302,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   if (!target)
     return kernel.emitOpError("is in no module with 'tilewright.target'");
   if (AttentionOp attention = findAttention(kernel))
-    return configureAttention(kernel, attention);
+    return configureAttention(kernel, attention, listAll);
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();

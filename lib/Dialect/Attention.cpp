@@ -5,6 +5,8 @@
 
 #include "tilewright/Dialect/Attention.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -61,6 +63,15 @@ int64_t AttentionOp::getKeysBefore() { return getWindow() ? (*getWindow())[0] : 
 int64_t AttentionOp::getKeysBehind() {
   int64_t behind = getWindow() ? (*getWindow())[1] : -1;
   return getCausal() ? 0 : behind;
+}
+
+Value tilewright::createPartLength(OpBuilder &b, AttentionOp op, Value keys) {
+  Location loc = op.getLoc();
+  int64_t multiple = *op.getKeyParts();
+  Value all = arith::ConstantIndexOp::create(b, loc, multiple * op.getNumKeyParts());
+  Value unit = arith::ConstantIndexOp::create(b, loc, multiple);
+  Value units = arith::CeilDivUIOp::create(b, loc, keys, all);
+  return arith::MulIOp::create(b, loc, units, unit);
 }
 
 /// Each map leads from all loops to distinct ones, of which `needed` are there and
@@ -157,6 +168,24 @@ static LogicalResult checkTypes(AttentionOp op) {
   return success();
 }
 
+static LogicalResult checkKeyParts(AttentionOp op) {
+  if (!op.getKeyParts())
+    return success();
+  if (static_cast<int64_t>(*op.getKeyParts()) < 1)
+    return op.emitOpError("'key_parts' is what the length of parts is a multiple of, 1 "
+                          "or more");
+  unsigned inputs = 3 + bool(op.getMask());
+  bool isRead = llvm::any_of(llvm::seq(inputs), [&](unsigned number) {
+    return op.getMap(number).isFunctionOfDim(0);
+  });
+  if (op.getNumBatchLoops() == 0 || isRead || !op.hasLogSumExp() ||
+      ShapedType::isDynamic(op.getLoopExtents()[0]))
+    return op.emitOpError("has 'key_parts': its first loop then counts the parts, has a "
+                          "known extent and is in the maps of the results alone, and "
+                          "log-sum-exps are one of these");
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   if (getOutputs().empty() || getOutputs().size() > 2 ||
       getResults().size() != getOutputs().size())
@@ -166,7 +195,8 @@ LogicalResult AttentionOp::verify() {
     if (output.getType() != result.getType())
       return emitOpError() << "has a result of " << result.getType()
                            << " for an output of " << output.getType();
-  if (failed(checkMaps(*this)) || failed(checkTypes(*this)))
+  if (failed(checkMaps(*this)) || failed(checkTypes(*this)) ||
+      failed(checkKeyParts(*this)))
     return failure();
   if (getCausal() && *getCausal() != "top_left" && *getCausal() != "bottom_right")
     return emitOpError() << "'causal' is \"" << *getCausal()

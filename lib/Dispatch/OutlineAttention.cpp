@@ -67,10 +67,14 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   kernel.setPrivate();
   kernel->setAttr(kKernelAttr, b.getUnitAttr());
   kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
+  SmallVector<Attribute> said;
   if (op->removeAttr(kRaisedAttr))
-    kernel->setAttr(kExplainAttr,
-                    b.getArrayAttr(b.getStringAttr("found in linalg: contraction, softmax "
-                                                   "and contraction are one attention")));
+    said.push_back(b.getStringAttr("found in linalg: contraction, softmax and contraction "
+                                   "are one attention"));
+  if (auto lines = dyn_cast_or_null<ArrayAttr>(op->removeAttr(kExplainAttr)))
+    llvm::append_range(said, lines);
+  if (!said.empty())
+    kernel->setAttr(kExplainAttr, b.getArrayAttr(said));
   symbols.insert(kernel);
 
   OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());

@@ -25,6 +25,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     func.addPass(createCanonicalizePass("dispatch"));
   }
   pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
+  pm.nest<func::FuncOp>().addPass(createSplitKeysPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();

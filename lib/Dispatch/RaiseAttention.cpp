@@ -325,7 +325,7 @@ AttentionOp Raiser::create(OpBuilder &b) {
       b, second.getLoc(), TypeRange{last.getResult(0).getType()}, queries, keys, values, mask,
       ValueRange{out}, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
       isCausal ? b.getStringAttr("top_left") : StringAttr(), DenseI64ArrayAttr(),
-      softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr());
+      softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(), IntegerAttr());
   op->setAttr(kRaisedAttr, b.getUnitAttr());
   return op;
 }

@@ -106,6 +106,7 @@ private:
   FloatType type;
   SmallVector<unsigned> batch, rows, scores;
   Value keysBehind; // keys - queries, where the diagonal is there
+  Value partLength; // of the keys, where they are taken in parts
 };
 
 } // namespace
@@ -163,9 +164,16 @@ Value Decomposition::contract(Value left, Loops leftLoops, Value right,
                  });
 }
 
-/// -inf where causal or window hide a key.
+/// -inf where causal, window or the part hide a key.
 Value Decomposition::hide(Value score) {
   int64_t before = op.getKeysBefore(), behind = op.getKeysBehind();
+  if (partLength) {
+    Value own = linalg::IndexOp::create(b, loc, 0);
+    Value j = linalg::IndexOp::create(b, loc, batch.size() + 1);
+    Value part = arith::DivUIOp::create(b, loc, j, partLength);
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, own);
+    score = arith::SelectOp::create(b, loc, inside, score, minusInfinity());
+  }
   if (before < 0 && behind < 0)
     return score;
   auto index = [&](int64_t value) -> Value {
@@ -193,6 +201,9 @@ Value Decomposition::maskScores(Value values) {
     keysBehind = arith::SubIOp::create(
         b, loc, getValueOrCreateConstantIndexOp(b, loc, extent(op.getKeyLoop())),
         getValueOrCreateConstantIndexOp(b, loc, extent(op.getQueryLoop())));
+  if (op.getKeyParts())
+    partLength = createPartLength(
+        b, op, getValueOrCreateConstantIndexOp(b, loc, extent(op.getKeyLoop())));
   SmallVector<std::pair<Value, SmallVector<unsigned>>> inputs{{values, scores}};
   if (op.getMask())
     inputs.push_back({op.getMask(), loopsOf(op.getMaskMap())});

@@ -85,4 +85,5 @@ void tilewright::registerPipelinePasses() { registerTilewrightPipelinePasses(); 
 void tilewright::populatePipelinePipeline(OpPassManager &pm,
                                           const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createPipelinePass());
+  pm.addNestedPass<func::FuncOp>(createPeelMasksPass());
 }

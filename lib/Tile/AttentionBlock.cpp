@@ -8,7 +8,8 @@
 //   %m, %l, %o = for %j = first key to last key step bk
 //       iter_args(%m = lowest : bq, %l = 0 : bq, %o = 0 : bq x e)
 //     %s  = mma %q, read bk x d, 0             scores
-//     %s' = scaled, capped, masked %s          masked only where a block needs it
+//     %s' = scaled, capped, masked %s          by place only behind the last block of
+//                                              keys that all queries see
 //     %m' = max(%m, largest of each row of %s') * c      c = scale * log2(e)
 //     %p  = exp2(%s' * c - %m')
 //     %a  = exp2(%m - %m')                     what all before shrinks by
@@ -16,7 +17,8 @@
 //     %o' = mma %p, read bk x e, %o * %a
 //   write %o / %l, or zeros of rows without keys; log-sum-exp (%m + log2(%l)) * ln 2
 //
-// Keys that no query of the block sees are left out by the loop's bounds. `largest`
+// Keys that no query of the block sees, and those of other parts, are left out by the
+// loop's bounds. `largest`
 // starts from the lowest finite number, so that hidden scores, -inf, are no NaN. It need
 // not be NaN where a score is: the score's own power is.
 // What is added to scores (a mask of floats) may be the lowest number itself, which
@@ -24,6 +26,8 @@
 // after the largest is subtracted.
 
 #include "AttentionBlock.h"
+
+#include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -99,8 +103,9 @@ void AttentionBlock::placeBlock() {
                  : constant(0);
 }
 
-/// The keys that any query of the block sees; the first is that of a block of keys.
-std::pair<Value, Value> AttentionBlock::keyBounds() {
+/// The keys of the block's part that any of its queries sees; the first is that of a
+/// block of keys.
+void AttentionBlock::placeKeys() {
   Value begin = constant(0), end = extent(op.getKeyLoop());
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
@@ -114,7 +119,35 @@ std::pair<Value, Value> AttentionBlock::keyBounds() {
     Value block = arith::DivUIOp::create(b, loc, seen, constant(plan.keys));
     begin = arith::MulIOp::create(b, loc, block, constant(plan.keys));
   }
-  return {begin, end};
+  if (op.getKeyParts()) {
+    Value length = createPartLength(b, op, extent(op.getKeyLoop()));
+    Value first = arith::MulIOp::create(b, loc, position.front(), length);
+    begin = arith::MaxSIOp::create(b, loc, begin, first);
+    end = arith::MinSIOp::create(b, loc, end, add(first, length));
+  }
+  // Windows and parts may lie behind the last key.
+  if (op.getKeysBefore() >= 0 || op.getKeyParts())
+    end = arith::MaxSIOp::create(b, loc, end, begin);
+  firstKey = begin;
+  endKey = end;
+  endOfWhole = findWholeKeys();
+}
+
+/// All blocks of keys from the first to here are seen by all queries of the block. Null
+/// where a window hides the first ones from some, and where nothing is hidden.
+Value AttentionBlock::findWholeKeys() {
+  int64_t behind = op.getKeysBehind();
+  bool isRagged = !isInside(op.getKeyLoop(), plan.keys);
+  if (op.getKeysBefore() >= 0 || (behind < 0 && !isRagged))
+    return {};
+  Value end = endKey;
+  if (behind >= 0) {
+    Value own = add(add(query, diagonal), constant(behind + 1));
+    end = arith::MinSIOp::create(b, loc, end, own);
+  }
+  Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));
+  Value blocks = arith::DivUIOp::create(b, loc, keys, constant(plan.keys));
+  return add(firstKey, arith::MulIOp::create(b, loc, blocks, constant(plan.keys)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,7 +275,8 @@ Value AttentionBlock::maskScores(Value scores, Value key) {
 }
 
 /// -inf where the coordinates say so: behind the last key, and outside of what `causal`
-/// and `window` let a query see.
+/// and `window` let a query see. `pipeline` makes a loop without it of the steps that
+/// need it not.
 Value AttentionBlock::hideKeys(Value scores, Value key) {
   auto type = cast<VectorType>(scores.getType());
   auto indices = [&](int64_t size) { return VectorType::get({size}, b.getIndexType()); };
@@ -275,7 +309,14 @@ Value AttentionBlock::hideKeys(Value scores, Value key) {
             subtract(rows, spread(constant(before), plan.queries)));
   if (!visible)
     return scores;
-  return arith::SelectOp::create(b, loc, visible, scores, splat(type, -INFINITY));
+  Value hidden =
+      arith::SelectOp::create(b, loc, visible, scores, splat(type, -INFINITY));
+  if (!endOfWhole)
+    return hidden;
+  auto isWhole =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, key, endOfWhole);
+  isWhole->setAttr(kWholeAttr, b.getUnitAttr());
+  return arith::SelectOp::create(b, loc, isWhole, scores, hidden);
 }
 
 AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
@@ -356,13 +397,13 @@ SmallVector<Value> AttentionBlock::finish(const Carried &last) {
 SmallVector<Value> AttentionBlock::build() {
   b.setInsertionPoint(op);
   placeBlock();
-  auto [begin, end] = keyBounds();
+  placeKeys();
   queryBlock = read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
                     op.getDepthLoop(), {plan.queries, plan.depth}, Value());
   constexpr double kLowest = -3.4028234663852886e38;
   Value inits[] = {splat(floats(plan.queries), kLowest), splat(floats(plan.queries), 0),
                    splat(floats({plan.queries, plan.columns}), 0)};
-  auto loop = scf::ForOp::create(b, loc, begin, end, constant(plan.keys), inits);
+  auto loop = scf::ForOp::create(b, loc, firstKey, endKey, constant(plan.keys), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

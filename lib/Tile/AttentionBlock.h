@@ -39,7 +39,8 @@ private:
   mlir::Value add(mlir::Value left, mlir::Value right);
   mlir::Value subtract(mlir::Value left, mlir::Value right);
   void placeBlock();
-  std::pair<mlir::Value, mlir::Value> keyBounds();
+  void placeKeys();
+  mlir::Value findWholeKeys();
 
   // Vectors.
   mlir::VectorType floats(mlir::ArrayRef<int64_t> shape);
@@ -75,6 +76,9 @@ private:
   mlir::Value diagonal;
   /// The block's first query, and the block of queries itself.
   mlir::Value query, queryBlock;
+  /// The keys that the block walks along, and the end of those before which no block of
+  /// keys has hidden ones; null where each may have, or none has.
+  mlir::Value firstKey, endKey, endOfWhole;
   /// Scores are multiplied by this to be powers of two; 0: they are scaled before.
   double powerScale = 0;
 };

@@ -62,8 +62,10 @@ struct PeelLoopsPass
   void runOnOperation() override {
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       TargetAttr target = getTarget(func);
+      auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+      bool isAttention = config && config.getStrategy() == Strategy::Attention;
       // Later stages take these loops apart, and leave no edges.
-      if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) &&
+      if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) && !isAttention &&
           isKernel(func) && target && target.getFact("subgroup", 1) <= 1)
         peelLoops(func);
     }

@@ -74,3 +74,16 @@ func.func @scale(%q: tensor<4x?xf16>, %v: tensor<4x8xf16>, %o: tensor<4x8xf16>) 
       outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
 }
+
+// -----
+
+#q = affine_map<(i, j, d, e) -> (i, d)>
+#k = affine_map<(i, j, d, e) -> (j, d)>
+#v = affine_map<(i, j, d, e) -> (j, e)>
+#o = affine_map<(i, j, d, e) -> (i, e)>
+func.func @no_parts(%q: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  // expected-error @below {{has 'key_parts': its first loop then counts the parts, has a known extent and is in the maps of the results alone, and log-sum-exps are one of these}}
+  %r = tilewright.attention ins(%q, %q, %q : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>)
+      outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v, #o], key_parts = 128 : i64} -> tensor<4x8xf16>
+  return %r : tensor<4x8xf16>
+}

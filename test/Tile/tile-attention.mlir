@@ -20,12 +20,16 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: %[[BEHIND:.*]] = arith.addi %[[I]], %c64
   // CHECK: %[[SEEN:.*]] = arith.minsi %[[BEHIND]], %c256
   // CHECK: %[[END:.*]] = arith.maxsi %[[SEEN]], %c0
+  // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %c64
+  // CHECK: %[[WHOLE:.*]] = arith.muli %[[BLOCKS]], %c64
   // CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[I]], %c0]{{.*}} vector<64x64xf16>
   // CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64x64xf32>)
   // CHECK: %[[K:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[J]], %c0]
   // CHECK: %[[S:.*]] = tilewright.mma %[[Q]], %[[K]], %{{.*}} {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[NK]], #[[MN]]]}
   // CHECK: vector.step
-  // CHECK: %[[T:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+  // CHECK: %[[HIDDEN:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+  // CHECK: %[[ALL:.*]] = arith.cmpi slt, %[[J]], %[[WHOLE]] {tilewright.whole}
+  // CHECK: %[[T:.*]] = arith.select %[[ALL]], %[[S]], %[[HIDDEN]] : vector<64x64xf32>
   // CHECK: vector.multi_reduction <maxnumf>, %[[T]]
   // CHECK: %[[M1:.*]] = arith.maxnumf %[[M]], %{{.*}}
   // CHECK: %[[X:.*]] = math.fma %[[T]]

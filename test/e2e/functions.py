@@ -53,7 +53,7 @@ class Case:
 
 
 class Function:
-    def __init__(self, family, element, label, dims, dynamic=False, targets=None):
+    def __init__(self, family, element, label, dims, dynamic=False, targets=None, known=""):
         """`targets`: the first words of those that it is for, where not all are ("cuda")."""
         shape = "dynamic" if dynamic else "static"
         self.family, self.element, self.shape = family, element, shape
@@ -61,7 +61,7 @@ class Function:
         self.symbol = f"{family}_{element}_{shape}_{label}".replace(".", "_").replace("-", "_")
         self.path = f"{family}/{element}/{shape}/{label}"
         self.sizes = dict(dims)
-        self.dynamic, self.targets = dynamic, targets
+        self.dynamic, self.targets, self.known = dynamic, targets, known
         self.args, self.lines, self.returned, self.globals = [], [], [], []
         self.cases = []
         self.counter = 0
@@ -70,8 +70,12 @@ class Function:
     # Types and operands
 
     def type(self, element, dims, memref=False):
-        parts = ["?" if self.dynamic and d.islower() else str(self.sizes[d]) for d in dims]
+        parts = ["?" if self.is_dynamic(d) else str(self.sizes[d]) for d in dims]
         return f"{'memref' if memref else 'tensor'}<{'x'.join(parts + [element.name])}>"
+
+    def is_dynamic(self, d):
+        """Of a dynamic function, dims in lower case but for those in `known`."""
+        return self.dynamic and d.islower() and d not in self.known
 
     def value_type(self, value):
         if value.type_text:
@@ -125,7 +129,7 @@ class Function:
         return self.sized[dim]
 
     def empty(self, element, dims):
-        sizes = ", ".join(self.size_of(d) for d in dims if self.dynamic and d.islower())
+        sizes = ", ".join(self.size_of(d) for d in dims if self.is_dynamic(d))
         return self.raw(f"tensor.empty({sizes}) : {self.type(element, dims)}", element, dims)
 
     def fill(self, scalar, target):

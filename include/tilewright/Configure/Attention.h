@@ -34,8 +34,26 @@ mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr 
 mlir::FailureOr<LoweringConfigAttr>
 chooseAttentionConfig(AttentionOp op, TargetAttr target, std::string &reason);
 
-/// Decides the config of a kernel of attention and says so.
-mlir::LogicalResult configureAttention(mlir::func::FuncOp kernel, AttentionOp op);
+/// In how many parts the keys are taken, each by blocks of its own, which a second kernel
+/// puts together.
+struct KeySplit {
+  int64_t parts = 1;
+  /// Only where the host finds so many keys, or more; 0: always.
+  int64_t fewestKeys = 0;
+};
+
+/// Parts of keys are multiples of this long, and so of each block of keys.
+inline constexpr int64_t kKeyPartUnit = 128;
+
+/// The parts that fill `target`, or why there is one. A lowering config on `op` decides
+/// by its `splits`.
+mlir::FailureOr<KeySplit> chooseKeySplit(AttentionOp op, TargetAttr target,
+                                         std::string &reason);
+
+/// Decides the config of a kernel of attention and says so; with `listAll` also all
+/// others that fit.
+mlir::LogicalResult configureAttention(mlir::func::FuncOp kernel, AttentionOp op,
+                                       bool listAll);
 
 } // namespace tilewright
 

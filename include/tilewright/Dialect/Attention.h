@@ -22,4 +22,9 @@ inline constexpr llvm::StringLiteral kRaisedAttr = "tilewright.raised";
 #define GET_OP_CLASSES
 #include "tilewright/Dialect/AttentionOp.h.inc"
 
+namespace tilewright {
+/// How long a part of `keys` keys is, of an op with `key_parts`.
+mlir::Value createPartLength(mlir::OpBuilder &b, AttentionOp op, mlir::Value keys);
+} // namespace tilewright
+
 #endif

@@ -41,6 +41,10 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
         top left without) a query sees `left` before and `right` behind, both inclusive;
         -1 is no limit.
       * `softcap`: 0 is none.
+      * `key_parts`: the keys are taken in parts. The first batch loop, which only the
+        results have, counts them: result p is that of the p-th part of the keys alone.
+        Parts are of equal length, the least multiple of `key_parts` that reaches all keys.
+        Results of parts are put together by their log-sum-exps.
 
     ```mlir
     // 8 heads of keys for 32 heads of queries, causal
@@ -59,7 +63,8 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
                        OptionalAttr<F64Attr>:$scale,
                        OptionalAttr<StrAttr>:$causal,
                        OptionalAttr<DenseI64ArrayAttr>:$window,
-                       OptionalAttr<F64Attr>:$softcap);
+                       OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<I64Attr>:$key_parts);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,`
@@ -93,6 +98,8 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     double getSoftcapValue() {
       return getSoftcap() ? getSoftcap()->convertToDouble() : 0.0;
     }
+    /// How many parts the keys are taken in; 1 without `key_parts`.
+    int64_t getNumKeyParts() { return getKeyParts() ? getLoopExtents()[0] : 1; }
     /// The type of scores, softmax and sums.
     ::mlir::FloatType getScoreType();
     bool hasLogSumExp() { return getOutputs().size() == 2; }

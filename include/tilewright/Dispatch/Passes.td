@@ -134,6 +134,22 @@ def SplitAttentionPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def SplitKeysPass : Pass<"tilewright-split-keys", "::mlir::func::FuncOp"> {
+  let summary = "Attention of few queries: rows of grouped heads, parts of keys";
+  let description = [{
+    Where each head has one query, the heads that share keys and values become the
+    queries of one block. Where blocks of queries are few and keys are many,
+    `tilewright.attention` computes a result for each of several parts of the keys
+    (`key_parts`), and a `linalg.generic` puts these together by their log-sum-exps; of
+    a dynamic number of keys only where the host finds enough of them. `splits` of a
+    pinned lowering config asks for parts. `tilewright.explain` on the op says so.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def OutlineAttentionPass
     : Pass<"tilewright-outline-attention", "::mlir::ModuleOp"> {
   let summary = "Make a kernel of each attention";

@@ -24,4 +24,15 @@ def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
       "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PeelMasksPass : Pass<"tilewright-peel-masks", "::mlir::func::FuncOp"> {
+  let summary = "steps of a loop that need no mask, in a loop without it";
+  let description = [{
+    A loop whose body chooses between values and masked values by a comparison of its
+    induction variable with a limit, marked `tilewright.whole`, becomes two: up to the
+    limit without the mask, and from there on with it. Marked comparisons elsewhere choose
+    the masked values.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 #endif

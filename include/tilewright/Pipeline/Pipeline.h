@@ -16,7 +16,11 @@ namespace tilewright {
 /// Double-buffers the kernel's loops as its lowering config asks.
 mlir::LogicalResult pipelineLoops(mlir::func::FuncOp kernel);
 
+/// Takes the steps that need no mask out of the kernel's loops, into loops without it.
+void peelMasks(mlir::func::FuncOp kernel);
+
 std::unique_ptr<mlir::Pass> createPipelinePass();
+std::unique_ptr<mlir::Pass> createPeelMasksPass();
 void registerPipelinePasses();
 
 struct PipelineOptions {};

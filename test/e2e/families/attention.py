@@ -49,9 +49,9 @@ def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
 
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
-                 mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None):
+                 mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known=""):
         self.__dict__.update(locals())
-        f = self.f = Function("attention", element.name, label, dims, dynamic)
+        f = self.f = Function("attention", element.name, label, dims, dynamic, known=known)
         self.heads = batch + group
         order = (lambda inner, b: inner[0] + b + inner[1]) if tokens_first else (lambda inner, b: b + inner)
         self.dims = {"q": order("iD", self.heads), "k": order("jD", batch), "v": order("jE", batch),
@@ -143,10 +143,17 @@ def cases():
         yield Case(element, "tokens_first", sizes(3, 20, 40, 32), tokens_first=True)
         yield Case(element, "lse", sizes(2, 20, 40, 32), lse=True)
         yield Case(element, "decode", {"g": 4, **sizes(1, 1, 100, 32)}, group="g")
+        # Few queries, many keys: parts of keys, and heads that share keys as rows.
+        yield Case(element, "decode_parts", {"g": 4, **sizes(2, 1, 1100, 32)}, group="g", causal="bottom_right")
+        yield Case(element, "decode_any", {"g": 4, **sizes(2, 1, 1100, 32)}, True, group="g", lse=True,
+                   more=({"j": 2300}, {"j": 70}, {"j": 0}), known="hgi")
         # Scores of hundreds: all of the weight is on one key, or two.
         yield Case(element, "extreme", sizes(1, 20, 70, 32), scale=8.0, data=integers(-2, 2))
     for depth, columns in ((16, 16), (64, 64), (80, 80), (96, 40), (128, 128), (192, 128), (256, 256), (7, 5)):
         yield Case(F16, f"depth_{depth}_{columns}", sizes(1, 20, 40, depth, columns), causal="top_left")
+    yield Case(F16, "parts_masked", sizes(1, 20, 1100, 32), mask=(F16, "ij"), causal="bottom_right", lse=True)
+    yield Case(F16, "parts_tokens_first", {"g": 3, **sizes(2, 1, 1030, 64)}, group="g", tokens_first=True)
+    yield Case(F16, "parts_top_left", sizes(1, 20, 1030, 64), causal="top_left")  # most parts have no keys
     yield Case(F16, "f32_out", sizes(1, 20, 40, 32), out=F32)
 
 

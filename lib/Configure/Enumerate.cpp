@@ -307,7 +307,7 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
   // Results are never so many that no sum is shared: a tile has several elements of one
   // of the last `counted` sums.
-  auto add = [&](size_t counted) {
+  auto add = [&](size_t counted, bool fewResults) {
     for (int64_t warps : kWarps)
       for (int64_t elements : {width, 2 * width, 4 * width, 8 * width, width / 2,
                                width / 4, width / 8})
@@ -326,6 +326,13 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
             continue;
           for (unsigned loop : few)
             schedule.block[loop] = roundedExtent(info, loop);
+          // Every warp has a part of every sum: more of them than threads do not fit
+          // into registers once the parts are added up.
+          int64_t results = sums;
+          for (unsigned loop : many)
+            results *= std::max<int64_t>(1, schedule.block[loop]);
+          if (fewResults && sums > 1 && results > warps * lanes)
+            continue;
           for (unsigned loop : contraction.batch)
             if (loop < info.getNumConfigLoops())
               schedule.block[loop] = 1;
@@ -333,9 +340,10 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
           addUnique(configs, schedule.get(info));
         }
   };
-  add(1);
-  if (configs.empty())
-    add(contraction.k.size());
+  for (bool fewResults : {true, false})
+    for (size_t counted : {size_t(1), contraction.k.size()})
+      if (configs.empty())
+        add(counted, fewResults);
   return configs;
 }
 

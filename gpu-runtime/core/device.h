@@ -10,6 +10,7 @@
 
 #include "core/allocator.h"
 #include "core/driver.h"
+#include "core/tensor_map_cache.h"
 #include "core/trace.h"
 
 #include <atomic>
@@ -36,6 +37,7 @@ public:
   const DeviceInfo &info() const { return deviceInfo; }
   const std::string &driverName() const { return nameOfDriver; }
   DriverDevice &driver() { return *driverDevice; }
+  TensorMapCache &tensorMaps() { return maps; }
   int64_t fact(std::string_view key) const { return driverDevice->fact(key); }
 
   /// Memory for use on `stream` (null: any). When the driver has none left, the
@@ -76,6 +78,7 @@ private:
   DeviceInfo deviceInfo;
   std::string nameOfDriver;
   std::unique_ptr<DriverDevice> driverDevice;
+  TensorMapCache maps;
   Allocator memory;
   std::mutex mutex;
   std::vector<std::weak_ptr<Stream>> streams;

@@ -92,12 +92,17 @@ struct ScalarBlock {
 /// which nothing is copied.
 Status addTensorMap(const View &view, const TensorMapParam &param, Device &device,
                     ScalarBlock &scalars) {
-  std::array<uint8_t, 8 * kTensorMapSlots> bytes = {};
+  TensorMapBytes bytes = {};
   TensorMapDesc desc;
   if (view.elements) {
     if (Status s = describeTensorMap(view, param, desc))
       return s;
-    if (Status s = device.driver().encodeTensorMap(desc, bytes))
+    if (Status s = device.tensorMaps().get(
+            desc,
+            [&](const TensorMapDesc &wanted, TensorMapBytes &encoded) {
+              return device.driver().encodeTensorMap(wanted, encoded);
+            },
+            bytes))
       return s;
   }
   for (size_t slot = 0; slot < kTensorMapSlots; ++slot) {

@@ -6,6 +6,7 @@
 
 #include "core/api_handles.h"
 #include "core/tensor_map.h"
+#include "core/tensor_map_cache.h"
 #include "test_program.h"
 
 #include <cstdlib>
@@ -22,6 +23,60 @@ const int simulated = setenv("PTXSIM_ARCH", "sm_90", 1);
 
 std::string box(std::vector<int64_t> extents, unsigned swizzle, tw_dtype dtype, size_t rank) {
   return checkTensorMapBox({std::move(extents), swizzle}, dtype, rank).message();
+}
+
+/// A cache whose encoder counts, and writes the first dim into the map.
+struct CountedMaps {
+  TensorMapCache cache;
+  int encoded = 0;
+
+  explicit CountedMaps(size_t most) : cache(most) {}
+
+  uint8_t get(uint64_t address, uint64_t extent, bool fails = false) {
+    TensorMapDesc desc;
+    desc.address = address;
+    desc.dims = {extent};
+    TensorMapBytes bytes = {};
+    Status status = cache.get(
+        desc,
+        [&](const TensorMapDesc &wanted, TensorMapBytes &result) {
+          ++encoded;
+          result[0] = uint8_t(wanted.dims[0]);
+          return fails ? unsupported("no") : Status::ok();
+        },
+        bytes);
+    EXPECT_EQ(bool(status), fails);
+    return bytes[0];
+  }
+};
+
+TEST(TensorMapCache, KnowsMapsByAllOfTheirDescription) {
+  CountedMaps maps(4);
+  EXPECT_EQ(maps.get(256, 7), 7);
+  EXPECT_EQ(maps.get(256, 7), 7);
+  EXPECT_EQ(maps.encoded, 1);
+  EXPECT_EQ(maps.get(256, 8), 8);
+  EXPECT_EQ(maps.get(512, 7), 7);
+  EXPECT_EQ(maps.encoded, 3);
+}
+
+TEST(TensorMapCache, DropsWhatNobodyAskedForLongest) {
+  CountedMaps maps(2);
+  maps.get(256, 1);
+  maps.get(256, 2);
+  maps.get(256, 1);
+  maps.get(256, 3); // 2 goes
+  maps.get(256, 1);
+  EXPECT_EQ(maps.encoded, 3);
+  maps.get(256, 2);
+  EXPECT_EQ(maps.encoded, 4);
+}
+
+TEST(TensorMapCache, KeepsNoErrors) {
+  CountedMaps maps(2);
+  maps.get(256, 1, /*fails=*/true);
+  EXPECT_EQ(maps.get(256, 1), 1);
+  EXPECT_EQ(maps.encoded, 2);
 }
 
 TEST(TensorMapBox, HasOneToFiveDims) {

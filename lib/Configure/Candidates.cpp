@@ -24,8 +24,10 @@ enumerateContractions(const KernelInfo &info, TargetAttr target) {
 static std::vector<LoweringConfigAttr>
 enumerateSkinnyProducts(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
-  if (isForMatrixUnit(info.root, target))
-    configs = enumerateMatrix(info, target);
+  if (isForMatrixUnit(info.root, target)) {
+    configs = enumerateWarpgroups(info, target);
+    llvm::append_range(configs, enumerateMatrix(info, target));
+  }
   if (matchProduct(info.root)->perElement > 1)
     return configs;
   llvm::append_range(configs, enumerateSkinny(info, target));

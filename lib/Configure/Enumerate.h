@@ -37,10 +37,14 @@ struct MatrixLoops {
 std::optional<MatrixLoops> findMatrixLoops(const Contraction &contraction,
                                            LoweringConfigAttr config);
 
-/// The instruction of that name if it computes the root, else the reason.
-std::optional<MatrixInstruction> matchInstruction(const KernelInfo &info,
-                                                  llvm::StringRef name,
-                                                  std::string &reason);
+/// The same with the operands swapped: the transposed result.
+Contraction swapped(Contraction contraction);
+
+/// The instruction of that name if it computes the root, which is `contraction`, else
+/// the reason.
+std::optional<MatrixInstruction>
+matchInstruction(const KernelInfo &info, llvm::StringRef name,
+                 const std::optional<Contraction> &contraction, std::string &reason);
 
 /// The loop of sums along which a factor's rows lie in memory, if it has some
 /// elements: steps along it read whole rows. That of groups, each with a scale of

@@ -63,12 +63,34 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
   });
 }
 
+std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
+                                                     LoweringConfigAttr config) {
+  std::optional<Contraction> contraction = matchContraction(op);
+  if (!contraction || !config || !config.isWarpSpecialized())
+    return contraction;
+  ArrayRef<int64_t> warps = config.getWarps();
+  auto has = [&](ArrayRef<unsigned> loops) {
+    return llvm::any_of(loops, [&](unsigned loop) {
+      return loop < warps.size() && warps[loop] > 1;
+    });
+  };
+  return has(contraction->n) && !has(contraction->m) ? swapped(*contraction)
+                                                     : contraction;
+}
+
+Contraction tilewright::swapped(Contraction contraction) {
+  std::swap(contraction.a, contraction.b);
+  std::swap(contraction.m, contraction.n);
+  std::swap(contraction.signedness[0], contraction.signedness[1]);
+  return contraction;
+}
+
 std::optional<MatrixInstruction>
 tilewright::matchInstruction(const KernelInfo &info, StringRef name,
+                             const std::optional<Contraction> &contraction,
                              std::string &reason) {
   auto instruction =
       MatrixInstruction::parse(info.getRoot()->getContext(), name);
-  std::optional<Contraction> contraction = matchContraction(info.getRoot());
   if (!instruction) {
     reason = "matrix instruction '" + name.str() + "' is not understood";
     return std::nullopt;
@@ -177,10 +199,10 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
   SmallVector<MatrixInstruction> tried;
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
-    auto instruction = matchInstruction(info, name, reason);
+    Contraction contraction = *matchContraction(info.getRoot());
+    auto instruction = matchInstruction(info, name, contraction, reason);
     if (!instruction)
       continue;
-    Contraction contraction = *matchContraction(info.getRoot());
     unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),
              k = contiguousSum(info.getRoot(), contraction)
                      .value_or(longestLoop(info, contraction.k));

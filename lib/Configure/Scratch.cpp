@@ -154,11 +154,11 @@ static int64_t reductionScratch(const KernelInfo &info, const TilePlan &plan) {
 /// True if a warp's accumulators of a matrix instruction are narrower than a sector
 /// of memory when stored as, or combined with, elements of `type`: a row has eight
 /// neighbours, two in each of four lanes; along columns no lane has two.
-static bool isNarrowFragment(const KernelInfo &info,
+static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
                              ArrayRef<unsigned> classes, Type type) {
   if (classes.size() < 2)
     return false;
-  Contraction contraction = *matchContraction(info.getRoot());
+  Contraction contraction = *matchOriented(info.getRoot(), config);
   bool alongColumns = llvm::any_of(contraction.m, [&](unsigned loop) {
     return info.getClasses(info.getRoot())[loop] == classes.back();
   });
@@ -185,7 +185,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   std::optional<unsigned> leading = leadingClass(info, plan, contracts);
   std::optional<MatrixLoops> loops;
   if (config.isWarpSpecialized())
-    loops = findMatrixLoops(*matchContraction(info.getRoot()), config);
+    loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
@@ -223,7 +223,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
           (!op.payloadUsesValueFromOperand(&operand) ||
            operand.get().getDefiningOp<linalg::FillOp>()))
         continue;
-      bool isNarrow = config.getMma() ? isNarrowFragment(info, classes, type)
+      bool isNarrow = config.getMma() ? isNarrowFragment(info, config, classes, type)
                                       : bytesPerElement(type) < 4;
       if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));

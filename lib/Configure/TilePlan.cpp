@@ -72,10 +72,11 @@ static LogicalResult checkInstruction(const KernelInfo &info,
   if (!roles && !has("mma") && !has("mma_emulated"))
     return fail(target.getName() + " has no matrix instruction '" +
                 name.getValue() + "'");
-  auto instruction = matchInstruction(info, name, reason);
+  std::optional<Contraction> oriented = matchOriented(info.getRoot(), config);
+  auto instruction = matchInstruction(info, name, oriented, reason);
   if (!instruction)
     return failure();
-  Contraction contraction = *matchContraction(info.getRoot());
+  Contraction contraction = *oriented;
   std::optional<MatrixLoops> loops = findMatrixLoops(contraction, config);
   if (!loops)
     return fail("'block' must have one m, one n and one k loop of more than one "

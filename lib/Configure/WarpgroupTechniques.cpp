@@ -101,7 +101,7 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
   if (!config.getTmaStore())
     return 0;
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchContraction(info.getRoot()), config);
+      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
   if (!loops)
     return 0;
   llvm::SmallSetVector<Type, 2> types;
@@ -125,7 +125,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
   if (config.getCluster().empty())
     return "";
   linalg::LinalgOp root = info.getRoot();
-  Contraction product = *matchContraction(root);
+  Contraction product = *matchOriented(root, config);
   int64_t most = 1;
   for (auto [loop, blocks] : llvm::enumerate(config.getCluster())) {
     std::string along = "'cluster' has " + std::to_string(blocks) +
@@ -206,7 +206,7 @@ SmallVector<LoweringConfigAttr>
 tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
                            bool each) {
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchContraction(info.getRoot()), config);
+      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
   if (!loops)
     return {config};
   Techniques all;

@@ -87,14 +87,6 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
 static std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
                                     const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
-  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
-  for (AffineExpr expr : result.getResults()) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop == loops.m)
-      break;
-    if (loop == loops.n)
-      return "the result has its columns outermost; warpgroups write rows";
-  }
   // Of several loops along the sum, the tile's and others, one is made.
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   bool several = llvm::any_of(product.k, [&](unsigned loop) {
@@ -174,6 +166,14 @@ static std::string whyNotSummed(const KernelInfo &info, LoweringConfigAttr confi
   return "";
 }
 
+/// Whether an operand's rows in memory run along the sum.
+static bool sumsAlongMemory(const KernelInfo &info, unsigned number,
+                            const MatrixLoops &loops) {
+  linalg::LinalgOp root = info.getRoot();
+  AffineMap map = root.getMatchingIndexingMap(&root->getOpOperand(number));
+  return map.getDimPosition(map.getNumResults() - 1) == loops.k;
+}
+
 LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
                                           LoweringConfigAttr config,
                                           const MatrixInstruction &instruction,
@@ -183,7 +183,7 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
     reason = why.str();
     return failure();
   };
-  Contraction product = *matchContraction(info.getRoot());
+  Contraction product = *matchOriented(info.getRoot(), config);
   if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
     return fail(why);
   for (unsigned number : {product.a, product.b})
@@ -194,8 +194,9 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
-      return fail("warpgroups lie along the rows (loop " + Twine(loops.m) +
-                  "), not along loop " + Twine(loop));
+      return fail("warpgroups lie along the rows, or the columns of swapped "
+                  "operands, and not along loop " +
+                  Twine(loop) + " beside loop " + Twine(loops.m));
   if (warps % 4 || groups < 1 || groups > 4)
     return fail(Twine(warps) +
                 " warps multiply; it must be 1 to 4 warpgroups of four");
@@ -213,9 +214,9 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
     return fail("a step along the sum has " + Twine(k * bytes) +
                 " bytes; rows in shared memory have 32, 64 or 128, as they are "
                 "swizzled");
-  // Columns that are neighbours are cut into boxes as wide as a swizzle; so are rows,
-  // of which there are 64 at least.
-  if (n * bytes % 32)
+  // Columns that are neighbours in memory are cut into boxes as wide as a swizzle; so are
+  // rows, of which there are 64 at least.
+  if (!sumsAlongMemory(info, product.b, loops) && n * bytes % 32)
     return fail("the tile's " + Twine(n) +
                 " columns are no whole boxes of 32 bytes");
   if (config.getStages() < 2)
@@ -258,16 +259,11 @@ static SmallVector<bool> levelsOf(const KernelInfo &info,
   return {true};
 }
 
-std::vector<LoweringConfigAttr>
-tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
-  std::vector<LoweringConfigAttr> configs;
-  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
-  if (!names || !matchContraction(info.getRoot()))
-    return configs;
+/// Configs of the contraction `product`, the root's or that with its operands swapped.
+static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
+                              const Contraction &product,
+                              std::vector<LoweringConfigAttr> &configs) {
   MLIRContext *context = info.getRoot()->getContext();
-  Contraction product = *matchContraction(info.getRoot());
-  if (product.m.empty() || product.n.empty() || product.k.empty())
-    return configs;
   unsigned m = longestLoop(info, product.m), n = longestLoop(info, product.n),
            k = contiguousSum(info.getRoot(), product)
                    .value_or(longestLoop(info, product.k));
@@ -275,7 +271,7 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
   llvm::sort(promote);
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
-    auto instruction = matchInstruction(info, name, reason);
+    auto instruction = matchInstruction(info, name, product, reason);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
       continue;
@@ -302,5 +298,20 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
                              /*each=*/stages == 4));
     }
   }
+}
+
+std::vector<LoweringConfigAttr>
+tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
+  // Rows of one warpgroup: of fewer, columns are its rows.
+  constexpr int64_t kRows = 64;
+  std::vector<LoweringConfigAttr> configs;
+  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
+  std::optional<Contraction> product = matchContraction(info.getRoot());
+  if (!names || !product || product->m.empty() || product->n.empty() ||
+      product->k.empty())
+    return configs;
+  enumerateOriented(info, names, *product, configs);
+  if (nominalExtent(info, longestLoop(info, product->m)) < kRows)
+    enumerateOriented(info, names, swapped(*product), configs);
   return configs;
 }

@@ -155,11 +155,11 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
            << " warps from warp " << threads.firstWarp << " on";
   auto acc = cast<VectorType>(op.getAcc().getType());
   AffineMap map = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
-  if (acc.getRank() != 2 || map.getDimPosition(0) != loops->m)
+  if (acc.getRank() != 2)
     return op.emitOpError()
-           << "by a warpgroup's instruction has an accumulator of "
-              "m by n";
-  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
+           << "by a warpgroup's instruction has an accumulator of m by n, or n by m";
+  unsigned rows = map.getDimPosition(0) == loops->m ? 0 : 1;
+  int64_t m = acc.getDimSize(rows), n = acc.getDimSize(1 - rows);
   if (m % (instruction->m * groups) || n % instruction->n)
     return op.emitOpError()
            << "tile " << m << "x" << n << " is no multiple of instruction '"
@@ -173,6 +173,8 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
       {0, 1});
   if (!result)
     return op.emitOpError() << result.error();
+  if (rows == 1) // the transposed result
+    *result = result->transpose({1, 0});
   return result->withFirstWarp(threads.firstWarp);
 }
 
@@ -234,7 +236,8 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
            << a->view.element << " by " << bOperand->view.element;
   auto type = cast<VectorType>(op.getAcc().getType());
   int64_t groups = countWarpgroups(threads);
-  int64_t m = type.getDimSize(0) / groups, n = type.getDimSize(1), k = 0;
+  unsigned rows = maps[2].getDimPosition(0) == loops->m ? 0 : 1;
+  int64_t m = type.getDimSize(rows) / groups, n = type.getDimSize(1 - rows), k = 0;
   for (auto [result, size] :
        llvm::zip_equal(maps[0].getResults(), a->view.sizes))
     if (result.isFunctionOfDim(loops->k))

@@ -18,6 +18,7 @@
 
 #include "Vectorizer.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/MatrixUnits.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -313,11 +314,15 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
   return visitGeneric(*state);
 }
 
+static LoweringConfigAttr configOf(linalg::LinalgOp op) {
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  return kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+}
+
 /// The config's matrix instruction, if it is for these types.
 static StringAttr instructionOf(linalg::LinalgOp op,
                                 const Contraction &contraction) {
-  auto kernel = op->getParentOfType<func::FuncOp>();
-  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  LoweringConfigAttr config = configOf(op);
   if (!config || !config.getMma())
     return {};
   auto instruction =
@@ -327,7 +332,7 @@ static StringAttr instructionOf(linalg::LinalgOp op,
 }
 
 LogicalResult Vectorizer::visitContraction(OpState &state) {
-  Contraction contraction = *matchContraction(state.op);
+  Contraction contraction = *matchOriented(state.op, configOf(state.op));
   unsigned numbers[] = {contraction.a, contraction.b, 2};
   // Dims of the maps: the loops that are vector dims, in order.
   SmallVector<int64_t> position(state.op.getNumLoops(), -1);

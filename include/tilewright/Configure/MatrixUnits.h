@@ -8,6 +8,8 @@
 
 #include "tilewright/Dialect/Tilewright.h"
 
+#include "tilewright/Configure/KernelInfo.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tilewright {
@@ -17,6 +19,12 @@ namespace tilewright {
 /// rows nor so few columns that most of a tile would be idle. A pinned config
 /// decides by its `mma`.
 bool isForMatrixUnit(mlir::linalg::LinalgOp op, TargetAttr target);
+
+/// The contraction of `op` as the config's instruction multiplies it: its rows are A.
+/// Warpgroups that lie along the columns (`warps = [1, 8, 1]`) swap the operands,
+/// (A B)^T = B^T A^T, so that few rows become the instruction's columns.
+std::optional<Contraction> matchOriented(mlir::linalg::LinalgOp op,
+                                         LoweringConfigAttr config);
 
 } // namespace tilewright
 

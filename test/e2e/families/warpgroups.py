@@ -234,6 +234,42 @@ def sums_f16():
     yield f
 
 
+def swapped(a, c, m, n, stages=4, groups=1, techniques="", b=None, splits=1):
+    """A config whose warpgroups lie along the columns: `n` of them are the instruction's rows, `m` rows its columns."""
+    pinned = config(a, c, n, m, stages, groups, techniques=techniques, b=b)
+    longest = TYPES[a][1]
+    return (pinned.replace(f"block = [{n}, {m}, {longest}]", f"block = [{m}, {n}, {longest}]")
+            .replace(f"warps = [{4 * groups}, 1, 1]", f"warps = [1, {4 * groups}, 1]")
+            .replace(", registers", (f", splits = {splits}" if splits > 1 else "") + ", registers" if groups == 2 else ", registers"))
+
+
+def swapped_operands():
+    """Few rows: columns are the instruction's rows, in every order of operands; rows that are no whole tile; in parts;
+    persistent, in clusters; types that differ; a bias and a narrower result."""
+    for number, (form, m, n, k) in enumerate((("nn", 16, 200, 320), ("tb", 5, 136, 72), ("ta", 24, 264, 136), ("tab", 16, 200, 200))):
+        more = text(True, [1, 2, 1], False) if number % 2 else ""
+        rows = 16 if m <= 16 else 32
+        yield matrix_unit.product(BF16, F32, "warpgroup", f"swapped_{form}_{m}x{n}x{k}", sizes(m, n, k), form,
+                                  swapped(BF16, F32, rows, 64 * (1 + number % 2), groups=1 + number % 2, techniques=more))
+    yield matrix_unit.product(F16, F32, "warpgroup", "swapped_8", sizes(8, 136, 200), "tb", swapped(F16, F32, 8, 128, groups=2))
+    yield matrix_unit.product(F16, F16, "warpgroup", "swapped_sums", sizes(16, 136, 200), "nn", swapped(F16, F16, 16, 128, groups=2))
+    yield matrix_unit.product(I8, I32, "warpgroup", "swapped_bytes", sizes(16, 136, 272), "tb", swapped(I8, I32, 16, 64))
+    yield matrix_unit.product(BF16, F32, "warpgroup", "swapped_parts", sizes(16, 136, 1104), "nn",
+                              swapped(BF16, F32, 16, 128, groups=2, splits=3))
+    yield product_float8(E4M3, E5M2, "swapped", sizes(16, 208, 336),
+                         swapped(E5M2, F32, 16, 64, b=E4M3, techniques=TWO_LEVELS), out=BF16)
+    yield matrix_unit.product(F16, F32, "warpgroup", "swapped_any", sizes(1, 1, 1), "nn",
+                              swapped(F16, F32, 16, 128, groups=2, techniques=text(True, [], False)), True,
+                              [sizes(16, 136, 72), sizes(1, 64, 8), sizes(24, 200, 136), sizes(16, 8, 0), sizes(16, 9, 8)])
+    # The transposed result in memory: its columns are outermost.
+    f = Function("warpgroup", pair_name(BF16, F32), "columns_outermost", sizes(136, 200, 72), targets=("cuda", "cpu-reference"))
+    x, y = f.arg(BF16, "mk"), f.arg(BF16, "kn")
+    f.ret(f.op("linalg.contract", [x, y], f.zeros(F32, "nm"), indexing("mnk", "mk", "kn", "nm") + " " +
+               config(BF16, F32, 128, 64)))
+    f.case("int", {}, exact_data(BF16, F32, 72), EXACT, lambda x, y: (x @ y).T)
+    yield f
+
+
 def functions():
-    for part in (floats8, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
+    for part in (floats8, sums_f16, swapped_operands, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
         yield from part()

@@ -1,8 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""warp-specialized.py KERNEL.ptx FOLDER [--bugs | --orders=N] [--static=MxNxK --entry=NAME [--stored --cluster=C --grid=G]]:
+"""warp-specialized.py KERNEL.ptx FOLDER [--bugs | --orders=N] [--static=MxNxK --entry=NAME [--stored --cluster=C --grid=G --a-box=RxK --swapped --shared=BYTES]]:
 runs `gemm` of warp-specialized.mlir on the simulator, or a kernel of the same tile that the compiler made for one size and
-which takes none; `--stored`: whose bf16 result leaves through a tensor map.
+which takes none; `--stored`: whose bf16 result leaves through a tensor map; `--swapped`: whose first tensor map is of B.
 
 Without --bugs: sizes that are whole tiles and others, on integers, so that sums are exact; a line per size; with --orders
 in N orders in which copies arrive and warps run. With --bugs: every wait, arrival, fence and commit of the kernel is left
@@ -25,19 +25,22 @@ folder.mkdir(parents=True, exist_ok=True)
 
 def run(ptx, m, n, k, seed=1):
     """None if the result is right, else what went wrong."""
-    buffers = ["tensormap:box=128x64:swizzle=128:" + f"{m}x{k}xbf16=int:-3:3:1",
+    buffers = [f"tensormap:box={options.get('a-box', '128x64')}:swizzle=128:{m}x{k}xbf16=int:-3:3:1",
                "tensormap:box=64x64:swizzle=128:" + f"{k}x{n}xbf16=int:-3:3:2"]
+    maps = ["a", "b"]
+    if "swapped" in options:
+        buffers.reverse(), maps.reverse()
     cluster = int(options.get("cluster", 1))
     if stored:
         # Columns are boxes of 64; a cluster's blocks copy as many of them each.
         buffers.append(f"tensormap:box=64x64:swizzle=128:{m}x{n}xbf16=undefined")
     command = ["tilewright-run", ptx, "--device=ptxsim", f"--entry={options.get('entry', 'gemm')}",
                f"--grid={options.get('grid', -(-m // 128) * -(-n // 256))}", f"--cluster={cluster}", "--block=384",
-               f"--shared={229440 if stored else 196736}", "--arg=1xbf16", "--arg=1xbf16",
+               f"--shared={options.get('shared', 229440 if stored else 196736)}", "--arg=1xbf16", "--arg=1xbf16",
                "--arg=1xbf16" if stored else f"--arg={m}x{n}xf32=undefined"]
     command += [f"--arg=i32={size}" for size in (() if static else (m, k, k, n, m, n))]
     command += [f"--arg={buffer}" for buffer in buffers]
-    names = ("none", "nothing", "no", "a", "b", "c") if stored else ("none", "nothing", "c", "a", "b")
+    names = ("none", "nothing", "no", *maps, "c") if stored else ("none", "nothing", "c", *maps)
     files = [folder / f"{name}.npy" for name in names]
     command += [f"--output=@{file}" for file in files]
     environment = dict(os.environ, PTXSIM_ARCH="sm_90", PTXSIM_SEED=str(seed), PTXSIM_INSTRUCTION_LIMIT="3000000")

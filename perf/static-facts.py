@@ -16,7 +16,7 @@ the loop, and copies and stores by tensor maps in the kernel. Of the other kerne
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
-spill, any warning of ptxas, fewer wgmma a step, more copies by tensor maps for each of them, and on kernels that appear, vanish or change strategy.
+spill, any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, and on kernels that appear, vanish or change strategy.
 """
 
 import argparse
@@ -31,6 +31,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "perf/static"))
+import sass  # noqa: E402
 TARGETS = ("cuda:sm_80", "cuda:sm_90a")
 COUNTED = {"mma": r"\bmma\.sync", "ldmatrix": r"\bldmatrix\.", "matrices": r"\bldmatrix\.sync\.aligned\.m8n8\.x(\d)",
            "copies16": r"\bcp\.async\.cg\.shared\.global", "copies": r"\bcp\.async\.c[ag]\.shared\.global",
@@ -78,6 +80,8 @@ def facts_of(ptx_file, arch, ptxas, work):
     if done.returncode:
         sys.exit(f"ptxas refuses {ptx_file}: {done.stderr}")
     report = done.stderr + done.stdout
+    if exponentials := sum("ex2.approx" in x for x in body):
+        facts["exp2"] = exponentials
     facts["warnings"] = len(re.findall(r"\bwarning\b|\bC75\d\d\b", report))
     facts["registers"] = int(re.search(r"Used (\d+) registers", report).group(1))
     facts["spills"] = sum(int(x) for x in re.findall(r"(\d+) bytes (?:spill stores|spill loads|stack frame)", report))
@@ -94,7 +98,13 @@ def explanations(path):
     return result
 
 
-def collect(compiler, suite, targets, ptxas, jobs):
+def add_sass(facts, file, arch, ptxas, nvdisasm):
+    """Instructions of the main loop, and matrix instructions of these."""
+    (kernel,) = sass.kernels(str(file), arch, ptxas, nvdisasm).values()
+    facts["sass"], facts["sass_matrix"] = kernel.instructions, kernel.matrices
+
+
+def collect(compiler, suite, targets, ptxas, jobs, nvdisasm=None):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         source = suite / f"{suite.name}.mlir"
@@ -107,7 +117,11 @@ def collect(compiler, suite, targets, ptxas, jobs):
         files = sorted((work / "ptx").glob("*/*.ptx"))
 
         def one(file):
-            return file, facts_of(file, file.parent.name.removeprefix("cuda_"), ptxas, work)
+            arch = file.parent.name.removeprefix("cuda_")
+            found = facts_of(file, arch, ptxas, work)
+            if nvdisasm and ("mma" in found or "wgmma" in found):
+                add_sass(found, file, arch, ptxas, nvdisasm)
+            return file, found
         facts = {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for file, found in pool.map(one, files):
@@ -143,6 +157,9 @@ def differences(known, now):
         if kinds[0] != kinds[1]:
             yield f"{name}: {kinds[1]}, recorded {kinds[0]}"
             continue
+        for fact, per in (("exp2", "mma"), ("sass", "sass_matrix")):
+            if fact in new and fact in old and new[fact] * old[per] > old[fact] * new[per]:
+                yield f"{name}: {fact} {new[fact]} for {new[per]} matrix instructions, recorded {old[fact]} for {old[per]}"
         if "wgmma" in new:
             if new["wgmma"] < old["wgmma"]:
                 yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
@@ -175,6 +192,7 @@ def main():
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--compiler", default=str(ROOT / "build/bin/tilewright-compile"))
     parser.add_argument("--ptxas", default=os.environ.get("TILEWRIGHT_PTXAS") or shutil.which("ptxas"))
+    parser.add_argument("--sass", metavar="NVDISASM", help="count instructions of machine code, too, by this nvdisasm")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--record", action="store_true")
@@ -182,8 +200,8 @@ def main():
     if not options.ptxas:
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
-    facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs)
-    columns = ("wgmma", "tensor_copies", "tensor_stores", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "reads", "reads16", "registers", "spills", "conflicts")
+    facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs, options.sass)
+    columns = ("wgmma", "tensor_copies", "tensor_stores", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "exp2", "sass", "reads", "reads16", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>13}" for c in columns))
     for name, found in facts.items():
         print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))

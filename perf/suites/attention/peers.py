@@ -1,0 +1,97 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention: what is right, and PyTorch's, cuDNN's and FlashAttention's."""
+
+import numpy
+
+F32 = 2.0**-24  # unit roundoffs
+TINY = 2.0**-25  # half of the smallest f16
+ROWS = 1024  # of scores, at a time
+
+
+def exp(x):
+    return numpy.exp(x) if isinstance(x, numpy.ndarray) else x.exp()
+
+
+def largest(x):
+    best = x.max(-1)
+    return (best if isinstance(x, numpy.ndarray) else best.values)[..., None]
+
+
+def rows(q, k, v, first, causal, roundoff):
+    """Of the queries from `first` on: results, and how far off they may be.
+
+    A score is a sum of d products in f32, so that a weight is off by twice that of its own and the largest score; weights
+    and the result are rounded to the type of the values, their sums of n terms are f32.
+    """
+    depth, keys = q.shape[-1], k.shape[0]
+    scores, sizes = q @ k.T * depth**-0.5, abs(q) @ abs(k).T * depth**-0.5
+    if causal:
+        for row in range(q.shape[0]):
+            scores[row, first + row + 1:] = -numpy.inf
+    power = exp(scores - largest(scores))
+    weights = power / power.sum(-1)[..., None]
+    result = weights @ v
+    off = 4 * (depth + 8) * F32 * largest(sizes) + 2 * roundoff + (keys + 64) * F32
+    return result, off * (weights @ abs(v)) + 2 * roundoff * abs(result) + TINY
+
+
+def reference(function, q, k, v):
+    result, bound = 0.0 * q, 0.0 * q
+    group = q.shape[1] if len(q.shape) == 4 else 1
+    heads = [x.reshape((-1, x.shape[-2], x.shape[-1])) for x in (q, result, bound)]
+    roundoff = 2.0**-8 if function.startswith("bf16") else 2.0**-11
+    for head in range(heads[0].shape[0]):
+        for first in range(0, q.shape[-2], ROWS):
+            part = slice(first, first + ROWS)
+            heads[1][head, part], heads[2][head, part] = rows(heads[0][head, part], k[head // group], v[head // group], first,
+                                                              "causal" in function, roundoff)
+    return heads[1].reshape(q.shape), heads[2].reshape(q.shape)
+
+
+def as_torch(function, q, k, v):
+    """(batch, heads, tokens, depth), and the options of scaled_dot_product_attention."""
+    grouped = q.dim() == 4
+    if grouped:
+        q = q.flatten(0, 1)
+    return [x.unsqueeze(0) for x in (q, k, v)], dict(is_causal="causal" in function, enable_gqa=grouped)
+
+
+def sdpa(function, q, k, v, backend=None):
+    """PyTorch's, by the back end that it chooses, or by one of them."""
+    import contextlib
+
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    operands, options = as_torch(function, q, k, v)
+
+    def call():
+        with sdpa_kernel(getattr(SDPBackend, backend)) if backend else contextlib.nullcontext():
+            return scaled_dot_product_attention(*operands, **options).reshape(q.shape)
+    return call
+
+
+def cudnn(function, q, k, v):
+    return sdpa(function, q, k, v, "CUDNN_ATTENTION")
+
+
+def flash(function, q, k, v):
+    """FlashAttention 2, as PyTorch has it."""
+    return sdpa(function, q, k, v, "FLASH_ATTENTION")
+
+
+def flash3(function, q, k, v):
+    """FlashAttention 3, where its package is installed; it takes tokens in front of heads."""
+    from flash_attn_interface import flash_attn_func
+
+    operands, options = as_torch(function, q, k, v)
+    operands = [x.transpose(1, 2).contiguous() for x in operands]
+
+    def call():
+        out = flash_attn_func(*operands, causal=options["is_causal"])
+        return (out[0] if isinstance(out, tuple) else out).transpose(1, 2).reshape(q.shape)
+    return call
+
+
+PEERS = {"sdpa": sdpa, "cudnn": cudnn, "flash": flash, "flash3": flash3}

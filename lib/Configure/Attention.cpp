@@ -9,7 +9,8 @@
 //          warps = [4, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
 //
 // A thread of a warp of 32 holds, of 16 rows, columns / 2 registers of the result and
-// keys / 2 of the scores; blocks are as large as that and shared memory allow.
+// keys / 2 of the scores; blocks are as large as that and shared memory allow, and as
+// still leave one to each multiprocessor.
 
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
@@ -159,6 +160,20 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   return best;
 }
 
+/// There are blocks of `size` queries for each multiprocessor of a large GPU.
+static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t size) {
+  constexpr int64_t kMultiprocessors = 128;
+  int64_t blocks = 1;
+  for (unsigned loop = 0; loop <= queryLoop; ++loop) {
+    if (ShapedType::isDynamic(extents[loop]))
+      return false;
+    int64_t count = loop == queryLoop ? extents[loop] / size : extents[loop];
+    if (llvm::MulOverflow(blocks, count, blocks))
+      return true;
+  }
+  return blocks >= kMultiprocessors;
+}
+
 /// Configs in the order of preference; the first that fits is taken.
 static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target) {
   MLIRContext *context = op.getContext();
@@ -180,9 +195,13 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   }
   if (StringAttr mma = findInstruction(op, target)) {
     int64_t warps = few ? 1 : 4;
-    bool wide = std::max(depth, columns) > 128;
+    int64_t widest = std::max(depth, columns);
+    // Keys and values are read once for each block of queries.
+    if (widest <= 128 && fillsMachine(extents, op.getQueryLoop(), 128))
+      for (int64_t stages : {2, 1})
+        add({128, 64}, {widest <= 64 ? 4 : 8, 1}, stages, {0, 1}, mma);
     for (int64_t stages : {2, 1})
-      for (int64_t keys : {wide ? 32 : 64, 32, 16})
+      for (int64_t keys : {widest > 128 ? 32 : 64, 32, 16})
         add({16 * warps, keys}, {warps, 1}, stages, {0, 1}, mma);
   }
   for (int64_t block : {32, 16, 8})

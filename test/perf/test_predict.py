@@ -134,6 +134,21 @@ class Listings(unittest.TestCase):
         runs = blocks.execution_counts(sass.parse(LISTING)["k"], issue, 3)
         self.assertEqual([round(x) for x in runs], [3, 300, 3])
 
+    def test_blocks_without_lines_follow_from_the_flow(self):
+        """A loop whose head chooses whether the warp does the work that is counted; both ways meet at a barrier."""
+        kernel = sass.Kernel("k")
+
+        def one(root, line=0):
+            return sass.Instruction(root, [], line, 0, None, False)
+
+        kernel.code = [[one("MOV")], [one("ISETP")], [one("LDS", 7)], [one("BAR", 8)], [one("EXIT")]]
+        kernel.successors = [{1}, {2, 3}, {3}, {1, 4}, set()]
+        issue = {
+            7: {"instruction": "ld.shared.f32", "executed": 25},
+            8: {"instruction": "bar.sync", "executed": 90},
+        }
+        self.assertEqual([round(x) for x in blocks.execution_counts(kernel, issue, 10)], [10, 90, 25, 90, 10])
+
     def test_a_peeled_turn_counts(self):
         """One copy of the line stands before the loop, which each warp enters once."""
         kernel = sass.parse(LISTING)["k"]

@@ -9,7 +9,7 @@ blocks' counts x are unknowns of as many equations as there are lines:
 
 for lines with work that ptxas keeps. Every warp runs the first block once, and blocks outside of loops at most once. Least
 squares with x >= 0, and the smallest sum of x among equals: of a loop and its remainder the unrolled one is taken. Blocks
-without such lines run as often as the rarest block beside them.
+without such lines follow from the flow of control.
 """
 
 import collections
@@ -90,21 +90,51 @@ def execution_counts(kernel, issue, entered):
     return _fill(kernel, known)
 
 
+class _Flow:
+    """What is known of how often blocks run and edges between them are taken: what comes into a block leaves it."""
+
+    def __init__(self, kernel, known):
+        self.following = [sorted(following) for following in kernel.successors]
+        self.before = [[other for other, of in enumerate(self.following) if index in of] for index in range(len(self.following))]
+        self.blocks, self.edges = dict(known), {}
+        self.entered = known[0]
+
+    def _deduce(self, index, edges, outside):
+        """From all edges on one side of a block the block, or from it and all but one edge the last one."""
+        missing = [edge for edge in edges if edge not in self.edges]
+        rest = outside + sum(self.edges[edge] for edge in edges if edge in self.edges)
+        if not missing and edges and index not in self.blocks:
+            self.blocks[index] = rest
+            return True
+        if len(missing) == 1 and index in self.blocks:
+            self.edges[missing[0]] = max(0.0, self.blocks[index] - rest)
+            return True
+        return False
+
+    def spread(self):
+        """All that follows from what is known."""
+        changed = True
+        while changed:
+            changed = False
+            for index, following in enumerate(self.following):
+                changed |= self._deduce(index, [(index, other) for other in following], 0.0)
+                changed |= self._deduce(
+                    index, [(other, index) for other in self.before[index]], self.entered if index == 0 else 0.0
+                )
+
+
 def _fill(kernel, known):
-    """Blocks of which no line says anything: as often as the rarest neighbour of which something is known; outside of
-    loops at most once for every warp."""
-    before = collections.defaultdict(set)
-    for index, following in enumerate(kernel.successors):
-        for other in following:
-            before[other].add(index)
+    """Blocks of which no line says anything, from the flow of control; where that does not say it either, they run as
+    often as the rarest neighbour, and outside of loops at most once for every warp."""
     reached = {0} | _after(kernel, 0)
-    once = {index for index in reached if index not in _after(kernel, index)}
-    for _ in range(len(kernel.code)):
-        for index in sorted(reached - set(known)):
-            near = [known[other] for other in (before[index] | kernel.successors[index]) - {index} if other in known]
-            if near:
-                known[index] = min(near + [known[0]] * (index in once))
-    return [known.get(index, 0.0) if index in reached else 0.0 for index in range(len(kernel.code))]
+    flow = _Flow(kernel, known)
+    flow.spread()
+    for index in sorted(reached):
+        near = [flow.blocks[i] for i in {*flow.before[index], *flow.following[index]} - {index} if i in flow.blocks]
+        if index not in flow.blocks and near:
+            flow.blocks[index] = min(near + [known[0]] * (index not in _after(kernel, index)))
+            flow.spread()
+    return [flow.blocks.get(index, 0.0) if index in reached else 0.0 for index in range(len(kernel.code))]
 
 
 def _after(kernel, start):

@@ -261,7 +261,7 @@ void runFragment(ExecContext &context, Warp &warp, unsigned index, uint64_t budg
       mask = guardMask(context, inst, mask);
     }
     if (issue)
-      issue->count(inst, mask);
+      issue->count(inst, mask, warp.index);
     if (mask == 0) {
       ++fragment.pc;
       continue;

@@ -26,6 +26,8 @@ struct IssueRow {
   uint32_t line = 0;
   /// Times that a warp issued it, and lanes that took part in all.
   uint64_t executed = 0, lanes = 0;
+  /// `executed` by the warp's number in its block; empty where all are equal.
+  std::vector<uint64_t> byWarp;
 };
 
 /// What else is to be known of a launch.
@@ -39,20 +41,20 @@ struct LaunchShape {
 
 class IssueCounts {
 public:
-  explicit IssueCounts(const Program &program);
+  /// `warps`: of a block.
+  IssueCounts(const Program &program, unsigned warps);
 
   /// `mask`: lanes for which the guard holds.
-  void count(const Inst &inst, uint32_t mask);
+  void count(const Inst &inst, uint32_t mask, unsigned warp);
 
   /// Instructions that were issued, in the order of the program.
   std::vector<IssueRow> rows() const;
 
 private:
-  struct Counters {
-    std::atomic<uint64_t> executed{0}, lanes{0};
-  };
   const Program &program;
-  std::vector<Counters> counters;
+  unsigned warps;
+  /// Per instruction, and per instruction and warp.
+  std::vector<std::atomic<uint64_t>> lanes, executed;
 };
 
 /// As trafficLines of machine/SharedTraffic.h: first a line with "memory": "launch", then those with "memory": "issue".

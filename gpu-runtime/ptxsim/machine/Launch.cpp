@@ -424,7 +424,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     traffic = std::make_unique<SharedTraffic>(*request.program);
     sampled.resize(std::min<size_t>(sampled.size(), 64));
     globalTraffic = std::make_unique<GlobalTraffic>(*request.program, memory, options.cacheBytes, sampled);
-    issue = std::make_unique<IssueCounts>(*request.program);
+    issue = std::make_unique<IssueCounts>(*request.program, static_cast<unsigned>((threads + warpSize - 1) / warpSize));
   }
   grid.issue = issue.get();
   grid.traffic = traffic.get();

@@ -335,9 +335,11 @@ TEST(IssueCounts, LinesForScripts) {
   shape.block[0] = 32;
   shape.sharedBytes = 64;
   shape.blocks = 2;
-  EXPECT_EQ(issueLines("k", shape, {{"bar.sync", 9, 4, 128}}),
+  EXPECT_EQ(issueLines("k", shape, {{"bar.sync", 9, 4, 128, {}}, {"ret", 10, 3, 96, {2, 1}}}),
             "{\"kernel\": \"k\", \"memory\": \"launch\", \"grid\": [3, 1, 1], \"block\": [32, 1, 1], \"shared\": 64, \"blocks\": 2}\n"
-            "{\"kernel\": \"k\", \"memory\": \"issue\", \"line\": 9, \"instruction\": \"bar.sync\", \"executed\": 4, \"lanes\": 128}\n");
+            "{\"kernel\": \"k\", \"memory\": \"issue\", \"line\": 9, \"instruction\": \"bar.sync\", \"executed\": 4, \"lanes\": 128}\n"
+            "{\"kernel\": \"k\", \"memory\": \"issue\", \"line\": 10, \"instruction\": \"ret\", \"executed\": 3, \"lanes\": 96, "
+            "\"by_warp\": [2, 1]}\n");
 }
 
 TEST(GlobalTraffic, LinesForScripts) {

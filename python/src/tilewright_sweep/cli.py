@@ -89,7 +89,7 @@ def make_parser():
         help="predicted times on a chip that is not here: of a PTX file, or of all candidates of a compiled plan",
     )
     guess.add_argument("what", help="a file of PTX, or the folder of a plan")
-    guess.add_argument("--chip", required=True, help="a6000, a100, h100, rtx4090, t4")
+    guess.add_argument("--chip", required=True, help="a6000, a100, h100, rtx3080, rtx4090, t4")
     guess.add_argument("--entry", help="of a file with several kernels")
     guess.add_argument("--grid", default="1", help="of a file: blocks, 32,32")
     guess.add_argument("--block", default="32", help="of a file: threads of a block, 16,16")

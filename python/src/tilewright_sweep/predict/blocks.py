@@ -55,7 +55,8 @@ def execution_counts(kernel, issue, entered):
         for item in block:
             if item.line in issue and is_made_of(issue[item.line]["instruction"], item.root):
                 copies[item.line][index] += 1
-    equations = [(of, issue[line]["executed"]) for line, of in copies.items()]
+    never = {index for line, of in copies.items() if not issue[line]["executed"] for index in of}
+    equations = [(of, issue[line]["executed"]) for line, of in copies.items() if issue[line]["executed"]]
     size = len(kernel.code)
     limits = [float("inf")] * size
     for index in range(size):
@@ -86,7 +87,7 @@ def execution_counts(kernel, issue, entered):
                     residual[n] -= factor * weights[n] * change
         if moved < 1e-7:
             break
-    known = {0: float(entered), **{index: counts[index] for index in rows}}
+    known = {**dict.fromkeys(never, 0.0), 0: float(entered), **{index: counts[index] for index in rows}}
     return _fill(kernel, known)
 
 

@@ -3,8 +3,9 @@
 """The closed form. All times are cycles of one multiprocessor.
 
     demand[r]   cycles that one block keeps resource r busy
-    latency     cycles that one block needs alone: per phase between two barriers, the longer of what its warps wait for
-                (stall counts, scoreboards, results of loads) and of what its busiest resource takes
+    latency     cycles that one block needs alone, the slowest of its warps: per phase between two barriers, the longer of
+                what the warp waits for (stall counts, scoreboards, results of loads) and of what the phase's busiest
+                resource takes for all warps
     wave(b)     b blocks side by side: max(b * demand[r] over r, latency)
 
 A multiprocessor that gets m blocks, B at a time, takes m // B * wave(B) + wave(m % B); the chip as long as the one that
@@ -234,10 +235,30 @@ class Launch:
                     spent[phase] += (now - start) / (repeats - repeats // 2)
         return [(block[bounds[i] : bounds[i + 1]], spent[i]) for i in range(len(spent))]
 
+    def _ways(self):
+        """How often each different warp of a block runs the basic blocks; barriers wait for the slowest."""
+        counts, warps = self.counts, self.counts.warps
+        rows = counts.issue.values()
+        names = {tuple(row["by_warp"][warp] for row in rows if "by_warp" in row): warp for warp in range(warps)}
+        ways = []
+        for warp in names.values():
+            of = {
+                row["line"]: {**row, "executed": row["by_warp"][warp] if "by_warp" in row else row["executed"] / warps}
+                for row in rows
+            }
+            if len(names) > 1:
+                runs = execution.execution_counts(self.kernel, of, counts.blocks)
+            else:
+                runs = [count / warps for count in self.runs]
+            ways.append([count / counts.blocks for count in runs])
+        return ways
+
     def per_block(self):
         """(demand of each resource, latency) of one block of the grid."""
-        warps, total, latency = self.counts.warps, {}, 0.0
-        for block, runs in zip(self.kernel.code, self.runs):
+        total = {}
+        ways = self._ways()
+        latencies, average = [0.0] * len(ways), 0.0
+        for index, (block, runs) in enumerate(zip(self.kernel.code, self.runs)):
             if runs <= 0:
                 continue
             runs /= self.counts.blocks
@@ -245,7 +266,14 @@ class Launch:
                 demand = self.demands(instructions)
                 for name, cycles in demand.items():
                     total[name] = total.get(name, 0.0) + cycles * runs
-                latency += runs / warps * max(alone, max(demand.values()) * warps)
+                # A phase lasts until its busiest resource has served all warps that are there.
+                together = max(demand.values()) * runs
+                average += max(runs / self.counts.warps * alone, together)
+                for number, way in enumerate(ways):
+                    if way[index] > 0:
+                        latencies[number] += max(way[index] * alone, together)
+        # Warps that go different ways meet at barriers: the average of all, where the work of one alone is less.
+        latency = max(average, *latencies)
         chip = self.chip
         # A multiprocessor has to share with the others that have work.
         sharing = min(chip.multiprocessors, self.counts.grid_blocks)

@@ -189,7 +189,13 @@ Value Vectorizer::writeTile(Location loc, const Tile &tile,
     }
   AffineMap map =
       AffineMap::get(tile.extents.size(), 0, exprs, b.getContext());
-  return vector::TransferWriteOp::create(b, loc, tile.value, window.value,
+  // What one of several results comes down to may be an argument as it is, which
+  // canonicalization would return without writing it.
+  Value value = tile.value;
+  if (kernel.getNumResults() > 1 &&
+      vectorType.getShape() == cast<RankedTensorType>(window.value.getType()).getShape())
+    value = IdentityOp::create(b, loc, value);
+  return vector::TransferWriteOp::create(b, loc, value, window.value,
                                          indices, map,
                                          ArrayRef<bool>(inBounds))
       .getResult();

@@ -12,10 +12,12 @@ MATRIX = re.compile(r"^(HMMA|IMMA|DMMA|BMMA|HGMMA|IGMMA|QGMMA)\b")
 
 
 class Kernel:
-    """registers and spills (bytes stored and loaded) of a kernel, and the opcodes of its main loop, counted."""
+    """registers and spills (bytes stored and loaded) of a kernel, the opcodes of its main loop, counted, and how many of them
+    wait for matrix instructions of a warpgroup."""
 
     def __init__(self):
         self.registers, self.spills, self.loop = 0, 0, collections.Counter()
+        self.waits = 0
 
     @property
     def matrices(self):
@@ -66,9 +68,9 @@ def main_loop(body):
     loops = [loop for loop in loops if loop[2] > 0]
     inner = [loop for loop in loops if not any(loop[0] <= other[0] and other[1] <= loop[1] and other != loop for other in loops)]
     if not inner:
-        return collections.Counter()
+        return []
     first, last, _ = max(inner, key=lambda loop: loop[2])
-    return collections.Counter(op.split(".")[0] for _, op, _ in body[first:last + 1])
+    return [op for _, op, _ in body[first:last + 1]]
 
 
 def kernels(path, arch, ptxas="ptxas", nvdisasm="nvdisasm"):
@@ -79,5 +81,7 @@ def kernels(path, arch, ptxas="ptxas", nvdisasm="nvdisasm"):
         text = subprocess.run([nvdisasm, "-c", cubin], check=True, capture_output=True, text=True).stdout
     found, bodies = resources(log.stdout + log.stderr), functions(text)
     for name, kernel in found.items():
-        kernel.loop = main_loop(bodies[name])
+        opcodes = main_loop(bodies[name])
+        kernel.loop = collections.Counter(op.split(".")[0] for op in opcodes)
+        kernel.waits = sum(op.startswith("WARPGROUP.DEPBAR") for op in opcodes)
     return found

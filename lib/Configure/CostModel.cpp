@@ -317,7 +317,8 @@ static double contractionTime(const KernelInfo &info, LoweringConfigAttr config,
     // narrower, boxes.
     if (instruction && instruction->warpgroup)
       return work / (rate * kWarpgroupRate) *
-             (instruction->n % 64 ? 1 + kNarrowBoxes : 1);
+                 (instruction->n % 64 ? 1 + kNarrowBoxes : 1) +
+             factorTime(info, plan, counts);
     return work / rate + 0.5 * work * shared / kSharedBytes +
            factorTime(info, plan, counts);
   }
@@ -457,7 +458,8 @@ double tilewright::estimateTime(const KernelInfo &info,
         std::max(1.0, std::min(perProcessor, double(target.getFact(
                                                  "shared_memory")) /
                                                  footprint.sharedBytes));
-  bool waits = config.getMma() && waitsInRegisters(info, target);
+  bool waits = config.getMma() && !config.isWarpSpecialized() &&
+               waitsInRegisters(info, target);
   bool ring = config.getMma() && config.getStages() > 1 && !waits &&
               target.has("async_copy");
   if (config.getMma())

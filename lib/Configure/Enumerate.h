@@ -70,6 +70,13 @@ std::vector<LoweringConfigAttr> enumerateMatrix(const KernelInfo &info,
 /// asynchronous instructions, or copy engines cannot read the operands.
 std::vector<LoweringConfigAttr> enumerateWarpgroups(const KernelInfo &info,
                                                     TargetAttr target);
+/// What a config of strategy warp_specialized copies for operand `number` of the root: that
+/// operand, or, where it is computed, the one of all that it is computed from that has a
+/// tile of the same rows and sums; null where several have, or none.
+mlir::OpOperand *copiedOperand(const KernelInfo &info, unsigned number,
+                               const Contraction &product, const MatrixLoops &loops);
+/// Whether the config has A (the oriented contraction's) in registers.
+bool hasAInRegisters(LoweringConfigAttr config, const Contraction &product);
 /// Whether a config of strategy warp_specialized, whose instruction computes the root,
 /// can be carried out; on failure `reason` says what stands against it.
 mlir::LogicalResult checkWarpgroups(const KernelInfo &info,

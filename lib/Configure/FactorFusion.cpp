@@ -84,12 +84,21 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
     reason = "what reads it is no plain product";
     return false;
   }
-  if (product->hasAttr(kConfigAttr) ||
+  // A pinned config that leaves an operand to registers has it computed there.
+  auto pinned = product->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  bool isAsked = pinned && pinned.isWarpSpecialized() &&
+                 !llvm::is_contained(pinned.getPromote(), int64_t(factor));
+  if ((product->hasAttr(kConfigAttr) && !isAsked) ||
       llvm::any_of(producers, [](linalg::LinalgOp op) {
         return op->hasAttr(kConfigAttr);
       })) {
     reason = "a lowering config is pinned on it or on the product";
     return false;
+  }
+  if (isAsked) {
+    reason = "factor " + std::to_string(factor) +
+             " of the product is computed in registers, as the pinned config says";
+    return true;
   }
   OpOperand *operand = product.getDpsInputOperand(factor);
   Type element = getElementTypeOrSelf(operand->get().getType());

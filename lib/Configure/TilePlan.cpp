@@ -81,7 +81,8 @@ static LogicalResult checkInstruction(const KernelInfo &info,
   if (!loops)
     return fail("'block' must have one m, one n and one k loop of more than one "
                 "element, for the instruction's tiles");
-  if (llvm::count(config.getPromote(), contraction.a) != 1 ||
+  // Warpgroups take A from registers, too.
+  if ((!roles && llvm::count(config.getPromote(), contraction.a) != 1) ||
       llvm::count(config.getPromote(), contraction.b) != 1)
     return fail("both factors must be in 'promote'");
   if (roles)
@@ -510,6 +511,18 @@ static int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config,
   return padded;
 }
 
+/// Bytes of the ring that hold what an operand in registers is computed from.
+static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
+                        const TilePlan &plan, TargetAttr target) {
+  Contraction product = *matchOriented(info.getRoot(), config);
+  std::optional<MatrixLoops> loops = findMatrixLoops(product, config);
+  if (!loops || !hasAInRegisters(config, product))
+    return 0;
+  OpOperand *operand = copiedOperand(info, product.a, product, *loops);
+  return operand ? config.getStages() * slotBytes(info, config, plan, target, *operand)
+                 : 0;
+}
+
 Footprint tilewright::estimate(const KernelInfo &info,
                                LoweringConfigAttr config, const TilePlan &plan,
                                TargetAttr target) {
@@ -527,7 +540,8 @@ Footprint tilewright::estimate(const KernelInfo &info,
 
   // A barrier in memory for a full, one for an empty stage.
   if (config.isWarpSpecialized())
-    footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config);
+    footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config) +
+                             rawBytes(info, config, plan, target);
   footprint.scratchBytes = estimateScratch(info, config, plan);
   footprint.sharedBytes += footprint.scratchBytes;
 

@@ -144,6 +144,8 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
       return along + ", which has one tile";
     // The factor without this loop is cut into a part for each block.
     unsigned shared = loop == loops.m ? product.b : product.a;
+    if (shared == product.a && hasAInRegisters(config, product))
+      return along + ", which would share an operand that each computes in registers";
     int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
     int64_t sums = config.getBlock()[loops.k];
     OpOperand &operand = root->getOpOperand(shared);

@@ -32,18 +32,57 @@ static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
   return loop < values.size() ? values[loop] : 1;
 }
 
+OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
+                                     const Contraction &product,
+                                     const MatrixLoops &loops) {
+  linalg::LinalgOp root = info.getRoot();
+  OpOperand &operand = root->getOpOperand(number);
+  if (isa<BlockArgument>(operand.get()))
+    return &operand;
+  ArrayRef<unsigned> rootClasses = info.getClasses(root);
+  unsigned rows = rootClasses[number == product.a ? loops.m : loops.n];
+  OpOperand *found = nullptr;
+  for (linalg::LinalgOp op : info.ops) {
+    if (!computesFactor(info, op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      SmallVector<unsigned> classes;
+      for (AffineExpr expr : op.getMatchingIndexingMap(input).getResults())
+        classes.push_back(info.getClasses(op)[cast<AffineDimExpr>(expr).getPosition()]);
+      if (!isa<BlockArgument>(input->get()) || !llvm::is_contained(classes, rows) ||
+          !llvm::is_contained(classes, rootClasses[loops.k]))
+        continue;
+      if (found)
+        return nullptr;
+      found = input;
+    }
+  }
+  return found;
+}
+
+bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &product) {
+  return !llvm::is_contained(config.getPromote(), int64_t(product.a));
+}
+
 /// Why no tensor map, or no descriptor, is of this factor; empty if one is.
-static std::string whyNotCopied(const KernelInfo &info, unsigned number,
-                                const MatrixLoops &loops,
+static std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
+                                unsigned number, const MatrixLoops &loops,
                                 const Contraction &product) {
   constexpr int64_t kAlignment = 16, kMostDims = 5;
   linalg::LinalgOp root = info.getRoot();
-  OpOperand &operand = root->getOpOperand(number);
-  std::string what = numberOperand(operand);
-  auto argument = dyn_cast<BlockArgument>(operand.get());
-  if (!argument)
+  bool inRegisters = number == product.a && hasAInRegisters(config, product);
+  std::string what = numberOperand(root->getOpOperand(number));
+  if (!isa<BlockArgument>(root->getOpOperand(number).get()) && !inRegisters)
     return what +
            " is computed in the kernel; copy engines bring what lies in memory";
+  OpOperand *copied = copiedOperand(info, number, product, loops);
+  if (!copied)
+    return what + " is not computed from one tensor in memory of its shape";
+  OpOperand &operand = *copied;
+  auto owner = cast<linalg::LinalgOp>(operand.getOwner());
+  if (owner != root)
+    what += ", or what it is computed from,";
+  auto argument = cast<BlockArgument>(operand.get());
   if (getPadding(argument))
     return what + " is padded where it is read";
   func::FuncOp kernel = info.kernel;
@@ -55,7 +94,7 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
     return what +
            " may have 2^31 elements; coordinates of copy engines have 32 bits";
   auto type = cast<RankedTensorType>(argument.getType());
-  AffineMap map = root.getMatchingIndexingMap(&operand);
+  AffineMap map = owner.getMatchingIndexingMap(&operand);
   if (type.getRank() < 2 || type.getRank() > kMostDims)
     return what + " has " + std::to_string(type.getRank()) +
            " dims; a tensor map of a matrix has 2 to 5";
@@ -70,12 +109,18 @@ static std::string whyNotCopied(const KernelInfo &info, unsigned number,
            " bytes; a tensor map needs multiples of 16";
   if (llvm::is_contained(type.getShape(), 0))
     return what + " has no elements";
+  ArrayRef<unsigned> classes = info.getClasses(root);
   unsigned rows = number == product.a ? loops.m : loops.n;
-  unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  if (last != rows && last != loops.k)
+  unsigned dim = map.getDimPosition(map.getNumResults() - 1);
+  unsigned last = info.getClasses(owner)[dim];
+  if (last != classes[rows] && last != classes[loops.k])
     return what + " has neighbours in memory along loop " +
-           std::to_string(last) + ", of which a tile has one element";
-  if (last == rows && bytes != 2)
+           std::to_string(dim) + ", of which a tile has one element";
+  int64_t neighbours = config.getBlock()[last == classes[rows] ? rows : loops.k] * bytes;
+  if (inRegisters && !llvm::is_contained({32, 64, 128}, neighbours))
+    return what + " has tiles of " + std::to_string(neighbours) +
+           " bytes a row; to be read into registers they have 32, 64 or 128";
+  if (last == classes[rows] && bytes != 2 && !inRegisters)
     return what +
            " has its sums across the rows of memory, which warpgroups read of "
            "16-bit types only";
@@ -187,10 +232,13 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
     return fail(why);
   for (unsigned number : {product.a, product.b})
-    if (std::string why = whyNotCopied(info, number, loops, product);
+    if (std::string why = whyNotCopied(info, config, number, loops, product);
         !why.empty())
       return fail(why);
 
+  if (hasAInRegisters(config, product) && instruction.operandBits() != 16)
+    return fail("'promote' leaves out " + numberOperand(info.getRoot()->getOpOperand(product.a)) +
+                ", and warpgroups take 16-bit types alone from registers");
   int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
@@ -269,6 +317,9 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                    .value_or(longestLoop(info, product.k));
   SmallVector<int64_t> promote{product.a, product.b};
   llvm::sort(promote);
+  // What is computed is multiplied out of registers.
+  if (!isa<BlockArgument>(info.getRoot()->getOperand(product.a)))
+    promote = {product.b};
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
     auto instruction = matchInstruction(info, name, product, reason);
@@ -302,7 +353,8 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
 
 std::vector<LoweringConfigAttr>
 tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
-  // Rows of one warpgroup: of fewer, columns are its rows.
+  // Rows of one warpgroup: of fewer, columns are its rows; so they are where the right
+  // operand is computed, as A alone may be in registers.
   constexpr int64_t kRows = 64;
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
@@ -311,7 +363,11 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
       product->k.empty())
     return configs;
   enumerateOriented(info, names, *product, configs);
-  if (nominalExtent(info, longestLoop(info, product->m)) < kRows)
+  auto isComputed = [&](unsigned number) {
+    return !isa<BlockArgument>(info.getRoot()->getOperand(number));
+  };
+  if (nominalExtent(info, longestLoop(info, product->m)) < kRows ||
+      (isComputed(product->b) && !isComputed(product->a)))
     enumerateOriented(info, names, swapped(*product), configs);
   return configs;
 }

@@ -93,6 +93,9 @@ mlir::FailureOr<DistributedLayout> simtAccumulator(MmaOp op,
 /// lie along m.
 mlir::FailureOr<DistributedLayout>
 warpgroupAccumulator(MmaOp op, const ThreadRange &threads);
+/// Of its operand A in registers.
+mlir::FailureOr<DistributedLayout> warpgroupOperandA(MmaOp op,
+                                                     const ThreadRange &threads);
 
 /// Opaque layouts are named after what they hold: a, b or acc, and this where
 /// the block vector's dims are those of the matrix in reverse.

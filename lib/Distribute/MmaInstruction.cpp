@@ -104,7 +104,14 @@ tilewright::instructionLayouts(MmaOp op, const ThreadRange &threads) {
     auto acc = warpgroupAccumulator(op, threads);
     if (failed(acc))
       return failure();
-    return MmaLayouts{{}, {}, *acc};
+    MmaLayouts layouts{{}, {}, *acc};
+    if (laidOutType(op.getA().getType())) {
+      auto a = warpgroupOperandA(op, threads);
+      if (failed(a))
+        return failure();
+      layouts.a = *a;
+    }
+    return layouts;
   }
   FailureOr<Shape> shape = shapeOf(op);
   if (failed(shape))

@@ -178,8 +178,38 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
   return result->withFirstWarp(threads.firstWarp);
 }
 
+FailureOr<DistributedLayout>
+tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), *op.getInstruction());
+  FailureOr<Loops> loops = loopsOf(op);
+  int64_t groups = countWarpgroups(threads);
+  if (!instruction || failed(loops) || !groups)
+    return failure();
+  auto type = cast<VectorType>(op.getA().getType());
+  AffineMap map = cast<AffineMapAttr>(op.getMaps()[0]).getValue();
+  unsigned rows = map.getDimPosition(0) == loops->m ? 0 : 1;
+  int64_t m = type.getDimSize(rows), k = type.getDimSize(1 - rows);
+  if (instruction->operandBits() != 16 || type.getRank() != 2 ||
+      m % (instruction->m * groups) || k % instruction->k)
+    return op.emitOpError() << "has " << type << " in registers, which '"
+                            << *op.getInstruction() << "' by " << groups
+                            << " warpgroups does not take from there";
+  auto atom = layout::wgmmaOperandA(instruction->operandBits());
+  if (!atom)
+    return op.emitOpError() << atom.error();
+  auto result = DistributedLayout::repeat(
+      *atom, {m / (instruction->m * groups), k / instruction->k}, {{groups, 0}},
+      {0, 1});
+  if (!result)
+    return op.emitOpError() << result.error();
+  if (rows == 1)
+    *result = result->transpose({1, 0});
+  return result->withFirstWarp(threads.firstWarp);
+}
+
 Registers ThreadCode::packPairs(Location loc, ValueRange values) {
-  if (values.empty() || !values.front().getType().isF16())
+  if (values.empty() || values.front().getType().getIntOrFloatBitWidth() != 16)
     return Registers(values);
   auto pair = VectorType::get(2, values.front().getType());
   Registers packed;
@@ -216,30 +246,44 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   auto instruction =
       MatrixInstruction::parse(op.getContext(), *op.getInstruction());
   FailureOr<Loops> loops = loopsOf(op);
-  FailureOr<MemView> viewA = view(op.getA()), viewB = view(op.getB());
+  FailureOr<MemView> viewB = view(op.getB());
   FailureOr<Registers> acc = registers(op.getAcc());
-  if (!instruction || failed(loops) || failed(viewA) || failed(viewB) ||
-      failed(acc))
+  if (!instruction || failed(loops) || failed(viewB) || failed(acc))
     return failure();
   SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
-  auto a = operandOf(op, "a", *viewA, maps[0], loops->m, loops->k);
+  // A in registers has no descriptor.
+  bool inRegisters = bool(laidOutType(op.getA().getType()));
+  FailureOr<SharedOperand> a = SharedOperand();
+  Registers fragmentsA;
+  if (inRegisters) {
+    FailureOr<Registers> held = registers(op.getA());
+    if (failed(held))
+      return failure();
+    fragmentsA = packPairs(loc, *held);
+  } else {
+    FailureOr<MemView> viewA = view(op.getA());
+    if (failed(viewA))
+      return failure();
+    a = operandOf(op, "a", *viewA, maps[0], loops->m, loops->k);
+  }
   auto bOperand = operandOf(op, "b", *viewB, maps[1], loops->n, loops->k);
   if (failed(a) || failed(bOperand))
     return failure();
   if (a->boxRows && a->boxRows != instruction->m)
     return op.emitOpError() << "a is cut into boxes of " << a->boxRows
                             << " rows; an instruction reads " << instruction->m;
-  if (instruction->operands[0] != a->view.element ||
+  Type elementA = getElementTypeOrSelf(op.getA().getType());
+  if (instruction->operands[0] != elementA ||
       instruction->operands[1] != bOperand->view.element)
     return op.emitOpError()
-           << "'" << *op.getInstruction() << "' does not multiply "
-           << a->view.element << " by " << bOperand->view.element;
+           << "'" << *op.getInstruction() << "' does not multiply " << elementA
+           << " by " << bOperand->view.element;
   auto type = cast<VectorType>(op.getAcc().getType());
   int64_t groups = countWarpgroups(threads);
   unsigned rows = maps[2].getDimPosition(0) == loops->m ? 0 : 1;
   int64_t m = type.getDimSize(rows) / groups, n = type.getDimSize(1 - rows), k = 0;
   for (auto [result, size] :
-       llvm::zip_equal(maps[0].getResults(), a->view.sizes))
+       llvm::zip_equal(maps[1].getResults(), bOperand->view.sizes))
     if (result.isFunctionOfDim(loops->k))
       k = size.constant;
   if (k % instruction->k)
@@ -259,11 +303,13 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
                             : Index(m * a->rowStride));
   // Sums that begin at zero are written only.
   bool startsAtZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
-  if (startsAtZero)
-    MmaFenceOp::create(b, loc, TypeRange(), ValueRange());
-  else
-    result = Registers(
-        MmaFenceOp::create(b, loc, TypeRange(ValueRange(result)), result).getResults());
+  size_t numSums = startsAtZero ? 0 : result.size();
+  SmallVector<Value> fenced(result.begin(), result.begin() + numSums);
+  llvm::append_range(fenced, fragmentsA);
+  auto fence = MmaFenceOp::create(b, loc, TypeRange(ValueRange(fenced)), fenced);
+  if (!startsAtZero)
+    result = Registers(fence.getResults().take_front(numSums));
+  fragmentsA = Registers(fence.getResults().drop_front(numSums));
   for (int64_t step = 0; step < k; step += instruction->k)
     for (int64_t column = 0; column < repeatN; ++column)
       for (int64_t row = 0; row < repeatM; ++row) {
@@ -280,10 +326,19 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
         SmallVector<Type> types(TypeRange{ValueRange(sums)});
         if (startsAtZero && step == 0)
           sums.clear();
+        constexpr size_t kFragment = 4; // registers of 64 rows by a step
+        SmallVector<Value> partA;
+        if (inRegisters)
+          partA = Registers(ValueRange(fragmentsA)
+                                .slice((row + repeatM * (step / instruction->k)) *
+                                           kFragment,
+                                       kFragment));
+        else
+          partA = {describe(*this, loc, *a, inA)};
         auto product = WarpgroupMmaOp::create(
-            b, loc, types, *op.getInstruction(),
-            describe(*this, loc, *a, inA), describe(*this, loc, *bOperand, inB),
-            sums, a->transposed, bOperand->transposed);
+            b, loc, types, *op.getInstruction(), partA,
+            describe(*this, loc, *bOperand, inB), sums, a->transposed,
+            bOperand->transposed);
         llvm::copy(product.getResults(), at);
       }
   MmaCommitOp::create(b, loc);

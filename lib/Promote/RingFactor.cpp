@@ -15,10 +15,16 @@ using namespace mlir;
 using namespace tilewright;
 
 FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand) {
+  return ringFactorOf(
+      product, operand,
+      product->getOperand(operand).getDefiningOp<vector::TransferReadOp>());
+}
+
+FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
+                                               vector::TransferReadOp read) {
   MLIRContext *context = product.getContext();
   RingFactor factor;
-  factor.read =
-      product->getOperand(operand).getDefiningOp<vector::TransferReadOp>();
+  factor.read = read;
   if (!factor.read || !isa<BlockArgument>(factor.read.getBase()) ||
       factor.read.getMask() || factor.read.hasBroadcastDim())
     return product.emitOpError() << "by a warpgroup takes tiles of the "
@@ -44,12 +50,18 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand) 
   bool sumsAlongMemory =
       int64_t(dims.getDimPosition(k)) == memory.getRank() - 1;
   unsigned numLoops = loops.getNumDims();
+  /// `first`: the dim of the vector that the tile has first.
+  auto loadOf = [&](unsigned first) {
+    return AffineMap::get(2, 0, first == 0 ? ArrayRef{d(0), d(1)} : ArrayRef{d(1), d(0)},
+                          context);
+  };
   if (sumsAlongMemory) {
     alongRows = d(0), alongSum = d(1);
     factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),
                                   swizzledRows(context, numSums * bytes, bytes));
     factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
+    factor.load = loadOf(rows);
   } else {
     // Boxes as wide as the swizzle, one behind the other.
     int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
@@ -61,6 +73,7 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand) 
       factor.tile = MemRefType::get({numSums, width}, type.getElementType(),
                                     MemRefLayoutAttrInterface(), space);
       factor.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
+      factor.load = loadOf(k);
     } else {
       alongSum = d(0), alongRows = d(1) * width + d(2);
       factor.tile = MemRefType::get(

@@ -20,11 +20,17 @@ struct RingFactor {
   mlir::AffineMap copy;
   /// From the product's loops to the dims of the tile.
   mlir::AffineMap map;
+  /// From the dims of the tile to those of the vector that is read; null where the tile
+  /// is cut into boxes.
+  mlir::AffineMap load;
 };
 
 /// Of operand 0 or 1. An error says why what is multiplied is no tile of an
 /// argument as it lies.
 mlir::FailureOr<RingFactor> ringFactorOf(MmaOp product, unsigned operand);
+/// The same of what `read` brings, from which operand 0 or 1 is computed.
+mlir::FailureOr<RingFactor> ringFactorOf(MmaOp product, unsigned operand,
+                                         mlir::vector::TransferReadOp read);
 
 } // namespace tilewright
 

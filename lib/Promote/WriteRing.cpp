@@ -43,6 +43,13 @@
 //   %done = tilewright.mma_wait 0 (%partial); release %p
 //   %next = arith.addf %acc, %done
 //
+// An operand that `promote` leaves out, A, is multiplied out of registers: what it is
+// computed from is in the ring as it lies in memory, and the consumers compute it of the
+// stage. Its registers are free when the products are waited for, so each step is:
+//
+//   %raw = vector.transfer_read %stage … ; %a = arith.sitofp … ; %next = tilewright.mma %a, %b, %acc
+//   %done = tilewright.mma_wait 0 (%next); release %p
+//
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
 // `cluster` a factor's tile that several blocks read is multicast to them.
 
@@ -83,6 +90,9 @@ public:
 
 private:
   LogicalResult check();
+  LogicalResult findComputedA();
+  Value computeA(OpBuilder &b, const TileBody &body, Value step, Value tile);
+  void mapStep(OpBuilder &b, IRMapping &mapping, Value step);
   /// The ops in front of the roles: what the producer's addresses come from.
   LogicalResult findShared();
   void findMulticasts();
@@ -96,7 +106,7 @@ private:
   void writeProducer(OpBuilder &b, Value ring);
   void writeConsumers(WarpsOp role, Value ring, ArrayRef<Operation *> rest);
   Operation *writeSums(OpBuilder &b, Value ring, const TileBody &body, Value steps);
-  Value addStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at);
+  Value endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at);
   void releaseBefore(OpBuilder &b, Value ring, const TileBody &body, Value step);
   void skipWithoutTile(OpBuilder &b, const TileBody &body,
                        ArrayRef<Operation *> epilogue);
@@ -112,6 +122,9 @@ private:
   Location loc;
   scf::ForOp loop; // null where one step is all
   SmallVector<RingFactor> factors;
+  /// Where A is in registers: what it is computed by, in order, the read of the factor
+  /// among it.
+  SetVector<Operation *> computesA;
   /// The tiled loop along which a cluster's blocks share the factor's tile.
   SmallVector<IntegerAttr> multicasts;
   /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
@@ -253,6 +266,43 @@ Value RingWriter::position(OpBuilder &b, const TileBody &body, Value step) {
                     : step;
 }
 
+/// The loop's induction variable at step `step`.
+void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
+  if (!loop)
+    return;
+  AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
+             s1 = b.getAffineSymbolExpr(1);
+  SmallVector<OpFoldResult> operands{step,
+                                     mapping.lookupOrDefault(loop.getLowerBound()),
+                                     mapping.lookupOrDefault(loop.getStep())};
+  for (OpFoldResult &operand : operands)
+    if (std::optional<int64_t> known = getConstantIntValue(operand))
+      operand = b.getIndexAttr(*known);
+  OpFoldResult k = affine::makeComposedFoldedAffineApply(
+      b, loc, AffineMap::get(1, 2, s0 + d0 * s1), operands);
+  mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
+}
+
+/// What computes A, once more, of `tile` of a stage.
+Value RingWriter::computeA(OpBuilder &b, const TileBody &body, Value step, Value tile) {
+  IRMapping mapping(body.mapping);
+  mapStep(b, mapping, step);
+  for (Operation *op : computesA) {
+    if (op != factors[0].read) {
+      b.clone(*op, mapping);
+      continue;
+    }
+    vector::TransferReadOp read = factors[0].read;
+    SmallVector<Value> zeros(2, constant(b, 0));
+    SmallVector<bool> inBounds(2, true);
+    mapping.map(read.getResult(),
+                vector::TransferReadOp::create(b, loc, read.getVectorType(), tile, zeros,
+                                               read.getPadding(), factors[0].load,
+                                               ArrayRef<bool>(inBounds)));
+  }
+  return mapping.lookup(product.getA());
+}
+
 void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   TileBody body;
   scf::ForOp tiles = addTileLoop(b, body);
@@ -262,20 +312,7 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   b.setInsertionPointToStart(copies.getBody());
   Value step = copies.getInductionVar();
   IRMapping &mapping = body.mapping;
-  if (loop) {
-    AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
-               s1 = b.getAffineSymbolExpr(1);
-    SmallVector<OpFoldResult> operands{
-        step, mapping.lookupOrDefault(loop.getLowerBound()),
-        mapping.lookupOrDefault(loop.getStep())};
-    for (OpFoldResult &operand : operands)
-      if (std::optional<int64_t> known = getConstantIntValue(operand))
-        operand = b.getIndexAttr(*known);
-    OpFoldResult k = affine::makeComposedFoldedAffineApply(
-        b, loc, AffineMap::get(1, 2, s0 + d0 * s1), operands);
-    mapping.map(loop.getInductionVar(),
-                getValueOrCreateConstantIndexOp(b, loc, k));
-  }
+  mapStep(b, mapping, step);
   Value at = position(b, body, step);
   auto stage = AcquireOp::create(b, loc, ring, at);
   if (loop)
@@ -295,16 +332,19 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   endTile(b, tiles, body, steps);
 }
 
-/// `acc` and what `next` adds to it, which is summed by itself; the stage is empty then.
-Value RingWriter::addStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at) {
-  {
+/// Waits for `next`, whose stage is empty then. In two levels it is summed by itself, and
+/// added to `acc`.
+Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at) {
+  if (config.getTwoLevelSums()) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(next);
     next->setOperand(2, arith::ConstantOp::create(b, loc, b.getZeroAttr(acc.getType())));
   }
   auto done = MmaWaitOp::create(b, loc, acc.getType(), 0, next.getResult());
   ReleaseOp::create(b, loc, ring, at);
-  return arith::AddFOp::create(b, loc, acc, done.getResult(0));
+  return config.getTwoLevelSums()
+             ? arith::AddFOp::create(b, loc, acc, done.getResult(0)).getResult()
+             : done.getResult(0);
 }
 
 /// Where `step` is none of the first: the stage of the step before it is empty.
@@ -324,8 +364,10 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   Value init = loop ? loop.getInitArgs().front() : product.getAcc();
   Builder builder(kernel.getContext());
   ArrayAttr maps = builder.getAffineMapArrayAttr(
-      {factors[0].map, factors[1].map,
-       cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
+      {computesA.empty() ? factors[0].map
+                         : cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
+       factors[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
+  bool waitsForStep = config.getTwoLevelSums() || !computesA.empty();
   auto sums =
       scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1), init);
   {
@@ -334,14 +376,17 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     Value step = sums.getInductionVar(), at = position(b, body, step);
     Value acc = sums.getRegionIterArgs().front();
     auto stage = WaitOp::create(b, loc, ring, at);
+    Value a = stage.getTiles()[0];
+    if (!computesA.empty())
+      a = computeA(b, body, step, a);
     auto next = cast<MmaOp>(b.clone(*product));
-    next->setOperand(0, stage.getTiles()[0]);
+    next->setOperand(0, a);
     next->setOperand(1, stage.getTiles()[1]);
     next->setOperand(2, acc);
     next.setMapsAttr(maps);
     Value sum = next.getResult();
-    if (config.getTwoLevelSums()) {
-      sum = addStep(b, ring, next, acc, at);
+    if (waitsForStep) {
+      sum = endStep(b, ring, next, acc, at);
     } else {
       MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
       releaseBefore(b, ring, body, step);
@@ -349,7 +394,7 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     scf::YieldOp::create(b, loc, sum);
   }
   Value whole = loop ? loop.getResult(0) : product.getResult();
-  if (config.getTwoLevelSums()) {
+  if (waitsForStep) {
     whole.replaceAllUsesWith(sums.getResult(0));
     return sums;
   }
@@ -453,6 +498,46 @@ void RingWriter::explainSums() {
   }
 }
 
+/// Of what A is computed from, one tensor has a tile of A's rows and sums: that is in the
+/// ring. The others (scales, zero points) the consumers read for themselves.
+LogicalResult RingWriter::findComputedA() {
+  SetVector<Operation *> found;
+  Block *block = product->getBlock();
+  SmallVector<Value> work{product.getA()};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    bool isVector = op && llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
+    if (op && op->getBlock() == block && (loop || isVector) && found.insert(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  vector::TransferReadOp main;
+  for (Operation &op : *block) {
+    if (!found.contains(&op))
+      continue;
+    computesA.insert(&op);
+    auto read = dyn_cast<vector::TransferReadOp>(op);
+    if (!read || read.hasBroadcastDim() || read.getVectorType().getRank() != 2)
+      continue;
+    if (main)
+      return product.emitOpError()
+             << "has an operand in registers that two tensors of its shape make; the ring "
+                "has a tile of one";
+    main = read;
+  }
+  if (!main)
+    return product.emitOpError() << "has an operand in registers that no tile makes";
+  FailureOr<RingFactor> factor = ringFactorOf(product, 0, main);
+  if (failed(factor))
+    return failure();
+  if (!factor->load)
+    return product.emitOpError()
+           << "has an operand in registers whose tile in the ring is cut into boxes";
+  factors.push_back(*factor);
+  addExplanation(kernel, "operand A of the product is computed in registers, from a tile "
+                         "of the ring");
+  return success();
+}
+
 LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   if (whole->getParentOp() != kernel.getOperation() ||
@@ -461,7 +546,11 @@ LogicalResult RingWriter::check() {
                 product.getAcc() != loop.getRegionIterArgs().front())))
     return product.emitOpError()
            << "by a warpgroup stands in one loop, whose sums it alone carries";
+  if (config.getPromote().size() < 2 && failed(findComputedA()))
+    return failure();
   for (unsigned operand : {0, 1}) {
+    if (factors.size() > operand)
+      continue;
     FailureOr<RingFactor> factor = ringFactorOf(product, operand);
     if (failed(factor))
       return failure();
@@ -469,7 +558,7 @@ LogicalResult RingWriter::check() {
   }
   if (loop)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (&op != product && !isMemoryEffectFree(&op) &&
+      if (&op != product && !isMemoryEffectFree(&op) && !computesA.contains(&op) &&
           llvm::none_of(factors,
                         [&](RingFactor &factor) { return factor.read == &op; }))
         return op.emitOpError()

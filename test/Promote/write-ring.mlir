@@ -204,3 +204,51 @@ func.func private @two_levels(%a: memref<1024x512xf8E4M3FN>, %b: memref<1024x512
   vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<128x128xf32>, memref<1024x1024xf32>
   return
 }
+
+// -----
+
+// A out of registers: the bytes that it is made of are in the ring; the consumers read them
+// from the stage, compute A, and give the stage back when the step's products are done.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [4, 1, 1], stages = 4,
+    promote = [1], mma = "wgmma.m64n128k16.f16.f32">
+
+// CHECK-LABEL: @computed
+// CHECK: tilewright.ring : <4, memref<64x64xi8, #tilewright.shared<swizzle = [2, 4, 3]>>, memref<128x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>>
+// CHECK: tilewright.warps[0, 4]
+// CHECK: scf.for %[[P:[^ ]*]] =
+// CHECK: %[[FULL:.*]]:2 = tilewright.wait %{{.*}}[%[[P]]]
+// CHECK: %[[RAW:.*]] = vector.transfer_read %[[FULL]]#0
+// CHECK: %[[A:.*]] = arith.sitofp %[[RAW]]
+// CHECK: %[[STEP:.*]] = tilewright.mma %[[A]], %[[FULL]]#1
+// CHECK-NEXT: %[[DONE:.*]] = tilewright.mma_wait 0(%[[STEP]] :
+// CHECK-NEXT: tilewright.release %{{.*}}[%[[P]]]
+// CHECK-NEXT: scf.yield %[[DONE]]
+func.func private @computed(%a: memref<1024x512xi8>, %b: memref<1024x512xf16>, %c: memref<1024x1024xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (16, 8)>>} {
+  %zero = arith.constant dense<0.0> : vector<64x128xf32>
+  %c0_i8 = arith.constant 0 : i8
+  %pad = arith.constant 0.0 : f16
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %t:2 = tilewright.tile_id(%c16, %c8) : index, index
+  %i = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%t#0]
+  %j = affine.apply affine_map<()[s0] -> (s0 * 128)>()[%t#1]
+  %r = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (vector<64x128xf32>) {
+    %raw = vector.transfer_read %a[%i, %k], %c0_i8 {in_bounds = [true, true]} : memref<1024x512xi8>, vector<64x64xi8>
+    %va = arith.sitofp %raw : vector<64x64xi8> to vector<64x64xf16>
+    %vb = vector.transfer_read %b[%j, %k], %pad {in_bounds = [true, true]} : memref<1024x512xf16>, vector<128x64xf16>
+    %n = tilewright.mma %va, %vb, %acc {instruction = "wgmma.m64n128k16.f16.f32", maps = [#mk, #nk, #mn]}
+        : vector<64x64xf16>, vector<128x64xf16>, vector<64x128xf32>
+    scf.yield %n : vector<64x128xf32>
+  }
+  vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<64x128xf32>, memref<1024x1024xf32>
+  return
+}

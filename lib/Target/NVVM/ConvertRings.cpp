@@ -325,10 +325,11 @@ RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
   return success();
 }
 
-/// Two f16 are in one register.
+/// Two 16-bit floats are in one register.
 static bool isPair(Type type) {
   auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getNumElements() == 2 && vector.getElementType().isF16();
+  return vector && vector.getNumElements() == 2 &&
+         vector.getElementTypeBitWidth() == 16;
 }
 
 /// The values as inline PTX takes them: pairs as their bits.
@@ -401,8 +402,10 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
       !tieRegisters(op.getResults(), outputs, inputs))
     return op.emitOpError()
            << "accumulator is not " << registers << " registers of 32 bits";
-  if (adaptor.getA().size() != 1)
-    return op.emitOpError() << "has A in registers, which is not lowered";
+  bool inRegisters = adaptor.getA().size() > 1;
+  if (inRegisters && (adaptor.getA().size() != 4 ||
+                      !llvm::all_of(adaptor.getA().getTypes(), isPair)))
+    return op.emitOpError() << "has A in registers that are not four pairs";
   // wgmma.m64n256k16.bf16.f32 -> m64n256k16, f32, bf16, bf16
   SmallVector<StringRef> parts;
   op.getInstruction().split(parts, '.');
@@ -414,18 +417,28 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
     text += (i ? ", $" : "$") + std::to_string(i);
   // Tied inputs have the numbers behind the outputs.
   size_t number = registers + adaptor.getAcc().size();
-  text += "}, $" + std::to_string(number) + ", $" + std::to_string(number + 1) +
-          (startsAtZero ? ", 0" : ", 1");
+  auto reference = [&] { return "$" + std::to_string(number++); };
+  text += "}, ";
+  if (inRegisters)
+    text += "{" + reference() + ", " + reference() + ", " + reference() + ", " +
+            reference() + "}";
+  else
+    text += reference();
+  text += ", " + reference() + (startsAtZero ? ", 0" : ", 1");
   if (acc != "s32")
     text += ", 1, 1";
   if (instruction->operandBits() == 16)
-    text += std::string(op.getTransposedA() ? ", 1" : ", 0") +
-            (op.getTransposedB() ? ", 1" : ", 0");
+    text += (inRegisters          ? ""
+             : op.getTransposedA() ? ", 1"
+                                   : ", 0") +
+            std::string(op.getTransposedB() ? ", 1" : ", 0");
   SmallVector<Value> operands = registersOf(b, op.getLoc(), adaptor.getAcc());
-  operands.append({adaptor.getA().front(), adaptor.getB()});
+  llvm::append_range(operands, registersOf(b, op.getLoc(), adaptor.getA()));
+  operands.push_back(adaptor.getB());
   Value fields = inlinePTX(b, op.getLoc(), fieldsOf(b.getContext(), op.getResults()),
                            operands, text + ";",
-                           outputs + (startsAtZero ? "" : "," + inputs) + ",l,l");
+                           outputs + (startsAtZero ? "" : "," + inputs) +
+                               (inRegisters ? ",r,r,r,r,l" : ",l,l"));
   replaceByFields(op, fields, b);
   return success();
 }

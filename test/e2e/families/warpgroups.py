@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from data import BF16, E4M3, E5M2, F16, F32, I32, I8, integers
-from families import matrix_unit
+from families import factors, matrix_unit
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS
 from functions import EXACT, Function
@@ -270,6 +270,43 @@ def swapped_operands():
     yield f
 
 
+def in_registers(label, form, left, right, dims, pinned, dynamic=False, dims_list=({},)):
+    """(x + 2) or x times (w + 2) or w, of f16: what is of another type, or None's neighbour, is computed in registers."""
+    f = Function("warpgroup", f"{(left or F16).name}-{(right or F16).name}-f32", f"registers_{label}", dims, dynamic,
+                 targets=("cuda", "cpu-reference"))
+    maps = matrix_unit.FORMS[form]
+    x, w = (f.arg(element or F16, map_) for element, map_ in zip((left, right), maps))
+    two = f.constant(F16, 2)
+    if left:
+        x = factors.affine(f, left, F16, maps[0], x, two)
+    if right:
+        w = factors.affine(f, right, F16, maps[1], w, two)
+    f.ret(f.op("linalg.contract", [x, w], f.zeros(F32, "mn"), indexing("mnk", *maps, "mn") + " " + pinned))
+    for sizes_ in dims_list:
+        f.case(f"int/{'x'.join(map(str, {**f.sizes, **sizes_}.values()))}", sizes_, integers(-3, 3), EXACT,
+               lambda x, w: np.einsum(",".join(maps) + "->mn", x + 2 * bool(left), w + 2 * bool(right)))
+    return f
+
+
+def operands_in_registers():
+    """A out of registers: dequantised weights of either order as the right operand, swapped, or the left one; a cast from
+    f32, an activation in place, and what is in memory as it is. f(0) is not zero, so what is filled in shows."""
+    only = {True: lambda text: text.replace("promote = [0, 1]", "promote = [0]"),
+            False: lambda text: text.replace("promote = [0, 1]", "promote = [1]")}
+    every = text(True, [1, 2, 1], False)
+    yield in_registers("weights_tb", "tb", None, I8, sizes(16, 200, 336), only[True](swapped(F16, F32, 16, 64)))
+    yield in_registers("weights_tb_2", "tb", None, I8, sizes(24, 264, 336),
+                       only[True](swapped(F16, F32, 32, 128, groups=2, techniques=every)))
+    yield in_registers("weights_nn", "nn", None, I8, sizes(16, 208, 200), only[True](swapped(F16, F32, 16, 64)))
+    yield in_registers("left", "nn", I8, None, sizes(136, 136, 208), only[False](config(F16, F32, 128, 128, 3)))
+    yield in_registers("activation", "tb", F16, None, sizes(200, 136, 72), only[False](config(F16, F32, 128, 64, 3)))
+    yield in_registers("cast", "nn", F32, None, sizes(72, 136, 104), only[False](config(F16, F32, 64, 128, 3, 1, k=32)))
+    yield in_registers("plain", "nn", None, None, sizes(136, 136, 72),
+                       only[False](config(F16, F32, 128, 128, 3, techniques=text(True, [2, 1, 1], True))))
+    yield in_registers("any", "tb", None, I8, sizes(1, 1, 1), only[True](swapped(F16, F32, 16, 64)), True,
+                       [sizes(16, 136, 80), sizes(5, 64, 16), sizes(16, 8, 0)])
+
+
 def functions():
-    for part in (floats8, sums_f16, swapped_operands, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
+    for part in (floats8, sums_f16, swapped_operands, operands_in_registers, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
         yield from part()

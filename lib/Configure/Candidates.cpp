@@ -30,7 +30,13 @@ enumerateSkinnyProducts(const KernelInfo &info, TargetAttr target) {
   }
   if (matchProduct(info.root)->perElement > 1)
     return configs;
-  llvm::append_range(configs, enumerateSkinny(info, target));
+  std::string reason;
+  std::vector<LoweringConfigAttr> shared = enumerateSkinny(info, target, true);
+  if (llvm::none_of(shared, [&](LoweringConfigAttr config) {
+        return succeeded(fits(info, config, target, reason));
+      }))
+    shared = enumerateSkinny(info, target, false);
+  llvm::append_range(configs, shared);
   return configs;
 }
 

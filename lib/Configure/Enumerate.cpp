@@ -279,7 +279,7 @@ static OpOperand &largerFactor(const KernelInfo &info,
 }
 
 std::vector<LoweringConfigAttr>
-tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
+tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
   Contraction contraction = *matchProduct(info.getRoot());
   OpOperand &larger = largerFactor(info, contraction);
   bool isB = larger.getOperandNumber() == contraction.b;
@@ -307,7 +307,7 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
   // Results are never so many that no sum is shared: a tile has several elements of one
   // of the last `counted` sums.
-  auto add = [&](size_t counted, bool fewResults) {
+  auto add = [&](size_t counted) {
     for (int64_t warps : kWarps)
       for (int64_t elements : {width, 2 * width, 4 * width, 8 * width, width / 2,
                                width / 4, width / 8})
@@ -326,8 +326,7 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
             continue;
           for (unsigned loop : few)
             schedule.block[loop] = roundedExtent(info, loop);
-          // Every warp has a part of every sum: more of them than threads do not fit
-          // into registers once the parts are added up.
+          // Every warp has a part of every sum.
           int64_t results = sums;
           for (unsigned loop : many)
             results *= std::max<int64_t>(1, schedule.block[loop]);
@@ -340,10 +339,9 @@ tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target) {
           addUnique(configs, schedule.get(info));
         }
   };
-  for (bool fewResults : {true, false})
-    for (size_t counted : {size_t(1), contraction.k.size()})
-      if (configs.empty())
-        add(counted, fewResults);
+  add(1);
+  if (configs.empty())
+    add(contraction.k.size());
   return configs;
 }
 

@@ -102,8 +102,10 @@ llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
 /// A producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
 
-std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info,
-                                                TargetAttr target);
+/// Threads share each sum. `fewResults`: a tile has at most as many sums as threads; more
+/// do not fit into registers once parts are added up.
+std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info, TargetAttr target,
+                                                bool fewResults);
 std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,
                                                    TargetAttr target);
 std::vector<LoweringConfigAttr> enumerateStreaming(const KernelInfo &info,

@@ -57,6 +57,8 @@ def arguments():
     parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
     parser.add_argument("--memref-programs", metavar="FROM:COUNT", help="random programs of the family memref_program, "
                         "by number (those of every run)")
+    parser.add_argument("--orders", type=seeds, default=[], metavar="FROM:COUNT", help="on the simulator, once for each seed "
+                        "of the order in which copies arrive and warps run")
     parser.add_argument("--list", action="store_true", help="print the functions and stop")
     parser.add_argument("--require-ptxas", action="store_true", help="fail where ptxas is missing")
     options = parser.parse_args()
@@ -243,6 +245,11 @@ def write_simulated(path, programs, functions, arch, device):
     print(f"{path.name}: {sum(len(p['cases']) for p in chosen)} cases", flush=True)
 
 
+def seeds(text):
+    first, count = map(int, text.split(":"))
+    return range(first, first + count)
+
+
 def newer_vulkan(options):
     return options.build / "newer-vulkan/run"
 
@@ -265,7 +272,9 @@ def starts(options, devices, programs, functions):
             environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if way else "on"}
             path = options.out / f"cases-{mode}.json"
             write_simulated(path, programs, functions, arch, LARGE if way == "large" else name)
-            yield path, device, [name], environment, []
+            # Without --orders the seed is the simulator's own, or the environment's.
+            for seed in options.orders or [None]:
+                yield path, device, [name], {**environment, **({"PTXSIM_SEED": str(seed)} if seed else {})}, []
 
 
 def run_cases(options, programs, devices, expectations, functions, verdicts):
@@ -275,7 +284,8 @@ def run_cases(options, programs, devices, expectations, functions, verdicts):
         journal = options.out / f"journal{suffix}.jsonl"
         run_start(options, path, journal, names, environment, front, verdicts)
         read_journal(journal, label, expectations, functions, verdicts)
-        print(f"  {label or ', '.join(names)}: {time.monotonic() - start:.0f} s", flush=True)
+        order = f", order {environment['PTXSIM_SEED']}" if "PTXSIM_SEED" in environment else ""
+        print(f"  {label or ', '.join(names)}{order}: {time.monotonic() - start:.0f} s", flush=True)
 
 
 def run_start(options, path, journal, devices, environment, front, verdicts):

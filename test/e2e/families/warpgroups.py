@@ -308,5 +308,6 @@ def operands_in_registers():
 
 
 def functions():
-    for part in (floats8, sums_f16, swapped_operands, operands_in_registers, sums_f16, orders, variants, depths, batches, epilogues, techniques, narrow_results):
+    for part in (floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, batches, epilogues,
+                 techniques, narrow_results):
         yield from part()

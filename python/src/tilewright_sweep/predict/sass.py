@@ -134,9 +134,9 @@ def divide(kernel, items, labels):
         kernel.successors.append(following)
 
 
-def assemble(ptx, arch):
+def assemble(ptx, arch, ptxas=None, nvdisasm=None):
     """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none."""
-    ptxas, nvdisasm = find("ptxas"), find("nvdisasm")
+    ptxas, nvdisasm = ptxas or find("ptxas"), nvdisasm or find("nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         cubin = str(pathlib.Path(folder) / "kernel.cubin")
         done = subprocess.run(

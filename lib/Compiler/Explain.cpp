@@ -8,6 +8,7 @@
 #include "ExpressionText.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Tuning.h"
+#include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Stages/Stages.h"
 
@@ -181,6 +182,7 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
   // Access is of tensors, which scalars may stand between.
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   unsigned tensor = 0;
+  StringRef resultName = getWrittenName(kernel.getArguments().back());
   for (BlockArgument argument : kernel.getArguments()) {
     Type type = argument.getType();
     std::string text = toText(type);
@@ -191,7 +193,10 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
     if (access && tensor < access.size())
       if (auto how = dyn_cast<StringAttr>(access[tensor]))
         text = how.getValue().str() + " " + text;
-    if (StringRef name = getWrittenName(argument); !name.empty())
+    // What the compiler made for an op has the location of the op, whose result has a name.
+    StringRef name = getWrittenName(argument);
+    bool isRead = StringRef(text).starts_with("read ");
+    if (!name.empty() && !(isRead && name == resultName))
       text += " " + name.str();
     result.operands.push_back(std::move(text));
     ++tensor;
@@ -199,20 +204,22 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
   Origins origins(kernel);
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (!structured || isa<linalg::FillOp>(op)) {
+    if ((!structured && !isa<AttentionOp>(op)) || isa<linalg::FillOp>(op)) {
       if (!structured && !isa<func::FuncOp, func::ReturnOp>(op))
         origins.passOn(op);
       return structured ? WalkResult::skip() : WalkResult::advance();
     }
     ExplainedOp &entry = result.ops.emplace_back();
-    entry.kind = describeKind(structured);
+    entry.kind = structured ? describeKind(structured)
+                            : "attention: two contractions, a softmax between them";
     entry.line = getLine(op);
     if (op->getNumResults())
       entry.type = toText(op->getResult(0).getType());
-    for (OpOperand *input : structured.getDpsInputOperands())
+    auto destinations = cast<DestinationStyleOpInterface>(op);
+    for (OpOperand *input : destinations.getDpsInputOperands())
       origins.addUse(input->get(), entry.uses);
-    for (OpOperand &init : structured.getDpsInitsMutable())
-      if (structured.payloadUsesValueFromOperand(&init))
+    for (OpOperand &init : destinations.getDpsInitsMutable())
+      if (structured && structured.payloadUsesValueFromOperand(&init))
         origins.addUse(init.get(), entry.uses);
     origins.number(op, result.ops.size() - 1);
     return WalkResult::skip();

@@ -14,6 +14,7 @@
 //   }
 
 #include "tilewright/Configure/Attention.h"
+#include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Normalize/DecomposeAttention.h"
 
@@ -80,8 +81,11 @@ static func::FuncOp outline(AttentionOp op, StringRef name, SymbolTable &symbols
   OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());
   IRMapping mapping;
   for (auto [input, argument] :
-       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size())))
+       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size()))) {
     mapping.map(input, argument);
+    if (StringRef written = getWrittenName(input); !written.empty())
+      argument.setLoc(nameLocation(argument.getLoc(), "", written));
+  }
   auto copy = cast<AttentionOp>(body.clone(*op, mapping));
   copy.getOutputsMutable().assign(kernel.getArguments().take_back(outs.size()));
   func::ReturnOp::create(body, loc, copy->getResults());

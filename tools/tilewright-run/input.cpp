@@ -109,16 +109,24 @@ void fillRandom(HostTensor &tensor, const std::vector<std::string> &parts,
   if (!tensor.isFloat())
     throw RunError(what + ": random is for float types; for " +
                    runtime::dtypeName(tensor.dtype) + " say int:LO:HI");
-  if (parts.size() > 2)
-    throw RunError(what + ": expected random or random:SEED");
-  uint64_t seed = parts.size() == 2
+  if (parts.size() > 3)
+    throw RunError(what + ": expected random, random:SEED or random:SEED:DEVIATION");
+  uint64_t seed = parts.size() > 1
                       ? static_cast<uint64_t>(parseInteger(parts[1], what))
                       : index;
+  double deviation = 1;
+  if (parts.size() == 3) {
+    char *end = nullptr;
+    deviation = std::strtod(parts[2].c_str(), &end);
+    if (parts[2].empty() || *end || !(deviation >= 0) || !std::isfinite(deviation))
+      throw RunError(what + ": '" + parts[2] +
+                     "' is no standard deviation, a number from 0");
+  }
   SplitMix64 source(seed);
   int64_t count = tensor.elements();
   for (int64_t i = 0; i < count; i += 2) {
     // Box-Muller: two normal values from two uniform ones.
-    double radius = std::sqrt(-2 * std::log(source.uniform()));
+    double radius = deviation * std::sqrt(-2 * std::log(source.uniform()));
     double angle = 6.283185307179586 * source.uniform();
     tensor.setBits(i, static_cast<int64_t>(
                           encodeFloat(tensor.dtype, radius * std::cos(angle))));

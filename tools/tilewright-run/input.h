@@ -7,7 +7,8 @@
 //                              commas are white space
 //   4x4xf32=0.5                one value for all elements
 //   4x4xf32                    zeros
-//   4x4xf32=random[:SEED]      normal distribution, mean 0, variance 1
+//   4x4xf32=random[:SEED[:DEVIATION]]  normal distribution, mean 0, of that standard
+//                              deviation (1)
 //   4x4xi8=int:LO:HI[:SEED]    integers from LO to HI, both included, in any
 //   type
 //   @FILE.npy                  a file

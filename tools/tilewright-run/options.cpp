@@ -41,7 +41,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "function to call (default: the only one, or main)");
   app.add_option("--input", options.inputs,
                  "one per input: 4x4xf32=1 2 …, 4x4xf32=0.5, "
-                 "4x4xf32=random[:seed], 4x4xi8=int:LO:HI[:seed], @file.npy, "
+                 "4x4xf32=random[:seed[:deviation]], 4x4xi8=int:LO:HI[:seed], @file.npy, "
                  "f32=3")
       ->take_all()
       ->allow_extra_args(false);

@@ -81,6 +81,7 @@ TEST(Input, Errors) {
             "error: input 0 (1xf16): 1e6 is beyond the range of f16");
   EXPECT_EQ(read("1xi64=99999999999999999999"),
             "error: input 0 (1xi64): '99999999999999999999' is no integer");
+  EXPECT_EQ(read("4xf32=random:1:x"), "error: input 0 (4xf32): 'x' is no standard deviation, a number from 0");
   EXPECT_EQ(read("4xi8=random"), "error: input 0 (4xi8): random is for float "
                                  "types; for i8 say int:LO:HI");
   EXPECT_EQ(read("4xi8=int:3:2"),

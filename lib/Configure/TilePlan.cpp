@@ -170,7 +170,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
                 info.strategy == Strategy::SimtContraction;
   // The same of a product with a vector, where `thread` is less than `block`.
   std::optional<ChunkedSum> chunked;
-  if (std::optional<ChunkedSum> loops = 
+  if (std::optional<ChunkedSum> loops =
           lanes || packed ? std::nullopt : chunkedSum(info);
       loops && entry(config.getThread(), loops->sum, 0) > 0 &&
       entry(config.getThread(), loops->sum, 0) < entry(config.getBlock(), loops->sum, 0))

@@ -140,6 +140,21 @@ static Index rowOffset(ThreadCode &code, Location loc,
                row.constant % operand.boxRows * operand.rowStride);
 }
 
+/// `atom` as often as `counts` says, by warpgroups along the rows.
+template <typename Atom>
+static FailureOr<DistributedLayout>
+repeatAtom(MmaOp op, const Atom &atom, ArrayRef<int64_t> counts, int64_t groups,
+           bool isTransposed, const ThreadRange &threads) {
+  if (!atom)
+    return op.emitOpError() << atom.error();
+  auto result = DistributedLayout::repeat(*atom, counts, {{groups, 0}}, {0, 1});
+  if (!result)
+    return op.emitOpError() << result.error();
+  if (isTransposed)
+    *result = result->transpose({1, 0});
+  return result->withFirstWarp(threads.firstWarp);
+}
+
 FailureOr<DistributedLayout>
 tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
   auto instruction =
@@ -165,17 +180,9 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
            << "tile " << m << "x" << n << " is no multiple of instruction '"
            << *op.getInstruction() << "' by " << groups
            << " warpgroups along m";
-  auto atom = layout::wgmmaAccumulator(instruction->n);
-  if (!atom)
-    return op.emitOpError() << atom.error();
-  auto result = DistributedLayout::repeat(
-      *atom, {m / (instruction->m * groups), n / instruction->n}, {{groups, 0}},
-      {0, 1});
-  if (!result)
-    return op.emitOpError() << result.error();
-  if (rows == 1) // the transposed result
-    *result = result->transpose({1, 0});
-  return result->withFirstWarp(threads.firstWarp);
+  return repeatAtom(op, layout::wgmmaAccumulator(instruction->n),
+                    {m / (instruction->m * groups), n / instruction->n}, groups,
+                    /*isTransposed=*/rows == 1, threads);
 }
 
 FailureOr<DistributedLayout>
@@ -195,17 +202,9 @@ tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
     return op.emitOpError() << "has " << type << " in registers, which '"
                             << *op.getInstruction() << "' by " << groups
                             << " warpgroups does not take from there";
-  auto atom = layout::wgmmaOperandA(instruction->operandBits());
-  if (!atom)
-    return op.emitOpError() << atom.error();
-  auto result = DistributedLayout::repeat(
-      *atom, {m / (instruction->m * groups), k / instruction->k}, {{groups, 0}},
-      {0, 1});
-  if (!result)
-    return op.emitOpError() << result.error();
-  if (rows == 1)
-    *result = result->transpose({1, 0});
-  return result->withFirstWarp(threads.firstWarp);
+  return repeatAtom(op, layout::wgmmaOperandA(instruction->operandBits()),
+                    {m / (instruction->m * groups), k / instruction->k}, groups,
+                    /*isTransposed=*/rows == 1, threads);
 }
 
 Registers ThreadCode::packPairs(Location loc, ValueRange values) {

@@ -360,6 +360,8 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
   staging.element = type.getElementType();
   staging.elements = groups * piece.rows * piece.columns;
   Value &memory = pieces[staging.element];
+  // Nothing was stored from the memory before.
+  bool isUnused = !memory && !op->getParentOfType<LoopLikeOpInterface>();
   if (!memory) {
     memory = sharedMemory(loc, staging.element, kTurns * staging.elements);
     memory.getDefiningOp<memref::AllocOp>().setAlignment(8 * piece.rowBytes);
@@ -386,17 +388,20 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
   Value group = groups == 1 ? constant(loc, 0)
                             : arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
                                   .getResult();
-  // Of an odd number of pieces the first follows upon one in the same memory.
-  int64_t turn = 0, pending = contents.size() % kTurns ? 0 : kTurns - 1;
+  int64_t turn = 0;
   for (auto &[number, content] : contents) {
-    // What was stored from this memory before has been read.
-    {
-      OpBuilder::InsertionGuard guard(b);
-      enterOneOfGroup(loc);
-      StoreWaitOp::create(b, loc, turn < kTurns ? pending : kTurns - 1);
+    // What was stored from this memory before has been read. Of an odd number of pieces
+    // the first follows upon one in the same memory.
+    if (!isUnused || turn >= kTurns) {
+      {
+        OpBuilder::InsertionGuard guard(b);
+        enterOneOfGroup(loc);
+        bool followsItself = turn == 0 && contents.size() % kTurns;
+        StoreWaitOp::create(b, loc, followsItself ? 0 : kTurns - 1);
+      }
+      if (failed(groupBarrier(op, group)))
+        return failure();
     }
-    if (failed(groupBarrier(op, group)))
-      return failure();
     writePiece(*this, loc, staging, content.pairs, content.offsets, turn % kTurns);
     ProxyFenceOp::create(b, loc);
     if (failed(groupBarrier(op, group)))

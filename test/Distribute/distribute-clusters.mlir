@@ -29,16 +29,16 @@
 // CHECK: arith.cmpi ult, %{{.*}}, %c2
 // CHECK: tilewright.mbarrier_arrive {{.*}} block %
 //
-// Two pieces of 64 columns take turns in shared memory.
-// CHECK: tilewright.elect
-// CHECK: tilewright.store_wait 1
-// CHECK: tilewright.group_barrier
+// Two pieces of 64 columns take turns in shared memory, from which nothing was stored
+// before.
+// CHECK-NOT: tilewright.store_wait
+// CHECK-NOT: tilewright.group_barrier
 // CHECK-COUNT-4: tilewright.store_matrices
 // CHECK-NEXT: tilewright.proxy_fence
 // CHECK: tilewright.group_barrier
 // CHECK: tilewright.tensor_store
 // CHECK-NEXT: tilewright.store_commit
-// CHECK: tilewright.store_wait 1
+// CHECK-NOT: tilewright.store_wait
 // CHECK-COUNT-4: tilewright.store_matrices
 // CHECK: tilewright.store_commit
 // CHECK-NOT: tilewright.store_matrices
@@ -94,6 +94,54 @@ func.func private @walk(%A: memref<8x8xf32>)
   scf.for %n = %first to %end step %step {
     %t:2 = tilewright.tile_id(%c8, %c8) number %n : index, index
     memref.store %v, %A[%t#0, %t#1] : memref<8x8xf32>
+  }
+  return
+}
+
+// Three pieces, several times: the first follows upon the third, in the same memory; the
+// others upon the one before the last.
+// CHECK-LABEL: func.func private @three_pieces
+// CHECK: scf.for
+// CHECK: tilewright.store_wait 0
+// CHECK: tilewright.group_barrier
+// CHECK: tilewright.store_commit
+// CHECK: tilewright.store_wait 1
+// CHECK: tilewright.group_barrier
+// CHECK: tilewright.store_commit
+// CHECK: tilewright.store_wait 1
+// CHECK: tilewright.group_barrier
+// CHECK: tilewright.store_commit
+// CHECK: tilewright.store_wait 0
+!b3 = memref<96x64xbf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+!ring3 = !tilewright.ring<2, !a, !b3>
+func.func private @three_pieces(%A: memref<256x64xbf16>, %B: memref<96x64xbf16>, %C: memref<256x96xf32>)
+    attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 160, subgroup = 32,
+      tiles = affine_map<()[s0] -> (s0)>, dims = [0, 0]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<64x96xf32>
+  %ring = tilewright.ring : !ring3
+  tilewright.warps [4, 1] {
+    scf.for %p = %c0 to %c4 step %c1 {
+      %i = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%p]
+      %a, %b = tilewright.acquire %ring[%p] : !ring3
+      tilewright.tile_copy %A[%i, %c0] to %a {map = affine_map<(r, c) -> (r, c)>} : memref<256x64xbf16> to !a
+      tilewright.tile_copy %B[%c0, %c0] to %b {map = affine_map<(r, c) -> (r, c)>} : memref<96x64xbf16> to !b3
+      tilewright.fill %ring[%p] : !ring3
+    }
+  }
+  tilewright.warps [0, 4] {
+    scf.for %p = %c0 to %c4 step %c1 {
+      %i = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%p]
+      %a, %b = tilewright.wait %ring[%p] : !ring3
+      %n = tilewright.mma %a, %b, %zero {instruction = "wgmma.m64n96k16.bf16.f32", maps = [#mk, #nk, #mn]}
+        : !a, !b3, vector<64x96xf32>
+      %sum = tilewright.mma_wait 0 (%n : vector<64x96xf32>)
+      tilewright.release %ring[%p] : !ring3
+      tilewright.tile_store %sum to %C[%i, %c0] : vector<64x96xf32> to memref<256x96xf32>
+    }
+    tilewright.store_wait 0
   }
   return
 }

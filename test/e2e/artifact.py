@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads the sections of an artifact (docs/abi.md, "Artifact container")."""
+"""Reads and writes the sections of an artifact (docs/abi.md, "Artifact container")."""
 
 import hashlib
 import json
@@ -23,3 +23,15 @@ def sections(data):
 
 def manifest(data):
     return json.loads(sections(data)["manifest"])
+
+
+def write(sections_):
+    """The bytes of an artifact with these sections, {name: bytes}."""
+    aligned = lambda size: -size % 64 * b"\0"
+    begin = 56 + 64 * len(sections_)
+    table, data = b"", aligned(begin)
+    for name, content in sections_.items():
+        table += struct.pack("<48sQQ", name.encode(), begin + len(data), len(content))
+        data += content + aligned(len(content))
+    body = table + data
+    return b"TILEWRT\x01" + struct.pack("<IIQ", 1, len(sections_), 56 + len(body)) + hashlib.sha256(body).digest() + body

@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Bugs planted into our own warp-specialised kernels, one at a time, which the simulator must report.
+
+    mutations.py [--all] [--kernels ring,split-k] [--build build] [--orders 200] [--list]
+
+Each kernel of `kernels()` is compiled up to the thread form, the last one in which waits, arrivals, fences, phases and
+commits are ops of ours (docs/ir.md). mutants() removes or weakens each of them there, mechanically; the rest of the
+compiler makes PTX of each mutant, which takes the kernel's place in the artifact:
+
+    kernel ──tilewright-compile──▶ artifact ─────────────────────────────┐
+                    │                                                    ▼
+                    └─▶ 13-distribute.mlir ─▶ mutants ──tilewright-opt─▶ artifact of a mutant ─▶ ptxsim@sm_90
+
+A mutant is reported if a check of the simulator, a hang or a wrong result says so, in the first order of delivery or in
+one of the next few. Those that are not stand in mutations.txt, each with a proof that the kernel is right without it,
+and are right in every order that is tried. The test fails where a mutant is neither reported nor listed, or a line of the
+list has become stale: reported now, or there is no such mutant any more. Without --all it takes a sample.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import fnmatch
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import artifact
+from data import BF16, E4M3, E5M2, F16, F32, I8
+from families.contraction import sizes
+from families.matrix_unit import product
+from families.warpgroups import TWO_LEVELS, config, in_registers, product_float8, swapped, text
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIST = HERE / "mutations.txt"
+TARGET = "cuda:sm_90a"
+# So few that persistent blocks have several tiles, one cluster of two more than one pair of them.
+MULTIPROCESSORS = 2
+# Orders of delivery in which a mutant may show itself.
+FEW_ORDERS = 4
+# Of all mutants, so many are reported.
+LEAST = 0.95
+# Far more than any kernel here runs: a kernel in which warps poll for ever has hung.
+INSTRUCTIONS = 3_000_000
+
+
+def kernels():
+    """Name and function of each. Tiles hang over both edges; sums go so often round the ring that a stage that waits for
+    one arrival too few of N, and so is a bit earlier in each round, comes a whole round too early (N rounds)."""
+    def gemm(name, dims, form, pinned, a=BF16, c=F32):
+        return name, product(a, c, "mutation", name, sizes(*dims), form, pinned)
+
+    ring = dict(stages=2, groups=1)
+    left, right = (lambda pinned, kept=kept: pinned.replace("promote = [0, 1]", f"promote = [{kept}]") for kept in (1, 0))
+    yield gemm("ring", (72, 40, 776), "nn", config(BF16, F32, 64, 32, **ring))
+    yield gemm("ring-of-3", (72, 32, 1160), "tab", config(BF16, F32, 64, 32, 3, 1))
+    yield gemm("two-warpgroups", (136, 32, 1288), "tb", config(F16, F32, 128, 32, 2, 2), F16)
+    yield gemm("persistent", (200, 40, 392), "nn", config(BF16, F32, 64, 32, **ring, techniques=text(True, [], False)))
+    yield gemm("cluster-rows", (200, 32, 1288), "tb", config(BF16, F32, 64, 32, **ring, techniques=text(False, [2, 1, 1], False)))
+    yield gemm("cluster-columns", (72, 72, 1288), "tb", config(BF16, F32, 64, 32, **ring, techniques=text(False, [1, 2, 1], False)))
+    yield gemm("cluster-persistent", (200, 72, 392), "tb",
+               config(BF16, F32, 64, 32, **ring, techniques=text(True, [2, 1, 1], False)))
+    yield gemm("tma-store", (72, 96, 776), "nn", config(BF16, F32, 64, 96, **ring, techniques=text(False, [], True)))
+    yield gemm("every-technique", (264, 72, 584), "nn", config(F16, F32, 128, 64, 2, 2, techniques=text(True, [2, 1, 1], True)), F16)
+    yield "float8", product_float8(E4M3, E5M2, "float8", sizes(72, 48, 1552),
+                                   config(E4M3, F32, 64, 32, b=E5M2, **ring, techniques=TWO_LEVELS))
+    yield gemm("f16-sums", (200, 72, 392), "nn", config(F16, F16, 64, 64, **ring, techniques=text(True, [], True)), F16, F16)
+    yield gemm("swapped", (16, 136, 776), "nn", swapped(BF16, F32, 16, 64, 2))
+    yield gemm("split-k", (16, 72, 2312), "nn", swapped(BF16, F32, 16, 64, 2).replace(", mma =", ", splits = 3, mma ="))
+    yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
+    yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
+
+
+# ---------------------------------------------------------------------------
+# Mutants: texts of the kernel in thread form
+# ---------------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Mutant:
+    kernel: str
+    place: str  # "mbarrier_wait 2": the second of the kernel's, in the order of the text
+    change: str
+    line: str   # of the IR, as it was
+    lines: list = dataclasses.field(repr=False)
+
+    @property
+    def name(self):
+        return f"{self.kernel}: {self.place} {self.change}"
+
+    @property
+    def kind(self):
+        return f"{self.place.split()[0]} {self.change}"
+
+
+OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_fence|mma_commit|mma_wait|proxy_fence|"
+                r"group_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy)\b(.*)")
+
+
+def without(lines, at, match):
+    """The kernel without the op in line `at`; values go past it."""
+    result = match[1]
+    if not result:
+        return lines[:at] + lines[at + 1:]
+    operands = [v.strip() for v in re.search(r"\((.*?) :", match[3])[1].split(",")]
+
+    def past(use):
+        return operands[int(use[2] or 0)] if use[1] == result else use[0]
+    return lines[:at] + [re.sub(r"(%\w+)(?:#(\d+))?", past, line) if result in line else line for line in lines[at + 1:]]
+
+
+def changes(op, rest):
+    """(what is changed, the op's new text or None: without it, ops in front of it) for each change of an op."""
+    number = re.search(r"\b(\d+)", re.sub(r"%\w+", lambda m: "%" + "_" * (len(m[0]) - 1), rest))
+
+    def plus(by):
+        return rest[:number.start()] + str(int(number[1]) + by) + rest[number.end():]
+
+    def swap(pattern, kind):
+        """The operand that `pattern` has as its second group, with its last bit the other way."""
+        found = re.search(pattern, rest)
+        return (rest[:found.start(2)] + "%mutant" + rest[found.end(2):],
+                ["%mutant_one = arith.constant 1 : index", f"%mutant = arith.{kind} {found[2]}, %mutant_one : index"])
+
+    other_barrier = ("of another barrier", *swap(r"(%\w+\[)(%[\w#]+)\]", "xori")) if op in ("mbarrier_arrive", "mbarrier_wait") else None
+    yield "removed", None, []
+    if op == "mbarrier_init":
+        if int(number[1]) > 1:
+            yield "one arrival fewer", plus(-1), []
+        yield "one arrival more", plus(1), []
+    elif op == "mbarrier_arrive":
+        yield other_barrier
+        if "expect" in rest:
+            yield "16 bytes fewer", plus(-16), []
+            yield "16 bytes more", plus(16), []
+            yield "no bytes", re.sub(r" expect \d+", "", rest), []
+        if " block %" in rest:
+            yield "at its own block", re.sub(r" block %[\w#]+", "", rest), []
+    elif op == "mbarrier_wait":
+        yield ("of the other phase", *swap(r"(parity )(%[\w#]+)", "xori"))
+        yield other_barrier
+    elif op in ("mma_wait", "store_wait"):
+        yield "one more under way", plus(1), []
+    elif op == "cluster_barrier":
+        yield "of its own block", "gpu.barrier", []
+
+
+def mutants(kernel, lines):
+    counts = collections.Counter()
+    for at, line in enumerate(lines):
+        match = OP.search(line)
+        if not match:
+            continue
+        op, rest = match[2], match[3]
+        if op == "tensor_copy":
+            if " blocks %" not in rest:
+                continue
+            counts[op] += 1
+            mutated = lines[:at] + [re.sub(r" blocks %[\w#]+", "", line)] + lines[at + 1:]
+            yield Mutant(kernel, f"{op} {counts[op]}", "to its own block", line.strip(), mutated)
+            continue
+        counts[op] += 1
+        for change, new, front in changes(op, rest):
+            if new is None:
+                mutated = without(lines, at, match)
+            elif new.startswith("gpu."):
+                mutated = lines[:at] + [new] + lines[at + 1:]
+            else:
+                mutated = lines[:at] + front + [line[:match.start(3)] + new] + lines[at + 1:]
+            yield Mutant(kernel, f"{op} {counts[op]}", change, line.strip(), mutated)
+
+
+# ---------------------------------------------------------------------------
+# From a kernel to artifacts of its mutants
+# ---------------------------------------------------------------------------
+
+class Kernel:
+    """A kernel, compiled; its thread form as text."""
+
+    def __init__(self, name, function, build, folder):
+        self.name, self.function, self.build, self.folder = name, function, build, folder
+        folder.mkdir(parents=True)
+        source, stages = folder / "kernel.mlir", folder / "stages"
+        source.write_text("module {\n" + function.text() + "\n}\n")
+        self.artifact = folder / "kernel.tw"
+        self.call("tilewright-compile", source, "-o", self.artifact, f"--target={TARGET},cpu-reference", f"--dump-stages={stages}")
+        thread_form = next(stages.glob("*distribute.mlir")).read_text().splitlines()
+        self.sections = artifact.sections(self.artifact.read_bytes())
+        self.split(thread_form)
+        self.cases = [{"name": case.name, "function": function.symbol, "inputs": case.inputs, "check": case.check,
+                       "devices": ["ptxsim"]} for case in function.cases]
+
+    def call(self, program, *arguments):
+        done = subprocess.run([self.build / "bin" / program, *arguments], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{self.name}: {program} failed: {(done.stderr or done.stdout)[-2000:]}")
+        return done.stdout
+
+    def split(self, lines):
+        """What stands around the kernel, and the kernel: the one function by warpgroups."""
+        starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
+        [start] = [i for i in starts if "strategy = warp_specialized" in lines[i]]
+        end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
+        program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))
+        self.aliases = [line for line in lines if line.startswith("#")]
+        self.module, self.lines = lines[program], lines[start:end + 1]
+        self.entry = re.search(r"@(\w+)", lines[start])[1]
+
+    def codes(self, texts):
+        """The PTX of each text."""
+        path = self.folder / "mutants.mlir"
+        functions = []
+        for number, text in enumerate(texts):
+            functions += [re.sub(rf"@{self.entry}\b", f"@mutant_{number}", text[0]), *text[1:]]
+        path.write_text("\n".join([*self.aliases, self.module, *functions, "}"]) + "\n")
+        printed = self.call("tilewright-opt", path, "-tilewright-print-code", "-o", "/dev/null")
+        parts = re.split(r"^// kernel mutant_\d+: .*\n", printed, flags=re.MULTILINE)[1:]
+        assert len(parts) == len(texts), f"{len(parts)} codes of {len(texts)} mutants"
+        return [re.sub(rf"\bmutant_{number}(?!\d)", self.entry, part) for number, part in enumerate(parts)]
+
+    def code(self):
+        """The kernel's section of the artifact, and what is in it."""
+        [name] = [name for name, data in self.sections.items()
+                  if name.endswith(".ptx") and re.search(rf"\.entry {self.entry}\(".encode(), data)]
+        return name, self.sections[name].rstrip(b"\0").decode()
+
+    def write(self, number, ptx):
+        path = self.folder / f"{number}.tw"
+        name, _ = self.code()
+        old = self.sections[name]
+        path.write_bytes(artifact.write({**self.sections, name: ptx.encode() + old[len(old.rstrip(b"\0")):]}))
+        return path
+
+
+# ---------------------------------------------------------------------------
+# Runs
+# ---------------------------------------------------------------------------
+
+def simulate(kernel, number, path, order):
+    """What reports the program in this order of delivery: the finding, or what is wrong of the results; "": nothing."""
+    cases, journal = kernel.folder / f"{number}.json", kernel.folder / f"{number}.jsonl"
+    cases.write_text(json.dumps({"schema": 1, "programs": [{"artifact": path.name, "cases": kernel.cases}]}))
+    journal.unlink(missing_ok=True)
+    environment = {"PTXSIM_ARCH": "sm_90", "PTXSIM_CHECKS": "on", "PTXSIM_SEED": str(order),
+                   "PTXSIM_MULTIPROCESSORS": str(MULTIPROCESSORS), "PTXSIM_INSTRUCTION_LIMIT": str(INSTRUCTIONS)}
+    done = subprocess.run([kernel.build / "bin/tilewright-e2e", cases, journal, "ptxsim"], capture_output=True, text=True,
+                          errors="replace", timeout=600, env={**os.environ, **environment})
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    reasons = [e["reason"] for e in entries if e.get("verdict") == "failed"]
+    if done.returncode not in (0, 2, 3) or (not reasons and len([e for e in entries if "case" in e]) < len(kernel.cases)):
+        sys.exit(f"{kernel.name}: tilewright-e2e ended with {done.returncode}: {done.stderr[-2000:]}")
+    # A warning is one, too: no kernel of ours has any.
+    finding = re.search(r"^ptxsim: (.*)", done.stderr, re.MULTILINE)
+    return finding[1] if finding else reasons[0] if reasons else ""
+
+
+def first_report(kernel, number, path, orders):
+    """(order, what it said) of the first order in which the mutant is reported; None: in none of them."""
+    for order in orders:
+        said = simulate(kernel, number, path, order)
+        if said:
+            return order, said
+    return None
+
+
+@dataclasses.dataclass
+class Entry:
+    name: str
+    proof: str
+    line: int
+
+
+def read_list():
+    """The mutants that are known not to be reported: KERNEL: PLACE CHANGE | proof."""
+    entries = []
+    for number, line in enumerate(LIST.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if line:
+            name, _, proof = line.partition("|")
+            if not proof.strip():
+                sys.exit(f"{LIST.name}:{number}: has no proof")
+            entries.append(Entry(name.strip(), proof.strip(), number))
+    return entries
+
+
+def listed(entries, mutant):
+    return next((e for e in entries if fnmatch.fnmatchcase(mutant.name, e.name)), None)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
+    parser.add_argument("--out", type=pathlib.Path, help="folder for everything written (BUILD/mutations)")
+    parser.add_argument("--all", action="store_true", help="every mutant; else --sample of them")
+    parser.add_argument("--sample", type=int, default=60, help="how many mutants, of all kernels (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (%(default)s)")
+    parser.add_argument("--kernels", default="*", help="comma list of patterns")
+    parser.add_argument("--orders", type=int, help="orders in which those that are listed must be right (3; with --all 200)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true", help="print the mutants and stop")
+    parser.add_argument("--report", type=pathlib.Path, help="where the report goes (OUT/report.json)")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.out = (options.out or options.build / "mutations").resolve()
+    options.orders = options.orders or (200 if options.all else 3)
+    return options
+
+
+def sample(mutants_, size, seed):
+    """As many of them as `size`: every change of every op, every kernel about as often, otherwise at random."""
+    order = sorted(mutants_, key=lambda m: m.name)
+    random.Random(seed).shuffle(order)
+    taken, kinds, kernels_ = [], collections.Counter(), collections.Counter()
+    while order and len(taken) < size:
+        best = min(order, key=lambda m: (kinds[m.kind], kernels_[m.kernel]))
+        order.remove(best)
+        kinds[best.kind] += 1
+        kernels_[best.kernel] += 1
+        taken.append(best)
+    return taken
+
+
+class Verdicts:
+    def __init__(self):
+        self.cases, self.kinds = [], collections.defaultdict(collections.Counter)
+        self.late = 0
+
+    def add(self, name, verdict, reason=""):
+        self.cases.append({"name": name, "verdict": verdict, "reason": reason})
+        if verdict == "failed":
+            print(f"FAILED {name}: {reason}", flush=True)
+
+
+def check_kernel(kernel):
+    """What is wrong with the kernel as it is, or with the way that mutants take."""
+    if kernel.codes([kernel.lines])[0] != kernel.code()[1]:
+        return "tilewright-opt makes other code of the thread form than tilewright-compile"
+    said = simulate(kernel, "kernel", kernel.artifact, 1)
+    return f"is reported without a mutation: {said}" if said else ""
+
+
+def check_mutant(kernel, number, mutant, ptx, entry, options, verdicts):
+    path = kernel.write(number, ptx)
+    found = first_report(kernel, number, path, range(1, 1 + FEW_ORDERS))
+    verdicts.kinds[mutant.kind]["reported" if found else "unreported"] += 1
+    verdicts.late += bool(found and found[0] > 1)
+    if found and entry:
+        verdicts.add(mutant.name, "failed", f"is reported now ({found[1]}): remove line {entry.line} of {LIST.name}")
+    elif found:
+        verdicts.add(mutant.name, "passed", f"order {found[0]}: {found[1]}")
+    elif not entry:
+        verdicts.add(mutant.name, "failed", f"is not reported, and not in {LIST.name}; it is '{mutant.line}'")
+    elif (more := first_report(kernel, number, path, range(1 + FEW_ORDERS, 1 + options.orders))):
+        verdicts.add(mutant.name, "failed", f"is wrong in order {more[0]}: {more[1]}; line {entry.line} of {LIST.name} says that "
+                     "it is right")
+    else:
+        verdicts.add(mutant.name, "passed", f"right in {max(options.orders, FEW_ORDERS)} orders: {entry.proof}")
+    path.unlink()
+
+
+def stale(entries, names, verdicts):
+    for entry in entries:
+        if not any(fnmatch.fnmatchcase(name, entry.name) for name in names):
+            verdicts.add(f"{LIST.name}:{entry.line}", "failed", f"there is no mutant '{entry.name}'")
+
+
+def print_kinds(verdicts):
+    print(f"\n{'op, change':44}{'reported':>10}{'of':>6}")
+    for kind, counts in sorted(verdicts.kinds.items()):
+        print(f"{kind:44}{counts['reported']:>10}{sum(counts.values()):>6}")
+    reported = sum(c["reported"] for c in verdicts.kinds.values())
+    total = sum(sum(c.values()) for c in verdicts.kinds.values())
+    print(f"{reported} of {total} mutants are reported ({100 * reported / max(total, 1):.1f} %), {verdicts.late} of them not in the "
+          "first order")
+    return reported, total
+
+
+def main():
+    options = arguments()
+    start = time.monotonic()
+    shutil.rmtree(options.out, ignore_errors=True)
+    chosen = {name: f for name, f in kernels() if any(fnmatch.fnmatchcase(name, p) for p in options.kernels.split(","))}
+    pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
+    compiled = list(pool.map(lambda item: Kernel(*item, options.build, options.out / item[0]), chosen.items()))
+    every = [m for kernel in compiled for m in mutants(kernel.name, kernel.lines)]
+    if options.list:
+        print("\n".join(f"{m.name} | {m.line}" for m in every))
+        print(f"{len(every)} mutants of {len(compiled)} kernels")
+        return 0
+    verdicts, entries = Verdicts(), read_list()
+    if options.kernels == "*":
+        stale(entries, [m.name for m in every], verdicts)
+    taken = every
+    if not options.all and options.kernels == "*":
+        known = [m for m in every if listed(entries, m)]
+        taken = known + sample([m for m in every if m not in known], options.sample, options.seed)
+    print(f"{len(taken)} of {len(every)} mutants of {len(compiled)} kernels", flush=True)
+
+    def work(kernel):
+        problem = check_kernel(kernel)
+        verdicts.add(kernel.name, "failed" if problem else "passed", problem)
+        own = [m for m in taken if m.kernel == kernel.name]
+        codes = kernel.codes([m.lines for m in own]) if own and not problem else []
+        return [(kernel, number, mutant, ptx) for number, (mutant, ptx) in enumerate(zip(own, codes))]
+
+    jobs = [job for jobs in pool.map(work, compiled) for job in jobs]
+    print(f"compiled: {time.monotonic() - start:.0f} s", flush=True)
+    list(pool.map(lambda job: check_mutant(*job, listed(entries, job[2]), options, verdicts), jobs))
+    reported, total = print_kinds(verdicts)
+    if options.all and options.kernels == "*" and reported < LEAST * total:
+        verdicts.add("share of reported mutants", "failed", f"is less than {100 * LEAST:.0f} %")
+    failed = sum(c["verdict"] == "failed" for c in verdicts.cases)
+    report = options.report or options.out / "report.json"
+    report.write_text(json.dumps({"schema": 1, "cases": sorted(verdicts.cases, key=lambda c: c["name"])}, indent=1))
+    print(f"mutations: {len(verdicts.cases) - failed} passed, {failed} failed, {time.monotonic() - start:.0f} s; {report}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

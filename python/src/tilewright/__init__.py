@@ -22,11 +22,13 @@ from ._errors import (CompileError, CorruptArtifactError, DeadlineExceededError,
                       UnsupportedError)
 from ._program import Function, Program, compile, load
 from ._tensors import Tensor, asarray, empty
+from .onnx import from_onnx
 from . import _core
 
 __version__ = _core.version()
 __all__ = [
     "CompileError", "CorruptArtifactError", "DeadlineExceededError", "Device", "DeviceLostError", "Error", "Function",
     "InternalError", "InvalidArgumentError", "NotFoundError", "OutOfMemoryError", "Program", "ProgramError", "Stream",
-    "Tensor", "UnavailableError", "UnsupportedError", "asarray", "compile", "device", "devices", "empty", "load",
+    "Tensor", "UnavailableError", "UnsupportedError", "asarray", "compile", "device", "devices", "empty",
+    "from_onnx", "load",
 ]

@@ -1,0 +1,110 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From ONNX to linalg on tensors, by torch-mlir.
+
+    python lower.py model.onnx model.mlir
+
+A process of its own: torch-mlir brings another LLVM than ours and ends the process where it meets what it did not expect.
+Needs the packages onnx and torch-mlir, and nothing of Tilewright but the file beside it. Exit code 0: model.mlir is
+written; 3: the model is refused, with the reason on stdout; anything else is a fault of torch-mlir.
+
+    model.onnx ─ shapes are inferred ─ importer ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py ─▶ model.mlir
+"""
+
+import re
+import sys
+import warnings
+
+import onnx
+from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir.extras import onnx_importer
+from torch_mlir.ir import Context
+from torch_mlir.passmanager import PassManager
+
+import spelling
+
+PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline,"
+            "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
+REFUSED = 3
+
+
+class Refused(Exception):
+    """What torch-mlir does not lower, and why."""
+
+
+def lower(model):
+    """The text of a function `main` for an onnx.ModelProto. An op that torch-mlir lacks is lowered by the function that
+    defines it in ONNX, where it has one."""
+    model = prepared(model)
+    try:
+        return _lower(model, onnx_importer.Config())
+    except Refused as refusal:
+        try:
+            return _lower(model, onnx_importer.Config(function_expansion_allowlists_by_domain=None))
+        except Refused:
+            raise refusal from None  # of the op that the model has
+
+
+def prepared(model):
+    """The model with the shapes and versions that the importer asks for."""
+    prepared = onnx.ModelProto()
+    prepared.CopyFrom(model)
+    prepared.graph.name = "main"
+    if not any(entry.domain in ("", "ai.onnx") for entry in prepared.opset_import):
+        prepared.opset_import.add(domain="", version=onnx.defs.onnx_opset_version())
+    try:
+        return onnx.shape_inference.infer_shapes(prepared, data_prop=True)
+    except Exception as error:
+        raise Refused(f"its shapes cannot be inferred: {first_line(error)}") from None
+
+
+def _lower(model, config):
+    context = Context()
+    torch_dialect.register_dialect(context)
+    info = onnx_importer.ModelInfo(model, config=config)
+    module = info.create_module(context=context).operation
+    try:
+        onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+    except Exception as error:  # whatever the importer runs into
+        raise Refused(f"it cannot be imported: {first_line(error)}") from None
+    context.emit_error_diagnostics = False
+    try:
+        PassManager.parse(PIPELINE, context).run(module)
+    except Exception as error:
+        raise Refused(reason(str(error))) from None
+    try:
+        return spelling.to_mlir_22(module.get_asm(), list(info.main_graph.input_map))
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def first_line(error):
+    lines = str(error).strip().splitlines()
+    return lines[0].strip() if lines else type(error).__name__
+
+
+def reason(message):
+    """The op that was not lowered, in the words of the model, from a failed pipeline's diagnostics."""
+    if op := re.search(r'"torch\.operator"[^\n]*?name = "onnx\.(\w+)"', message):
+        return f"ONNX op {op[1]}: torch-mlir does not lower it with these attributes and types"
+    if op := re.search(r"failed to legalize operation '([\w.]+)'", message):
+        return f"op {op[1]}: torch-mlir does not lower it to linalg"
+    errors = re.findall(r"error: (.*)", message)
+    text = re.sub(r'^"[^"]*": |^loc\([^)]*\): ', "", errors[0]) if errors else first_line(message)
+    return text[:200]
+
+
+def main(source, target):
+    warnings.filterwarnings("ignore")
+    try:
+        text = lower(onnx.load(source))
+    except Refused as refusal:
+        print(refusal)
+        return REFUSED
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -15,6 +15,7 @@ static std::vector<LoweringConfigAttr>
 enumerateContractions(const KernelInfo &info, TargetAttr target) {
   std::vector<LoweringConfigAttr> configs = enumerateWarpgroups(info, target);
   llvm::append_range(configs, enumerateMatrix(info, target));
+  llvm::append_range(configs, enumerateRingedMma(info, target));
   // Bytes that hold nibbles are multiplied by instructions only.
   if (matchContraction(info.root)->perElement == 1)
     llvm::append_range(configs, enumerateContraction(info, target));
@@ -67,16 +68,19 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
     fitting.push_back(std::move(candidate));
   }
   // What a matrix unit can compute it does, whatever the sizes, unless threads
-  // share the sums of few rows; the model compares like with like. Equals stay in
-  // the order of enumeration.
-  std::vector<std::tuple<bool, double, size_t>> order;
+  // share the sums of few rows; the model compares like with like, and knows nothing
+  // yet of rings that warps' instructions read. Equals stay in the order of enumeration.
+  auto classOf = [&](LoweringConfigAttr config) {
+    if (config.getMma())
+      return config.isWarpSpecialized() && !config.isForWarpgroups() ? 1 : 0;
+    return info.strategy == Strategy::SimtContraction ? 2 : 0;
+  };
+  std::vector<std::tuple<int, double, size_t>> order;
   for (auto [position, candidate] : llvm::enumerate(fitting))
-    order.push_back({info.strategy == Strategy::SimtContraction &&
-                         !candidate.config.getMma(),
-                     candidate.cost, position});
+    order.push_back({classOf(candidate.config), candidate.cost, position});
   llvm::sort(order);
   std::vector<Candidate> ranked;
-  for (auto [isPlain, cost, position] : order)
+  for (auto [rank, cost, position] : order)
     ranked.push_back(fitting[position]);
   ranked.insert(ranked.end(), refused.begin(), refused.end());
   return ranked;

@@ -124,6 +124,9 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
                                      LoweringConfigAttr config,
                                      TargetAttr target,
                                      SmallVectorImpl<std::string> &explain) {
+  if (StringRef unused = target.getText("unused_mma"); config.getMma() && !unused.empty())
+    explain.push_back("multiplied by mma.sync; " + unused.str() + " of " +
+                      target.getName().str() + " is not used yet");
   std::string reason = whyNotOnMatrixUnit(info, config, target);
   if (reason.empty())
     return success();

@@ -64,7 +64,7 @@ struct Machine {
 /// blocks in clusters fill the chip that they are for.
 static Machine machineOf(LoweringConfigAttr config, TargetAttr target) {
   constexpr int64_t kMultiprocessors = 64, kBandwidth = 1500;
-  if (!config.isWarpSpecialized())
+  if (!config.isForWarpgroups())
     return {double(kMultiprocessors), double(kBandwidth)};
   return {double(target.getFact("multiprocessors", kMultiprocessors)),
           double(target.getFact("memory_bandwidth", kBandwidth))};

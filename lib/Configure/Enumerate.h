@@ -94,6 +94,15 @@ int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);
+/// Why no tensor map, or no descriptor, is of factor `number`; empty if one is.
+std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
+                         const MatrixLoops &loops, const Contraction &product);
+/// Why the contraction's loops are none of one product of rows and columns; empty if
+/// they are.
+std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
+                             const Contraction &product);
+/// Whether an operand's rows in memory run along the sum.
+bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops &loops);
 /// `config` with all techniques that the kernel can have, then without stores by copy
 /// engines, and, if `each`, without each of the others and without any.
 llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
@@ -101,6 +110,18 @@ llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      bool each);
 /// A producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
+
+/// Contractions by warps out of a ring (RingedMma.cpp); none where the target has no copy
+/// engines.
+std::vector<LoweringConfigAttr> enumerateRingedMma(const KernelInfo &info,
+                                                   TargetAttr target);
+/// The same as `checkWarpgroups` of an instruction of warps.
+mlir::LogicalResult checkRingedMma(const KernelInfo &info, LoweringConfigAttr config,
+                                   const MatrixInstruction &instruction,
+                                   const MatrixLoops &loops, TargetAttr target,
+                                   std::string &reason);
+/// Threads of a block that only copy.
+int64_t copyThreadsOf(LoweringConfigAttr config);
 
 /// Threads share each sum. `fewResults`: a tile has at most as many sums as threads; more
 /// do not fit into registers once parts are added up.

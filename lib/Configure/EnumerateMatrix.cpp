@@ -66,7 +66,7 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
 std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
                                                      LoweringConfigAttr config) {
   std::optional<Contraction> contraction = matchContraction(op);
-  if (!contraction || !config || !config.isWarpSpecialized())
+  if (!contraction || !config || !config.isForWarpgroups())
     return contraction;
   ArrayRef<int64_t> warps = config.getWarps();
   auto has = [&](ArrayRef<unsigned> loops) {

@@ -55,10 +55,10 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     return failure();
   };
   auto known = MatrixInstruction::parse(config.getContext(), name);
-  bool roles = config.isWarpSpecialized();
-  if (!roles && known && known->warpgroup)
+  bool roles = config.isWarpSpecialized(), groups = known && known->warpgroup;
+  if (!roles && groups)
     return fail("'" + name.getValue() + "' is for strategy warp_specialized");
-  if (roles && !target.has("warpgroup_mma"))
+  if (groups && !target.has("warpgroup_mma"))
     return fail(target.getName() + " has no warpgroups whose instructions multiply; "
                                    "cuda:sm_90a has");
   // Who asks for an instruction gets one that is made of others, too.
@@ -66,10 +66,13 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     auto names = target.getFacts().getAs<ArrayAttr>(fact);
     return names && llvm::is_contained(names, name);
   };
-  if (roles && !has("warpgroup_mma"))
+  if (roles && !groups && !target.has("tensor_copy"))
+    return fail(target.getName() + " has no copy engines (TMA) that fill a ring; "
+                                   "cuda:sm_90 and newer have");
+  if (groups && !has("warpgroup_mma"))
     return fail(target.getName() + " has no instruction of warpgroups '" +
                 name.getValue() + "'");
-  if (!roles && !has("mma") && !has("mma_emulated"))
+  if (!groups && !has("mma") && !has("mma_emulated"))
     return fail(target.getName() + " has no matrix instruction '" +
                 name.getValue() + "'");
   std::optional<Contraction> oriented = matchOriented(info.getRoot(), config);
@@ -82,11 +85,13 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     return fail("'block' must have one m, one n and one k loop of more than one "
                 "element, for the instruction's tiles");
   // Warpgroups take A from registers, too.
-  if ((!roles && llvm::count(config.getPromote(), contraction.a) != 1) ||
+  if ((!groups && llvm::count(config.getPromote(), contraction.a) != 1) ||
       llvm::count(config.getPromote(), contraction.b) != 1)
     return fail("both factors must be in 'promote'");
-  if (roles)
+  if (groups)
     return checkWarpgroups(info, config, *instruction, *loops, reason);
+  if (roles)
+    return checkRingedMma(info, config, *instruction, *loops, target, reason);
   for (auto [loop, size] :
        {std::pair<unsigned, int64_t>{loops->m, instruction->m},
         {loops->n, instruction->n},
@@ -217,11 +222,10 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   if (config.isWarpSpecialized() && !config.getMma())
     return fail("strategy warp_specialized needs 'mma', an instruction of "
-                "warpgroups");
+                "warpgroups or warps");
   if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
     return failure();
-  if (config.isWarpSpecialized())
-    plan.copyThreads = kCopyThreads;
+  plan.copyThreads = copyThreadsOf(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {

@@ -64,10 +64,9 @@ bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &p
   return !llvm::is_contained(config.getPromote(), int64_t(product.a));
 }
 
-/// Why no tensor map, or no descriptor, is of this factor; empty if one is.
-static std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
-                                unsigned number, const MatrixLoops &loops,
-                                const Contraction &product) {
+std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
+                                     unsigned number, const MatrixLoops &loops,
+                                     const Contraction &product) {
   constexpr int64_t kAlignment = 16, kMostDims = 5;
   linalg::LinalgOp root = info.getRoot();
   bool inRegisters = number == product.a && hasAInRegisters(config, product);
@@ -122,15 +121,13 @@ static std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr confi
            " bytes a row; to be read into registers they have 32, 64 or 128";
   if (last == classes[rows] && bytes != 2 && !inRegisters)
     return what +
-           " has its sums across the rows of memory, which warpgroups read of "
-           "16-bit types only";
+           " has its sums across the rows of memory, where only 16-bit types are "
+           "read as matrices";
   return "";
 }
 
-/// Why the contraction's loops are none of one product of rows and columns; empty if
-/// they are.
-static std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
-                                    const Contraction &product) {
+std::string tilewright::whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
+                                         const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
   // Of several loops along the sum, the tile's and others, one is made.
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
@@ -211,9 +208,8 @@ static std::string whyNotSummed(const KernelInfo &info, LoweringConfigAttr confi
   return "";
 }
 
-/// Whether an operand's rows in memory run along the sum.
-static bool sumsAlongMemory(const KernelInfo &info, unsigned number,
-                            const MatrixLoops &loops) {
+bool tilewright::sumsAlongMemory(const KernelInfo &info, unsigned number,
+                                 const MatrixLoops &loops) {
   linalg::LinalgOp root = info.getRoot();
   AffineMap map = root.getMatchingIndexingMap(&root->getOpOperand(number));
   return map.getDimPosition(map.getNumResults() - 1) == loops.k;

@@ -42,14 +42,22 @@ bool tilewright::isElementwise(Operation *op) {
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 
+/// Whether products by instructions, and loops that carry it to them, are all who take
+/// `value`.
+static bool isForInstructions(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    auto mma = dyn_cast<MmaOp>(user);
+    // Rows that lie in boxes.
+    if (auto cast = dyn_cast<vector::ShapeCastOp>(user))
+      return isForInstructions(cast.getResult());
+    return (mma && mma.getInstruction()) || isa<scf::ForOp, scf::YieldOp>(user);
+  });
+}
+
 bool tilewright::isFragment(vector::TransferReadOp read) {
   auto memory = dyn_cast<MemRefType>(read.getBase().getType());
   return memory && memory.getMemorySpace() &&
-         llvm::all_of(read->getUsers(), [](Operation *user) {
-           auto mma = dyn_cast<MmaOp>(user);
-           return (mma && mma.getInstruction()) ||
-                  isa<scf::ForOp, scf::YieldOp>(user);
-         });
+         isForInstructions(read);
 }
 
 /// The most bytes of `read` that a thread reads at once where a factor of a product is
@@ -244,7 +252,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
         offer(result, *layout, Repeated);
   } else if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
     if (const Proposal *source = strongestOperand(op))
-      if (auto layout = castUnitDims(plainLayout(source->layout), type.getShape());
+      if (auto layout = castShape(plainLayout(source->layout), type.getShape());
           succeeded(layout))
         offer(result, *layout, source->strength);
   } else if (isa<vector::InterleaveOp>(op)) {

@@ -170,8 +170,8 @@ tilewright::broadcastInRegisters(const DistributedLayout &source,
   return layout;
 }
 
-FailureOr<DistributedLayout>
-tilewright::castUnitDims(const DistributedLayout &from, ArrayRef<int64_t> to) {
+static FailureOr<DistributedLayout>
+castUnitDims(const DistributedLayout &from, ArrayRef<int64_t> to) {
   DistributedLayout layout = from;
   int64_t dim = 0;
   for (int64_t extent : to) {
@@ -191,6 +191,16 @@ tilewright::castUnitDims(const DistributedLayout &from, ArrayRef<int64_t> to) {
     layout = layout.slice(dim);
   }
   return layout;
+}
+
+FailureOr<DistributedLayout>
+tilewright::castShape(const DistributedLayout &from, ArrayRef<int64_t> to) {
+  if (auto layout = castUnitDims(from, to); succeeded(layout))
+    return layout;
+  auto result = from.reshape({to.begin(), to.end()});
+  if (!result)
+    return failure();
+  return *result;
 }
 
 /// `layout` with last dim `extent` and every stride along it as `scale` makes it.

@@ -72,10 +72,10 @@ DistributedLayout broadcastSource(const DistributedLayout &result,
 /// new elements, given the source's.
 mlir::FailureOr<DistributedLayout>
 broadcastInRegisters(const DistributedLayout &source, mlir::VectorType result);
-/// Layout of the result of a vector.shape_cast that only adds and drops unit
-/// dims. Fails where other dims change.
-mlir::FailureOr<DistributedLayout> castUnitDims(const DistributedLayout &from,
-                                                mlir::ArrayRef<int64_t> to);
+/// Layout of the result of a vector.shape_cast, whose registers are those of its source.
+/// Fails where a digit of the layout would straddle dims of the result.
+mlir::FailureOr<DistributedLayout> castShape(const DistributedLayout &from,
+                                             mlir::ArrayRef<int64_t> to);
 /// Layout of the result of a vector.interleave, whose pairs are neighbours in
 /// registers, given its operands'; and back, which fails where they are none.
 mlir::FailureOr<DistributedLayout> interleaved(const DistributedLayout &half);

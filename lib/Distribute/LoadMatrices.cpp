@@ -27,7 +27,7 @@ using layout::Level;
 
 std::optional<MatrixDims>
 tilewright::matchMatrices(const DistributedLayout &layout, int64_t each) {
-  if (layout.rank() != 2 || layout.numRegisters() % each)
+  if (layout.rank() < 2 || layout.numRegisters() % each)
     return std::nullopt;
   MatrixDims dims = {-1, -1};
   for (const DigitTerm &term : layout.forwardTerms(Level::Lane)) {
@@ -114,7 +114,10 @@ bool ThreadCode::readMatrices(vector::TransferReadOp op,
     std::vector<int64_t> at = layout.registerOffset(reg);
     if (at[contiguous] % row)
       return false;
-    offsets.push_back(at[0] * strides[0] + at[1] * strides[1]);
+    int64_t offset = 0;
+    for (auto [coordinate, stride] : llvm::zip_equal(at, strides))
+      offset += coordinate * stride;
+    offsets.push_back(offset);
   }
 
   // The thread's part: its warp's tile, and the lane's row, which is row

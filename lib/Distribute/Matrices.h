@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-/// Which dims of a vector of rank 2 the 8x8 matrices have.
+/// Which dims of a vector the 8x8 matrices have.
 struct MatrixDims {
   int pair; // four lanes, a register of elements each
   int row;  // eight groups of lanes

@@ -305,9 +305,9 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
     VectorType source = laidOutType(cast.getSource().getType());
     if (!source)
       return success();
-    auto needed = castUnitDims(layout, source.getShape());
+    auto needed = castShape(layout, source.getShape());
     if (failed(needed))
-      return op->emitOpError() << "changes more than unit dims";
+      return op->emitOpError() << "parts what a thread holds together";
     return useInLayout(cast.getSourceMutable(), *needed);
   }
   if (auto interleave = dyn_cast<vector::InterleaveOp>(op)) {

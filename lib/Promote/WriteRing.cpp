@@ -50,11 +50,15 @@
 //   %raw = vector.transfer_read %stage … ; %a = arith.sitofp … ; %next = tilewright.mma %a, %b, %acc
 //   %done = tilewright.mma_wait 0 (%next); release %p
 //
+// The instruction may be a warp's, which reads fragments out of the stages:
+// RingFragments.cpp.
+//
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
 // `cluster` a factor's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
 #include "RingFactor.h"
+#include "RingFragments.h"
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Rings.h"
@@ -367,6 +371,14 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
       {computesA.empty() ? factors[0].map
                          : cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
        factors[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
+  if (!config.isForWarpgroups()) {
+    Value sum = writeFragmentSums(
+        b, product, {ring, maps, init, steps, [&](OpBuilder &b, Value step) {
+                       return position(b, body, step);
+                     }});
+    (loop ? loop.getResult(0) : product.getResult()).replaceAllUsesWith(sum);
+    return sum.getDefiningOp();
+  }
   bool waitsForStep = config.getTwoLevelSums() || !computesA.empty();
   auto sums =
       scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1), init);
@@ -582,14 +594,16 @@ LogicalResult RingWriter::write() {
   auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
   Value ring = RingOp::create(b, loc, type);
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  int64_t all = launch.getThreads() / launch.getSubgroup(), consumers = all - 4;
+  int64_t all = launch.getThreads() / launch.getSubgroup();
+  int64_t consumers = llvm::product_of(config.getWarps());
+  int64_t units = config.isForWarpgroups() ? consumers / 4 : consumers;
   addExplanation(kernel, "ring of " + Twine(config.getStages()) + " stages of " +
                              Twine(type.getStageBytes()) +
                              " bytes, filled by a warp through tensor maps, multiplied by " +
-                             Twine(consumers / 4) +
-                             (consumers == 4 ? " warpgroup" : " warpgroups"));
+                             Twine(units) + (config.isForWarpgroups() ? " warpgroup" : " warp") +
+                             (units == 1 ? "" : "s"));
   explainSums();
-  WarpsOp producer = addRole(b, consumers, 4, 0);
+  WarpsOp producer = addRole(b, consumers, all - consumers, 0);
   OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
   auto one = WarpsOp::create(inside, loc, consumers, 1);
   inside.createBlock(&one.getBody());

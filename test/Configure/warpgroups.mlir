@@ -3,7 +3,7 @@
 //
 // RUN: tilewright-compile %s --target=cuda:sm_90a --stop-after=configure -o - | FileCheck %s
 // RUN: tilewright-compile %s --target=cuda:sm_90 --stop-after=configure -o - | FileCheck %s --check-prefix=PLAIN
-// PLAIN-NOT: warp_specialized
+// PLAIN-NOT: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized
 
 // CHECK-LABEL: func.func private @large_matmul_0
 // CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k16.bf16.f32", raster = 8, registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true>}
@@ -32,7 +32,7 @@ func.func @odd(%a: tensor<1024x1024xf16>, %b: tensor<1024x1023xf16>, %c: tensor<
 }
 
 // CHECK-LABEL: func.func private @across_matmul_0
-// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, which warpgroups read of 16-bit types only
+// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, where only 16-bit types are read as matrices
 // CHECK: strategy = matrix_unit
 func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
   %r = linalg.matmul ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>)

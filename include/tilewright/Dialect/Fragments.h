@@ -17,6 +17,10 @@ public:
   /// already, or where no single loop is summed over.
   explicit FragmentSteps(MmaOp op);
 
+  /// What a step reads of operand 0 or 1, `tile`: rows that lie in boxes (of (k, n
+  /// floordiv 64, n mod 64)) are one dim of it.
+  static mlir::VectorType typeOf(mlir::MemRefType tile, mlir::ArrayAttr maps,
+                                 unsigned operand, llvm::StringRef instruction);
   int64_t count() const { return extent / step; }
   /// Elements along the sum that a step takes.
   int64_t size() const { return step; }

@@ -294,6 +294,11 @@ def Tilewright_ProxyFenceOp : Ring_Op<"proxy_fence"> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tilewright_WarpBarrierOp : Ring_Op<"warp_barrier"> {
+  let summary = "all lanes of the warp are here, and have read what they read before";
+  let assemblyFormat = "attr-dict";
+}
+
 def Tilewright_GroupBarrierOp : Ring_Op<"group_barrier"> {
   let summary = "named barrier whose number is computed: one for each warpgroup";
   let arguments = (ins Index:$id, I64Attr:$threads);

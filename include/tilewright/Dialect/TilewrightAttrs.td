@@ -128,9 +128,15 @@ def Tilewright_LoweringConfigAttr
         ::llvm::function_ref<::llvm::SmallVector<int64_t>(
             ::llvm::ArrayRef<int64_t>)> change) const;
     LoweringConfigAttr withBlock(::llvm::ArrayRef<int64_t> block) const;
-    /// Whether a warpgroup copies what `warps`, whole warpgroups, multiply.
+    /// Whether warps of their own copy what `warps` multiply.
     bool isWarpSpecialized() const {
       return getStrategy() == Strategy::WarpSpecialized;
+    }
+    /// Whether those that multiply are warpgroups, by instructions that read shared
+    /// memory; else they are warps, whose instructions read registers.
+    bool isForWarpgroups() const {
+      return isWarpSpecialized() && getMma() &&
+             getMma().getValue().starts_with("wgmma.");
     }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -54,6 +54,15 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
     facts.set("load_matrices", builder.getUnitAttr());
   if (sm >= 80)
     facts.set("async_copy", builder.getUnitAttr());
+  // Instructions of a block's own memory, which nothing here writes yet.
+  if (sm >= 100 && sm < 120 && chip.suffix)
+    facts.set("unused_mma", builder.getStringAttr("tcgen05"));
+  if (sm >= 90)
+    facts.set("tensor_copy", builder.getUnitAttr());
+  // Chips for workstations (sm_120, 121) have clusters of one block: CUTLASS 4,
+  // "Blackwell SM120 GEMMs": no multicast.
+  if (sm >= 90 && sm < 120)
+    facts.set("multicast", builder.getUnitAttr());
   // Of the chip that tiles are spread over: H100 SXM and H200 (NVIDIA's data sheets;
   // bytes a nanosecond, of the former).
   if (sm == 90) {

@@ -135,8 +135,11 @@ static Value multiplyInline(OpBuilder &builder, Location loc, StringRef name,
 int tilewright::nvvm::getNeededPTX(ModuleOp module) {
   int version = 0;
   module.walk([&](LLVM::InlineAsmOp op) {
-    // wgmma of two kinds of bytes came later than wgmma.
     StringRef text = op.getAsmString();
+    // Copies through tensor maps, and all that goes with them, came later than sm_90.
+    if (text.starts_with("cp.async.bulk.tensor"))
+      version = std::max(version, 80);
+    // wgmma of two kinds of bytes came later than wgmma.
     if (text.starts_with("wgmma.mma_async") &&
         (text.contains(".s8.u8 ") || text.contains(".u8.s8 ")))
       version = std::max(version, 84);

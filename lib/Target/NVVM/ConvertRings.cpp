@@ -158,6 +158,14 @@ LogicalResult RingLowering<ElectOp>::lower(ElectOp op, Adaptor,
   return success();
 }
 
+template <>
+LogicalResult RingLowering<WarpBarrierOp>::lower(WarpBarrierOp op, Adaptor,
+                                                 ConversionPatternRewriter &b) {
+  Value all = LLVM::ConstantOp::create(b, op.getLoc(), b.getI32IntegerAttr(-1));
+  b.replaceOpWithNewOp<NVVM::SyncWarpOp>(op, all);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -508,7 +516,8 @@ void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
                                             RewritePatternSet &patterns) {
   patterns.add<RingLowering<ElectOp>, RingLowering<MbarrierInitOp>, RingLowering<MbarrierFenceOp>,
                RingLowering<MbarrierArriveOp>, RingLowering<MbarrierWaitOp>,
-               RingLowering<TensorCopyOp>, RingLowering<TensorStoreOp>,
+               RingLowering<WarpBarrierOp>, RingLowering<TensorCopyOp>,
+               RingLowering<TensorStoreOp>,
                RingLowering<StoreCommitOp>, RingLowering<StoreWaitOp>,
                RingLowering<ProxyFenceOp>, RingLowering<GroupBarrierOp>,
                RingLowering<ClusterRankOp>, RingLowering<ClusterBarrierOp>, RingLowering<MatrixDescriptorOp>,

@@ -6,7 +6,7 @@ Each has `functions()`, which yields functions.Function objects with their cases
 """
 
 from . import (attention, contraction, convolution, elementwise, factors, fused, host, irregular, matrix_unit, memref_programs, memrefs,
-               narrow, reduction, relayout, softmax, tosa, unit_dims, warpgroups)
+               narrow, reduction, relayout, ringed, softmax, tosa, unit_dims, warpgroups)
 
 ALL = (attention, contraction, convolution, matrix_unit, narrow, factors, fused, elementwise, reduction, softmax, relayout, memrefs,
-       memref_programs, host, unit_dims, tosa, irregular, warpgroups)
+       memref_programs, host, unit_dims, tosa, irregular, warpgroups, ringed)

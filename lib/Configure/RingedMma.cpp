@@ -1,0 +1,169 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Contractions by warps (mma.sync) out of a ring that another warp fills through tensor
+// maps (strategy warp_specialized with an instruction of a warp): for targets that have
+// copy engines but no instructions of warpgroups, and for comparison on those that have
+// both:
+//
+//   block = [128, 128, 64], warps = [2, 2, 1], stages = 4, mma = "mma.m16n8k16.bf16.f32"
+//
+// is one warp that copies and four that read fragments out of the stages (ldmatrix) and
+// keep sums of 64 x 64 each. What copy engines can name is said in Warpgroups.cpp; what is
+// added here are the limits of fragments.
+
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "tilewright/Dialect/Rings.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
+  return loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
+}
+
+int64_t tilewright::copyThreadsOf(LoweringConfigAttr config) {
+  constexpr int64_t kWarpgroup = 128, kWarp = 32;
+  if (!config.isWarpSpecialized())
+    return 0;
+  // Registers move between whole warpgroups.
+  return config.isForWarpgroups() ? kWarpgroup : kWarp;
+}
+
+/// The first field that is for instructions of warpgroups only, and why.
+static std::string whyNotField(LoweringConfigAttr config) {
+  std::string of = " of '" + config.getMma().getValue().str() + "'";
+  if (!config.getRegisters().empty())
+    return "'registers' moves registers between warpgroups (setmaxnreg); the warps" + of +
+           " have what the block has: leave it out";
+  if (config.getTmaStore())
+    return "'tma_store' is for sums in layouts of warpgroups' instructions; those" + of +
+           " are stored by threads: leave it out";
+  if (config.getTwoLevelSums())
+    return "'two_level_sums' is for instructions of warpgroups; leave it out";
+  return "";
+}
+
+/// Whether a warp's part of rows or columns that are neighbours in memory is of whole
+/// boxes, or several parts are one box.
+static bool isOfBoxes(int64_t extent, int64_t warps, int64_t bytes) {
+  int64_t own = extent / warps, width = storePieceOf(extent, bytes).columns;
+  return extent == width || own % width == 0 || width % own == 0;
+}
+
+LogicalResult tilewright::checkRingedMma(const KernelInfo &info, LoweringConfigAttr config,
+                                         const MatrixInstruction &instruction,
+                                         const MatrixLoops &loops, TargetAttr target,
+                                         std::string &reason) {
+  constexpr int64_t kRegisters = 65536, kBesideSums = 40, kMostRegisters = 255;
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  StringRef name = config.getMma().getValue();
+  Contraction product = *matchContraction(info.getRoot());
+  if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
+    return fail(why);
+  for (unsigned number : {product.a, product.b})
+    if (std::string why = whyNotCopied(info, config, number, loops, product); !why.empty())
+      return fail(why);
+  if (instruction.operandBits() != 16 && instruction.operandBits() != 8)
+    return fail("'" + name + "' has operands of " + Twine(instruction.operandBits()) +
+                " bits; fragments are loaded as matrices of 16 or 8");
+  if (std::string why = whyNotField(config); !why.empty())
+    return fail(why);
+  int64_t threads = copyThreadsOf(config), sums = 1;
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
+    if (warpsOf(config, loop) != 1 && loop != loops.m && loop != loops.n)
+      return fail(Twine(warpsOf(config, loop)) + " warps along loop " + Twine(loop) +
+                  ", which is not the instruction's rows or columns");
+  for (auto [loop, size, number] :
+       {std::tuple<unsigned, int64_t, unsigned>{loops.m, instruction.m, product.a},
+        {loops.n, instruction.n, product.b}}) {
+    int64_t block = config.getBlock()[loop], warps = warpsOf(config, loop);
+    if (block <= 0 || warps <= 0 || block % (size * warps))
+      return fail("'block' entry " + Twine(block) + " of loop " + Twine(loop) +
+                  " is no multiple of the instruction's " + Twine(size) + " times " +
+                  Twine(warps) + " warps");
+    if (block > 256)
+      return fail("the tile has " + Twine(block) +
+                  " rows or columns; boxes of a tensor map have at most 256");
+    int64_t bytes = instruction.operandBits() / 8;
+    if (!sumsAlongMemory(info, number, loops) &&
+        (block * bytes % 32 || !isOfBoxes(block, warps, bytes)))
+      return fail("a warp's " + Twine(block / warps) + " of " + Twine(block) +
+                  " neighbours in memory are no whole boxes of swizzled rows");
+    sums *= block / warps;
+    threads = loop == loops.m ? threads + 32 * warps * warpsOf(config, loops.n) : threads;
+  }
+  int64_t k = config.getBlock()[loops.k], bytes = k * instruction.operandBits() / 8;
+  if (!llvm::is_contained({32, 64, 128}, bytes) || k % instruction.k)
+    return fail("a step along the sum has " + Twine(bytes) +
+                " bytes; rows in shared memory have 32, 64 or 128, as they are swizzled, "
+                "and whole steps of '" + name + "'");
+  if (config.getStages() < 2)
+    return fail("'stages' is " + Twine(config.getStages()) +
+                "; a ring between warps needs 2, one of which is read while the other is "
+                "filled");
+  if (!config.getCluster().empty() && !target.has("multicast"))
+    return fail("'cluster': " + target.getName() +
+                " does not copy to several blocks at once; leave it out");
+  if (std::string why = whyNotClustered(info, config, loops); !why.empty())
+    return fail(why);
+  int64_t most = std::min(kMostRegisters, kRegisters / threads / 8 * 8);
+  sums /= 32;
+  if (instruction.accumulator.isF16())
+    sums /= 2;
+  if (sums + kBesideSums > most)
+    return fail("a thread has " + Twine(sums) + " registers of sums and needs " +
+                Twine(kBesideSums) + " beside them, but has " + Twine(most));
+  return success();
+}
+
+std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo &info,
+                                                               TargetAttr target) {
+  static constexpr int64_t tiles[][2] = {{128, 128}, {128, 256}, {256, 128},
+                                         {64, 128},  {128, 64},  {64, 64}};
+  static constexpr int64_t grids[][2] = {{2, 2}, {2, 4}, {4, 2}, {1, 4}, {4, 1}};
+  std::vector<LoweringConfigAttr> configs;
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  std::optional<Contraction> product = matchContraction(info.getRoot());
+  if (!target.has("tensor_copy") || !names || !product)
+    return configs;
+  for (auto name : names.getAsRange<StringAttr>()) {
+    std::string reason;
+    auto instruction = matchInstruction(info, name, product, reason);
+    if (!instruction || instruction->operandBits() > 16)
+      continue;
+    unsigned m = longestLoop(info, product->m), n = longestLoop(info, product->n),
+             k = contiguousSum(info.getRoot(), *product)
+                     .value_or(longestLoop(info, product->k));
+    SmallVector<int64_t> promote{product->a, product->b};
+    llvm::sort(promote);
+    for (auto [rows, columns] : tiles)
+      for (auto [warpsM, warpsN] : grids) {
+        if (rows > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, m))) ||
+            columns > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
+          continue;
+        SmallVector<int64_t> block(info.getNumConfigLoops(), 1), warps(block);
+        block[m] = rows, block[n] = columns;
+        block[k] = 1024 / instruction->operandBits();
+        warps[m] = warpsM, warps[n] = warpsN;
+        if (info.split && info.isSplit(k) && info.split->unit % block[k])
+          continue;
+        for (int64_t stages : {4, 3, 5, 2})
+          for (bool persistent : {true, false})
+            configs.push_back(LoweringConfigAttr::get(
+                info.getRoot()->getContext(), Strategy::WarpSpecialized, block, warps, {},
+                stages, promote, name, info.getSplits(),
+                rasterOf(info, m, n, rows, columns), {}, persistent, {},
+                /*tma_store=*/false, /*two_level_sums=*/false));
+      }
+    // The first of the target's instructions of these types is the largest.
+    break;
+  }
+  return configs;
+}

@@ -192,7 +192,8 @@ static func::FuncOp favouredVariant(func::FuncOp kernel) {
   StringAttr family = original ? original : kernel.getSymNameAttr();
   func::FuncOp favoured;
   for (auto other : kernel->getParentOfType<ModuleOp>().getOps<func::FuncOp>()) {
-    if (other->hasAttr(kDivisibleAttr) && !other->hasAttr(kAtMostAttr) &&
+    if ((other->hasAttr(kDivisibleAttr) || other->hasAttr(kAlignedAttr)) &&
+        !other->hasAttr(kAtMostAttr) &&
         other->getAttr(kVariantOfAttr) == family)
       return other == kernel ? func::FuncOp() : other;
     if (original && other.getSymNameAttr() == family)

@@ -64,6 +64,24 @@ bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &p
   return !llvm::is_contained(config.getPromote(), int64_t(product.a));
 }
 
+/// Why no tensor map is of a window (of images, too, whose windows overlap), as the end of
+/// a sentence; empty if one is. A variant of the kernel promises that it is aligned.
+static std::string whyNotWindow(func::FuncOp kernel, int64_t position,
+                                StridedLayoutAttr view, int64_t bytes) {
+  constexpr int64_t kAlignment = 16;
+  auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  if (!aligned || !llvm::is_contained(aligned.asArrayRef(), position))
+    return " is a window of a larger tensor, which may begin anywhere";
+  ArrayRef<int64_t> strides = view.getStrides();
+  if (strides.empty() || strides.back() != 1)
+    return " is a window without neighbours in memory along its last dim";
+  for (int64_t stride : strides.drop_back())
+    if (ShapedType::isStatic(stride) && stride * bytes % kAlignment)
+      return " is a window whose rows are " + std::to_string(stride * bytes) +
+             " bytes apart; a tensor map needs multiples of 16";
+  return "";
+}
+
 std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
                                      unsigned number, const MatrixLoops &loops,
                                      const Contraction &product) {
@@ -86,8 +104,7 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
     return what + " is padded where it is read";
   func::FuncOp kernel = info.kernel;
   int64_t position = operandNumber(argument);
-  if (getView(kernel, position))
-    return what + " is a window of a larger tensor";
+  StridedLayoutAttr view = getView(kernel, position);
   if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
       bits && bits.getInt() > 32)
     return what +
@@ -98,11 +115,14 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
     return what + " has " + std::to_string(type.getRank()) +
            " dims; a tensor map of a matrix has 2 to 5";
   int64_t bytes = bytesPerElement(type);
+  if (std::string why = view ? whyNotWindow(kernel, position, view, bytes) : "";
+      !why.empty())
+    return what + why;
   int64_t row = type.getShape().back();
   bool isDynamic = ShapedType::isDynamic(row);
   int64_t known =
       isDynamic ? promisedDivisor(kernel, position, type.getRank() - 1) : row;
-  if (known * bytes % kAlignment)
+  if (!view && known * bytes % kAlignment)
     return what + " has rows of " +
            (isDynamic ? "any number of" : std::to_string(row * bytes)) +
            " bytes; a tensor map needs multiples of 16";

@@ -89,7 +89,23 @@ static void explainNests(func::FuncOp kernel) {
   });
 }
 
+/// Bounds that tiling has put between loops.
+static void hoistConstants(func::FuncOp kernel) {
+  Block &entry = kernel.getBody().front();
+  SmallVector<arith::ConstantOp> constants;
+  kernel.walk([&](arith::ConstantOp op) {
+    if (isa<scf::ForOp>(op->getParentOp()))
+      constants.push_back(op);
+  });
+  for (arith::ConstantOp op : llvm::reverse(constants))
+    op->moveBefore(&entry, entry.begin());
+}
+
 void tilewright::coalesceLoops(func::FuncOp kernel) {
+  // A ring is filled by one loop.
+  if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+      config && config.isWarpSpecialized())
+    hoistConstants(kernel);
   SmallVector<SmallVector<scf::ForOp>> nests;
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     SmallVector<scf::ForOp> nest;

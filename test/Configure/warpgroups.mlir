@@ -39,3 +39,24 @@ func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor
                      outs(%c : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
   return %r : tensor<1024x1024xi32>
 }
+
+// The windows of an image overlap in memory, which a tensor map of up to five dims can
+// describe; the variant whose rows are promised to be aligned has it.
+// CHECK-LABEL: func.func private @image_matmul_0_aligned
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [1, 64,
+// CHECK-LABEL: func.func private @image_matmul_0(
+// CHECK-SAME: operand 0 is a window of a larger tensor, which may begin anywhere
+// CHECK: strategy = matrix_unit
+func.func @image(%x: tensor<1x30x66x64xf16>, %w: tensor<3x3x64x128xf16>, %c: tensor<1x28x64x128xf32>) -> tensor<1x28x64x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x30x66x64xf16>, tensor<3x3x64x128xf16>) outs(%c : tensor<1x28x64x128xf32>) -> tensor<1x28x64x128xf32>
+  return %r : tensor<1x28x64x128xf32>
+}
+
+// CHECK-LABEL: func.func private @images_matmul_0_aligned
+// CHECK-SAME: operand 0 has 6 dims; a tensor map of a matrix has 2 to 5
+func.func @images(%x: tensor<4x30x66x64xf16>, %w: tensor<3x3x64x128xf16>, %c: tensor<4x28x64x128xf32>) -> tensor<4x28x64x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<4x30x66x64xf16>, tensor<3x3x64x128xf16>) outs(%c : tensor<4x28x64x128xf32>) -> tensor<4x28x64x128xf32>
+  return %r : tensor<4x28x64x128xf32>
+}

@@ -45,3 +45,26 @@ func.func private @Dynamic(%m: memref<3x?xf32>, %n: index) -> f32 attributes {ti
   }
   return %r : f32
 }
+
+// The loop of a ring is one, whatever constants stand between.
+#ring = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 64, 1, 64], mma = "wgmma.m64n64k16.f16.f32">
+// CHECK-LABEL: func private @Ring
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT: scf.for
+func.func private @Ring(%m: memref<3x72xf32>) -> f32 attributes {tilewright.kernel, tilewright.lowering_config = #ring} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %z = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %z) -> f32 {
+    %c64 = arith.constant 64 : index
+    %c72 = arith.constant 72 : index
+    %s = scf.for %j = %c0 to %c72 step %c64 iter_args(%y = %x) -> f32 {
+      %v = memref.load %m[%i, %j] : memref<3x72xf32>
+      %t = arith.addf %v, %y : f32
+      scf.yield %t : f32
+    }
+    scf.yield %s : f32
+  }
+  return %r : f32
+}

@@ -93,15 +93,17 @@ def label_of(dims):
     return "x".join(str(v) for v in dims.values())
 
 
-def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, accumulate=False):
+def convolution(name, image, filter_, output, a, c, dims_list, dynamic=False, accumulate=False, family="convolution", pinned=""):
     windows = Windows(name)
     dims_list = [select(dims, image, filter_, output) for dims in dims_list]
     first = windows.sizes(image, dims_list[0])
     label = "any" if dynamic else label_of(dims_list[0])
-    f = Function("convolution", pair_name(a, c), f"{name}_{label}", first, dynamic)
+    targets = {"targets": ("cuda", "cpu-reference")} if pinned else {}
+    f = Function(family, pair_name(a, c), f"{name}_{label}", first, dynamic, **targets)
     x, w = f.arg(a, image), f.arg(a, filter_)
     out = f.arg(c, output) if dynamic or accumulate else f.zeros(c, output)
-    f.ret(f.op(f"linalg.{name}", [x, w], out, windows.attributes(image)))
+    attributes = windows.attributes(image)
+    f.ret(f.op(f"linalg.{name}", [x, w], out, attributes[:-1] + f", {pinned}}}" if pinned else attributes))
     for dims in dims_list:
         terms = int(np.prod([v for d, v in dims.items() if d not in output]))
 
@@ -258,6 +260,12 @@ def functions():
         for a, c in ((F32, F32), (F16, F32)):
             yield convolution(*by_name[name], a, c, [SMALL, ONE, {**SMALL, "c": 40, "f": 33}, {**SMALL, "n": 0}],
                               dynamic=True)
+    # Images of which a tensor map of up to five dims describes all windows; rows, channels and filters of no whole tile.
+    for name, dims in (("conv_2d_nhwc_hwcf", {"n": 1, "x": 3, "y": 70, "c": 72, "f": 136}),
+                       ("conv_2d_nhwc_fhwc", {"n": 1, "x": 70, "y": 3, "c": 64, "f": 72}),
+                       ("conv_1d_nwc_wcf", {"n": 3, "x": 70, "c": 136, "f": 72})):
+        for a, c in ((F16, F32), (BF16, F32)):
+            yield convolution(*by_name[name], a, c, [{**DEEP, **dims}])
     for name in QUANTIZED:
         yield quantized(*by_name[name])
     for layout, image, output in POOLINGS:

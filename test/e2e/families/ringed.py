@@ -6,7 +6,7 @@ over the edge, batches, epilogues, persistent blocks and clusters. Targets witho
 """
 
 from data import BF16, F16, F32, I32, I8, integers
-from families import matrix_unit
+from families import convolution, matrix_unit
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS, INSTRUCTIONS
 from families.warpgroups import text
@@ -88,6 +88,15 @@ def epilogues():
     yield f
 
 
+def convolutions():
+    """Windows of an image, of which the view of all has up to five dims; strides and dilations are convolution's."""
+    spec = next(spec for spec in convolution.CONVOLUTIONS if spec[0] == "conv_1d_nwc_wcf")
+    pinned = ("#tilewright.lowering_config<strategy = warp_specialized, block = [1, 64, 64, 1, 64], warps = [1, 2, 2, 1, 1], "
+              f"stages = 3, promote = [0, 1], mma = \"mma.{INSTRUCTIONS[F16]}.f32\">")
+    yield convolution.convolution(*spec, F16, F32, [{"n": 3, "x": 70, "c": 136, "f": 72, "i": 3}], family="ringed",
+                                  pinned=f"tilewright.lowering_config = {{\"cuda:sm_90\" = {pinned}, \"cuda:sm_90a\" = {pinned}}}")
+
+
 def functions():
-    for part in (orders, depths, techniques, epilogues):
+    for part in (orders, depths, techniques, epilogues, convolutions):
         yield from part()

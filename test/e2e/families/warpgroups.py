@@ -307,7 +307,27 @@ def operands_in_registers():
                        [sizes(16, 136, 80), sizes(5, 64, 16), sizes(16, 8, 0)])
 
 
+def windows():
+    """Windows of larger matrices, which a tensor map describes where they begin at multiples of 16 bytes; rows that end
+    anywhere."""
+    for offset in (8, 3):
+        for form, second in (("tb", "np"), ("nn", "kq")):
+            dims = {"p": 136, "q": 144, **sizes(136, 125, 99)}
+            f = Function("warpgroup", pair_name(BF16, F32), f"window_{offset}_{form}", dims, targets=("cuda", "cpu-reference"))
+            x, y = f.arg(BF16, "mp"), f.arg(BF16, second)
+            left, right = (f.raw(f"tensor.extract_slice {v.name}[0, {offset}] [{dims[d[0]]}, {dims[d[1]]}] [1, 1] : "
+                                 f"{f.type(BF16, of)} to {f.type(BF16, d)}", BF16, d)
+                           for v, of, d in ((x, "mp", "mk"), (y, second, "nk" if form == "tb" else "kn")))
+            f.ret(f.op("linalg.contract", [left, right], f.zeros(F32, "mn"),
+                       indexing("mnk", *matrix_unit.FORMS[form], "mn") + " " + config(BF16, F32, 64, 128, 3, 1)))
+
+            def reference(x, y, o=offset, form=form):
+                return x[:, o:o + 99] @ (y[:, o:o + 99].T if form == "tb" else y[:, o:o + 125])
+            f.case("int", {}, exact_data(BF16, F32, 99), EXACT, reference)
+            yield f
+
+
 def functions():
-    for part in (floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, batches, epilogues,
+    for part in (windows, floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, batches, epilogues,
                  techniques, narrow_results):
         yield from part()

@@ -9,6 +9,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "TensorMaps.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -45,7 +46,6 @@ bool tilewright::hasTileShape(const KernelInfo &info, OpResult result,
 /// Why copy engines cannot store result `number`; empty if they can.
 static std::string whyNotStored(const KernelInfo &info, unsigned number,
                                 const MatrixLoops &loops, int64_t columns) {
-  constexpr int64_t kAlignment = 16, kMostDims = 5;
   OpResult result = info.results[number];
   std::string what = "result " + std::to_string(number);
   BlockArgument argument = info.getDestination(number);
@@ -55,26 +55,14 @@ static std::string whyNotStored(const KernelInfo &info, unsigned number,
                      root = info.getClasses(info.getRoot());
   auto classOf = [&](unsigned dim) { return classes[map.getDimPosition(dim)]; };
   unsigned rank = type.getRank();
-  if (rank < 2 || rank > kMostDims || classOf(rank - 2) != root[loops.m] ||
+  if (rank < 2 || classOf(rank - 2) != root[loops.m] ||
       classOf(rank - 1) != root[loops.n])
     return what + " does not lie in memory as rows and columns of the tile do";
-  int64_t position = operandNumber(argument);
-  if (getView(info.kernel, position))
+  if (getView(info.kernel, operandNumber(argument)))
     return what + " is a window of a larger tensor";
-  if (auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-      bits && bits.getInt() > 32)
-    return what + " may have 2^31 elements; coordinates of copy engines have 32 bits";
-  if (!type.getElementType().isIntOrFloat() ||
-      type.getElementTypeBitWidth() % 8)
-    return what + " is of elements that are no whole bytes";
-  int64_t bytes = bytesPerElement(type), row = type.getShape().back();
-  bool isDynamic = ShapedType::isDynamic(row);
-  int64_t known =
-      isDynamic ? promisedDivisor(info.kernel, position, rank - 1) : row;
-  if (known * bytes % kAlignment)
-    return what + " has rows of " +
-           (isDynamic ? "any number of" : std::to_string(row * bytes)) +
-           " bytes; a tensor map needs multiples of 16";
+  if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
+    return what + why;
+  int64_t bytes = bytesPerElement(type);
   if (!storePieceOf(columns, bytes).rowBytes)
     return what + " has tiles of " + std::to_string(columns * bytes) +
            " bytes a row; copy engines store multiples of 32 out of swizzled memory";

@@ -15,9 +15,8 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
-#include "tilewright/Dialect/Divisibility.h"
+#include "TensorMaps.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
-#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -64,28 +63,9 @@ bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &p
   return !llvm::is_contained(config.getPromote(), int64_t(product.a));
 }
 
-/// Why no tensor map is of a window (of images, too, whose windows overlap), as the end of
-/// a sentence; empty if one is. A variant of the kernel promises that it is aligned.
-static std::string whyNotWindow(func::FuncOp kernel, int64_t position,
-                                StridedLayoutAttr view, int64_t bytes) {
-  constexpr int64_t kAlignment = 16;
-  auto aligned = kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
-  if (!aligned || !llvm::is_contained(aligned.asArrayRef(), position))
-    return " is a window of a larger tensor, which may begin anywhere";
-  ArrayRef<int64_t> strides = view.getStrides();
-  if (strides.empty() || strides.back() != 1)
-    return " is a window without neighbours in memory along its last dim";
-  for (int64_t stride : strides.drop_back())
-    if (ShapedType::isStatic(stride) && stride * bytes % kAlignment)
-      return " is a window whose rows are " + std::to_string(stride * bytes) +
-             " bytes apart; a tensor map needs multiples of 16";
-  return "";
-}
-
 std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
                                      unsigned number, const MatrixLoops &loops,
                                      const Contraction &product) {
-  constexpr int64_t kAlignment = 16, kMostDims = 5;
   linalg::LinalgOp root = info.getRoot();
   bool inRegisters = number == product.a && hasAInRegisters(config, product);
   std::string what = numberOperand(root->getOpOperand(number));
@@ -100,34 +80,10 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
   if (owner != root)
     what += ", or what it is computed from,";
   auto argument = cast<BlockArgument>(operand.get());
-  if (getPadding(argument))
-    return what + " is padded where it is read";
-  func::FuncOp kernel = info.kernel;
-  int64_t position = operandNumber(argument);
-  StridedLayoutAttr view = getView(kernel, position);
-  if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-      bits && bits.getInt() > 32)
-    return what +
-           " may have 2^31 elements; coordinates of copy engines have 32 bits";
-  auto type = cast<RankedTensorType>(argument.getType());
-  AffineMap map = owner.getMatchingIndexingMap(&operand);
-  if (type.getRank() < 2 || type.getRank() > kMostDims)
-    return what + " has " + std::to_string(type.getRank()) +
-           " dims; a tensor map of a matrix has 2 to 5";
-  int64_t bytes = bytesPerElement(type);
-  if (std::string why = view ? whyNotWindow(kernel, position, view, bytes) : "";
-      !why.empty())
+  if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
     return what + why;
-  int64_t row = type.getShape().back();
-  bool isDynamic = ShapedType::isDynamic(row);
-  int64_t known =
-      isDynamic ? promisedDivisor(kernel, position, type.getRank() - 1) : row;
-  if (!view && known * bytes % kAlignment)
-    return what + " has rows of " +
-           (isDynamic ? "any number of" : std::to_string(row * bytes)) +
-           " bytes; a tensor map needs multiples of 16";
-  if (llvm::is_contained(type.getShape(), 0))
-    return what + " has no elements";
+  AffineMap map = owner.getMatchingIndexingMap(&operand);
+  int64_t bytes = bytesPerElement(argument.getType());
   ArrayRef<unsigned> classes = info.getClasses(root);
   unsigned rows = number == product.a ? loops.m : loops.n;
   unsigned dim = map.getDimPosition(map.getNumResults() - 1);

@@ -12,7 +12,7 @@
 // keys / 2 of the scores; blocks are as large as that and shared memory allow, and as
 // still leave one to each multiprocessor.
 
-#include "tilewright/Configure/Attention.h"
+#include "AttentionWarpgroups.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 
@@ -64,14 +64,18 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                        ? Twine("the keys whole")
                        : "the keys in " + Twine(op.getNumKeyParts()) + " parts") +
                   "; parts are made in front of kernels, by a config on the op");
-  StringRef other = !config.getThread().empty()      ? "thread"
-                    : config.getRaster() != 1        ? "raster"
-                    : !config.getRegisters().empty() ? "registers"
-                    : config.getPersistent()         ? "persistent"
-                    : !config.getCluster().empty()   ? "cluster"
-                    : config.getTmaStore()           ? "tma_store"
-                    : config.getTwoLevelSums()       ? "two_level_sums"
-                                                     : "";
+  std::optional<MatrixInstruction> instruction;
+  if (config.getMma())
+    instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
+  bool hasRoles = instruction && instruction->warpgroup;
+  StringRef other = !config.getThread().empty()                   ? "thread"
+                    : config.getRaster() != 1                     ? "raster"
+                    : !hasRoles && !config.getRegisters().empty() ? "registers"
+                    : config.getPersistent()                      ? "persistent"
+                    : !config.getCluster().empty()                ? "cluster"
+                    : !hasRoles && config.getTmaStore()           ? "tma_store"
+                    : config.getTwoLevelSums()                    ? "two_level_sums"
+                                                                  : "";
   if (!other.empty())
     return refuse("'" + other + "' is of other strategies; leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
@@ -94,6 +98,8 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
     return refuse("depth " + Twine(plan.depth) + " and " + Twine(plan.columns) +
                   " columns of the values; a block has all of 1 to " +
                   Twine(kMaxDepth));
+  if (hasRoles)
+    return planAttentionByWarpgroups(op, config, target, *instruction, plan, reason);
   // Threads share rows evenly where these are a power of two long.
   plan.depth = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.depth));
   plan.columns = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.columns));
@@ -105,10 +111,9 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
     return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
                   " long, which is none of the block's " + Twine(plan.keys) + " keys");
   int64_t bytes = elementOf(op).getIntOrFloatBitWidth() / 8;
-  std::optional<MatrixInstruction> instruction;
   if (config.getMma()) {
-    instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
-    if (!instruction || instruction->warpgroup || instruction->rounds ||
+    plan.scores = plan.values = config.getMma();
+    if (!instruction || instruction->rounds ||
         instruction->operands[0] != elementOf(op) ||
         instruction->operands[1] != elementOf(op) || !instruction->accumulator.isF32())
       return refuse("instruction " + toString(config.getMma()) +
@@ -188,6 +193,7 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   int64_t queries = extents[op.getQueryLoop()];
   int64_t columns = extents[op.getColumnLoop()], depth = extents[op.getDepthLoop()];
   int64_t lanes = target.getFact("subgroup", 1);
+  llvm::append_range(configs, listAttentionByWarpgroups(op, target));
   bool few = !ShapedType::isDynamic(queries) && queries <= 16;
   if (lanes == 1) {
     add({4, std::max(depth, columns) > 128 ? 16 : 32}, {}, 1, {}, {});
@@ -327,6 +333,9 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   op->setAttr(kConfigAttr, config);
   lines.push_back(b.getStringAttr((pinned ? "config (pinned): " : "config: ") +
                                   toString(config)));
+  if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
+                       !canUseWarpgroups(op, target, why))
+    lines.push_back(b.getStringAttr("not by warpgroups: " + why));
   if (target.getFacts().contains("mma") && !config.getMma())
     lines.push_back(b.getStringAttr(
         findInstruction(op, target)

@@ -108,8 +108,6 @@ bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops 
 llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      LoweringConfigAttr config,
                                                      bool each);
-/// A producer warpgroup.
-inline constexpr int64_t kCopyThreads = 128;
 
 /// Contractions by warps out of a ring (RingedMma.cpp); none where the target has no copy
 /// engines.

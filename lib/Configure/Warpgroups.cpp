@@ -16,6 +16,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "TensorMaps.h"
+#include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/UserNames.h"
 
@@ -23,9 +24,6 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-/// Registers of a multiprocessor, and what a thread needs beside its sums.
-static constexpr int64_t kRegisters = 65536, kBesideSums = 40;
 
 static int64_t entryOf(ArrayRef<int64_t> values, unsigned loop) {
   return loop < values.size() ? values[loop] : 1;
@@ -128,37 +126,6 @@ static int64_t sumsOfThread(LoweringConfigAttr config,
   return instruction.accumulator.isF16() ? sums / 2 : sums;
 }
 
-/// Whether every thread has the registers that its sums take, and 'registers' moves
-/// no more of them than there are.
-static std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t sums,
-                                         int64_t groups) {
-  auto text = [](int64_t number) { return std::to_string(number); };
-  int64_t threads = groups * 128 + kCopyThreads;
-  int64_t each = std::min<int64_t>(255, kRegisters / threads / 8 * 8);
-  ArrayRef<int64_t> asked = config.getRegisters();
-  int64_t own = asked.empty() ? each : asked[1];
-  if (sums + kBesideSums > own)
-    return "a thread has " + text(sums) +
-           (config.getTwoLevelSums() ? " sums in two levels" : " registers of sums") +
-           " and needs " + text(kBesideSums) +
-           " registers beside them, but has " + text(own);
-  if (asked.empty())
-    return "";
-  if (groups == 1)
-    return "'registers' moves registers from the warps that copy to several "
-           "warpgroups; beside one each thread has as many as it can use: "
-           "leave it out";
-  int64_t all = asked[0] * kCopyThreads + asked[1] * groups * 128;
-  if (all > each * threads)
-    return "'registers' asks for " + text(all) + " in all; the block of " +
-           text(threads) + " threads starts with " + text(each * threads);
-  if (asked[0] > each || asked[1] < each)
-    return "'registers' must take from the " + text(each) +
-           " that a thread starts with where warps copy, and give where they "
-           "multiply";
-  return "";
-}
-
 /// Bits that the target keeps of sums of such products, where those are few; else 0.
 static int64_t bitsOfSums(const KernelInfo &info, const MatrixInstruction &instruction) {
   TargetAttr target = getTarget(info.kernel);
@@ -252,21 +219,13 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
   if (std::string why =
-          whyNotEnoughRegisters(config, sumsOfThread(config, instruction, m * n, groups), groups);
+          whyNotEnoughRegisters(config, groups,
+                                sumsOfThread(config, instruction, m * n, groups),
+                                config.getTwoLevelSums() ? "sums in two levels"
+                                                         : "registers of sums");
       !why.empty())
     return fail(why);
   return success();
-}
-
-/// What the copying warps need is theirs, the rest goes to the sums.
-static SmallVector<int64_t> registersOf(int64_t groups) {
-  if (groups == 1)
-    return {};
-  int64_t threads = groups * 128 + kCopyThreads;
-  int64_t all = kRegisters / threads / 8 * 8 * threads;
-  int64_t copying = groups == 2 ? 40 : groups == 3 ? 32 : 24;
-  return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
-                                              (groups * 128) / 8 * 8)};
 }
 
 /// Whether sums are taken in two levels: what may be, the best first.

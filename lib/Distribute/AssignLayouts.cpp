@@ -170,6 +170,8 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
         return failure();
   if (op->getNumResults() == 0)
     return success();
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return proposeIf(branch);
   Value result = op->getResult(0);
   VectorType type = laidOutType(result.getType());
 
@@ -259,7 +261,13 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (const Proposal *source = strongestOperand(op))
       if (auto layout = interleaved(plainLayout(source->layout)); succeeded(layout))
         offer(result, *layout, source->strength);
-  } else if (isElementwise(op) || isa<MmaWaitOp>(op)) {
+  } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    for (auto [value, done] : llvm::zip_equal(wait.getValues(), wait.getResults()))
+      if (auto it = proposals.find(value); it != proposals.end()) {
+        Proposal copy = it->second;
+        offer(done, plainLayout(copy.layout), copy.strength);
+      }
+  } else if (isElementwise(op)) {
     if (const Proposal *source = strongestOperand(op)) {
       Proposal copy = *source;
       offer(result, plainLayout(copy.layout), copy.strength);
@@ -300,6 +308,28 @@ LogicalResult LayoutAssigner::proposeFor(scf::ForOp loop) {
       offer(argument, *layout, Read);
     }
     link(argument, result);
+  }
+  return success();
+}
+
+/// A result takes the stronger layout of the two that the branches yield.
+LogicalResult LayoutAssigner::proposeIf(scf::IfOp branch) {
+  if (!branch.getNumResults())
+    return success();
+  for (auto [result, one, other] : llvm::zip_equal(
+           branch.getResults(), branch.thenYield().getOperands(),
+           branch.elseYield().getOperands())) {
+    VectorType type = laidOutType(result.getType());
+    if (!type)
+      continue;
+    Proposal best;
+    for (Value value : {one, other})
+      if (auto it = proposals.find(value);
+          it != proposals.end() && it->second.strength > best.strength)
+        best = it->second;
+    if (best.strength == None)
+      return branch.emitOpError() << "chooses between vectors without a layout";
+    offer(result, plainLayout(best.layout), best.strength);
   }
   return success();
 }

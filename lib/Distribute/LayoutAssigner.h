@@ -37,6 +37,7 @@ private:
 
   mlir::LogicalResult propose(mlir::Block &block);
   mlir::LogicalResult propose(mlir::Operation *op);
+  mlir::LogicalResult proposeIf(mlir::scf::IfOp branch);
   mlir::LogicalResult proposeFor(mlir::scf::ForOp loop);
   /// Keeps the stronger of the old and the new proposal.
   void offer(mlir::Value value, const DistributedLayout &layout,

@@ -5,6 +5,7 @@
 // operands are brought into the layouts that their uses need.
 
 #include "LayoutAssigner.h"
+#include "tilewright/Dialect/Rings.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -259,6 +260,22 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
       return success();
     return useInLayout(reduction.getAccMutable(),
                        reduceDims(source, reduction.getReductionDims()));
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()})
+      for (auto [value, result] :
+           llvm::zip(yield->getOpOperands(), branch.getResults()))
+        if (laidOutType(result.getType()) &&
+            failed(useInLayout(value, settled.find(result)->second)))
+          return failure();
+    return success();
+  }
+  if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    for (auto [value, done] : llvm::zip_equal(wait.getValuesMutable(), wait.getResults()))
+      if (auto it = settled.find(done);
+          it != settled.end() && failed(useInLayout(value, it->second)))
+        return failure();
+    return success();
   }
   if (op->getNumResults() == 0 || !laidOutType(op->getResult(0).getType()))
     return success();

@@ -37,6 +37,8 @@ struct SharedOperand {
   /// Columns in boxes: rows (where those are neighbours in memory) in a box,
   /// and elements between boxes.
   int64_t boxRows = 0, boxStride = 0;
+  /// The same of rows along k that are longer than a swizzle.
+  int64_t boxSums = 0, sumsStride = 0;
   /// Neighbours in memory lie along the rows' dim, not along k.
   bool transposed = false;
   /// Bytes of a row of a box.
@@ -86,14 +88,12 @@ static FailureOr<SharedOperand> operandOf(MmaOp op, StringRef name,
       return op.emitOpError() << "needs constant strides of " << name;
     auto split = dyn_cast<AffineBinaryOpExpr>(result);
     bool isRows = result.isFunctionOfDim(rows);
-    if (split && !isRows)
-      return op.emitOpError() << name << " is cut into boxes along k";
     if (split && split.getKind() == AffineExprKind::FloorDiv) {
-      operand.boxStride = stride.constant;
+      (isRows ? operand.boxStride : operand.sumsStride) = stride.constant;
       continue;
     }
     if (split)
-      operand.boxRows = size.constant;
+      (isRows ? operand.boxRows : operand.boxSums) = size.constant;
     (isRows ? operand.rowStride : operand.kStride) = stride.constant;
   }
   int64_t bytes = elementBytes(view.element);
@@ -138,6 +138,14 @@ static Index rowOffset(ThreadCode &code, Location loc,
   // A constant number of whole boxes.
   return Index(row.constant / operand.boxRows * operand.boxStride +
                row.constant % operand.boxRows * operand.rowStride);
+}
+
+/// Elements from the first one of the operand to sum `k` of its first row.
+static Index sumOffset(const SharedOperand &operand, int64_t k) {
+  if (!operand.boxSums)
+    return Index(k * operand.kStride);
+  return Index(k / operand.boxSums * operand.sumsStride +
+               k % operand.boxSums * operand.kStride);
 }
 
 /// `atom` as often as `counts` says, by warpgroups along the rows.
@@ -284,7 +292,7 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   for (auto [result, size] :
        llvm::zip_equal(maps[1].getResults(), bOperand->view.sizes))
     if (result.isFunctionOfDim(loops->k))
-      k = size.constant;
+      k = std::max<int64_t>(k, 1) * size.constant;
   if (k % instruction->k)
     return op.emitOpError() << "sums " << k << " elements, no multiple of '"
                             << *op.getInstruction() << "'";
@@ -315,11 +323,11 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
         Index inA =
             add(loc, first,
                 add(loc, rowOffset(*this, loc, *a, Index(row * instruction->m)),
-                    Index(step * a->kStride)));
+                    sumOffset(*a, step)));
         Index inB = add(
             loc,
             rowOffset(*this, loc, *bOperand, Index(column * instruction->n)),
-            Index(step * bOperand->kStride));
+            sumOffset(*bOperand, step));
         auto at = result.begin() + (row + repeatM * column) * size;
         SmallVector<Value> sums(at, at + size);
         SmallVector<Type> types(TypeRange{ValueRange(sums)});

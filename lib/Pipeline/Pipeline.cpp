@@ -61,7 +61,7 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
 LogicalResult tilewright::pipelineLoops(func::FuncOp kernel) {
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   // Rings between warps keep their own steps ahead.
-  if (!config || config.getStages() < 2 || config.isWarpSpecialized())
+  if (!config || config.getStages() < 2 || config.hasRoles())
     return success();
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
@@ -85,5 +85,6 @@ void tilewright::registerPipelinePasses() { registerTilewrightPipelinePasses(); 
 void tilewright::populatePipelinePipeline(OpPassManager &pm,
                                           const PipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createPipelinePass());
+  pm.addNestedPass<func::FuncOp>(createOverlapProductsPass());
   pm.addNestedPass<func::FuncOp>(createPeelMasksPass());
 }

@@ -18,6 +18,7 @@
 
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
+#include "WriteAttentionRings.h"
 #include "WriteRing.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
@@ -246,6 +247,8 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
   if (config.isWarpSpecialized())
     return products.size() == 1 ? writeRing(kernel, products.front(), config)
                                 : kernel.emitError("has no single product");
+  if (config.hasRoles())
+    return writeAttentionRings(kernel, products, config);
   for (MmaOp op : products)
     if (failed(promote(op, config.getPromote(), kernel.getBody().front())))
       return failure();

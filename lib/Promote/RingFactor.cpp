@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the tiles of a warpgroup's factors lie in a stage of a ring: rows along the sum
-// as wide as a swizzle, or boxes as wide as a swizzle along m or n, one behind the
-// other.
+// as wide as a swizzle, or, where they are longer or neighbours lie along m or n, boxes
+// as wide as a swizzle, one behind the other.
 
 #include "RingFactor.h"
 
@@ -55,7 +55,19 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
     return AffineMap::get(2, 0, first == 0 ? ArrayRef{d(0), d(1)} : ArrayRef{d(1), d(0)},
                           context);
   };
-  if (sumsAlongMemory) {
+  if (sumsAlongMemory && numSums * bytes > 128) {
+    // Rows longer than a swizzle, in boxes along the sum.
+    int64_t width = 128 / bytes;
+    if (numSums % width)
+      return product.emitOpError() << "has rows of " << numSums * bytes
+                                   << " bytes, which are no boxes of 128";
+    alongRows = d(1), alongSum = d(0) * width + d(2);
+    factor.tile = MemRefType::get({numSums / width, numRows, width}, type.getElementType(),
+                                  MemRefLayoutAttrInterface(),
+                                  swizzledRows(context, 128, bytes));
+    factor.map = AffineMap::get(numLoops, 0,
+                                {sumLoop.floorDiv(width), rowLoop, sumLoop % width}, context);
+  } else if (sumsAlongMemory) {
     alongRows = d(0), alongSum = d(1);
     factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),

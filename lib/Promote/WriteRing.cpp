@@ -59,6 +59,7 @@
 #include "WriteRing.h"
 #include "RingFactor.h"
 #include "RingFragments.h"
+#include "Roles.h"
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Rings.h"
@@ -100,7 +101,6 @@ private:
   /// The ops in front of the roles: what the producer's addresses come from.
   LogicalResult findShared();
   void findMulticasts();
-  WarpsOp addRole(OpBuilder &b, int64_t first, int64_t count, unsigned role);
   /// A loop over tiles where blocks are persistent; `b` goes on in it.
   scf::ForOp addTileLoop(OpBuilder &b, TileBody &body);
   void endTile(OpBuilder &b, scf::ForOp tiles, const TileBody &body,
@@ -114,7 +114,6 @@ private:
   void releaseBefore(OpBuilder &b, Value ring, const TileBody &body, Value step);
   void skipWithoutTile(OpBuilder &b, const TileBody &body,
                        ArrayRef<Operation *> epilogue);
-  void storeByEngine(WarpsOp role, Operation *sums);
   void explainSums();
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -212,16 +211,6 @@ void RingWriter::findMulticasts() {
       if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
         multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
   }
-}
-
-WarpsOp RingWriter::addRole(OpBuilder &b, int64_t first, int64_t count,
-                            unsigned role) {
-  auto warps = WarpsOp::create(b, loc, first, count);
-  warps.getBody().emplaceBlock();
-  OpBuilder inside = OpBuilder::atBlockBegin(&warps.getBody().front());
-  if (!config.getRegisters().empty())
-    SetRegistersOp::create(inside, loc, config.getRegisters()[role]);
-  return warps;
 }
 
 scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
@@ -469,27 +458,8 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   b.setInsertionPointToEnd(block);
   endTile(b, tiles, body, steps);
   if (config.getTmaStore()) {
-    storeByEngine(role, sums);
+    storeByEngine(role, sums->getResult(0));
     StoreWaitOp::create(b, loc, 0);
-  }
-}
-
-/// Tiles of sums, and of what becomes of them, leave through shared memory.
-void RingWriter::storeByEngine(WarpsOp role, Operation *sums) {
-  SetVector<Operation *> ofSums;
-  getForwardSlice(sums, &ofSums);
-  SmallVector<vector::TransferWriteOp> writes;
-  role.walk([&](vector::TransferWriteOp write) {
-    if (ofSums.contains(write) && isa<BlockArgument>(write.getBase()) &&
-        write.getVectorType().getShape() ==
-            cast<VectorType>(sums->getResult(0).getType()).getShape())
-      writes.push_back(write);
-  });
-  for (vector::TransferWriteOp write : writes) {
-    OpBuilder b(write);
-    TileStoreOp::create(b, loc, write.getVector(), write.getBase(),
-                        write.getIndices());
-    write->erase();
   }
 }
 
@@ -603,12 +573,9 @@ LogicalResult RingWriter::write() {
                              Twine(units) + (config.isForWarpgroups() ? " warpgroup" : " warp") +
                              (units == 1 ? "" : "s"));
   explainSums();
-  WarpsOp producer = addRole(b, consumers, all - consumers, 0);
-  OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
-  auto one = WarpsOp::create(inside, loc, consumers, 1);
-  inside.createBlock(&one.getBody());
+  OpBuilder inside = addProducer(b, loc, consumers, all - consumers, config);
   writeProducer(inside, ring);
-  writeConsumers(addRole(b, 0, consumers, 1), ring, rest);
+  writeConsumers(addConsumers(b, loc, consumers, config), ring, rest);
   // Each tile has its own.
   if (config.getPersistent())
     for (Operation *op : llvm::reverse(ofTile))

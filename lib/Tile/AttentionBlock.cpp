@@ -43,9 +43,8 @@ using namespace tilewright;
 static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
 AttentionBlock::AttentionBlock(OpBuilder &builder, AttentionOp op,
-                               const AttentionPlan &plan, StringAttr instruction)
-    : b(builder), op(op), plan(plan), instruction(instruction), loc(op.getLoc()),
-      extents(op.getLoopExtents()) {
+                               const AttentionPlan &plan)
+    : b(builder), op(op), plan(plan), loc(op.getLoc()), extents(op.getLoopExtents()) {
   bool addsMask = op.getMask() &&
                   isa<FloatType>(getElementTypeOrSelf(op.getMask().getType()));
   // The largest of scaled scores is the scaled largest of scores.
@@ -223,7 +222,7 @@ Value AttentionBlock::alongRows(Value rows, ArrayRef<int64_t> shape) {
 }
 
 Value AttentionBlock::multiply(Value left, Value right, Value acc,
-                               bool rightIsTransposed) {
+                               bool rightIsTransposed, StringAttr instruction) {
   AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
              k = b.getAffineDimExpr(2);
   auto map = [&](AffineExpr row, AffineExpr column) {
@@ -324,7 +323,7 @@ AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
   VectorType scoreType = floats(shape), rowType = floats(plan.queries);
   Value keys = read(op.getKey(), op.getKeyMap(), op.getKeyLoop(), op.getDepthLoop(),
                     {plan.keys, plan.depth}, key);
-  Value scores = multiply(queryBlock, keys, splat(scoreType, 0), true);
+  Value scores = multiply(queryBlock, keys, splat(scoreType, 0), true, plan.scores);
   scores = hideKeys(maskScores(scaleScores(scores), key), key);
 
   Value most = vector::MultiDimReductionOp::create(
@@ -360,7 +359,7 @@ AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
   Value values = read(op.getValue(), op.getValueMap(), op.getKeyLoop(),
                       op.getColumnLoop(), {plan.keys, plan.columns}, key);
   Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
-  after.result = multiply(weights, values, result, false);
+  after.result = multiply(weights, values, result, false, plan.values);
   return after;
 }
 

@@ -15,8 +15,7 @@ namespace tilewright {
 
 class AttentionBlock {
 public:
-  AttentionBlock(mlir::OpBuilder &builder, AttentionOp op, const AttentionPlan &plan,
-                 mlir::StringAttr instruction);
+  AttentionBlock(mlir::OpBuilder &builder, AttentionOp op, const AttentionPlan &plan);
 
   /// Writes the block in front of the op; returns the new values of its results.
   mlir::SmallVector<mlir::Value> build();
@@ -54,7 +53,7 @@ private:
   /// A vector with an element a row, repeated along the columns of `shape`.
   mlir::Value alongRows(mlir::Value rows, mlir::ArrayRef<int64_t> shape);
   mlir::Value multiply(mlir::Value left, mlir::Value right, mlir::Value acc,
-                       bool rightIsTransposed);
+                       bool rightIsTransposed, mlir::StringAttr instruction);
   mlir::Value convert(mlir::Value value, mlir::Type element);
 
   // The steps of a block of keys.
@@ -67,7 +66,6 @@ private:
   mlir::OpBuilder &b;
   AttentionOp op;
   const AttentionPlan &plan;
-  mlir::StringAttr instruction;
   mlir::Location loc;
   mlir::SmallVector<int64_t> extents;
   /// Where the block is along each batch loop and the queries.

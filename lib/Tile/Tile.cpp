@@ -62,7 +62,7 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   if (failed(plan))
     return op.emitOpError() << "the lowering config does not fit: " << reason;
   OpBuilder b(kernel.getContext());
-  AttentionBlock block(b, op, *plan, config.getMma());
+  AttentionBlock block(b, op, *plan);
   op->replaceAllUsesWith(block.build());
   op.erase();
   SmallVector<int64_t> dims;
@@ -72,8 +72,8 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
       AffineMap::get(0, block.countDims.size(), block.tileCounts, kernel.getContext());
   kernel->setAttr(kConfigAttr, config);
   kernel->setAttr(kLaunchAttr,
-                  LaunchAttr::get(kernel.getContext(), plan->threads, plan->subgroup,
-                                  AffineMapAttr::get(tiles), dims,
+                  LaunchAttr::get(kernel.getContext(), plan->threads + plan->copyThreads,
+                                  plan->subgroup, AffineMapAttr::get(tiles), dims,
                                   /*persistent=*/false, /*cluster=*/{}));
   return success();
 }

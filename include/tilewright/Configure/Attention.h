@@ -18,7 +18,10 @@ struct AttentionPlan {
   /// Block of queries, step along the keys, and depth and columns of the values with
   /// zeros up to what the products take.
   int64_t queries = 0, keys = 0, depth = 0, columns = 0;
-  int64_t threads = 1, subgroup = 1;
+  /// Threads that multiply, and those beside them that only copy: of warpgroups.
+  int64_t threads = 1, copyThreads = 0, subgroup = 1;
+  /// The instructions of the scores' product and of that with the values; null: FMA.
+  mlir::StringAttr scores, values;
   /// Bytes of shared memory.
   int64_t shared = 0;
 };

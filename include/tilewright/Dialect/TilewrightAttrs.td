@@ -89,7 +89,10 @@ def Tilewright_LoweringConfigAttr
 
     Strategy `attention` is for `tilewright.attention`: `block` is a block of queries
     and the step along the keys, `warps` lie along the queries ([w, 1]), so that
-    what is reduced along the keys stays in a warp.
+    what is reduced along the keys stays in a warp. With an instruction of warpgroups
+    (`wgmma.…`, that of the scores; the product with the values has all of their columns)
+    another warpgroup copies queries, keys and values, keys and values `stages` steps
+    ahead; `registers` and `tma_store` are as above.
 
     ```mlir
     #tilewright.lowering_config<strategy = simt_contraction,
@@ -137,6 +140,12 @@ def Tilewright_LoweringConfigAttr
     bool isForWarpgroups() const {
       return isWarpSpecialized() && getMma() &&
              getMma().getValue().starts_with("wgmma.");
+    }
+    /// Whether some warps copy what others multiply: also of attention, where its
+    /// instruction is a warpgroup's.
+    bool hasRoles() const {
+      return isWarpSpecialized() ||
+             (getMma() && getMma().getValue().starts_with("wgmma."));
     }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -35,4 +35,16 @@ def PeelMasksPass : Pass<"tilewright-peel-masks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OverlapProductsPass : Pass<"tilewright-overlap-products", "::mlir::func::FuncOp"> {
+  let summary = "the second product of a step beside the first one of the next";
+  let description = [{
+    In roles of warps, a loop with two asynchronous products, of which the second
+    multiplies what is made of the first one's sums, is rotated: the second product of a
+    step starts behind the first one of the next, and both run while what lies between
+    them is computed.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+      "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 #endif

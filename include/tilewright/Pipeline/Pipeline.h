@@ -16,10 +16,14 @@ namespace tilewright {
 /// Double-buffers the kernel's loops as its lowering config asks.
 mlir::LogicalResult pipelineLoops(mlir::func::FuncOp kernel);
 
+/// Lets two products of a loop overlap that stand one behind the other in roles of warps.
+void overlapProducts(mlir::func::FuncOp kernel);
+
 /// Takes the steps that need no mask out of the kernel's loops, into loops without it.
 void peelMasks(mlir::func::FuncOp kernel);
 
 std::unique_ptr<mlir::Pass> createPipelinePass();
+std::unique_ptr<mlir::Pass> createOverlapProductsPass();
 std::unique_ptr<mlir::Pass> createPeelMasksPass();
 void registerPipelinePasses();
 

@@ -155,6 +155,27 @@ def cases():
     yield Case(F16, "parts_tokens_first", {"g": 3, **sizes(2, 1, 1030, 64)}, group="g", tokens_first=True)
     yield Case(F16, "parts_top_left", sizes(1, 20, 1030, 64), causal="top_left")  # most parts have no keys
     yield Case(F16, "f32_out", sizes(1, 20, 40, 32), out=F32)
+    # Enough queries for warpgroups, where a target has them.
+    for element in (F16, BF16):
+        yield Case(element, "many", sizes(2, 128, 256, 64))
+        yield Case(element, "many_any_length", sizes(2, 150, 170, 64), True, lse=True,
+                   more=({"i": 1, "j": 1}, {"i": 300, "j": 130, "h": 1}, {"i": 64, "j": 0}, {"i": 0, "j": 5}))
+    yield Case(F16, "many_top_left", sizes(1, 200, 150, 128), causal="top_left")
+    yield Case(F16, "many_bottom_right", sizes(1, 150, 300, 64), causal="bottom_right", lse=True)
+    yield Case(F16, "many_bottom_right_any", sizes(1, 150, 300, 32), True, causal="bottom_right", lse=True,
+               more=({"i": 300, "j": 100}, {"j": 0}))
+    yield Case(F16, "many_window", sizes(1, 200, 256, 16), window=(40, 4))
+    yield Case(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
+    yield Case(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
+    yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
+    yield Case(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
+    yield Case(F16, "many_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
+    yield Case(F16, "many_f32_out", sizes(1, 128, 128, 64), out=F32)
+    yield Case(F16, "many_extreme", sizes(1, 70, 200, 64), scale=8.0, data=integers(-2, 2))
+    yield Case(F16, "many_parts", sizes(1, 64, 1280, 64), lse=True)
+    yield Case(F16, "many_parts_top_left", sizes(1, 64, 1030, 64), causal="top_left")
+    for depth, columns in ((16, 16), (80, 80), (96, 40), (192, 128), (256, 256)):
+        yield Case(F16, f"many_depth_{depth}_{columns}", sizes(1, 70, 140, depth, columns), causal="top_left")
 
 
 def functions():

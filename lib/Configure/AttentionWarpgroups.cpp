@@ -1,0 +1,199 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention by warpgroups: one copies blocks of queries, keys and values through
+// tensor maps, the others multiply them, 64 queries each (or several times 64).
+//
+//   block = [128, 128], warps = [8, 1], stages = 2,
+//   mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]
+//
+// The scores are the instruction's sums; their powers are operand A of the product
+// with the values, out of registers. A thread holds, of its row pairs, half of the
+// result's columns, half of the keys as scores, and a quarter of them as powers.
+
+#include "AttentionWarpgroups.h"
+#include "TensorMaps.h"
+#include "WarpgroupRegisters.h"
+
+#include "tilewright/Dialect/Rings.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+static bool hasInstruction(TargetAttr target, StringAttr name) {
+  auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
+  return names && llvm::is_contained(names, name);
+}
+
+/// The same instruction with `columns` columns.
+static StringAttr withColumns(MLIRContext *context, const MatrixInstruction &instruction,
+                              int64_t columns) {
+  StringRef type = instruction.operands[0].isF16() ? "f16" : "bf16";
+  return StringAttr::get(context, "wgmma.m" + Twine(instruction.m) + "n" +
+                                      Twine(columns) + "k" + Twine(instruction.k) +
+                                      "." + type + ".f32");
+}
+
+/// Rows of whole swizzles: 32, 64 or 128 bytes, or several of 128.
+static int64_t paddedColumns(int64_t columns) {
+  return columns <= 64 ? std::max<int64_t>(16, llvm::PowerOf2Ceil(columns))
+                       : llvm::alignTo(columns, 64);
+}
+
+/// Why copy engines cannot bring tiles of a factor, whose rows and columns are these two
+/// loops; empty if they can.
+static std::string whyNotCopied(AttentionOp op, StringRef what, Value factor,
+                                AffineMap map, unsigned rows, unsigned columns) {
+  auto argument = dyn_cast<BlockArgument>(factor);
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  if (!argument)
+    return (what + " are computed in the kernel").str();
+  if (std::string why = whyNoTensorMap(kernel, argument); !why.empty())
+    return "the tensor of " + what.str() + why;
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  if (last != rows && last != columns)
+    return (what + " have neighbours in memory along loop " + Twine(last) +
+            ", of which a block has one element")
+        .str();
+  return "";
+}
+
+bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
+                                  std::string &reason) {
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (!target.has("warpgroup_mma"))
+    reason = target.getName().str() + " has no warpgroups whose instructions multiply; "
+                                      "cuda:sm_90a has";
+  else if (!element.isF16() && !element.isBF16())
+    reason = "their instructions of f32 sums take f16 and bf16 in either direction";
+  else
+    reason = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(),
+                          op.getQueryLoop(), op.getDepthLoop());
+  if (reason.empty())
+    reason = whyNotCopied(op, "keys", op.getKey(), op.getKeyMap(), op.getKeyLoop(),
+                          op.getDepthLoop());
+  if (reason.empty())
+    reason = whyNotCopied(op, "values", op.getValue(), op.getValueMap(), op.getKeyLoop(),
+                          op.getColumnLoop());
+  constexpr int64_t kRows = 64;
+  int64_t queries = op.getLoopExtents()[op.getQueryLoop()];
+  if (reason.empty() && !ShapedType::isDynamic(queries) && queries < kRows / 2)
+    reason = "there are " + std::to_string(queries) + " queries; they multiply " +
+             std::to_string(kRows) + " rows at a time";
+  return reason.empty();
+}
+
+/// Why the result cannot leave by copy engines; empty if it can.
+static std::string whyNotStored(AttentionOp op, int64_t columns) {
+  auto result = dyn_cast<BlockArgument>(op.getOutputs()[0]);
+  AffineMap map = op.getOutputMap();
+  unsigned rank = map.getNumResults();
+  if (!result || rank < 2 || map.getDimPosition(rank - 2) != op.getQueryLoop() ||
+      map.getDimPosition(rank - 1) != op.getColumnLoop())
+    return "'tma_store': the result does not lie in memory as rows of queries";
+  if (std::string why = whyNoTensorMap(op->getParentOfType<func::FuncOp>(), result);
+      !why.empty())
+    return "'tma_store': the result" + why;
+  int64_t bytes = getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth() / 8;
+  if (!storePieceOf(columns, bytes).rowBytes)
+    return "'tma_store': rows of " + std::to_string(columns * bytes) +
+           " bytes are no multiples of 32";
+  return "";
+}
+
+/// Bytes of shared memory: queries once, keys and values in rings, their barriers, and
+/// what the result leaves through.
+static int64_t sharedBytes(AttentionOp op, LoweringConfigAttr config,
+                           const AttentionPlan &plan, int64_t groups) {
+  int64_t bytes = getElementTypeOrSelf(op.getQuery().getType()).getIntOrFloatBitWidth() / 8;
+  int64_t ring = plan.keys * (plan.depth + plan.columns) * bytes + 32;
+  int64_t out = getElementTypeOrSelf(op.getOutputs()[0].getType()).getIntOrFloatBitWidth() / 8;
+  int64_t result = plan.queries * plan.columns * out;
+  if (config.getTmaStore()) {
+    StorePiece piece = storePieceOf(plan.columns, out);
+    result = StorePiece::kTurns * groups * piece.rows * piece.rowBytes;
+  }
+  return plan.queries * plan.depth * bytes + 16 + config.getStages() * ring + result;
+}
+
+FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
+    AttentionOp op, LoweringConfigAttr config, TargetAttr target,
+    const MatrixInstruction &instruction, AttentionPlan plan, std::string &reason) {
+  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
+    reason = why.str();
+    return failure();
+  };
+  if (!canUseWarpgroups(op, target, reason))
+    return failure();
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (instruction.operands[0] != element || instruction.operands[1] != element ||
+      !instruction.accumulator.isF32() || !hasInstruction(target, config.getMma()))
+    return refuse("instruction '" + config.getMma().getValue() + "' is none of " +
+                  target.getName() + " for these types with f32 sums");
+  int64_t groups = config.getWarps().empty() ? 0 : config.getWarps()[0] / 4;
+  if (groups < 1 || groups > 3 || config.getWarps()[0] % 4)
+    return refuse("'warps' along the queries must be 1 to 3 warpgroups of four");
+  if (plan.queries % (instruction.m * groups) || plan.queries > 256)
+    return refuse(Twine(plan.queries) + " queries are no multiple of " +
+                  Twine(instruction.m) + " for each of " + Twine(groups) +
+                  " warpgroups, up to 256");
+  if (plan.keys % instruction.n || plan.keys % 16 || plan.keys > 256)
+    return refuse(Twine(plan.keys) + " keys are no multiple of 16 and of '" +
+                  config.getMma().getValue() + "', up to 256");
+  plan.depth = paddedColumns(plan.depth);
+  plan.columns = paddedColumns(plan.columns);
+  plan.scores = config.getMma();
+  plan.values = withColumns(op.getContext(), instruction, plan.columns);
+  if (!hasInstruction(target, plan.values))
+    return refuse(target.getName() + " has no instruction '" + plan.values.getValue() +
+                  "' for the columns of the values");
+  if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
+    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
+  if (config.getTmaStore())
+    if (reason = whyNotStored(op, plan.columns); !reason.empty())
+      return failure();
+  plan.threads = groups * 128;
+  plan.copyThreads = kCopyThreads;
+  int64_t rows = plan.queries / (64 * groups);
+  int64_t held = rows * (plan.columns / 2 + plan.keys / 2 + plan.keys / 4);
+  reason = whyNotEnoughRegisters(config, groups, held,
+                                 "registers of scores, their powers and the result");
+  if (!reason.empty())
+    return failure();
+  plan.shared = sharedBytes(op, config, plan, groups);
+  if (plan.shared > target.getFact("shared_memory"))
+    return refuse("needs " + Twine(plan.shared) +
+                  " bytes of shared memory; the target has " +
+                  Twine(target.getFact("shared_memory")));
+  return plan;
+}
+
+SmallVector<LoweringConfigAttr>
+tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
+  SmallVector<LoweringConfigAttr> configs;
+  std::string reason;
+  if (!canUseWarpgroups(op, target, reason))
+    return configs;
+  MLIRContext *context = op.getContext();
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  int64_t queries = extents[op.getQueryLoop()];
+  int64_t widest = std::max(extents[op.getColumnLoop()], extents[op.getDepthLoop()]);
+  bool isBF16 = getElementTypeOrSelf(op.getQuery().getType()).isBF16();
+  bool isShort = !ShapedType::isDynamic(queries) && queries <= 64;
+  for (int64_t keys : {widest <= 128 ? 128 : 64, 64, 32})
+    for (bool tmaStore : {true, false})
+      for (int64_t stages : {2, 1}) {
+        int64_t groups = isShort ? 1 : 2;
+        auto name = StringAttr::get(context, "wgmma.m64n" + Twine(keys) + "k16." +
+                                                 (isBF16 ? "bf16" : "f16") + ".f32");
+        configs.push_back(LoweringConfigAttr::get(
+            context, Strategy::Attention, {64 * groups, keys}, {4 * groups, 1}, {},
+            stages, {0, 1}, name, op.getNumKeyParts(), /*raster=*/1,
+            registersOf(groups), /*persistent=*/false, {}, tmaStore,
+            /*two_level_sums=*/false));
+      }
+  return configs;
+}

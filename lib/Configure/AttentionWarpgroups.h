@@ -1,0 +1,30 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Configs of attention by warpgroups, see AttentionWarpgroups.cpp.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_ATTENTIONWARPGROUPS_H
+#define TILEWRIGHT_LIB_CONFIGURE_ATTENTIONWARPGROUPS_H
+
+#include "tilewright/Configure/Attention.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
+
+namespace tilewright {
+
+/// `plan`, which has the block, depth and columns of the values, for a config whose
+/// instruction is a warpgroup's; or why it cannot be carried out.
+mlir::FailureOr<AttentionPlan>
+planAttentionByWarpgroups(AttentionOp op, LoweringConfigAttr config, TargetAttr target,
+                          const MatrixInstruction &instruction, AttentionPlan plan,
+                          std::string &reason);
+
+/// Configs by warpgroups in the order of preference, none where they cannot be used.
+llvm::SmallVector<LoweringConfigAttr> listAttentionByWarpgroups(AttentionOp op,
+                                                                TargetAttr target);
+
+/// Whether warpgroups can compute `op` at all; `reason` says why not.
+bool canUseWarpgroups(AttentionOp op, TargetAttr target, std::string &reason);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,54 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A block starts with the same number of registers for each thread; the producer
+// warpgroup gives some away, and the consumers take them (`setmaxnreg`).
+
+#include "WarpgroupRegisters.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Registers of a multiprocessor, and what a thread needs beside its sums.
+static constexpr int64_t kRegisters = 65536, kBesideSums = 40;
+
+/// What each thread of a block starts with.
+static int64_t registersAtStart(int64_t groups) {
+  int64_t threads = groups * 128 + kCopyThreads;
+  return std::min<int64_t>(255, kRegisters / threads / 8 * 8);
+}
+
+std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
+                                              int64_t held, StringRef what) {
+  auto text = [](int64_t number) { return std::to_string(number); };
+  int64_t threads = groups * 128 + kCopyThreads, each = registersAtStart(groups);
+  ArrayRef<int64_t> asked = config.getRegisters();
+  int64_t own = asked.empty() ? each : asked[1];
+  if (held + kBesideSums > own)
+    return "a thread has " + text(held) + " " + what.str() + " and needs " +
+           text(kBesideSums) + " registers beside them, but has " + text(own);
+  if (asked.empty())
+    return "";
+  if (groups == 1)
+    return "'registers' moves registers from the warps that copy to several "
+           "warpgroups; beside one each thread has as many as it can use: "
+           "leave it out";
+  int64_t all = asked[0] * kCopyThreads + asked[1] * groups * 128;
+  if (all > each * threads)
+    return "'registers' asks for " + text(all) + " in all; the block of " +
+           text(threads) + " threads starts with " + text(each * threads);
+  if (asked[0] > each || asked[1] < each)
+    return "'registers' must take from the " + text(each) +
+           " that a thread starts with where warps copy, and give where they "
+           "multiply";
+  return "";
+}
+
+SmallVector<int64_t> tilewright::registersOf(int64_t groups) {
+  if (groups == 1)
+    return {};
+  int64_t all = registersAtStart(groups) * (groups * 128 + kCopyThreads);
+  int64_t copying = groups == 2 ? 40 : groups == 3 ? 32 : 24;
+  return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
+                                              (groups * 128) / 8 * 8)};
+}

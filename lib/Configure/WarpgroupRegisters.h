@@ -1,0 +1,30 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers of blocks in which a warpgroup copies and others multiply.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_WARPGROUPREGISTERS_H
+#define TILEWRIGHT_LIB_CONFIGURE_WARPGROUPREGISTERS_H
+
+#include "tilewright/Dialect/Tilewright.h"
+
+#include <string>
+
+namespace tilewright {
+
+/// Threads of a producer warpgroup.
+inline constexpr int64_t kCopyThreads = 128;
+
+/// Why the threads of `groups` consumer warpgroups, each with `held` registers of what
+/// `what` names ("registers of sums"), have too few, or 'registers' of the config moves
+/// more of them than there are; empty if neither.
+std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
+                                  int64_t held, llvm::StringRef what);
+
+/// 'registers' of a config: what the copying warps need is theirs, the rest goes to the
+/// sums; empty where nothing is to be moved.
+llvm::SmallVector<int64_t> registersOf(int64_t groups);
+
+} // namespace tilewright
+
+#endif

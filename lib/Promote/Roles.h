@@ -1,0 +1,31 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The roles of a block's warps around rings: a warpgroup that copies, and those that
+// multiply.
+
+#ifndef TILEWRIGHT_LIB_PROMOTE_ROLES_H
+#define TILEWRIGHT_LIB_PROMOTE_ROLES_H
+
+#include "tilewright/Dialect/Rings.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tilewright {
+
+/// `count` warps that copy, from warp `first` on, with the config's registers for them. The
+/// builder that is returned writes what one of them does.
+mlir::OpBuilder addProducer(mlir::OpBuilder &b, mlir::Location loc, int64_t first,
+                            int64_t count, LoweringConfigAttr config);
+
+/// Warps 0 to `count`, with the config's registers for consumers.
+WarpsOp addConsumers(mlir::OpBuilder &b, mlir::Location loc, int64_t count,
+                     LoweringConfigAttr config);
+
+/// Tiles of `sums`' shape that are made of `sums` and written to an argument of the kernel
+/// leave through shared memory.
+void storeByEngine(WarpsOp role, mlir::Value sums);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,257 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   %q = vector.transfer_read %Q …
+//   %r:3 = scf.for %key = %first to %end step %c128 iter_args(%max, %sum, %out) {
+//     %s = tilewright.mma %q, (read of K), %zero {instruction = "wgmma.…"}
+//     … softmax …
+//     %o = tilewright.mma %p, (read of V), %shrunk {instruction = "wgmma.…"}
+//     scf.yield …
+//   }
+//   … epilogue …
+// becomes
+//   %queries = tilewright.ring : !tilewright.ring<1, tile of Q>
+//   %keys = tilewright.ring : !tilewright.ring<2, tile of K>
+//   %values = tilewright.ring : !tilewright.ring<2, tile of V>
+//   tilewright.warps [8, 4] {                   // a producer warpgroup
+//     acquire, copy and fill %queries[0]
+//     scf.for %key … iter_args(%p) { the same of %keys[%p], then of %values[%p] }
+//   }
+//   tilewright.warps [0, 8] {                   // consumer warpgroups
+//     %q = wait %queries[0]
+//     scf.for %key … iter_args(…, %p) {
+//       %k = wait %keys[%p]
+//       %s = mma_wait 0 (mma %q, %k, %zero); release %keys[%p]
+//       … softmax …
+//       %v = wait %values[%p]
+//       %o = mma_wait 0 (mma %p, %v, %shrunk); release %values[%p]
+//     }
+//     release %queries[0]
+//     … epilogue …
+//   }
+//
+// Keys and values have rings of their own, so that each stage is free as soon as its
+// product is done. `pipeline` lets the products of neighbouring steps overlap.
+
+#include "WriteAttentionRings.h"
+#include "RingFactor.h"
+#include "Roles.h"
+
+#include "tilewright/Dialect/UserNames.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+/// A factor of one of the products, and the ring that it goes through.
+struct Stream {
+  RingFactor factor;
+  Value ring;
+};
+
+class AttentionRings {
+public:
+  AttentionRings(func::FuncOp kernel, LoweringConfigAttr config)
+      : kernel(kernel), config(config), loc(kernel.getLoc()) {}
+  LogicalResult find(ArrayRef<MmaOp> products);
+  void write();
+
+private:
+  void writeProducer(OpBuilder &b);
+  void writeConsumers(WarpsOp role, ArrayRef<Operation *> rest);
+  void copy(OpBuilder &b, Stream &stream, Value position, IRMapping &mapping);
+  void countSteps(IRRewriter &rewriter, Value zero);
+  Value multiply(IRRewriter &rewriter, MmaOp product, Stream &stream,
+                 Value position);
+  Value addRing(OpBuilder &b, int64_t stages, const RingFactor &factor);
+  Value constant(OpBuilder &b, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+
+  func::FuncOp kernel;
+  LoweringConfigAttr config;
+  Location loc;
+  MmaOp scores, result;
+  /// Null where one step is all.
+  scf::ForOp loop;
+  Stream queries, keys, values;
+};
+
+} // namespace
+
+LogicalResult AttentionRings::find(ArrayRef<MmaOp> products) {
+  if (products.size() != 2)
+    return kernel.emitError() << "has " << products.size()
+                              << " products; attention by warpgroups has two";
+  scores = products[0], result = products[1];
+  loop = dyn_cast<scf::ForOp>(scores->getParentOp());
+  Operation *whole = loop ? loop.getOperation() : scores.getOperation();
+  if (result->getParentOp() != scores->getParentOp() ||
+      whole->getParentOp() != kernel.getOperation())
+    return scores.emitOpError()
+           << "by a warpgroup stands with another in one loop along the keys";
+  if (!isa_and_nonnull<vector::TransferReadOp>(scores.getA().getDefiningOp()) ||
+      (loop && !loop.isDefinedOutsideOfLoop(scores.getA())) ||
+      isa_and_nonnull<vector::TransferReadOp>(result.getA().getDefiningOp()))
+    return scores.emitOpError() << "multiplies queries, which the loop does not change, and "
+                                   "the other one what is made of its scores";
+  for (auto [stream, product, operand] :
+       {std::tuple(&queries, scores, 0), std::tuple(&keys, scores, 1),
+        std::tuple(&values, result, 1)}) {
+    FailureOr<RingFactor> factor = ringFactorOf(product, operand);
+    if (failed(factor))
+      return failure();
+    stream->factor = *factor;
+  }
+  return success();
+}
+
+Value AttentionRings::addRing(OpBuilder &b, int64_t stages, const RingFactor &factor) {
+  return RingOp::create(b, loc,
+                        RingType::get(kernel.getContext(), stages, {factor.tile}));
+}
+
+/// Fills the stage of `position` with the stream's tile. What its address comes from in
+/// the loop is computed once more.
+void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
+                          IRMapping &mapping) {
+  SetVector<Operation *> addresses;
+  SmallVector<Value> work(stream.factor.read.getIndices());
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (op && loop && op->getParentOp() == loop && addresses.insert(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  for (Operation &op : *scores->getBlock())
+    if (addresses.contains(&op) && !mapping.contains(&op))
+      b.clone(op, mapping);
+  SmallVector<Value> indices;
+  for (Value index : stream.factor.read.getIndices())
+    indices.push_back(mapping.lookupOrDefault(index));
+  auto stage = AcquireOp::create(b, loc, stream.ring, position);
+  TileCopyOp::create(b, loc, stream.factor.read.getBase(), indices, stage.getTiles()[0],
+                     stream.factor.copy, IntegerAttr());
+  FillOp::create(b, loc, stream.ring, position);
+}
+
+void AttentionRings::writeProducer(OpBuilder &b) {
+  IRMapping mapping;
+  Value zero = constant(b, 0);
+  copy(b, queries, zero, mapping);
+  if (!loop) {
+    copy(b, keys, zero, mapping);
+    copy(b, values, zero, mapping);
+    return;
+  }
+  auto copies = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                                   loop.getStep(), zero);
+  b.setInsertionPointToStart(copies.getBody());
+  mapping.map(loop.getInductionVar(), copies.getInductionVar());
+  Value position = copies.getRegionIterArgs().front();
+  copy(b, keys, position, mapping);
+  copy(b, values, position, mapping);
+  Value next = arith::AddIOp::create(b, loc, position, constant(b, 1));
+  scf::YieldOp::create(b, loc, next);
+}
+
+/// `product` multiplies out of the stage of `position`; returns its sums, waited for.
+Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stream,
+                               Value position) {
+  rewriter.setInsertionPoint(product);
+  auto stage = WaitOp::create(rewriter, loc, stream.ring, position);
+  SmallVector<Attribute> maps(product.getMaps().getValue());
+  maps[1] = AffineMapAttr::get(stream.factor.map);
+  product->setOperand(1, stage.getTiles()[0]);
+  product.setMapsAttr(rewriter.getArrayAttr(maps));
+  rewriter.setInsertionPointAfter(product);
+  auto done = MmaWaitOp::create(rewriter, loc, product->getResultTypes(), 0,
+                                product.getResult());
+  rewriter.replaceAllUsesExcept(product.getResult(), done.getResult(0), done);
+  ReleaseOp::create(rewriter, loc, stream.ring, position);
+  stream.factor.read->erase();
+  return done.getResult(0);
+}
+
+/// The loop carries the position of its step.
+void AttentionRings::countSteps(IRRewriter &rewriter, Value zero) {
+  auto next = [&](OpBuilder &b, Location, ArrayRef<BlockArgument> more) {
+    return SmallVector<Value>{
+        arith::AddIOp::create(b, loc, more.front(), constant(b, 1))};
+  };
+  loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next));
+}
+
+void AttentionRings::writeConsumers(WarpsOp role, ArrayRef<Operation *> rest) {
+  Block *block = &role.getBody().front();
+  for (Operation *op : rest)
+    op->moveBefore(block, block->end());
+  IRRewriter rewriter(kernel.getContext());
+  rewriter.setInsertionPoint(loop ? loop.getOperation() : scores.getOperation());
+  Value zero = constant(rewriter, 0);
+  auto stage = WaitOp::create(rewriter, loc, queries.ring, zero);
+  SmallVector<Attribute> maps(scores.getMaps().getValue());
+  maps[0] = AffineMapAttr::get(queries.factor.map);
+  scores.setMapsAttr(rewriter.getArrayAttr(maps));
+  scores->setOperand(0, stage.getTiles()[0]);
+  queries.factor.read->erase();
+  Value position = zero, sums;
+  if (loop) {
+    unsigned number = loop.getNumResults() - 1;
+    countSteps(rewriter, zero);
+    position = loop.getRegionIterArgs().back();
+    sums = loop.getResult(number);
+  }
+  multiply(rewriter, scores, keys, position);
+  Value done = multiply(rewriter, result, values, position);
+  if (loop)
+    rewriter.setInsertionPointAfter(loop);
+  ReleaseOp::create(rewriter, loc, queries.ring, zero);
+  if (!config.getTmaStore())
+    return;
+  storeByEngine(role, loop ? sums : done);
+  rewriter.setInsertionPointToEnd(block);
+  StoreWaitOp::create(rewriter, loc, 0);
+}
+
+void AttentionRings::write() {
+  Block &entry = kernel.front();
+  // Scalars stay in front of the roles.
+  SmallVector<Operation *> rest;
+  for (Operation &op : entry.without_terminator())
+    if (op.getNumRegions() || !isMemoryEffectFree(&op) ||
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>) ||
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>))
+      rest.push_back(&op);
+  OpBuilder b(entry.getTerminator());
+  queries.ring = addRing(b, 1, queries.factor);
+  keys.ring = addRing(b, config.getStages(), keys.factor);
+  values.ring = addRing(b, config.getStages(), values.factor);
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  int64_t consumers = launch.getThreads() / launch.getSubgroup() - 4;
+  addExplanation(kernel, "queries once, keys and values through rings of " +
+                             Twine(config.getStages()) + (config.getStages() == 1 ? " stage" : " stages") +
+                             ", filled by a warp through tensor maps, multiplied by " +
+                             Twine(consumers / 4) +
+                             (consumers == 4 ? " warpgroup" : " warpgroups"));
+  OpBuilder inside = addProducer(b, loc, consumers, /*count=*/4, config);
+  writeProducer(inside);
+  writeConsumers(addConsumers(b, loc, consumers, config), rest);
+}
+
+LogicalResult tilewright::writeAttentionRings(func::FuncOp kernel,
+                                              ArrayRef<MmaOp> products,
+                                              LoweringConfigAttr config) {
+  AttentionRings rings(kernel, config);
+  if (failed(rings.find(products)))
+    return failure();
+  rings.write();
+  return success();
+}

@@ -262,6 +262,8 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
                        reduceDims(source, reduction.getReductionDims()));
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (!branch.getNumResults())
+      return success();
     for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()})
       for (auto [value, result] :
            llvm::zip(yield->getOpOperands(), branch.getResults()))

@@ -61,6 +61,7 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   auto wide = [&](Value value) { return toVector(state, value, state.order); };
   Value linear = zero, any;
+  SmallVector<Value> coordinates;
   for (int64_t dim = 0; dim < source.getRank(); ++dim) {
     Value at = op.getIndices()[dim];
     if (Value mapped = state.values.lookup(at))
@@ -82,6 +83,7 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
       low = wide(low), last = wide(last);
     at = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, at, last),
                                 low);
+    coordinates.push_back(at);
     if (dim == 0) {
       linear = at;
       continue;
@@ -90,6 +92,13 @@ LogicalResult Vectorizer::vectorizeExtract(OpState &state,
       linear = wide(linear), at = wide(at), size = wide(size);
     linear = arith::AddIOp::create(
         b, loc, arith::MulIOp::create(b, loc, linear, size), at);
+  }
+  // One element, and there is one: a scalar is read, no vector of one.
+  if (state.order.empty() && source.hasStaticShape() &&
+      source.getNumElements() > 0) {
+    state.values[op] =
+        tensor::ExtractOp::create(b, loc, op.getTensor(), coordinates);
+    return success();
   }
   if (llvm::is_contained(source.getShape(), 0))
     any = arith::ConstantIntOp::create(b, loc, b.getI1Type(), 0);

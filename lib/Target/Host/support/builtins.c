@@ -218,3 +218,45 @@ double fmod(double x, double y) {
   return f64_from(sign | result);
 }
 float fmodf(float x, float y) { return (float)fmod(x, y); }
+
+/* Rounding, which processors without SSE4.1 have no instruction for. Values of
+ * 2^52 and more, infinities and NaNs are whole as they are. */
+static double toward_zero(double x) {
+  double whole = (double)(int64_t)x;
+  return __builtin_copysign(whole, x);
+}
+static int is_whole(double x) {
+  return !(__builtin_fabs(x) < 4503599627370496.0);
+}
+double trunc(double x) { return is_whole(x) ? x : toward_zero(x); }
+double floor(double x) {
+  double whole = trunc(x);
+  return whole > x ? __builtin_copysign(whole - 1, x) : whole;
+}
+double ceil(double x) {
+  double whole = trunc(x);
+  return whole < x ? __builtin_copysign(whole + 1, x) : whole;
+}
+/* Halves go to the even neighbour. */
+double roundeven(double x) {
+  if (is_whole(x))
+    return x;
+  double below = floor(x), part = x - below;
+  int64_t number = (int64_t)below;
+  int up = part > 0.5 || (part == 0.5 && (number & 1));
+  return __builtin_copysign(up ? below + 1 : below, x);
+}
+/* Halves go away from zero. */
+double round(double x) {
+  double whole = trunc(x);
+  return __builtin_fabs(x - whole) >= 0.5 ? whole + __builtin_copysign(1, x) : whole;
+}
+double rint(double x) { return roundeven(x); }
+double nearbyint(double x) { return roundeven(x); }
+float truncf(float x) { return (float)trunc(x); }
+float floorf(float x) { return (float)floor(x); }
+float ceilf(float x) { return (float)ceil(x); }
+float roundevenf(float x) { return (float)roundeven(x); }
+float roundf(float x) { return (float)round(x); }
+float rintf(float x) { return (float)rint(x); }
+float nearbyintf(float x) { return (float)nearbyint(x); }

@@ -78,7 +78,11 @@ private:
              {"max_grid_x", limits.maxComputeWorkGroupCount[0]},
              {"shared_memory", limits.maxComputeSharedMemorySize},
              {"vulkan", VK_API_VERSION_MAJOR(api) * 10 + VK_API_VERSION_MINOR(api)},
-             {"subgroup:basic", 1}};
+             {"subgroup:basic", 1},
+             {"subgroup:shuffle", subgroup.supportedOperations &
+                                          VK_SUBGROUP_FEATURE_SHUFFLE_BIT
+                                      ? 1
+                                      : 0}};
     // A kernel that needs more names the feature: "feature:shaderInt64" is a
     // member of VkPhysicalDeviceFeatures to enable.
     for (const auto &[name, value] : required.items())
@@ -297,11 +301,12 @@ static void run(const std::string &manifestFile, const std::string &folder) {
                     manifest::readFile(folder + "/" + launch.file),
                     uint32_t(scalars.size()));
 
-  auto make = [&](const std::vector<float> &values) {
-    return Buffer(device, values.size() * sizeof(float),
-                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, values.data());
+  std::vector<std::vector<uint8_t>> operands = product.operands();
+  auto make = [&](const std::vector<uint8_t> &bytes) {
+    return Buffer(device, bytes.size(), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                  bytes.data());
   };
-  Buffer a = make(product.a), b = make(product.b), c = make(product.c);
+  Buffer a = make(operands[0]), b = make(operands[1]), c = make(operands[2]);
   std::vector<uint8_t> padded = scalars; // as std140 ends a block
   padded.resize((scalars.size() + 16) / 16 * 16);
   Buffer uniform(device, padded.size(), VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
@@ -309,12 +314,13 @@ static void run(const std::string &manifestFile, const std::string &folder) {
   submit(device, pipeline, launch, scalars, {a.buffer, b.buffer, c.buffer},
          uniform.buffer);
 
-  std::memcpy(product.c.data(), c.data, product.c.size() * sizeof(float));
+  std::vector<uint8_t> result(operands[2].size());
+  std::memcpy(result.data(), c.data, result.size());
   vkDestroyPipeline(device.device, pipeline.pipeline, nullptr);
   vkDestroyPipelineLayout(device.device, pipeline.layout, nullptr);
   for (VkDescriptorSetLayout set : pipeline.sets)
     vkDestroyDescriptorSetLayout(device.device, set, nullptr);
-  if (int64_t wrong = product.countWrong())
+  if (int64_t wrong = product.countWrong(result))
     throw std::runtime_error(std::to_string(wrong) + " elements are wrong");
   std::printf("%s on %u blocks of %u threads: every element is right\n",
               launch.name.c_str(), launch.grid[0], launch.block[0]);

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What is needed of a manifest (docs/abi.md) to launch a kernel oneself: which
-// variant runs for these shapes, its grid, and the values of its scalars.
+// variant runs for these shapes, its grid, the values of its scalars, and what its
+// tensor maps describe.
 //
 //   json program = manifest::load("matmul.json", "cuda");
 //   manifest::Launch launch(program, 0, {{100, 70}, {70, 90}, {100, 90}}, facts);
-//   // launch.file, launch.grid, launch.block, launch.scalars
+//   // launch.file, launch.grid, launch.block, launch.scalars, launch.maps
 
 #ifndef EXAMPLES_RAW_MANIFEST_H
 #define EXAMPLES_RAW_MANIFEST_H
@@ -100,13 +101,22 @@ struct Scalar {
   size_t size;
 };
 
+/// A tensor map parameter: of which operand, and its box, outermost dim first.
+struct TensorMap {
+  size_t operand;
+  std::string dtype;
+  std::vector<uint32_t> box;
+  unsigned swizzle; // bytes; 0: none
+};
+
 /// One launch of a dispatch: the variant whose guard holds, evaluated.
 struct Launch {
   std::string name; // entry point
   std::string file; // as --emit=ptx and --emit=spirv call it
-  unsigned grid[3], block[3], shared, subgroup;
+  unsigned grid[3], block[3], cluster[3], shared, subgroup;
   size_t buffers = 0; // come first among the parameters, in operand order
   std::vector<Scalar> scalars;
+  std::vector<TensorMap> maps; // come last
   bool uniform; // vulkan: scalars in a uniform buffer, not in push constants
 
   Launch(const json &program, size_t dispatch,
@@ -120,7 +130,7 @@ struct Launch {
     }
     for (const json &variant : entry.at("variants"))
       if (evaluate(variant.at("guard"), operands, facts)) {
-        fill(variant, operands, facts);
+        fill(entry, variant, operands, facts);
         return;
       }
     throw std::runtime_error("no variant of " + entry.at("name").dump() +
@@ -139,8 +149,8 @@ struct Launch {
   }
 
 private:
-  void fill(const json &variant, const std::vector<Shape> &operands,
-            const json &facts) {
+  void fill(const json &entry, const json &variant,
+            const std::vector<Shape> &operands, const json &facts) {
     name = variant.at("name");
     std::string section = variant.at("section");
     file = section.substr(0, section.find('/') + 1) + name +
@@ -148,8 +158,7 @@ private:
     for (int i = 0; i < 3; ++i) {
       grid[i] = unsigned(evaluate(variant.at("grid")[i], operands, facts));
       block[i] = variant.at("block")[i];
-      if (variant.at("cluster")[i] != 1)
-        throw std::runtime_error(name + " wants clusters of blocks");
+      cluster[i] = variant.at("cluster")[i];
     }
     shared = variant.value("shared", 0u);
     subgroup = variant.value("subgroup", 0u);
@@ -157,6 +166,14 @@ private:
     for (const json &param : variant.at("params")) {
       if (param.contains("buffer")) {
         ++buffers;
+        continue;
+      }
+      if (param.contains("tensor_map")) {
+        size_t operand = param["tensor_map"];
+        maps.push_back({operand, entry.at("operands").at(operand).at("dtype"),
+                        param.at("box"), param.at("swizzle")});
+        if (param.size() != 3) // a kind of map that this file does not know
+          throw std::runtime_error("unknown tensor map " + param.dump());
         continue;
       }
       std::string type = param.at("scalar");

@@ -535,7 +535,9 @@ TILEWRIGHT_API tilewright_status *
 tilewright_program_dispatch_find(tilewright_program *program, const char *name,
                                  size_t *dispatch);
 /* Launches one kernel of the artifact by itself: operands and host scalars as
- * its manifest entry lists them, with every check of a launch. */
+ * its manifest entry lists them, with every check of a launch. Tensor maps among
+ * the kernel's parameters are made of the operands; who launches the PTX without
+ * this library makes them as docs/abi.md says. */
 TILEWRIGHT_API tilewright_status *
 tilewright_program_launch(tilewright_program *program, size_t dispatch,
                           tilewright_stream *stream, size_t num_views,

@@ -44,10 +44,7 @@ WarpsOp tilewright::addConsumers(OpBuilder &b, Location loc, int64_t count,
 
 void tilewright::storeByEngine(WarpsOp role, Value sums) {
   SetVector<Operation *> ofSums;
-  for (Operation *user : sums.getUsers()) {
-    ofSums.insert(user);
-    getForwardSlice(user, &ofSums);
-  }
+  getForwardSlice(sums, &ofSums);
   SmallVector<vector::TransferWriteOp> writes;
   role.walk([&](vector::TransferWriteOp write) {
     if (ofSums.contains(write) && isa<BlockArgument>(write.getBase()) &&

@@ -39,18 +39,68 @@ COUNTED = {"mma": r"\bmma\.sync", "ldmatrix": r"\bldmatrix\.", "matrices": r"\bl
            "global": r"\b(ld|st)\.global", "shared": r"\b(ld|st)\.shared", "barriers": r"\b(bar|barrier)\.(cta\.)?sync"}
 
 
+def blocks_of(ptx):
+    """Basic blocks, as lists of lines, and for each the numbers of those that may follow."""
+    blocks, names = [[]], {}
+    for line in ptx.splitlines():
+        if m := re.match(r"(\$L\w+):", line):
+            blocks.append([])
+            names[m.group(1)] = len(blocks) - 1
+        blocks[-1].append(line)
+        if re.search(r"\bbra(\.uni)?\s+\$L|^\s*ret;", line):
+            blocks.append([])
+    following = []
+    for number, block in enumerate(blocks):
+        last = block[-1] if block else ""
+        m = re.search(r"\bbra(?:\.uni)?\s+(\$L\w+);", last)
+        ends = re.match(r"\s*(bra|ret)\b", last)  # no predicate in front
+        following.append(([names[m.group(1)]] if m and m.group(1) in names else []) +
+                         ([number + 1] if not ends and number + 1 < len(blocks) else []))
+    reached, work = set(), [0]
+    while work:
+        if (block := work.pop()) not in reached:
+            reached.add(block)
+            work += following[block]
+    return blocks, [after if block in reached else [] for block, after in enumerate(following)]
+
+
+def dominators(following):
+    """For each block, those that every way to it leads through."""
+    before = [[] for _ in following]
+    for block, after in enumerate(following):
+        for other in after:
+            before[other].append(block)
+    everything = set(range(len(following)))
+    found = [{0}] + [everything] * (len(following) - 1)
+    changed = True
+    while changed:
+        changed = False
+        for block in range(1, len(following)):
+            ways = [found[x] for x in before[block]]
+            new = {block} | (set.intersection(*ways) if ways else everything)
+            changed |= new != found[block]
+            found[block] = new
+    return found, before
+
+
 def innermost_loop(ptx):
-    """The lines of the shortest loop that has matrix instructions; none: an empty list."""
-    lines = ptx.splitlines()
-    labels = {m.group(1): i for i, line in enumerate(lines) if (m := re.match(r"(\$L\w+):", line))}
+    """The lines of the shortest loop that has matrix instructions, wherever its blocks stand; none: an empty list."""
+    blocks, following = blocks_of(ptx)
+    dominating, before = dominators(following)
     best = []
-    for i, line in enumerate(lines):
-        m = re.search(r"\bbra(?:\.uni)?\s+(\$L\w+);", line)
-        if not m or labels.get(m.group(1), i) >= i:
-            continue
-        body = lines[labels[m.group(1)]:i + 1]
-        if any(re.search(r"\b(mma\.sync|wgmma\.mma_async)", x) for x in body) and (not best or len(body) < len(best)):
-            best = body
+    for block, after in enumerate(following):
+        for head in after:
+            if head not in dominating[block]:
+                continue
+            inside, work = {head}, [block]
+            while work:
+                other = work.pop()
+                if other not in inside:
+                    inside.add(other)
+                    work += before[other]
+            body = [line for number in sorted(inside) for line in blocks[number]]
+            if any(re.search(r"\b(mma\.sync|wgmma\.mma_async)", x) for x in body) and (not best or len(body) < len(best)):
+                best = body
     return best
 
 

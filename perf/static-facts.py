@@ -32,6 +32,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "perf/static"))
+import loops  # noqa: E402
 import sass  # noqa: E402
 TARGETS = ("cuda:sm_80", "cuda:sm_90a")
 COUNTED = {"mma": r"\bmma\.sync", "ldmatrix": r"\bldmatrix\.", "matrices": r"\bldmatrix\.sync\.aligned\.m8n8\.x(\d)",
@@ -56,52 +57,15 @@ def blocks_of(ptx):
         ends = re.match(r"\s*(bra|ret)\b", last)  # no predicate in front
         following.append(([names[m.group(1)]] if m and m.group(1) in names else []) +
                          ([number + 1] if not ends and number + 1 < len(blocks) else []))
-    reached, work = set(), [0]
-    while work:
-        if (block := work.pop()) not in reached:
-            reached.add(block)
-            work += following[block]
-    return blocks, [after if block in reached else [] for block, after in enumerate(following)]
-
-
-def dominators(following):
-    """For each block, those that every way to it leads through."""
-    before = [[] for _ in following]
-    for block, after in enumerate(following):
-        for other in after:
-            before[other].append(block)
-    everything = set(range(len(following)))
-    found = [{0}] + [everything] * (len(following) - 1)
-    changed = True
-    while changed:
-        changed = False
-        for block in range(1, len(following)):
-            ways = [found[x] for x in before[block]]
-            new = {block} | (set.intersection(*ways) if ways else everything)
-            changed |= new != found[block]
-            found[block] = new
-    return found, before
+    return blocks, following
 
 
 def innermost_loop(ptx):
     """The lines of the shortest loop that has matrix instructions, wherever its blocks stand; none: an empty list."""
     blocks, following = blocks_of(ptx)
-    dominating, before = dominators(following)
-    best = []
-    for block, after in enumerate(following):
-        for head in after:
-            if head not in dominating[block]:
-                continue
-            inside, work = {head}, [block]
-            while work:
-                other = work.pop()
-                if other not in inside:
-                    inside.add(other)
-                    work += before[other]
-            body = [line for number in sorted(inside) for line in blocks[number]]
-            if any(re.search(r"\b(mma\.sync|wgmma\.mma_async)", x) for x in body) and (not best or len(body) < len(best)):
-                best = body
-    return best
+    bodies = [[line for number in loop for line in blocks[number]] for loop in loops.natural_loops(following)]
+    bodies = [body for body in bodies if any(re.search(r"\b(mma\.sync|wgmma\.mma_async)", x) for x in body)]
+    return min(bodies, key=len, default=[])
 
 
 def bytes_read(line):
@@ -207,7 +171,7 @@ def differences(known, now):
         if kinds[0] != kinds[1]:
             yield f"{name}: {kinds[1]}, recorded {kinds[0]}"
             continue
-        for fact, per in (("exp2", "mma"), ("sass", "sass_matrix")):
+        for fact, per in (("exp2", kinds[0]), ("sass", "sass_matrix")):
             if fact in new and fact in old and new[fact] * old[per] > old[fact] * new[per]:
                 yield f"{name}: {fact} {new[fact]} for {new[per]} matrix instructions, recorded {old[fact]} for {old[per]}"
         if "wgmma" in new:

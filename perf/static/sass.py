@@ -7,8 +7,9 @@ import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python/src"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "python/src"), str(pathlib.Path(__file__).resolve().parent)]
 
+import loops  # noqa: E402
 from tilewright_sweep.predict import sass  # noqa: E402
 
 find = sass.find
@@ -40,14 +41,13 @@ class Kernel:
 def main_loop(kernel):
     """Instructions of the loop with the most matrix instructions, among those that have none with some within."""
     def instructions(loop):
-        return [item for block in kernel.code[loop[0]:loop[1] + 1] for item in block]
+        return [item for block in loop for item in kernel.code[block]]
 
     def matrices(loop):
         return sum(bool(MATRIX.match(item.opcode)) for item in instructions(loop))
 
-    loops = {(first, last) for last, following in enumerate(kernel.successors) for first in following if first <= last}
-    loops = [loop for loop in sorted(loops) if matrices(loop)]
-    inner = [loop for loop in loops if not any(loop[0] <= other[0] and other[1] <= loop[1] and other != loop for other in loops)]
+    found = [loop for loop in loops.natural_loops(kernel.successors) if matrices(loop)]
+    inner = [loop for loop in found if not any(set(other) < set(loop) for other in found)]
     return instructions(max(inner, key=matrices)) if inner else []
 
 

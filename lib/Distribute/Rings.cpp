@@ -101,17 +101,20 @@ LogicalResult ThreadCode::ring(RingOp op) {
   }
   ring.stageBytes = type.getStageBytes();
   ring.barriers = sharedMemory(loc, b.getI64Type(), 2 * ring.stages);
+  // Of rings that stand together, the last one makes all of their barriers known.
+  bool isLast = !isa_and_nonnull<RingOp>(op->getNextNode());
   {
     OpBuilder::InsertionGuard guard(b);
     enterOneThread(loc);
     for (int64_t stage = 0; stage < 2 * ring.stages; ++stage)
       MbarrierInitOp::create(b, loc, ring.barriers, constant(loc, stage),
                              stage < ring.stages ? 1 : arrivals);
-    MbarrierFenceOp::create(b, loc);
+    if (isLast)
+      MbarrierFenceOp::create(b, loc);
   }
-  if (clusterSize() > 1)
+  if (isLast && clusterSize() > 1)
     ClusterBarrierOp::create(b, loc);
-  else
+  else if (isLast)
     barrier(loc);
   rings.try_emplace(op.getRing(), std::move(ring));
   return success();

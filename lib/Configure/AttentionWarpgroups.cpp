@@ -132,6 +132,9 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
       !instruction.accumulator.isF32() || !hasInstruction(target, config.getMma()))
     return refuse("instruction '" + config.getMma().getValue() + "' is none of " +
                   target.getName() + " for these types with f32 sums");
+  if (config.getPromote() != ArrayRef<int64_t>{0, 1})
+    return refuse("'promote' must be [0, 1]: warpgroups multiply queries, keys and values "
+                  "out of shared memory");
   int64_t groups = config.getWarps().empty() ? 0 : config.getWarps()[0] / 4;
   if (groups < 1 || groups > 3 || config.getWarps()[0] % 4)
     return refuse("'warps' along the queries must be 1 to 3 warpgroups of four");

@@ -14,6 +14,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -26,11 +27,11 @@ static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
 }
 
 int64_t tilewright::copyThreadsOf(LoweringConfigAttr config) {
-  constexpr int64_t kWarpgroup = 128, kWarp = 32;
+  constexpr int64_t kWarp = 32;
   if (!config.isWarpSpecialized())
     return 0;
   // Registers move between whole warpgroups.
-  return config.isForWarpgroups() ? kWarpgroup : kWarp;
+  return config.isForWarpgroups() ? kCopyThreads : kWarp;
 }
 
 /// The first field that is for instructions of warpgroups only, and why.
@@ -58,7 +59,7 @@ LogicalResult tilewright::checkRingedMma(const KernelInfo &info, LoweringConfigA
                                          const MatrixInstruction &instruction,
                                          const MatrixLoops &loops, TargetAttr target,
                                          std::string &reason) {
-  constexpr int64_t kRegisters = 65536, kBesideSums = 40, kMostRegisters = 255;
+  constexpr int64_t kMostRegisters = 255;
   auto fail = [&](const Twine &why) {
     reason = why.str();
     return failure();

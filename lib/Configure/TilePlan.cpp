@@ -13,7 +13,6 @@
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
 #include "Enumerate.h"
-#include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/UserNames.h"

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Registers of a multiprocessor, and what a thread needs beside its sums.
-static constexpr int64_t kRegisters = 65536, kBesideSums = 40;
-
 /// What each thread of a block starts with.
 static int64_t registersAtStart(int64_t groups) {
   int64_t threads = groups * 128 + kCopyThreads;

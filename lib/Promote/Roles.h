@@ -1,8 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The roles of a block's warps around rings: a warpgroup that copies, and those that
-// multiply.
+// The roles of a block's warps around rings: those that copy, and those that multiply.
 
 #ifndef TILEWRIGHT_LIB_PROMOTE_ROLES_H
 #define TILEWRIGHT_LIB_PROMOTE_ROLES_H

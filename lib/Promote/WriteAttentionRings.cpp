@@ -37,8 +37,6 @@
 #include "RingFactor.h"
 #include "Roles.h"
 
-#include "tilewright/Dialect/UserNames.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"

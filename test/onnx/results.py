@@ -84,7 +84,8 @@ def check_page(recorded):
 
 
 def cause(reason):
-    """A reason without numbers and names of one case."""
+    """A reason without numbers and names of one case. Spaces are single, as the table has them."""
+    reason = " ".join(reason.split())
     text = re.sub(r"'(%|@)?\w*\d\w*'", "…", reason)
     text = re.sub(r"tensor<[^>]*>|(?<![\w.])-?\d+(\.\d+)?(e[-+]?\d+)?(?![\w.])", "…", text)
     return text.replace("|", "\\|")

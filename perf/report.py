@@ -5,8 +5,8 @@
 
     perf/report.py RESULTS perf/results/NAME
 
-RESULTS is the folder with bench.jsonl and, where those steps ran, machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl.
-NAME gets README.md, a picture per suite and device, and a copy of bench.jsonl, so that the page can be made again. A time stands beside
+RESULTS is the folder with bench.jsonl, ladder.jsonl or both, and, where those steps ran, machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl.
+NAME gets README.md, a picture per suite and device, and copies of bench.jsonl and ladder.jsonl, so that the page can be made again. A time stands beside
 its verdict; a ratio above 1 says that ours is faster. The same input gives the same bytes.
 """
 
@@ -16,6 +16,12 @@ import json
 import pathlib
 import shutil
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from ladder import page as ladder_page
+
+MEASURED = ("bench.jsonl", "ladder.jsonl")
 
 COUNTED = {"cts.jsonl": "conformance suite", "e2e.jsonl": "end-to-end cases", "confirm.jsonl": "beliefs of the simulator"}
 
@@ -181,13 +187,16 @@ def counts(folder):
 
 def page(folder, output, pictures):
     lines = read_lines(folder / "bench.jsonl")
-    if not lines:
+    climbed = read_lines(folder / "ladder.jsonl")
+    if not lines and not climbed:
         raise SystemExit(f"report.py: error: {folder / 'bench.jsonl'} has no line; perf/bench/run.py writes it")
     text = [f"# {output.name}", ""]
     machine = folder / "machine.txt"
     if machine.exists():
         text += ["```", machine.read_text().rstrip(), "```", ""]
     text += [*counts(folder), ""]
+    if climbed:
+        text += [ladder_page.tables(climbed), ""]
     groups = collections.defaultdict(list)
     for line in lines:
         groups[line["suite"], line["device"]].append(line)
@@ -227,9 +236,10 @@ def main():
     except ImportError as error:
         sys.exit(f"report.py: error: {error}; pip install matplotlib, or --no-pictures")
     (arguments.output / "README.md").write_text(text)
-    source = arguments.results / "bench.jsonl"
-    if source.resolve() != (arguments.output / "bench.jsonl").resolve():
-        shutil.copy(source, arguments.output / "bench.jsonl")
+    for name in MEASURED:
+        source = arguments.results / name
+        if source.exists() and source.resolve() != (arguments.output / name).resolve():
+            shutil.copy(source, arguments.output / name)
     print(arguments.output / "README.md")
 
 

@@ -26,6 +26,8 @@ constexpr DtypeRow kDtypes[] = {
     {TW_BF16, kDLBfloat, 16},
     {TW_F8E4M3FN, kDLFloat8_e4m3fn, 8},
     {TW_F8E5M2, kDLFloat8_e5m2, 8},
+    {TW_F8E4M3FNUZ, kDLFloat8_e4m3fnuz, 8},
+    {TW_F8E5M2FNUZ, kDLFloat8_e5m2fnuz, 8},
     {TW_I64, kDLInt, 64},
     {TW_I32, kDLInt, 32},
     {TW_I16, kDLInt, 16},

@@ -38,7 +38,9 @@ enum DLDataTypeCode : unsigned {
   kDLComplex = 5,
   kDLBool = 6,
   kDLFloat8_e4m3fn = 10,
+  kDLFloat8_e4m3fnuz = 11,
   kDLFloat8_e5m2 = 12,
+  kDLFloat8_e5m2fnuz = 13,
 };
 
 struct DLPackVersion {

@@ -41,8 +41,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 struct tilewright_vulkan_device; // tilewright.h
@@ -249,6 +251,19 @@ struct TensorMapDesc {
   unsigned swizzle = 0;
   /// What is outside the tensor reads as NaN, not zero.
   bool fillsNaN = false;
+  /// Of images (im2col) instead of a box: corners along the dims of space, steps along
+  /// all dims, pixels of a copy and channels of each.
+  struct Image {
+    std::vector<int32_t> lower, upper;
+    std::vector<uint32_t> steps;
+    uint32_t pixels = 0, channels = 0;
+    bool operator<(const Image &other) const {
+      return std::tie(lower, upper, steps, pixels, channels) <
+             std::tie(other.lower, other.upper, other.steps, other.pixels,
+                      other.channels);
+    }
+  };
+  std::optional<Image> image = std::nullopt;
 };
 
 class DriverDevice {

@@ -23,10 +23,11 @@ constexpr DtypeRow kTable[] = {
     {"f16", 2, true},      {"bf16", 2, true},   {"f8E4M3FN", 1, true},
     {"f8E5M2", 1, true},   {"i64", 8, false},   {"i32", 4, false},
     {"i16", 2, false},     {"i8", 1, false},    {"i4", 1, false},
-    {"i1", 1, false},      {"index", 8, false},
+    {"i1", 1, false},      {"index", 8, false},  {"f8E4M3FNUZ", 1, true},
+    {"f8E5M2FNUZ", 1, true},
 };
 constexpr int kCount = sizeof(kTable) / sizeof(kTable[0]);
-static_assert(TW_INDEX == kCount - 1, "one row per tw_dtype");
+static_assert(TW_F8E5M2FNUZ == kCount - 1, "one row per tw_dtype");
 
 } // namespace
 
@@ -46,8 +47,8 @@ bool parseDtype(std::string_view name, tw_dtype &result) {
 }
 
 const char *dtypeList() {
-  return "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i4, i1, "
-         "index";
+  return "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, i64, "
+         "i32, i16, i8, i4, i1, index";
 }
 
 uint32_t dtypeBytes(tw_dtype dtype) {

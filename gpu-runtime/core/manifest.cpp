@@ -217,6 +217,30 @@ Status readCheck(const JsonCursor &json, const ExpressionScope &scope,
   return json["message"].string(result.message);
 }
 
+Status readIntegers(const JsonCursor &json, int64_t least, int64_t most,
+                    std::vector<int64_t> &result) {
+  if (Status s = json.array(kMaxArguments))
+    return s;
+  for (size_t i = 0; i < json.size(); ++i)
+    if (Status s = json[i].integer(least, most, result.emplace_back()))
+      return s;
+  return Status::ok();
+}
+
+Status readImage(const JsonCursor &json, ImageParam &result) {
+  if (Status s = json.object())
+    return s;
+  if (Status s = readIntegers(json["dims"], 1, INT64_MAX, result.dims))
+    return s;
+  if (Status s = readIntegers(json["strides"], 0, INT64_MAX, result.strides))
+    return s;
+  if (Status s = readIntegers(json["lower"], INT32_MIN, INT32_MAX, result.lower))
+    return s;
+  if (Status s = readIntegers(json["upper"], INT32_MIN, INT32_MAX, result.upper))
+    return s;
+  return readIntegers(json["steps"], 1, INT32_MAX, result.steps);
+}
+
 Status readTensorMap(const JsonCursor &json, const ExpressionScope &scope,
                      const std::vector<OperandDesc> &operands, ParamDesc &result) {
   int64_t operand;
@@ -225,14 +249,19 @@ Status readTensorMap(const JsonCursor &json, const ExpressionScope &scope,
     return s;
   result.operand = static_cast<uint32_t>(operand);
   TensorMapParam &map = result.tensorMap.emplace();
-  JsonCursor box = json["box"];
-  if (Status s = box.array(kMaxArguments))
+  if (Status s = readIntegers(json["box"], 1, INT32_MAX, map.box))
     return s;
-  for (size_t i = 0; i < box.size(); ++i)
-    if (Status s = box[i].integer(1, INT32_MAX, map.box.emplace_back()))
-      return s;
   if (Status s = readUnsigned(json, "swizzle", map.swizzle))
     return s;
+  if (json.has("merged")) {
+    int64_t merged;
+    if (Status s = json["merged"].integer(1, kMaxArguments, merged))
+      return s;
+    map.merged = size_t(merged);
+  }
+  if (json.has("image"))
+    if (Status s = readImage(json["image"], map.image.emplace()))
+      return s;
   if (Status s = checkTensorMapBox(map, operands[operand].dtype,
                                    operands[operand].shape.size()))
     return json.error(s.message());

@@ -260,6 +260,12 @@ Status Program::uploadConstants() {
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// Whether rows of a tensor of i4 do not end where bytes do; compiled code has all of
+/// it as one row.
+static bool isOneRow(const ValueType &type) {
+  return type.shape.empty() || (type.shape.back() > 0 && type.shape.back() % 2);
+}
+
 Status Program::checkArguments(const FunctionDesc &function,
                                const CallValue *args, size_t numArgs) const {
   if (numArgs != function.inputs.size())
@@ -292,7 +298,7 @@ Status Program::checkArguments(const FunctionDesc &function,
                                      "read-only");
     View bytes;
     if (type.dtype == TW_I4)
-      if (Status s = viewBytesOfInt4(view, bytes))
+      if (Status s = viewBytesOfInt4(view, isOneRow(type), bytes))
         return std::move(s).in(where);
   }
   for (size_t i = 0; i < numArgs; ++i)
@@ -307,9 +313,11 @@ Status Program::checkArguments(const FunctionDesc &function,
 }
 
 /// An argument as compiled code has it; what checkArguments accepts.
-static View asCompiled(const View &view) {
+static View asCompiled(const View &view, const ValueType &type) {
   View bytes;
-  return view.dtype == TW_I4 && !viewBytesOfInt4(view, bytes) ? bytes : view;
+  return view.dtype == TW_I4 && !viewBytesOfInt4(view, isOneRow(type), bytes)
+             ? bytes
+             : view;
 }
 
 Status Program::call(size_t function, Stream &stream, const CallValue *args,
@@ -343,7 +351,7 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
     argSlots[i] =
         args[i].kind == ValueKind::Scalar
             ? uint64_t(normaliseScalar(desc.inputs[i].dtype, args[i].bits))
-            : reinterpret_cast<uintptr_t>(context.own(asCompiled(args[i].view)));
+            : reinterpret_cast<uintptr_t>(context.own(asCompiled(args[i].view, desc.inputs[i])));
   host->function(function)(&context, argSlots.data(), resultSlots.data());
 
   std::vector<CallValue> values(numResults);
@@ -386,7 +394,7 @@ Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,
     if (args[i].kind == ValueKind::Scalar)
       scalars.push_back(normaliseScalar(desc.inputs[i].dtype, args[i].bits));
     else
-      operands[i] = describe(views[i] = asCompiled(args[i].view), 0);
+      operands[i] = describe(views[i] = asCompiled(args[i].view, desc.inputs[i]), 0);
   }
   ExpressionValues values{operands.data(), scalars.data()};
   // An estimate that cannot be computed is unknown, not an error.

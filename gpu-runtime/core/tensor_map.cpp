@@ -1,10 +1,13 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every limit of cuTensorMapEncodeTiled (CUDA driver API, "Tensor Map Object
-// Management"), checked here so that the message names the operand's dim, not the
-// driver's argument.
+// Every limit of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (CUDA driver API,
+// "Tensor Map Object Management"), checked here so that the message names the operand's
+// dim, not the driver's argument.
 #include "core/tensor_map.h"
+
+#include "core/checked.h"
+#include "core/dtype.h"
 
 namespace tilewright::runtime {
 
@@ -15,53 +18,186 @@ constexpr int64_t kMaxBox = 256;
 constexpr uint64_t kMaxDim = uint64_t(1) << 32;
 constexpr uint64_t kMaxStride = uint64_t(1) << 40; // bytes, exclusive
 constexpr uint64_t kAlignment = 16;                // bytes: base, strides, rows of a box
+// Of images, by their dims of space: corners are at least -bound and below it.
+constexpr size_t kMaxSpace = 3;
+constexpr int64_t kCornerBound[kMaxSpace] = {1 << 15, 1 << 7, 1 << 4};
+constexpr int64_t kMaxPixels = 1024, kMaxChannels = 256, kMaxStep = 8;
 
 std::string number(uint64_t value) { return std::to_string(value); }
+
+/// What a row of a box, `bytes` long, has to be.
+Status checkRow(uint64_t bytes, unsigned swizzle) {
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return unsupported("a tensor map swizzles 0, 32, 64 or 128 bytes, not " +
+                       number(swizzle));
+  if (bytes % kAlignment)
+    return unsupported("rows of a box are multiples of 16 bytes, not " + number(bytes));
+  if (swizzle && bytes > swizzle)
+    return unsupported("rows of a box have at most the " + number(swizzle) +
+                       " bytes of the swizzle, not " + number(bytes));
+  return Status::ok();
+}
+
+std::string within(const char *what, int64_t value, int64_t least, int64_t most) {
+  return std::string(what) + " is " + std::to_string(value) + "; it has to be " +
+         std::to_string(least) + " to " + std::to_string(most);
+}
+
+Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
+  size_t space = image.lower.size();
+  if (space < 1 || space > kMaxSpace)
+    return unsupported("images have 1 to 3 dims of space, not " + number(space));
+  if (image.dims.size() != space + 2 || image.strides.size() != space + 1 ||
+      image.upper.size() != space || image.steps.size() != space)
+    return unsupported("of images with " + number(space) +
+                       " dims of space there are two dims more, and one stride more");
+  if (box.size() != 2)
+    return unsupported("the box of an image is pixels and channels, not " +
+                       number(box.size()) + " dims");
+  if (box[0] < 1 || box[0] > kMaxPixels)
+    return unsupported(within("the number of pixels", box[0], 1, kMaxPixels));
+  if (box[1] < 1 || box[1] > kMaxChannels)
+    return unsupported(within("the number of channels", box[1], 1, kMaxChannels));
+  for (int64_t dim : image.dims)
+    if (dim < 1 || uint64_t(dim) > kMaxDim)
+      return unsupported("an image has " + std::to_string(dim) +
+                         " elements along a dim; a tensor map takes 1 to 2^32");
+  int64_t bound = kCornerBound[space - 1];
+  for (size_t i = 0; i < space; ++i) {
+    for (int64_t corner : {image.lower[i], image.upper[i]})
+      if (corner < -bound || corner >= bound)
+        return unsupported(within("a corner", corner, -bound, bound - 1));
+    if (image.steps[i] < 1 || image.steps[i] > kMaxStep)
+      return unsupported(within("a step", image.steps[i], 1, kMaxStep));
+    if (image.dims[i + 1] + image.upper[i] <= image.lower[i])
+      return unsupported("no window is between the corners along dim " + number(i + 1) +
+                         " of the image");
+  }
+  return Status::ok();
+}
+
+/// A stride in bytes, as `result` if a tensor map takes it.
+Status addStride(uint64_t elements, uint64_t size, size_t dim, TensorMapDesc &result) {
+  uint64_t width = dtypeBytes(result.dtype), bytes = 0;
+  bool isHuge = elements >= kMaxStride;
+  if (!isHuge)
+    bytes = elements * width;
+  // The stride of a dim of one element does not matter, but has to be allowed.
+  if (size == 1 && (isHuge || bytes % kAlignment || bytes >= kMaxStride))
+    isHuge = false, bytes = kAlignment;
+  if (isHuge || bytes % kAlignment || bytes >= kMaxStride)
+    return unsupported("neighbours along dim " + number(dim) + " are " +
+                       number(isHuge ? elements : bytes) +
+                       (isHuge ? " elements" : " bytes") +
+                       " apart; a tensor map takes multiples of 16 below 2^40");
+  result.strides.push_back(bytes);
+  return Status::ok();
+}
+
+/// The images of which `view` is windows: they begin where its memory does.
+Status describeImage(const View &view, const TensorMapParam &param,
+                     TensorMapDesc &result) {
+  const ImageParam &image = *param.image;
+  size_t rank = image.dims.size();
+  int64_t last = 0, bytes;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t reach, stride = i + 1 < rank ? image.strides[i] : 1;
+    if (stride < 0 || !checkedMul(image.dims[i] - 1, stride, reach) ||
+        !checkedAdd(last, reach, last))
+      return unsupported("strides of the image overflow");
+  }
+  uint64_t width = dtypeBytes(view.dtype), size = view.buffer->size();
+  if (!checkedAdd(last, 1, last) || !checkedMul(last, int64_t(width), bytes) ||
+      view.offset > size || uint64_t(bytes) > size - view.offset)
+    return unsupported("the images reach beyond the memory of the operand");
+  for (size_t i = rank; i-- > 0;) {
+    result.dims.push_back(uint64_t(image.dims[i]));
+    if (i + 1 < rank)
+      if (Status s = addStride(uint64_t(image.strides[i]), uint64_t(image.dims[i]), i,
+                               result))
+        return s;
+  }
+  TensorMapDesc::Image &windows = result.image.emplace();
+  for (size_t i = image.lower.size(); i-- > 0;) {
+    windows.lower.push_back(int32_t(image.lower[i]));
+    windows.upper.push_back(int32_t(image.upper[i]));
+  }
+  // Neither channels nor images are left out.
+  windows.steps.assign(rank, 1);
+  for (size_t i = 0; i < image.steps.size(); ++i)
+    windows.steps[image.steps.size() - i] = uint32_t(image.steps[i]);
+  windows.pixels = uint32_t(param.box[0]);
+  windows.channels = uint32_t(param.box[1]);
+  return Status::ok();
+}
+
+/// Makes one dim of the first `count` of `dims`, which lie behind one another.
+Status mergeDims(size_t count, std::vector<int64_t> &dims, std::vector<int64_t> &strides) {
+  int64_t size = dims[count - 1];
+  for (size_t i = count - 1; i-- > 0;) {
+    int64_t rows;
+    if (!checkedMul(dims[i + 1], strides[i + 1], rows) ||
+        (dims[i] != 1 && rows != strides[i]) ||
+        !checkedMul(size, dims[i], size))
+      return unsupported("its first " + number(count) +
+                         " dims do not lie in memory as one");
+  }
+  dims[count - 1] = size;
+  dims.erase(dims.begin(), dims.begin() + ptrdiff_t(count - 1));
+  strides.erase(strides.begin(), strides.begin() + ptrdiff_t(count - 1));
+  return Status::ok();
+}
 
 } // namespace
 
 Status checkTensorMapBox(const TensorMapParam &param, tw_dtype dtype, size_t rank) {
+  if (param.merged < 1 || param.merged > std::max<size_t>(rank, 1))
+    return unsupported(number(param.merged) + " dims are one, of an operand with " +
+                       number(rank));
+  if (param.image) {
+    if (Status s = checkImage(*param.image, param.box))
+      return s;
+    return checkRow(uint64_t(param.box[1]) * dtypeBytes(dtype), param.swizzle);
+  }
+  rank -= param.merged - 1;
   if (rank < 1 || rank > kMaxDims)
     return unsupported("a tensor map has 1 to 5 dims, its operand " + number(rank));
   if (param.box.size() != rank)
     return unsupported("the box has " + number(param.box.size()) +
                        " dims, its operand " + number(rank));
-  if (param.swizzle != 0 && param.swizzle != 32 && param.swizzle != 64 &&
-      param.swizzle != 128)
-    return unsupported("a tensor map swizzles 0, 32, 64 or 128 bytes, not " +
-                       number(param.swizzle));
   for (int64_t extent : param.box)
     if (extent < 1 || extent > kMaxBox)
       return unsupported("a box has 1 to 256 elements along a dim, not " +
                          std::to_string(extent));
-  uint64_t row = uint64_t(param.box.back()) * dtypeBytes(dtype);
-  if (row % kAlignment)
-    return unsupported("rows of a box are multiples of 16 bytes, not " + number(row));
-  if (param.swizzle && row > param.swizzle)
-    return unsupported("rows of a box have at most the " + number(param.swizzle) +
-                       " bytes of the swizzle, not " + number(row));
-  return Status::ok();
+  return checkRow(uint64_t(param.box.back()) * dtypeBytes(dtype), param.swizzle);
 }
 
 Status describeTensorMap(const View &view, const TensorMapParam &param,
                          TensorMapDesc &result) {
-  size_t rank = view.dims.size();
-  if (Status s = checkTensorMapBox(param, view.dtype, rank))
+  if (Status s = checkTensorMapBox(param, view.dtype, view.dims.size()))
     return s;
-  if (view.isPadded)
+  if (view.isPadded && !param.image)
     return unsupported("no tensor map describes a padded view");
   if (view.address() % kAlignment)
     return unsupported("its first element is " + number(view.address() % kAlignment) +
                        " bytes behind a multiple of 16");
-  if (view.stride(rank - 1) != 1 && view.dims[rank - 1] != 1)
-    return unsupported("neighbours along its last dim are " +
-                       std::to_string(view.stride(rank - 1)) + " elements apart, not 1");
   result = {};
   result.dtype = view.dtype;
   result.address = view.address();
   result.swizzle = param.swizzle;
+  if (param.image)
+    return describeImage(view, param, result);
+  std::vector<int64_t> dims = view.dims, strides;
+  for (size_t i = 0; i < dims.size(); ++i)
+    strides.push_back(view.stride(i));
+  if (Status s = mergeDims(param.merged, dims, strides))
+    return s;
+  size_t rank = dims.size();
+  if (strides[rank - 1] != 1 && dims[rank - 1] != 1)
+    return unsupported("neighbours along its last dim are " +
+                       std::to_string(strides[rank - 1]) + " elements apart, not 1");
   for (size_t i = rank; i-- > 0;) {
-    uint64_t size = uint64_t(view.dims[i]);
+    uint64_t size = uint64_t(dims[i]);
     if (size < 1 || size > kMaxDim)
       return unsupported("dim " + number(i) + " has " + number(size) +
                          " elements; a tensor map takes 1 to 2^32");
@@ -69,14 +205,8 @@ Status describeTensorMap(const View &view, const TensorMapParam &param,
     result.box.push_back(uint32_t(param.box[i]));
     if (i == rank - 1)
       continue;
-    // The stride of a dim of one element does not matter, but has to be allowed.
-    uint64_t bytes = uint64_t(view.stride(i)) * dtypeBytes(view.dtype);
-    if (size == 1 && (bytes % kAlignment || bytes >= kMaxStride))
-      bytes = kAlignment;
-    if (bytes % kAlignment || bytes >= kMaxStride)
-      return unsupported("neighbours along dim " + number(i) + " are " + number(bytes) +
-                         " bytes apart; a tensor map takes multiples of 16 below 2^40");
-    result.strides.push_back(bytes);
+    if (Status s = addStride(uint64_t(strides[i]), size, i, result))
+      return s;
   }
   return Status::ok();
 }

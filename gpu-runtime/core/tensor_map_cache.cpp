@@ -7,7 +7,7 @@ namespace tilewright::runtime {
 Status TensorMapCache::get(const TensorMapDesc &desc, const Encode &encode,
                            TensorMapBytes &result) {
   Key key(desc.dtype, desc.address, desc.dims, desc.strides, desc.box, desc.swizzle,
-          desc.fillsNaN);
+          desc.fillsNaN, desc.image);
   std::lock_guard<std::mutex> lock(mutex);
   if (auto found = entries.find(key); found != entries.end()) {
     order.splice(order.begin(), order, found->second.used);

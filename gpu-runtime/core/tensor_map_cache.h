@@ -33,7 +33,8 @@ public:
 
 private:
   using Key = std::tuple<tw_dtype, uint64_t, std::vector<uint64_t>, std::vector<uint64_t>,
-                         std::vector<uint32_t>, unsigned, bool>;
+                         std::vector<uint32_t>, unsigned, bool,
+                         std::optional<TensorMapDesc::Image>>;
   struct Entry {
     TensorMapBytes bytes;
     std::list<std::map<Key, Entry>::iterator>::iterator used;

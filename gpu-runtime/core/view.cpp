@@ -281,7 +281,14 @@ Status makePadded(const View &source, const std::vector<int64_t> &low,
   return makePaddedView(source, std::move(dims), std::move(strides), before, result);
 }
 
-Status viewBytesOfInt4(const View &source, View &result) {
+Status viewBytesOfInt4(const View &source, bool oneRow, View &result) {
+  if (oneRow) {
+    result = source;
+    result.dtype = TW_I8;
+    result.elements = source.bytes;
+    result.dims = {source.bytes};
+    return Status::ok();
+  }
   if (source.dims.empty() || source.dims.back() % 2)
     return invalidArgument("tensor " + source.text() +
                            " has an odd innermost dim; two elements of a row "

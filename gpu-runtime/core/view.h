@@ -77,9 +77,9 @@ Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
 Status makePadded(const View &source, const std::vector<int64_t> &low,
                   const std::vector<int64_t> &high, View &result);
 
-/// The bytes of a dense tensor of i4, as i8 with half the innermost dim: what
-/// compiled code sees. An error where that dim is odd.
-Status viewBytesOfInt4(const View &source, View &result);
+/// The bytes of a dense tensor of i4, as i8 with half the innermost dim, or all in
+/// one row: what compiled code sees. An error where a row of several is odd.
+Status viewBytesOfInt4(const View &source, bool oneRow, View &result);
 
 /// What expressions see of a view that a kernel gets from `offset` elements
 /// before its first one on.

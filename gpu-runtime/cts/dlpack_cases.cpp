@@ -218,6 +218,8 @@ void stridesAndTypes(Context &context) {
       {{kDLFloat, 16, 1}, TW_F16},       {{kDLBfloat, 16, 1}, TW_BF16},
       {{kDLFloat8_e4m3fn, 8, 1}, TW_F8E4M3FN},
       {{kDLFloat8_e5m2, 8, 1}, TW_F8E5M2},
+      {{kDLFloat8_e4m3fnuz, 8, 1}, TW_F8E4M3FNUZ},
+      {{kDLFloat8_e5m2fnuz, 8, 1}, TW_F8E5M2FNUZ},
       {{kDLInt, 64, 1}, TW_I64},         {{kDLUInt, 64, 1}, TW_I64},
       {{kDLInt, 16, 1}, TW_I16},         {{kDLUInt, 8, 1}, TW_I8},
       {{kDLInt, 4, 1}, TW_I4},           {{kDLUInt, 4, 1}, TW_I4},

@@ -22,6 +22,8 @@ StringRef tilewright::manifestDType(Type type) {
       .Case([](BFloat16Type) { return "bf16"; })
       .Case([](Float8E4M3FNType) { return "f8E4M3FN"; })
       .Case([](Float8E5M2Type) { return "f8E5M2"; })
+      .Case([](Float8E4M3FNUZType) { return "f8E4M3FNUZ"; })
+      .Case([](Float8E5M2FNUZType) { return "f8E5M2FNUZ"; })
       .Case([](IndexType) { return "index"; })
       .Case([](IntegerType type) -> StringRef {
         switch (type.getWidth()) {
@@ -186,7 +188,8 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
     for (size_t operand = 0; operand < access.size(); ++operand)
       all.push_back(json::Array{
           "lt",
-          json::Array{getView(kernel, operand) ? "span" : "numel",
+          json::Array{getView(kernel, operand) || getImage(kernel, operand) ? "span"
+                                                                             : "numel",
                       int64_t(operand)},
           int64_t(1) << 31});
   if (all.size() == 1)
@@ -194,6 +197,21 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
   if (all.size() == 2)
     return std::move(all[1]);
   return all;
+}
+
+static json::Object describeTensorMap(TensorMapAttr map) {
+  json::Object result{{"tensor_map", map.getOperand()},
+                      {"box", toJSON(map.getBox())},
+                      {"swizzle", map.getSwizzle()}};
+  if (map.getMerged() > 1)
+    result["merged"] = map.getMerged();
+  if (ImageAttr image = map.getImage())
+    result["image"] = json::Object{{"dims", toJSON(image.getDims())},
+                                   {"strides", toJSON(image.getStrides())},
+                                   {"lower", toJSON(image.getLower())},
+                                   {"upper", toJSON(image.getUpper())},
+                                   {"steps", toJSON(image.getSteps())}};
+  return result;
 }
 
 FailureOr<json::Object>
@@ -304,9 +322,7 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
     }
   if (auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr))
     for (TensorMapAttr map : maps.getAsRange<TensorMapAttr>())
-      params.push_back(json::Object{{"tensor_map", map.getOperand()},
-                                    {"box", toJSON(map.getBox())},
-                                    {"swizzle", map.getSwizzle()}});
+      params.push_back(describeTensorMap(map));
   json::Object description{{"name", entry.str()},
                            {"guard", kernelGuard(kernel, guard)},
                            {"grid", std::move(grid)},

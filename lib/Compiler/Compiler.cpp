@@ -147,7 +147,10 @@ private:
 static std::string toText(Operation *op, bool debugInfo) {
   std::string text;
   llvm::raw_string_ostream os(text);
+  // Stages and pass managers have verified it. The printer's own verifier would keep the
+  // diagnostics that other threads give meanwhile to itself.
   OpPrintingFlags flags;
+  flags.assumeVerified();
   if (debugInfo)
     flags.enableDebugInfo();
   op->print(os, flags);
@@ -360,6 +363,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   if (job.backend->getKernelForm() == KernelForm::None) {
     PassManager input(context, ModuleOp::getOperationName());
     input.addNestedPass<func::FuncOp>(createDropAssertsPass());
+    input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
     if (failed(input.run(*job.hostForm)))

@@ -113,6 +113,8 @@ static CType getCType(Type type) {
       .Case("bf16", {"uint16_t", "TW_BF16"})
       .Case("f8E4M3FN", {"uint8_t", "TW_F8E4M3FN"})
       .Case("f8E5M2", {"uint8_t", "TW_F8E5M2"})
+      .Case("f8E4M3FNUZ", {"uint8_t", "TW_F8E4M3FNUZ"})
+      .Case("f8E5M2FNUZ", {"uint8_t", "TW_F8E5M2FNUZ"})
       .Case("i64", {"int64_t", "TW_I64"})
       .Case("i32", {"int32_t", "TW_I32"})
       .Case("i16", {"int16_t", "TW_I16"})

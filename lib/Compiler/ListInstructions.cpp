@@ -29,7 +29,7 @@ std::optional<std::string> tilewright::listInstructions(StringRef targets,
   std::string text;
   for (const ParsedTarget &target : *parsed) {
     bool any = false;
-    for (StringRef fact : {"warpgroup_mma", "mma", "mma_emulated"})
+    for (StringRef fact : {"warpgroup_mma", "mma", "mma_emulated", "panel_mma"})
       if (auto names = target.variants.empty()
                            ? ArrayAttr()
                            : target.variants.front().target.getFacts().getAs<ArrayAttr>(fact))

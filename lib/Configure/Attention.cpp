@@ -12,7 +12,9 @@
 // keys / 2 of the scores; blocks are as large as that and shared memory allow, and as
 // still leave one to each multiprocessor.
 
+#include "AttentionPanels.h"
 #include "AttentionWarpgroups.h"
+#include "CostModel.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 
@@ -68,7 +70,8 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   if (config.getMma())
     instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
   bool hasRoles = instruction && instruction->warpgroup;
-  StringRef other = !config.getThread().empty()                   ? "thread"
+  bool isCpu = target.getFact("subgroup", 1) == 1;
+  StringRef other = !isCpu && !config.getThread().empty()         ? "thread"
                     : config.getRaster() != 1                     ? "raster"
                     : !hasRoles && !config.getRegisters().empty() ? "registers"
                     : config.getPersistent()                      ? "persistent"
@@ -88,7 +91,6 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   plan.keys = config.getBlock()[1];
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup * (warps.empty() ? 1 : warps[0]);
-  bool isGpu = plan.subgroup > 1;
   plan.depth = extents[op.getDepthLoop()];
   plan.columns = extents[op.getColumnLoop()];
   if (ShapedType::isDynamic(plan.depth) || ShapedType::isDynamic(plan.columns))
@@ -100,6 +102,8 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                   Twine(kMaxDepth));
   if (hasRoles)
     return planAttentionByWarpgroups(op, config, target, *instruction, plan, reason);
+  if (!config.getThread().empty())
+    return planAttentionPanels(op, config, target, plan, reason);
   // Threads share rows evenly where these are a power of two long.
   plan.depth = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.depth));
   plan.columns = std::max<int64_t>(16, llvm::PowerOf2Ceil(plan.columns));
@@ -122,21 +126,30 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
         plan.keys % instruction->n || plan.keys % instruction->k)
       return refuse("'block' is no multiple of the instruction's tile on each warp");
   }
-  if (!isGpu)
+  if (isCpu)
     return plan;
-  bool throughMemory = !instruction || instruction->opaque;
   int64_t slots = std::max<int64_t>(1, config.getStages());
   plan.shared = (plan.queries * plan.depth +
                  slots * plan.keys * (plan.depth + plan.columns)) * bytes;
   // Padded rows (of FMA, Q and K lie with the sum outermost), P, and what layouts are
-  // converted through.
-  if (throughMemory) {
+  // converted through: fragments two at a time of each subgroup.
+  if (instruction && instruction->opaque) {
+    int64_t m = instruction->m, n = instruction->n;
+    plan.shared += 16 * (plan.queries + 2 * slots * plan.keys) +
+                   plan.queries * (plan.keys * bytes + 16) +
+                   2 * plan.threads / plan.subgroup * (m * n * 4 + 16 * std::max(m, n));
+    // Of another layout than the scores.
+    if (op.getMask())
+      plan.shared += plan.queries * (plan.keys + 16) *
+                     llvm::divideCeil(
+                         getElementTypeOrSelf(op.getMask().getType()).getIntOrFloatBitWidth(), 8);
+  } else if (!instruction) {
     int64_t rowsOfQ = std::max(plan.queries, plan.depth),
             rowsOfK = std::max(plan.keys, plan.depth);
     plan.shared += 16 * (rowsOfQ + slots * (rowsOfK + plan.keys)) +
                    std::max(plan.queries * (plan.keys * bytes + 16),
                             plan.keys * (plan.queries * bytes + 16)) +
-                   plan.queries * 4 * (instruction ? plan.keys + plan.columns : 2);
+                   plan.queries * 4 * 2;
   }
   if (plan.shared > target.getFact("shared_memory"))
     return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
@@ -146,7 +159,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   return plan;
 }
 
-/// The target's instruction for the products, or null.
+/// The target's instruction of a warp for the products, or null.
 static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   StringAttr best;
@@ -154,9 +167,8 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   if (names)
     for (auto name : names.getAsRange<StringAttr>()) {
       auto instruction = MatrixInstruction::parse(op.getContext(), name.getValue());
-      if (instruction && !instruction->opaque && !instruction->rounds &&
-          !instruction->warpgroup && instruction->accumulator.isF32() &&
-          instruction->operands[0] == elementOf(op) &&
+      if (instruction && !instruction->rounds && !instruction->warpgroup &&
+          instruction->accumulator.isF32() && instruction->operands[0] == elementOf(op) &&
           instruction->operands[1] == elementOf(op) && instruction->k > deepest) {
         best = name;
         deepest = instruction->k;
@@ -165,9 +177,9 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   return best;
 }
 
-/// There are blocks of `size` queries for each multiprocessor of a large GPU.
-static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t size) {
-  constexpr int64_t kMultiprocessors = 128;
+/// There are blocks of `size` queries for each multiprocessor.
+static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t size,
+                         TargetAttr target) {
   int64_t blocks = 1;
   for (unsigned loop = 0; loop <= queryLoop; ++loop) {
     if (ShapedType::isDynamic(extents[loop]))
@@ -176,7 +188,7 @@ static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t 
     if (llvm::MulOverflow(blocks, count, blocks))
       return true;
   }
-  return blocks >= kMultiprocessors;
+  return blocks >= multiprocessorsOf(target);
 }
 
 /// Configs in the order of preference; the first that fits is taken.
@@ -196,14 +208,23 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   llvm::append_range(configs, listAttentionByWarpgroups(op, target));
   bool few = !ShapedType::isDynamic(queries) && queries <= 16;
   if (lanes == 1) {
+    llvm::append_range(configs, listAttentionPanels(op, target));
     add({4, std::max(depth, columns) > 128 ? 16 : 32}, {}, 1, {}, {});
     return configs;
   }
-  if (StringAttr mma = findInstruction(op, target)) {
+  StringAttr mma = findInstruction(op, target);
+  auto instruction = mma ? MatrixInstruction::parse(context, mma.getValue()) : std::nullopt;
+  if (instruction && instruction->opaque) {
+    // Q and P are in shared memory, too, of which there may be little.
+    for (int64_t warps : {4, 2, 1})
+      for (int64_t keys : {64, 32, 16})
+        if (warps == 1 || !few)
+          add({instruction->m * warps, keys}, {warps, 1}, 1, {0, 1}, mma);
+  } else if (instruction) {
     int64_t warps = few ? 1 : 4;
     int64_t widest = std::max(depth, columns);
     // Keys and values are read once for each block of queries.
-    if (widest <= 128 && fillsMachine(extents, op.getQueryLoop(), 128))
+    if (widest <= 128 && fillsMachine(extents, op.getQueryLoop(), 128, target))
       for (int64_t stages : {2, 1})
         add({128, 64}, {widest <= 64 ? 4 : 8, 1}, stages, {0, 1}, mma);
     for (int64_t stages : {2, 1})
@@ -235,9 +256,9 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
   return failure();
 }
 
-/// Blocks of one or a few warps that keep a large GPU's memory busy, and tasks that fill
-/// a CPU.
-static constexpr int64_t kGpuBlocks = 512, kCpuTasks = 16;
+/// Blocks of one or a few warps that keep a multiprocessor's share of the memory busy, and
+/// tasks that fill a CPU.
+static constexpr int64_t kBlocksEach = 4, kCpuTasks = 16;
 /// Keys that are worth a part, and a second kernel; the most parts.
 static constexpr int64_t kFewestKeysOfPart = 256, kFewestKeys = 1024, kMostParts = 64;
 
@@ -269,7 +290,8 @@ FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
     if (llvm::MulOverflow(blocks, tiles, blocks))
       blocks = INT64_MAX;
   }
-  int64_t fill = target.getFact("subgroup", 1) > 1 ? kGpuBlocks : kCpuTasks;
+  int64_t fill = target.getFact("subgroup", 1) > 1 ? kBlocksEach * multiprocessorsOf(target)
+                                                 : kCpuTasks;
   if (blocks == 0 || keys == 0)
     return refuse("there are no scores");
   if (blocks > fill / 4)
@@ -336,12 +358,15 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
                        !canUseWarpgroups(op, target, why))
     lines.push_back(b.getStringAttr("not by warpgroups: " + why));
+  if (config.getMma() && target.getFact("subgroup", 1) <= 1)
+    lines.push_back(b.getStringAttr(
+        "multiplied by '" + config.getMma().getValue() +
+        "': subnormal factors count as zero, subnormal sums become zero"));
   if (target.getFacts().contains("mma") && !config.getMma())
     lines.push_back(b.getStringAttr(
         findInstruction(op, target)
             ? "not on matrix units: this config was pinned, or larger blocks do not fit"
-            : "not on matrix units: no instruction of a warp has its types with f32 sums "
-              "and operands in registers"));
+            : "not on matrix units: no instruction of a warp has its types with f32 sums"));
   kernel->setAttr(kExplainAttr, b.getArrayAttr(lines));
   return success();
 }

@@ -8,6 +8,8 @@
 #include "Enumerate.h"
 #include "tilewright/Configure/Configure.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -41,6 +43,20 @@ enumerateSkinnyProducts(const KernelInfo &info, TargetAttr target) {
   return configs;
 }
 
+/// The same kernel where all that is not known is four times as long as assumed; nothing
+/// where all is known.
+static std::optional<KernelInfo> assumeMore(const KernelInfo &info) {
+  std::optional<KernelInfo> larger;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
+    if (!ShapedType::isDynamic(loopClass.extent) || loopClass.isSettled)
+      continue;
+    if (!larger)
+      larger = info;
+    larger->classes[number].nominal *= 4;
+  }
+  return larger;
+}
+
 std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
                                                TargetAttr target) {
   std::vector<LoweringConfigAttr> configs;
@@ -55,6 +71,10 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   else
     configs = enumerateStreaming(info, target);
 
+  // A tile for all sizes is no best one for the size that is assumed.
+  std::optional<KernelInfo> larger;
+  if (target.getFact("subgroup", 1) > 1)
+    larger = assumeMore(info);
   std::vector<Candidate> fitting, refused;
   for (LoweringConfigAttr config : configs) {
     Candidate candidate;
@@ -65,12 +85,18 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
       continue;
     }
     candidate.cost = estimateTime(info, config, *plan, target);
+    if (larger)
+      candidate.cost =
+          std::sqrt(candidate.cost * estimateTime(*larger, config, *plan, target));
     fitting.push_back(std::move(candidate));
   }
   // What a matrix unit can compute it does, whatever the sizes, unless threads
   // share the sums of few rows; the model compares like with like, and knows nothing
   // yet of rings that warps' instructions read. Equals stay in the order of enumeration.
   auto classOf = [&](LoweringConfigAttr config) {
+    // Of CPUs the model knows both.
+    if (target.getFact("subgroup", 1) <= 1)
+      return 0;
     if (config.getMma())
       return config.isWarpSpecialized() && !config.isForWarpgroups() ? 1 : 0;
     return info.strategy == Strategy::SimtContraction ? 2 : 0;

@@ -10,6 +10,7 @@
 //               block = [64, 64, 16], …>} …
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
+#include "CostModel.h"
 #include "Enumerate.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
@@ -98,6 +99,8 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
     return "";
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (!names)
+    names = target.getFacts().getAs<ArrayAttr>("panel_mma");
+  if (!names)
     return target.getName().str() +
            (target.getBackend() == "spirv"
                 ? " names no cooperative matrices; +coopmat does"
@@ -128,8 +131,13 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
     explain.push_back("multiplied by mma.sync; " + unused.str() + " of " +
                       target.getName().str() + " is not used yet");
   std::string reason = whyNotOnMatrixUnit(info, config, target);
-  if (reason.empty())
+  if (reason.empty()) {
+    if (config.getMma() && target.getFact("subgroup", 1) <= 1 &&
+        getElementTypeOrSelf(info.getRoot()->getOperand(0)).isBF16())
+      explain.push_back("multiplied by '" + config.getMma().getValue().str() +
+                        "': subnormal factors count as zero, subnormal sums become zero");
     return success();
+  }
   linalg::LinalgOp root = info.getRoot();
   auto required = root->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
       kRequireAttr);
@@ -394,6 +402,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explainPanels(*info, target, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
+  if (std::string bound = describeBound(*info, config, target); !bound.empty())
+    explain.push_back(bound);
   recordPlan(kernel, *info, config, target);
 
   SmallVector<Attribute> lines;

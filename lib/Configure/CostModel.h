@@ -1,11 +1,11 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Estimated times of planned kernels: good enough to rank schedules of one
-// kernel, not to predict. Units are nanoseconds on an imagined device.
+// Costs of planned kernels, by which schedules of one kernel are ranked.
 //
 // What is not known at compile time is assumed: a dynamic extent is 1024, or more
-// where the kernel has few loops; a GPU has 64 multiprocessors.
+// where the kernel has few loops; a GPU is the first of its architecture in the table of
+// chips (Support/ChipFacts.h).
 
 #ifndef TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
 #define TILEWRIGHT_LIB_CONFIGURE_COSTMODEL_H
@@ -25,13 +25,34 @@ int64_t bytesPerElement(mlir::Type type);
 /// many elements a wide access has.
 int64_t accessedBytes(const KernelInfo &info);
 
+/// How often a block goes through its sequential loops: once per op that has a
+/// loop of its own.
+double countPasses(const KernelInfo &info, const TilePlan &plan);
+
+/// Rows and columns of what one thread multiplies in a product by threads: as square as
+/// the tile, warps and lanes allow.
+std::pair<double, double> threadTile(const KernelInfo &info, LoweringConfigAttr config,
+                                     const TilePlan &plan);
+
 /// Bytes of shared memory through which values of a planned kernel move between
 /// threads (Scratch.cpp).
 int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
                         const TilePlan &plan);
 
+/// Multiprocessors of the target's chip, which launches are to fill.
+int64_t multiprocessorsOf(TargetAttr target);
+
+/// Nanoseconds on the target's chip (a bound, Bound.h); of CPUs, `estimateCpu`.
 double estimateTime(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan, TargetAttr target);
+
+/// The bound of a configured kernel in words, marked as predicted; empty on CPUs, and
+/// where sizes are not known.
+std::string describeBound(const KernelInfo &info, LoweringConfigAttr config,
+                          TargetAttr target);
+
+/// Multiply-adds of one lane.
+double estimateCpu(const KernelInfo &info, const TilePlan &plan, TargetAttr target);
 
 } // namespace tilewright
 

@@ -263,9 +263,8 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   return configs;
 }
 
-/// The larger operand of a skinny product, of which every element is read once.
-static OpOperand &largerFactor(const KernelInfo &info,
-                               const Contraction &contraction) {
+OpOperand &tilewright::largerFactor(const KernelInfo &info,
+                                    const Contraction &contraction) {
   linalg::LinalgOp op = info.root;
   auto size = [&](unsigned number) {
     double product = 1;
@@ -276,6 +275,13 @@ static OpOperand &largerFactor(const KernelInfo &info,
   return op->getOpOperand(size(contraction.b) >= size(contraction.a)
                               ? contraction.b
                               : contraction.a);
+}
+
+bool tilewright::runsAlongSum(OpOperand &factor) {
+  SmallVector<unsigned> loops = loopsOf(factor);
+  return !loops.empty() &&
+         cast<linalg::LinalgOp>(factor.getOwner()).getIteratorTypesArray()[loops.front()] ==
+             utils::IteratorType::reduction;
 }
 
 std::vector<LoweringConfigAttr>

@@ -121,6 +121,16 @@ mlir::LogicalResult checkRingedMma(const KernelInfo &info, LoweringConfigAttr co
 /// Threads of a block that only copy.
 int64_t copyThreadsOf(LoweringConfigAttr config);
 
+/// `array[index]`, or `otherwise` where the config is silent.
+inline int64_t entry(llvm::ArrayRef<int64_t> array, unsigned index, int64_t otherwise) {
+  return index < array.size() ? array[index] : otherwise;
+}
+
+/// The larger operand of a skinny product, of which every element is read once.
+mlir::OpOperand &largerFactor(const KernelInfo &info, const Contraction &contraction);
+/// Whether a factor's rows in memory run along a loop that is summed.
+bool runsAlongSum(mlir::OpOperand &factor);
+
 /// Threads share each sum. `fewResults`: a tile has at most as many sums as threads; more
 /// do not fit into registers once parts are added up.
 std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info, TargetAttr target,

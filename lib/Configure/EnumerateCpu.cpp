@@ -5,6 +5,8 @@
 // register tile (`thread`) is what its inner loops keep in vector registers.
 //
 //   contraction, AVX-512:  block = [256, 256, 256], thread = [8, 32, 8], promote = [0, 1]
+//   the same of bytes:      block = [256, 256, 768], thread = [32, 32, 64], promote = [0, 1],
+//                           mma = "amx.m16n16k64.s8.s32"
 //   read in place:         block = [64, 128, 1],    thread = [8, 32, 1]
 //   row reduction, AVX2:   block = [32, 32],        thread = [2, 32]
 //
@@ -15,6 +17,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -44,6 +47,12 @@ static int64_t computedBytes(const KernelInfo &info) {
   return bytes;
 }
 
+/// A tile of `size` along a dim of `extent` would be a vector that is neither whole
+/// registers nor within one, of which LLVM makes single elements.
+static bool isOddVector(int64_t extent, int64_t size, int64_t lanes) {
+  return extent < size && extent > lanes && extent % lanes;
+}
+
 static LoweringConfigAttr makeConfig(const KernelInfo &info,
                                      ArrayRef<int64_t> block,
                                      ArrayRef<int64_t> thread) {
@@ -59,15 +68,75 @@ static int64_t evenPiece(int64_t extent, int64_t most, int64_t unit) {
   return llvm::alignTo(llvm::divideCeil(extent, count), unit);
 }
 
-/// Both operands packed. The panel of rows has half of the first-level cache, that of
-/// columns at most half of the second-level cache, with what a block has of the result
-/// beside it.
+/// Blocks of packed operands, of a register tile `thread` with `rows` rows where there
+/// are as many, elements of `bytes` each: the panel of rows has half of the first-level cache, that of columns at most a quarter of
+/// the second-level cache.
+static void addPackedBlocks(const KernelInfo &info, TargetAttr target,
+                            const Contraction &contraction, ArrayRef<int64_t> thread,
+                            int64_t rows, int64_t bytes, ArrayRef<int64_t> promote,
+                            StringAttr mma, std::vector<LoweringConfigAttr> &configs) {
+  unsigned m = contraction.m.back(), n = contraction.n.back(),
+           k = contraction.k.back();
+  for (int64_t side : {256, 128, 64, 32}) {
+    SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
+    block[m] = evenPiece(nominalExtent(info, m), std::max(side, thread[m]), thread[m]);
+    block[n] = evenPiece(nominalExtent(info, n), std::max(side, thread[n]), thread[n]);
+    int64_t chunk = std::min(
+        target.getFact("l1_bytes", 32 * 1024) / 2 / (rows * bytes),
+        target.getFact("l2_bytes", 256 * 1024) / 4 / (block[n] * bytes));
+    block[k] = evenPiece(nominalExtent(info, k), std::max(chunk, thread[k]), thread[k]);
+    auto config = LoweringConfigAttr::get(
+        info.getRoot()->getContext(), info.strategy, block, {}, thread, 1, promote,
+        mma, info.getSplits(), /*raster=*/1);
+    if (!llvm::is_contained(configs, config))
+      configs.push_back(config);
+  }
+}
+
+/// Both operands packed for an instruction that multiplies them as they are.
+static void addPanelInstructions(const KernelInfo &info, TargetAttr target,
+                                 const Contraction &contraction,
+                                 ArrayRef<int64_t> promote,
+                                 std::vector<LoweringConfigAttr> &configs) {
+  auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
+  if (!names)
+    return;
+  /// Words along the sum that dot products take in a step.
+  constexpr int64_t kWords = 8;
+  unsigned m = contraction.m.back(), n = contraction.n.back(),
+           k = contraction.k.back();
+  // Rows of the operands are read, not gathered.
+  for (auto [number, own] : {std::pair(contraction.a, m), {contraction.b, n}}) {
+    AffineMap map = info.getRoot().getMatchingIndexingMap(
+        &info.getRoot()->getOpOperand(number));
+    unsigned last = map.getDimPosition(map.getNumResults() - 1);
+    if (last != own && last != k)
+      return;
+  }
+  for (auto name : names.getAsRange<StringAttr>()) {
+    auto instruction = MatrixInstruction::parse(name.getContext(), name);
+    if (!instruction || !hasTypesOf(info.getRoot(), contraction, *instruction))
+      continue;
+    int64_t rowsFull = instruction->tiles ? 32 : 8;
+    for (int64_t rows : {rowsFull, rowsFull / 2})
+      for (int64_t vectors : {2, 1}) {
+        SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
+        thread[m] = std::min(rows, nominalExtent(info, m));
+        thread[n] = vectors * instruction->n;
+        thread[k] = instruction->tiles ? instruction->k : kWords * instruction->k;
+        addPackedBlocks(info, target, contraction, thread, rows,
+                        instruction->operandBits() / 8, promote, name, configs);
+      }
+  }
+}
+
+/// Both operands packed.
 static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
                       int64_t registers, std::vector<LoweringConfigAttr> &configs) {
   std::string reason;
   if (!canPack(info, reason))
     return;
-  Contraction contraction = *matchContraction(info.getRoot());
+  Contraction contraction = *matchContractionByRows(info.getRoot());
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
   constexpr int64_t kStep = 8, kSmallestSum = 32;
@@ -79,27 +148,18 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
     return;
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
+  addPanelInstructions(info, target, contraction, promote, configs);
   int64_t rowsFull = registers >= 32 ? 8 : 6;
   for (int64_t rows : {rowsFull, rowsFull / 2})
-    for (int64_t vectors : {2, 1})
-      for (int64_t side : {256, 128, 64, 32}) {
-        SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
-        SmallVector<int64_t> thread(block);
-        thread[m] = std::min(rows, rowsMost);
-        thread[n] = vectors * lanes;
-        thread[k] = kStep;
-        block[m] = evenPiece(rowsMost, std::max(side, thread[m]), thread[m]);
-        block[n] = evenPiece(columnsMost, std::max(side, thread[n]), thread[n]);
-        int64_t chunk = std::min(
-            target.getFact("l1_bytes", 32 * 1024) / 2 / (rows * bytes),
-            target.getFact("l2_bytes", 256 * 1024) / 4 / (block[n] * bytes));
-        block[k] = evenPiece(sum, std::max(chunk, kStep), kStep);
-        auto config = LoweringConfigAttr::get(
-            info.getRoot()->getContext(), info.strategy, block, {}, thread, 1,
-            promote, {}, info.getSplits(), /*raster=*/1);
-        if (!llvm::is_contained(configs, config))
-          configs.push_back(config);
-      }
+    for (int64_t vectors : {2, 1}) {
+      if (isOddVector(columnsMost, vectors * lanes, lanes))
+        continue;
+      SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
+      thread[m] = std::min(rows, rowsMost);
+      thread[n] = vectors * lanes;
+      thread[k] = kStep;
+      addPackedBlocks(info, target, contraction, thread, rows, bytes, promote, {}, configs);
+    }
 }
 
 /// Products of a vector and a matrix that no cache keeps, a few rows of it side by side.
@@ -128,17 +188,24 @@ static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
 static std::vector<LoweringConfigAttr>
 enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
                         int64_t registers) {
-  Contraction contraction = *matchContraction(info.getRoot());
+  Contraction contraction = *matchContractionByRows(info.getRoot());
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
   int64_t mMost = llvm::PowerOf2Ceil(nominalExtent(info, m));
   int64_t nMost = llvm::PowerOf2Ceil(nominalExtent(info, n));
   std::vector<LoweringConfigAttr> configs;
-  // Two vectors per row and as many rows as leave registers for operands.
+  // Two vectors per row and as many rows as leave registers for operands; of one vector,
+  // where the result's rows are short and no whole number of two, more rows, so that sums
+  // do not wait for each other.
   int64_t most = registers >= 32 ? 8 : 6;
+  int64_t extent = nominalExtent(info, n);
+  bool isShort = extent < 4 * lanes && extent % (2 * lanes);
   for (int64_t vectors : {2, 1})
-    for (int64_t rows : {most, int64_t(4), int64_t(2), int64_t(1)})
+    for (int64_t rows : {vectors == 1 && registers >= 32 && isShort ? 2 * most : most,
+                         int64_t(4), int64_t(2), int64_t(1)})
       for (int64_t blocks : {8, 2}) {
+        if (isOddVector(nominalExtent(info, n), vectors * lanes, lanes))
+          continue;
         SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
         thread[m] = std::min(rows, mMost);

@@ -146,6 +146,24 @@ tilewright::matchContraction(linalg::LinalgOp op) {
   return result;
 }
 
+std::optional<Contraction>
+tilewright::matchContractionByRows(linalg::LinalgOp op) {
+  std::optional<Contraction> product = matchContraction(op);
+  if (!product)
+    return product;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  if (llvm::is_contained(product->m, last)) {
+    std::swap(product->a, product->b);
+    std::swap(product->signedness[0], product->signedness[1]);
+    std::swap(product->m, product->n);
+  }
+  auto found = llvm::find(product->n, last);
+  if (found != product->n.end())
+    std::rotate(found, found + 1, product->n.end());
+  return product;
+}
+
 /// The tensor of the kernel that `value` is, or is filled into.
 static BlockArgument findArgument(Value value) {
   while (Operation *op = value.getDefiningOp()) {

@@ -10,6 +10,7 @@
 
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -19,7 +20,7 @@ using namespace tilewright;
 
 bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
   linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> product = matchContraction(root);
+  std::optional<Contraction> product = matchContractionByRows(root);
   auto extentOf = [&](unsigned loop) {
     return info.classes[info.getClasses(root)[loop]].extent;
   };
@@ -51,7 +52,7 @@ bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
 Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan) {
   linalg::LinalgOp root = info.getRoot();
-  Contraction product = *matchContraction(root);
+  Contraction product = *matchContractionByRows(root);
   ArrayRef<unsigned> classes = info.getClasses(root);
   auto tiles = [&](ArrayRef<unsigned> loops) {
     int64_t count = 1;
@@ -79,9 +80,16 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
   int64_t m = elements(product.m), n = elements(product.n);
   int64_t depth = panels.steps * step;
   bool chunks = ShapedType::isDynamic(sum.extent) || sum.extent > depth;
-  panels.bytes = (panels.tiles[1] * n * depth + m * depth +
-                  (chunks ? panels.tiles[0] * m * panels.tiles[1] * n : 0)) *
-                 bytesPerElement(root.getDpsInits()[0].getType());
+  int64_t sumBytes = bytesPerElement(root.getDpsInits()[0].getType());
+  panels.elementBytes = sumBytes;
+  if (config.getMma()) {
+    auto instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
+    panels.elementBytes = instruction->operandBits() / 8;
+    // Intel's optimization manual, chapter "AMX": 16 cycles for 16 x 16 words.
+    panels.speed = instruction->perWord() * (instruction->tiles ? 8 : 1);
+  }
+  panels.bytes = (panels.tiles[1] * n + m) * depth * panels.elementBytes +
+                 (chunks ? panels.tiles[0] * m * panels.tiles[1] * n : 0) * sumBytes;
   return panels;
 }
 

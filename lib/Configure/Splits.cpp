@@ -6,6 +6,7 @@
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/KernelInfo.h"
 
+#include "CostModel.h"
 #include "Enumerate.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -15,8 +16,8 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Blocks that fill a large GPU, and tasks that fill a CPU.
-static constexpr int64_t kGpuBlocks = 256, kCpuTasks = 16;
+/// Blocks that fill a multiprocessor, and tasks that fill a CPU.
+static constexpr int64_t kBlocksEach = 2, kCpuTasks = 16;
 /// Elements that are worth a block, and a task.
 static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
 /// Below so many units, one block is done before a second kernel starts.
@@ -56,16 +57,14 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
   return loop;
 }
 
-/// Blocks that keep a large GPU's matrix units busy; steps along the sum that
-/// are worth a block.
-static constexpr int64_t kMatrixBlocks = 128, kMatrixUnit = 256,
-                         kFewestMatrixUnits = 8;
+/// Steps along the sum that are worth a block, and how many of them a second kernel.
+static constexpr int64_t kMatrixUnit = 256, kFewestMatrixUnits = 8;
 
-/// Products on matrix units: as many parts as fill the machine with tiles, each
+/// Products on matrix units: as many parts as give each multiprocessor a tile, each
 /// of them some units long.
 static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
                                           const Contraction &product,
-                                          std::string &reason) {
+                                          TargetAttr target, std::string &reason) {
   auto fail = [&](const Twine &why) {
     reason = why.str();
     return failure();
@@ -105,13 +104,14 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
     times(llvm::divideCeil(extents[loop], 128));
   for (unsigned loop : product.batch)
     times(extents[loop]);
-  if (blocks > kMatrixBlocks / 2)
+  int64_t fill = multiprocessorsOf(target);
+  if (blocks > fill / 2)
     return fail(Twine(blocks) + " tiles of results fill the machine");
   int64_t units = llvm::divideCeil(extents[split.loop], split.unit);
   if (units < kFewestMatrixUnits)
     return fail(Twine(extents[split.loop]) + " products a result are too few "
                                              "for a second kernel to pay");
-  split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(kMatrixBlocks / blocks),
+  split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(fill / blocks),
                                   llvm::bit_floor(uint64_t(units / 2)));
   return split;
 }
@@ -133,7 +133,7 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
   if (product && lanes && isForMatrixUnit(op, target)) {
     if (matchCombiners(op).empty())
       return fail("partial results cannot be combined");
-    return chooseMatrixSplit(op, *product, reason);
+    return chooseMatrixSplit(op, *product, target, reason);
   }
   if (product && !(lanes && isSkinny(op, *product)))
     return fail("only contractions of few rows or columns are split");
@@ -141,7 +141,7 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return fail("partial results cannot be combined: a result is not updated "
                 "by one add, mul, min, max, and, or, xor");
 
-  int64_t fill = lanes ? kGpuBlocks : kCpuTasks;
+  int64_t fill = lanes ? kBlocksEach * multiprocessorsOf(target) : kCpuTasks;
   int64_t elements = lanes ? kGpuElements : kCpuElements;
   // Products saturate: they are compared, not used as sizes.
   auto times = [](int64_t a, int64_t b) {
@@ -194,7 +194,9 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
         split.unit = llvm::alignTo(split.unit, step);
     return split;
   }
-  if (blocks >= fill / 2)
+  // Three quarters of the multiprocessors can ask for all that the memory gives.
+  int64_t enough = lanes ? 3 * multiprocessorsOf(target) / 4 : fill / 2;
+  if (blocks >= enough)
     return fail(Twine(results) + " results " +
                 (dynamicResults ? "(assumed) " : "") + "fill the machine");
   int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
@@ -210,7 +212,8 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
 /// both are, few programs would have few results, and all would take longer to
 /// compile.
 static std::optional<GuardedSplit>
-chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product) {
+chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product,
+                         TargetAttr target) {
   constexpr int64_t kTile = 128, kMostParts = 16;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   GuardedSplit guarded;
@@ -218,7 +221,7 @@ chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product) {
   guarded.split.unit = kMatrixUnit;
   guarded.split.partsFirst = true;
   guarded.tile.assign(op.getNumLoops(), 1);
-  int64_t blocks = 1, numDynamic = 0;
+  int64_t blocks = 1, numDynamic = 0, fill = multiprocessorsOf(target);
   auto count = [&](unsigned loop, int64_t tile) {
     guarded.tile[loop] = tile;
     if (ShapedType::isDynamic(extents[loop]))
@@ -232,13 +235,13 @@ chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product) {
   for (unsigned loop : product.batch)
     count(loop, 1);
   if (numDynamic > 1 || !ShapedType::isDynamic(extents[guarded.split.loop]) ||
-      blocks == 0 || blocks > kMatrixBlocks / 4)
+      blocks == 0 || blocks > fill / 4)
     return std::nullopt;
   // Of a dynamic side, up to four tiles.
   int64_t most = numDynamic ? 4 * blocks : blocks;
   guarded.mostResults = most;
   guarded.split.parts = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(kMatrixBlocks / most), 2, kMostParts);
+      llvm::PowerOf2Ceil(fill / most), 2, kMostParts);
   guarded.fewestElements =
       std::max(kFewestMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
   return guarded;
@@ -252,7 +255,7 @@ tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
       target.getFact("subgroup", 1) > 1 &&
       isa<linalg::GenericOp>(op.getOperation()) &&
       isForMatrixUnit(op, target) && !matchCombiners(op).empty())
-    return chooseGuardedMatrixSplit(op, *product);
+    return chooseGuardedMatrixSplit(op, *product, target);
   if (op->hasAttr(kConfigAttr) || target.getFact("subgroup", 1) <= 1 ||
       !isa<linalg::GenericOp>(op.getOperation()) ||
       op.getNumReductionLoops() == 0 || matchContraction(op) ||
@@ -274,7 +277,7 @@ tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
     }
   }
   constexpr int64_t kParts = 64;
-  guarded.mostResults = kGpuBlocks / 8;
+  guarded.mostResults = kBlocksEach * multiprocessorsOf(target) / 8;
   guarded.split.parts = kParts;
   guarded.split.unit = kGpuElements / 4;
   guarded.fewestElements = kFewestUnits * kGpuElements;

@@ -6,6 +6,8 @@
 #ifndef TILEWRIGHT_LIB_CONFIGURE_TENSORMAPS_H
 #define TILEWRIGHT_LIB_CONFIGURE_TENSORMAPS_H
 
+#include "tilewright/Dialect/Tilewright.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <string>
@@ -15,6 +17,10 @@ namespace tilewright {
 /// Why no tensor map describes `argument`, a tensor of `kernel`, as the end of a
 /// sentence that begins with its name (" is padded …"); empty if one does.
 std::string whyNoTensorMap(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
+
+/// The same of an operand that is pixels of `image`s, elements of `bytes` each: every
+/// limit of im2col maps, " has …".
+std::string whyNoImageMap(ImageAttr image, int64_t bytes);
 
 } // namespace tilewright
 

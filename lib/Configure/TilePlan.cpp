@@ -13,12 +13,16 @@
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
@@ -34,15 +38,68 @@ SmallVector<int64_t> TilePlan::getVectorSizes(const KernelInfo &info,
   return sizes;
 }
 
-/// `array[index]`, or `otherwise` where the config is silent.
-static int64_t entry(ArrayRef<int64_t> array, unsigned index,
-                     int64_t otherwise) {
-  return index < array.size() ? array[index] : otherwise;
-}
-
 static std::string describe(const KernelInfo &info, unsigned loop) {
   return "loop " + std::to_string(loop) + " of " +
          info.getRoot()->getName().getStringRef().str();
+}
+
+/// Whether the register tile of a packed product is whole tiles of its instruction.
+static LogicalResult checkPanelInstruction(const KernelInfo &info,
+                                           LoweringConfigAttr config,
+                                           TargetAttr target, std::string &reason) {
+  StringAttr name = config.getMma();
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
+  if (!names || !llvm::is_contained(names, name))
+    return fail(target.getName() + " has no instruction '" + name.getValue() + "'");
+  if (config.getPromote().size() != 2)
+    return fail("'" + name.getValue() + "' multiplies packed operands; 'promote' has "
+                "to name both");
+  if (!canPack(info, reason))
+    return failure();
+  std::optional<Contraction> contraction = matchContraction(info.getRoot());
+  auto instruction = matchInstruction(info, name, contraction, reason);
+  if (!instruction)
+    return failure();
+  int64_t tiles = 1;
+  for (auto [loops, size, what] :
+       {std::tuple(ArrayRef<unsigned>(contraction->m), instruction->m, "rows"),
+        {ArrayRef<unsigned>(contraction->n), instruction->n, "columns"},
+        {ArrayRef<unsigned>(contraction->k), int64_t(0), "steps"}}) {
+    int64_t extent = 1;
+    for (unsigned loop : loops) {
+      int64_t own = entry(config.getThread(), loop, 1);
+      if (own > 1 && extent > 1)
+        return fail("'thread' has two loops of " + Twine(what) +
+                    " with more than one element");
+      extent = std::max(extent, own);
+    }
+    if (extent == 1)
+      return fail("'thread' has one of the " + Twine(what) + " that '" +
+                  name.getValue() + "' multiplies side by side");
+    // Rows may be fewer than the instruction has.
+    if (loops == ArrayRef<unsigned>(contraction->n) && extent % size)
+      return fail("'thread' has " + Twine(extent) + " columns, which is no multiple of "
+                  "the " + Twine(size) + " of '" + name.getValue() + "'");
+    if (!size && (extent % instruction->perWord() ||
+                  (instruction->tiles && extent != instruction->k)))
+      return fail("'thread' has " + Twine(extent) + " elements along the sum; '" +
+                  name.getValue() + "' takes " + Twine(instruction->k));
+    if (size)
+      tiles *= llvm::divideCeil(extent, size);
+  }
+  constexpr int64_t kAccumulators = 4;
+  if (instruction->tiles && tiles > kAccumulators)
+    return fail("'thread' has " + Twine(tiles) + " tiles; there are tile registers for " +
+                Twine(kAccumulators));
+  unsigned k = contraction->k.front();
+  int64_t extent = info.classes[info.getClasses(info.getRoot())[k]].extent;
+  if (!ShapedType::isDynamic(extent) && extent <= entry(config.getThread(), k, 1))
+    return fail("the sum is no longer than a step of it");
+  return success();
 }
 
 /// Whether the tiles are whole tiles of the config's matrix instruction.
@@ -223,7 +280,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (config.isWarpSpecialized() && !config.getMma())
     return fail("strategy warp_specialized needs 'mma', an instruction of "
                 "warpgroups or warps");
-  if (config.getMma() && failed(checkInstruction(info, config, target, reason)))
+  if (config.getMma() &&
+      failed(lanes ? checkInstruction(info, config, target, reason)
+                   : checkPanelInstruction(info, config, target, reason)))
     return failure();
   plan.copyThreads = copyThreadsOf(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
@@ -246,6 +305,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       bool fixed = config.getMma() && contracted.contains(number);
       if (fixed && !known[number])
         tile.step = std::min(tile.step, wholeSteps(info, config, whole));
+      // Of packed operands whole register tiles are enough.
+      if (fixed && !lanes && tile.step > whole)
+        tile.step = std::max(whole, std::min(tile.step, inner[number]));
       if (tile.step == 0 || (tile.step > whole && !fixed)) {
         tile.step = whole;
         if (lanes && whole <= kLargestTile)
@@ -378,222 +440,17 @@ static bool keepsReducedTiles(const KernelInfo &info, const TilePlan &plan,
 // Limits
 //===----------------------------------------------------------------------===//
 
-/// Elements of the tile that `operand`'s map selects.
-static int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
-                            OpOperand &operand) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  int64_t elements = 1;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-    elements *= plan.classes[info.getClasses(op)[map.getDimPosition(i)]].inner;
-  return elements;
-}
-
-/// Rows of `operand`'s tile in shared memory: along either dim for matrix
-/// instructions, else one for each iteration of the summed loops.
-static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
-                          const TilePlan &plan, OpOperand &operand) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  std::optional<Contraction> contraction = matchContraction(op);
-  int64_t rows = 1, elements = 1, shortest = kLargestTile;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
-    unsigned loop = map.getDimPosition(i);
-    int64_t extent = plan.classes[info.getClasses(op)[loop]].inner;
-    if (!contraction || llvm::is_contained(contraction->k, loop))
-      rows *= extent;
-    elements *= extent;
-    if (extent > 1)
-      shortest = std::min(shortest, extent);
-  }
-  return config.getMma() ? std::max<int64_t>(1, elements / shortest) : rows;
-}
-
-/// Bytes of registers, over all threads, of a matrix product by instructions: the
-/// accumulators, and the factors' fragments for two steps of the instruction.
-/// Warps in a row read the same part of A, warps in a column the same of B.
-static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
-                             LoweringConfigAttr config, const TilePlan &plan) {
-  Contraction contraction = *matchContraction(product);
-  auto instruction =
-      MatrixInstruction::parse(product->getContext(), config.getMma());
-  int64_t steps = 1;
-  for (unsigned loop : contraction.k)
-    steps *= plan.classes[info.getClasses(product)[loop]].inner;
-  steps = instruction ? std::max<int64_t>(1, steps / instruction->k) : 1;
-  auto bytes = [&](unsigned number, ArrayRef<unsigned> others) {
-    OpOperand &operand = product->getOpOperand(number);
-    int64_t result = tileElements(info, plan, operand) *
-                     bytesPerElement(operand.get().getType());
-    for (unsigned loop : others)
-      result *= entry(config.getWarps(), loop, 1);
-    return result;
-  };
-  // A warpgroup's instruction reads its factors out of shared memory.
-  if (instruction && instruction->warpgroup)
-    return bytes(2, {});
-  return (bytes(contraction.a, contraction.n) +
-          bytes(contraction.b, contraction.m)) *
-             std::min<int64_t>(2, steps) / steps +
-         bytes(2, {});
-}
-
-static int64_t elementBits(OpOperand &operand) {
-  Type type = getElementTypeOrSelf(operand.get().getType());
-  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-}
-
-/// Whether the rows of a factor in memory run along a loop that is summed over.
-static bool sumsAlongRows(OpOperand &operand, const Contraction &contraction) {
-  AffineMap map = cast<linalg::LinalgOp>(operand.getOwner())
-                      .getMatchingIndexingMap(&operand);
-  return map.getNumResults() &&
-         llvm::is_contained(contraction.k,
-                            map.getDimPosition(map.getNumResults() - 1));
-}
-
-/// Whether `operand` surely goes from global to shared memory by asynchronous
-/// copies of `bytes` or more: an argument whose rows are aligned, of elements that
-/// are loaded as they lie: of 16 bits, or bytes with the sum along their rows.
-static bool isCopied(OpOperand &operand, const Contraction &contraction,
-                     TargetAttr target, int64_t bytes) {
-  auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t row = type.getRank() ? type.getShape().back() : 1;
-  int64_t bits = elementBits(operand);
-  bool asTheyLie =
-      bits == 16 || (bits == 8 && sumsAlongRows(operand, contraction));
-  return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
-         asTheyLie && !ShapedType::isDynamic(row) && row * bits % (8 * bytes) == 0;
-}
-
-bool tilewright::waitsInRegisters(const KernelInfo &info, TargetAttr target) {
-  linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> contraction = matchContraction(root);
-  if (contraction && target.has("load_matrices"))
-    for (unsigned number : {contraction->a, contraction->b}) {
-      OpOperand &operand = root->getOpOperand(number);
-      if (elementBits(operand) == 8 && !sumsAlongRows(operand, *contraction))
-        return true;
-    }
-  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return computesFactor(info, op);
-  });
-}
-
-/// Bytes, over all threads, of the next step's tiles, which wait in registers
-/// where copies are not asynchronous.
-static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
-                           LoweringConfigAttr config, const TilePlan &plan,
-                           TargetAttr target) {
-  Contraction contraction = *matchContraction(product);
-  int64_t bytes = 0;
-  bool copied = true;
-  for (unsigned number : {contraction.a, contraction.b}) {
-    OpOperand &operand = product->getOpOperand(number);
-    copied &= isCopied(operand, contraction, target, 4);
-    // Beside one that waits, only the widest copies are made.
-    if (!isCopied(operand, contraction, target, 16))
-      bytes += tileElements(info, plan, operand) *
-               bytesPerElement(operand.get().getType());
-  }
-  return copied || config.getStages() < 2 ? 0 : bytes;
-}
-
-/// Bytes of one slot of `operand`'s tile in shared memory: rows are padded
-/// against bank conflicts by 16 bytes, or swizzled in blocks.
-static int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config,
-                         const TilePlan &plan, TargetAttr target,
-                         OpOperand &operand) {
-  constexpr int64_t kSwizzleBlock = 4096;
-  int64_t element = bytesPerElement(operand.get().getType());
-  int64_t bytes = tileElements(info, plan, operand) * element;
-  if (config.isWarpSpecialized())
-    return bytes;
-  int64_t padded = bytes + 16 * sharedRows(info, config, plan, operand);
-  if (config.getMma() && target.has("load_matrices") && element <= 2)
-    return std::min(padded, int64_t(llvm::alignTo(bytes, kSwizzleBlock)));
-  return padded;
-}
-
-/// Bytes of the ring that hold what an operand in registers is computed from.
-static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
-                        const TilePlan &plan, TargetAttr target) {
-  Contraction product = *matchOriented(info.getRoot(), config);
-  std::optional<MatrixLoops> loops = findMatrixLoops(product, config);
-  if (!loops || !hasAInRegisters(config, product))
-    return 0;
-  OpOperand *operand = copiedOperand(info, product.a, product, *loops);
-  return operand ? config.getStages() * slotBytes(info, config, plan, target, *operand)
-                 : 0;
-}
-
-Footprint tilewright::estimate(const KernelInfo &info,
-                               LoweringConfigAttr config, const TilePlan &plan,
-                               TargetAttr target) {
-  Footprint footprint;
-  // Of two products, the steps of the first are those that are pipelined.
-  SmallVector<linalg::LinalgOp> products{info.getRoot()};
-  if (config.getMma())
-    products = info.getProducts();
-  for (int64_t number : config.getPromote())
-    for (linalg::LinalgOp op : products)
-      if (plan.subgroup > 1 && number < op->getNumOperands())
-        footprint.sharedBytes +=
-            (op == products.front() ? config.getStages() : 1) *
-            slotBytes(info, config, plan, target, op->getOpOperand(number));
-
-  // A barrier in memory for a full, one for an empty stage.
-  if (config.isWarpSpecialized())
-    footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config) +
-                             rawBytes(info, config, plan, target);
-  footprint.scratchBytes = estimateScratch(info, config, plan);
-  footprint.sharedBytes += footprint.scratchBytes;
-
-  // Values that live at once: the result tiles of the root and, where operands
-  // come from registers, one slice of them along each sequential loop.
-  // Addresses and indices take a few more.
-  int64_t bytes = 0;
-  for (OpOperand &init : info.getRoot().getDpsInitsMutable())
-    bytes += tileElements(info, plan, init) * bytesPerElement(init.get().getType());
-  for (OpOperand *input : info.getRoot().getDpsInputOperands())
-    if (isa<RankedTensorType>(input->get().getType())) {
-      int64_t own = tileElements(info, plan, *input) *
-                    bytesPerElement(input->get().getType());
-      if (llvm::is_contained(config.getPromote(),
-                             int64_t(input->getOperandNumber())))
-        own = own / 8;
-      bytes += own;
-    }
-  if (config.getMma()) {
-    bytes = config.isWarpSpecialized()
-                ? 0
-                : stagedBytes(info, products.front(), config, plan, target);
-    for (linalg::LinalgOp op : products)
-      bytes += fragmentBytes(info, op, config, plan);
-  }
-  // Sums over several steps keep an accumulator per element of the tile.
-  if (config.getStrategy() == Strategy::SkinnyContraction) {
-    int64_t elements = 1;
-    for (unsigned number : info.getClasses(info.getRoot()))
-      elements *= plan.classes[number].inner;
-    // A factor that is computed is there as it was read, converted, and widened.
-    bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-      return computesFactor(info, op);
-    });
-    bytes += elements * (computed ? 4 : 1) *
-             bytesPerElement(info.getRoot().getDpsInits()[0].getType());
-  }
-  if (plan.subgroup > 1)
-    footprint.registers = 24 + llvm::divideCeil(bytes, 4 * plan.threads);
-  else
-    footprint.registers =
-        1 + llvm::divideCeil(bytes, target.getFact("vector_bytes", 32));
-  return footprint;
-}
-
 FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
                                      LoweringConfigAttr config,
                                      TargetAttr target, std::string &reason) {
+  func::FuncOp kernel = info.kernel;
+  for (BlockArgument argument : kernel.getArguments())
+    if (isa<ShapedType>(argument.getType()) && !config.isWarpSpecialized() &&
+        getImage(kernel, operandNumber(argument))) {
+      reason = "argument " + std::to_string(argument.getArgNumber()) +
+               " is pixels of images, which copy engines alone read";
+      return failure();
+    }
   FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
   if (failed(plan) || !keepsReducedTiles(info, *plan, reason) ||
       !keepsChain(info, config, *plan, reason) || !keepsPairs(info, *plan, reason))

@@ -326,6 +326,26 @@ void LaunchAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+LogicalResult ImageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<int64_t> dims, ArrayRef<int64_t> strides,
+                                ArrayRef<int64_t> places, ArrayRef<int64_t> lower,
+                                ArrayRef<int64_t> upper, ArrayRef<int64_t> steps,
+                                ArrayRef<int64_t> taps,
+                                ArrayRef<int64_t> dilations) {
+  if (dims.size() < 3 || dims.size() > 5)
+    return emitError() << "images have 3 to 5 dims, their number and channels among "
+                          "them, not "
+                       << dims.size();
+  if (strides.size() != dims.size() - 1)
+    return emitError() << "has " << strides.size() << " strides for " << dims.size()
+                       << " dims; channels lie side by side";
+  for (ArrayRef<int64_t> each : {places, lower, upper, steps, taps, dilations})
+    if (each.size() != dims.size() - 2)
+      return emitError() << "has " << each.size() << " entries for "
+                         << dims.size() - 2 << " dims of space";
+  return success();
+}
+
 LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t threads, int64_t subgroup,
                                  AffineMapAttr tilesAttr, ArrayRef<int64_t> dims,

@@ -67,11 +67,12 @@ TargetAttr tilewright::getTarget(Operation *op) {
 }
 
 void tilewright::addExplanation(Operation *kernel, const Twine &line) {
-  auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr);
+  SmallVector<Attribute> lines;
+  if (auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+    llvm::append_range(lines, known);
   auto text = StringAttr::get(kernel->getContext(), line);
-  if (!known || llvm::is_contained(known.getValue(), text))
+  if (llvm::is_contained(lines, text))
     return;
-  SmallVector<Attribute> lines(known.getValue());
   lines.push_back(text);
   kernel->setAttr(kExplainAttr, ArrayAttr::get(kernel->getContext(), lines));
 }

@@ -107,6 +107,18 @@ StridedLayoutAttr tilewright::getView(func::FuncOp kernel, int64_t operand) {
              : StridedLayoutAttr();
 }
 
+ImageAttr tilewright::getImage(func::FuncOp kernel, int64_t operand) {
+  auto images = kernel->getAttrOfType<ArrayAttr>(kImagesAttr);
+  return images && operand < int64_t(images.size())
+             ? dyn_cast<ImageAttr>(images[operand])
+             : ImageAttr();
+}
+
+int64_t tilewright::getMergedDims(func::FuncOp kernel, int64_t operand) {
+  auto merged = kernel->getAttrOfType<DenseI64ArrayAttr>(kMergedAttr);
+  return merged && operand < int64_t(merged.size()) ? merged[operand] : 1;
+}
+
 int64_t tilewright::promisedDivisor(func::FuncOp kernel, int64_t operand,
                                     int64_t dim) {
   auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kDivisibleAttr);

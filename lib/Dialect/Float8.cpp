@@ -11,13 +11,15 @@ using namespace mlir;
 using namespace tilewright;
 
 bool tilewright::isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
+             Float8E5M2FNUZType>(getElementTypeOrSelf(type));
 }
 
 bool tilewright::isFloat8Arithmetic(Operation *op) {
   if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
           op->getDialect()) ||
-      isa<arith::ExtFOp, arith::TruncFOp, arith::ConstantOp, arith::SelectOp,
+      isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+          arith::FPToSIOp, arith::FPToUIOp, arith::ConstantOp, arith::SelectOp,
           arith::BitcastOp>(op))
     return false;
   auto isNarrow = [](Type type) { return isFloat8(type); };

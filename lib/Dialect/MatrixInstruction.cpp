@@ -31,7 +31,9 @@ MatrixInstruction::parse(MLIRContext *context, StringRef name) {
   };
   result.opaque = name.consume_front("coopmat.");
   result.warpgroup = name.consume_front("wgmma.");
-  if ((!result.opaque && !result.warpgroup && !name.consume_front("mma.")) || !number("m", result.m) ||
+  result.tiles = name.consume_front("amx.");
+  result.panels = result.tiles || name.consume_front("dot.");
+  if ((!result.opaque && !result.warpgroup && !result.panels && !name.consume_front("mma.")) || !number("m", result.m) ||
       !number("n", result.n) || !number("k", result.k) ||
       !name.consume_front("."))
     return std::nullopt;

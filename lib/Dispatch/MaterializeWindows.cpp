@@ -115,10 +115,35 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
   });
 }
 
+/// The vectors of a CPU read what lies side by side, and a convolution reads each element
+/// many times: padding, and elements that a stride picks, are copied for it once.
+static bool needsRows(OpOperand &use) {
+  TargetAttr target = getTarget(use.getOwner());
+  if (!target || !target.getFact("vector_bytes", 0))
+    return false;
+  if (isa<Im2colOp>(use.getOwner()))
+    return bool(getPad(use.get()));
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!op || !op.isDpsInput(&use) || !op.getNumReductionLoops() ||
+      !op.getNumParallelLoops())
+    return false;
+  if (auto slice = use.get().getDefiningOp<tensor::ExtractSliceOp>())
+    return !slice.getStaticStrides().empty() && slice.getStaticStrides().back() != 1;
+  // Windows of one element each, which do not lie over each other.
+  auto windows = use.get().getDefiningOp<Im2colOp>();
+  int64_t rank = windows ? windows.getType().getRank() : 0;
+  return rank && windows.getSource().getType().getRank() == rank &&
+         windows.getSteps(rank - 1).back() != 1;
+}
+
 /// True if `use`, of a window, needs no dense tensor.
 static bool acceptsWindow(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<tensor::DimOp, Im2colOp>(user))
+  if (isa<tensor::DimOp>(user))
+    return true;
+  if (needsRows(use))
+    return false;
+  if (isa<Im2colOp>(user))
     return true;
   // Of padded tensors only windows know what is inside.
   if (isa<tensor::ExtractSliceOp, tensor::PadOp>(user))

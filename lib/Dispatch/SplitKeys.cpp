@@ -37,15 +37,6 @@ namespace tilewright {
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
-static void explain(AttentionOp op, const Twine &line) {
-  Builder b(op.getContext());
-  SmallVector<Attribute> lines;
-  if (auto said = op->getAttrOfType<ArrayAttr>(kExplainAttr))
-    llvm::append_range(lines, said);
-  lines.push_back(b.getStringAttr(line));
-  op->setAttr(kExplainAttr, b.getArrayAttr(lines));
-}
-
 //===----------------------------------------------------------------------===//
 // Rows of grouped heads
 //===----------------------------------------------------------------------===//
@@ -81,8 +72,8 @@ static void packHeads(AttentionOp op) {
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   op.removeCausalAttr();
   op.removeWindowAttr();
-  explain(op, "one query a head: " + Twine(rows) +
-                  " heads that share keys and values are rows of one block");
+  addExplanation(op, "one query a head: " + Twine(rows) +
+                         " heads that share keys and values are rows of one block");
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,9 +287,9 @@ static SmallVector<Value> splitKeysGuarded(OpBuilder &b, AttentionOp op,
   scf::YieldOp::create(then, loc, splitKeys(then, op, split.parts));
   OpBuilder otherwise = branch.getElseBodyBuilder();
   auto whole = cast<AttentionOp>(otherwise.clone(*op));
-  explain(whole, "another kernel takes the keys in " + Twine(split.parts) +
-                     " parts, where the host finds " + Twine(split.fewestKeys) +
-                     " or more");
+  addExplanation(whole, "another kernel takes the keys in " + Twine(split.parts) +
+                            " parts, where the host finds " + Twine(split.fewestKeys) +
+                            " or more");
   scf::YieldOp::create(otherwise, loc, whole->getResults());
   return llvm::to_vector_of<Value>(branch.getResults());
 }

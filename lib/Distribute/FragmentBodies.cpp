@@ -26,7 +26,7 @@ static std::string nameOf(Operation *op) {
 }
 
 static bool isArithmetic(Operation *op) {
-  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+  return op && isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
              op->getDialect()) &&
          OpTrait::hasElementwiseMappableTraits(op) &&
          op->getNumResults() == 1 && isPure(op) &&
@@ -69,6 +69,38 @@ bool FragmentBodies::requestRead(vector::TransferReadOp read,
   hold(read.getVector(), layout);
   reads.insert(read);
   return true;
+}
+
+/// A product's result that a loop carries to the next step.
+bool FragmentBodies::requestCarried(BlockArgument argument,
+                                    const DistributedLayout &layout) {
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument == loop.getInductionVar())
+    return false;
+  const DistributedLayout *yielded =
+      layoutOf(loop.getTiedLoopYieldedValue(argument)->get());
+  if (!yielded || *yielded != layout)
+    return false;
+  Value init = loop.getTiedLoopInit(argument)->get();
+  if (!isSplat(init) && !request(init, layout))
+    return false;
+  hold(argument, layout);
+  return true;
+}
+
+bool FragmentBodies::requestInit(Value value, const DistributedLayout &layout) {
+  Operation *op = value.getDefiningOp();
+  if (isArithmetic(op))
+    for (Value operand : op->getOperands()) {
+      if (layoutOf(operand))
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(operand))
+        requestCarried(argument, layout);
+      else if (operand.getDefiningOp<vector::BroadcastOp>() && !isSplat(operand) &&
+               isAccumulator(kernel, layout, elementOf(operand)))
+        hold(operand, layout);
+    }
+  return request(value, layout);
 }
 
 bool FragmentBodies::request(Value value, const DistributedLayout &layout) {

@@ -24,6 +24,9 @@ public:
   }
   /// Brings `value` into fragments of this layout where that is possible.
   bool request(mlir::Value value, const DistributedLayout &layout);
+  /// The same for what a product accumulates onto: its own result as a loop carries it,
+  /// scaled by rows, say. What repeats along a dim is cheap to bring into fragments.
+  bool requestInit(mlir::Value value, const DistributedLayout &layout);
   /// Null: not in fragments.
   const DistributedLayout *layoutOf(mlir::Value value) const {
     auto it = held.find(value);
@@ -62,6 +65,7 @@ private:
   }
   bool requestRead(mlir::vector::TransferReadOp read,
                    const DistributedLayout &layout);
+  bool requestCarried(mlir::BlockArgument argument, const DistributedLayout &layout);
   /// Whether a kept op converts one accumulator type into another.
   bool isConversion(mlir::Operation *op) const;
   /// Whether a kept op's result is needed as a fragment.

@@ -14,6 +14,9 @@
 //   gpu.barrier
 //   %p0 = vector.load %slot[…] …
 //
+// What repeats along a dim (a factor for each row) enters by one matrix, which stands
+// for all along that dim.
+//
 //   vector.transfer_write %acc, %out[%i, %j] {tilewright.layouts = [<opaque=acc …>]}
 // becomes, for each matrix,
 //   tilewright.store_fragment %acc0, %out[%i * %columns + %j …] stride %columns
@@ -186,6 +189,17 @@ LogicalResult ThreadCode::mapFragments(MapFragmentsOp op) {
   return success();
 }
 
+/// Whether the elements of `value` are the same along each of its dims.
+static std::array<bool, 2> repeatedDims(Value value) {
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  if (!broadcast)
+    return {false, false};
+  auto source = dyn_cast<VectorType>(broadcast.getSourceType());
+  if (!source || source.getRank() < 2)
+    return {true, !source};
+  return {source.getDimSize(0) == 1, source.getDimSize(1) == 1};
+}
+
 LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
                                            const DistributedLayout &from,
                                            const DistributedLayout &to) {
@@ -221,8 +235,20 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   layout::RegisterRuns runs = plain.registerRuns(1, 4);
   auto type = fragmentType(opaque, element);
   Registers result(unpacks ? plain.numRegisters() : count);
+  std::array<bool, 2> repeated = repeatedDims(op.getSource());
+  std::map<std::vector<int64_t>, int64_t> known; // fragments, by where they differ
   for (int64_t fragment = 0; fragment < count; ++fragment) {
-    Index base = add(loc, mine, Index(fragment % 2 * slot));
+    if (!unpacks) {
+      std::vector<int64_t> at = opaque.registerOffset(fragment);
+      for (int dim : {0, 1})
+        at[dim] = repeated[dim] ? 0 : at[dim];
+      auto [same, isNew] = known.insert({at, fragment});
+      if (!isNew) {
+        result[fragment] = result[same->second];
+        continue;
+      }
+    }
+    Index base = add(loc, mine, Index((unpacks ? fragment : known.size()) % 2 * slot));
     Value whole = materialize(loc, base);
     bool transposed = row != 0;
     if (unpacks) {

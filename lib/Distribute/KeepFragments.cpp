@@ -12,8 +12,9 @@
 //   1. *Hold*: results of products are in fragments, and what loops carry of them.
 //      So is an elementwise op's result if the op finds all of its operands there,
 //      or the same for all elements (a constant, a broadcast scalar), or in memory
-//      that fragments can be read from. The accumulator's first value is asked for
-//      backwards in the same way.
+//      that fragments can be read from. What a product accumulates onto is asked for
+//      backwards in the same way; there, an operand may also repeat along rows or
+//      columns (a factor for each row of attention's running result).
 //   2. *Prune*: only the target's accumulator types exist as fragments. Ops whose
 //      result is another type stay if only ops that stay use it.
 //   3. *Write down*: chains of ops become bodies on the elements, cut at conversions
@@ -103,18 +104,20 @@ LogicalResult FragmentKeeper::run() {
   return success();
 }
 
-/// Products, what loops make of them, and elementwise ops behind them, in the
+/// Products, then what loops make of them, and elementwise ops behind them, in the
 /// order of the program (a loop behind its body).
 LogicalResult FragmentKeeper::hold() {
-  WalkResult walked = kernel.walk([&](Operation *op) {
+  for (MmaOp product : products) {
+    auto layouts = instructionLayouts(product, threads);
+    if (failed(layouts))
+      return failure();
+    bodies.hold(product.getResult(), layouts->acc);
+  }
+  kernel.walk([&](Operation *op) {
     if (auto product = dyn_cast<MmaOp>(op);
         product && llvm::is_contained(products, product)) {
-      auto layouts = instructionLayouts(product, threads);
-      if (failed(layouts))
-        return WalkResult::interrupt();
-      bodies.hold(product.getResult(), layouts->acc);
-      holdInit(product, layouts->acc);
-      return WalkResult::advance();
+      DistributedLayout same = *bodies.layoutOf(product.getResult());
+      return holdInit(product, same);
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       for (auto [yielded, argument, result] :
@@ -125,7 +128,7 @@ LogicalResult FragmentKeeper::hold() {
           bodies.hold(argument, same);
           bodies.hold(result, same);
         }
-      return WalkResult::advance();
+      return;
     }
     if (op->getNumResults() == 1)
       for (Value operand : op->getOperands())
@@ -134,9 +137,8 @@ LogicalResult FragmentKeeper::hold() {
           bodies.request(op->getResult(0), same);
           break;
         }
-    return WalkResult::advance();
   });
-  return failure(walked.wasInterrupted());
+  return success();
 }
 
 /// What a product accumulates onto, through the loops around it.
@@ -150,7 +152,7 @@ void FragmentKeeper::holdInit(MmaOp product, const DistributedLayout &layout) {
   }
   if (isSplat(init) || bodies.layoutOf(init))
     return;
-  if (!bodies.request(init, layout))
+  if (!bodies.requestInit(init, layout))
     explain("accumulates onto values that enter fragments through shared "
             "memory: " +
             bodies.reasonFor(init.getDefiningOp()));

@@ -10,6 +10,9 @@
 //   %a = tilewright.wait %ring[%p]
 //     -> mbarrier_wait %bars[%p mod 4] parity (%p / 4) mod 2
 //
+// A ring that nobody releases is filled once: each stage has the first barrier alone, and
+// a producer waits for none.
+//
 // In a cluster a stage is empty when the consumers of all its blocks have said so,
 // each of them to each block: a tile that is multicast goes to all of them.
 
@@ -64,8 +67,15 @@ LogicalResult ThreadCode::ring(RingOp op) {
       if (consumers.insert(warps))
         arrivals += warps.getCount() * clusterSize();
     }
-  if (!arrivals)
-    return op.emitOpError() << "has no consumer that releases its stages";
+  for (Operation *user : op.getRing().getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    std::optional<int64_t> position =
+        acquire ? getConstantIntValue(acquire.getPosition()) : 0;
+    if (!arrivals && (!position || *position >= ring.stages))
+      return op.emitOpError()
+             << "has no consumer that releases its stages, which are filled more than "
+                "once or at positions that are no constants";
+  }
   for (MemRefType tile : type.getTiles()) {
     SmallVector<int64_t> strides;
     int64_t offset;
@@ -100,13 +110,15 @@ LogicalResult ThreadCode::ring(RingOp op) {
     ring.tileElements.push_back(elements);
   }
   ring.stageBytes = type.getStageBytes();
-  ring.barriers = sharedMemory(loc, b.getI64Type(), 2 * ring.stages);
+  ring.isFilledOnce = !arrivals;
+  int64_t barriers = ring.isFilledOnce ? ring.stages : 2 * ring.stages;
+  ring.barriers = sharedMemory(loc, b.getI64Type(), barriers);
   // Of rings that stand together, the last one makes all of their barriers known.
   bool isLast = !isa_and_nonnull<RingOp>(op->getNextNode());
   {
     OpBuilder::InsertionGuard guard(b);
     enterOneThread(loc);
-    for (int64_t stage = 0; stage < 2 * ring.stages; ++stage)
+    for (int64_t stage = 0; stage < barriers; ++stage)
       MbarrierInitOp::create(b, loc, ring.barriers, constant(loc, stage),
                              stage < ring.stages ? 1 : arrivals);
     if (isLast)
@@ -127,13 +139,15 @@ LogicalResult ThreadCode::enterStage(Operation *op, Value ringValue,
     return op->emitOpError() << "has no ring";
   const RingCode &ring = found->second;
   Location loc = op->getLoc();
-  Value at = materialize(loc, mapped(OpFoldResult(position)));
-  Value round = arith::DivUIOp::create(b, loc, at, constant(loc, ring.stages));
-  if (empty)
-    round = arith::AddIOp::create(b, loc, round, constant(loc, 1));
-  Value parity = arith::RemUIOp::create(b, loc, round, constant(loc, 2));
-  MbarrierWaitOp::create(b, loc, ring.barriers,
-                         stageOf(loc, ring, position, empty), parity);
+  if (!empty || !ring.isFilledOnce) {
+    Value at = materialize(loc, mapped(OpFoldResult(position)));
+    Value round = arith::DivUIOp::create(b, loc, at, constant(loc, ring.stages));
+    if (empty)
+      round = arith::AddIOp::create(b, loc, round, constant(loc, 1));
+    Value parity = arith::RemUIOp::create(b, loc, round, constant(loc, 2));
+    MbarrierWaitOp::create(b, loc, ring.barriers,
+                           stageOf(loc, ring, position, empty), parity);
+  }
   Value stage = stageOf(loc, ring, position, /*empty=*/false);
   for (auto [result, tile, elements] :
        llvm::zip_equal(op->getResults(), ring.tiles, ring.tileElements)) {

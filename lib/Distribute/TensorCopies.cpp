@@ -6,6 +6,9 @@
 //
 //   tilewright.tile_copy %A[%i, %k] to %a
 //     -> tensor_copy %map[%i, %k] to %tiles[%stage * 8192], %bars[…]
+//   tilewright.tile_copy %pixels[%m, %r, %s, %c] to %a          // pixels of images
+//     -> %oh, %ow = … of %m; tensor_copy %map[%n, %oh, %ow, %c] offsets[%r, %s] to …
+//
 //   tilewright.tile_store %sums to %C[%i, %j]
 //     -> for each piece of 64 rows as wide as a swizzle: the warpgroup's threads write
 //        it to shared memory; tensor_store %map[…] from %pieces[…]
@@ -13,6 +16,7 @@
 #include "Matrices.h"
 #include "Swizzle.h"
 #include "ThreadCode.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
@@ -166,8 +170,48 @@ static FailureOr<TensorMapAttr> tensorMapOf(TileCopyOp op) {
   FailureOr<Boxes> boxes = boxesOf(op);
   if (failed(operand) || failed(boxes))
     return failure();
-  return TensorMapAttr::get(op.getContext(), *operand, boxes->box,
-                            boxes->swizzle);
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  int64_t merged = getMergedDims(kernel, *operand);
+  ImageAttr image = getImage(kernel, *operand);
+  if (!image)
+    return TensorMapAttr::get(op.getContext(), *operand, boxes->box, boxes->swizzle,
+                              merged, image);
+  if (!llvm::all_of(ArrayRef(boxes->box).drop_front().drop_back(),
+                    [](int64_t extent) { return extent == 1; }))
+    return op.emitOpError() << "of pixels of images has one tap of their windows";
+  return TensorMapAttr::get(op.getContext(), *operand,
+                            {boxes->box.front(), boxes->box.back()}, boxes->swizzle,
+                            merged, image);
+}
+
+namespace {
+/// Where a copy of pixels begins: as a map of images takes it.
+struct PixelPlace {
+  SmallVector<Value> coordinates, offsets;
+};
+} // namespace
+
+/// The place of `indices`: a pixel, taps, and a channel.
+static PixelPlace placeOf(ThreadCode &code, Location loc, ImageAttr image,
+                          ArrayRef<Index> indices) {
+  // Digits of the pixel's number, the last dim of space first.
+  Value rest = code.materialize(loc, indices.front());
+  SmallVector<Value> at;
+  for (size_t dim = image.getPlaces().size(); dim-- > 0;) {
+    Value places = code.constant(loc, image.getPlaces()[dim]);
+    Value number = arith::RemUIOp::create(code.b, loc, rest, places);
+    Index first = code.multiply(loc, Index(number), Index(image.getSteps()[dim]));
+    at.push_back(code.materialize(loc, code.add(loc, first, Index(image.getLower()[dim]))));
+    rest = arith::DivUIOp::create(code.b, loc, rest, places);
+  }
+  PixelPlace place;
+  place.coordinates.push_back(rest);
+  llvm::append_range(place.coordinates, llvm::reverse(at));
+  place.coordinates.push_back(code.materialize(loc, indices.back()));
+  for (auto [tap, dilation] : llvm::zip_equal(image.getTaps(), image.getDilations()))
+    place.offsets.push_back(code.materialize(
+        loc, tap ? code.multiply(loc, indices[tap], Index(dilation)) : Index(0)));
+  return place;
 }
 
 static StorePiece pieceOf(VectorType tile) {
@@ -182,7 +226,9 @@ static FailureOr<TensorMapAttr> tensorMapOf(TileStoreOp op) {
   SmallVector<int64_t> box(cast<MemRefType>(op.getDest().getType()).getRank(), 1);
   box[box.size() - 2] = piece.rows;
   box.back() = piece.columns;
-  return TensorMapAttr::get(op.getContext(), *operand, box, piece.rowBytes);
+  return TensorMapAttr::get(
+      op.getContext(), *operand, box, piece.rowBytes,
+      getMergedDims(op->getParentOfType<func::FuncOp>(), *operand), ImageAttr());
 }
 
 FailureOr<SmallVector<Attribute>>
@@ -234,8 +280,7 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
     counts.push_back(tile.getDimSize(counter.first) /
                      (boxes->cutCounter == number ? boxes->parts : 1));
   while (true) {
-    SmallVector<Value> coordinates;
-    SmallVector<Index> positions;
+    SmallVector<Index> indices, positions;
     for (auto [number, position] : llvm::enumerate(at))
       positions.push_back(boxes->cutCounter == number
                               ? add(loc, multiply(loc, part, Index(counts[number])),
@@ -255,10 +300,16 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
       if (boxes->cutDim == dim)
         coordinate = add(loc, coordinate,
                          multiply(loc, part, Index(boxes->partExtent)));
-      coordinates.push_back(materialize(loc, coordinate));
+      indices.push_back(coordinate);
     }
+    PixelPlace place;
+    if (map->getImage())
+      place = placeOf(*this, loc, map->getImage(), indices);
+    else
+      for (Index index : indices)
+        place.coordinates.push_back(materialize(loc, index));
     TensorCopyOp::create(
-        b, loc, tensorMaps.lookup(*map), coordinates, dest->base,
+        b, loc, tensorMaps.lookup(*map), place.coordinates, place.offsets, dest->base,
         materialize(loc, offset), ring->second.barriers,
         stageOf(loc, ring->second, acquire.getPosition(), /*empty=*/false), blocks);
     size_t digit = 0;

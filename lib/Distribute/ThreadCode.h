@@ -82,6 +82,8 @@ struct MemView {
 struct RingCode {
   mlir::Value barriers;
   int64_t stages = 0, stageBytes = 0;
+  /// Nobody says that a stage is empty.
+  bool isFilledOnce = false;
   /// The tiles of stage 0, and elements from stage to stage.
   std::vector<MemView> tiles;
   mlir::SmallVector<int64_t> tileElements;

@@ -49,8 +49,9 @@ static std::string objection(Type type, bool isResult) {
     return "i4 is the element of tensors that are read, two to a byte; take an "
            "argument as a tensor, return i8";
   if (!isElementType(shaped.getElementType()))
-    return "elements are i1, i8, i16, i32, i64, f8E4M3FN, f8E5M2, f16, bf16, f32 "
-           "or f64";
+    return ("elements are i1, i8, i16, i32, i64, " + kFloat8Names +
+            ", f16, bf16, f32 or f64")
+        .str();
   if (shaped.getRank() > kMaxRank)
     return "the largest rank is 10; collapse dims first";
   if (auto tensor = dyn_cast<RankedTensorType>(type))

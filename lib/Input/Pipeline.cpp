@@ -19,6 +19,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createDropAssertsPass());
+  func.addPass(createDefineShiftsPass());
   func.addPass(createConvertTosaPass());
   func.addPass(createDecomposeGathersPass());
   func.addPass(createUnpackInt4Pass());

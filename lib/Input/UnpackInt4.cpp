@@ -15,6 +15,13 @@
 //     %v = linalg.generic ins(%u, %scale) … { arith.sitofp %x : i8 to f16 … }
 //     %d = tensor.collapse_shape %v [[0], [1, 2]] : tensor<80x48x2xf16> …
 //
+// Where a row has an odd number of elements, the tensor is held as one row, and what
+// reads it, as tensor.extract does of any tensor, looks for its nibble:
+//
+//   func.func @f(%w: tensor<3x5xi4>, …)      // tensor<8xi8>
+//     %u = linalg.generic {(i, j) -> (i, j)} outs(… : tensor<3x5xi8>) {
+//       %at = i * 5 + j;  %b = tensor.extract %w[%at / 2];  shrui, … by 4 (%at & 1) }
+//
 // Products of i4 themselves become products of bytes, unless the target multiplies
 // nibbles (Dispatch/PackInt4Products.cpp).
 
@@ -39,21 +46,28 @@ static RankedTensorType packedType(Value value) {
   return type && type.getElementType().isInteger(4) ? type : nullptr;
 }
 
+/// Whether rows of `type` do not end where bytes do, so that all of it is one row.
+static bool isOneRow(RankedTensorType type) {
+  return type.getRank() == 0 || (ShapedType::isStatic(type.getShape().back()) &&
+                                 type.getShape().back() % 2);
+}
+
 /// The bytes of a tensor of i4.
 static RankedTensorType bytesOf(RankedTensorType type) {
   SmallVector<int64_t> shape(type.getShape());
-  if (ShapedType::isStatic(shape.back()))
+  if (isOneRow(type))
+    shape = {(type.getNumElements() + 1) / 2};
+  else if (ShapedType::isStatic(shape.back()))
     shape.back() /= 2;
   return RankedTensorType::get(shape, IntegerType::get(type.getContext(), 8));
 }
 
 /// Why `type` cannot be held two to a byte; empty if it can.
 static std::string objection(RankedTensorType type) {
-  if (type.getRank() == 0)
-    return "is less than a byte; make it an i8";
-  if (ShapedType::isStatic(type.getShape().back()) && type.getShape().back() % 2)
+  if (isOneRow(type) && !type.hasStaticShape())
     return "has rows of " + std::to_string(type.getShape().back()) +
-           " elements, and two of them share a byte; make the innermost dim even";
+           " elements, and two of them share a byte; make the innermost dim even, "
+           "or all dims static";
   return {};
 }
 
@@ -62,7 +76,7 @@ static std::string objection(RankedTensorType type) {
 static bool movesWholeBytes(Operation *op) {
   auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
-  if (!expand && !collapse)
+  if ((!expand && !collapse) || isOneRow(packedType(op->getOperand(0))))
     return false;
   SmallVector<ReassociationIndices> groups =
       expand ? expand.getReassociationIndices() : collapse.getReassociationIndices();
@@ -88,6 +102,9 @@ private:
   LogicalResult replace(Value value, Value bytes, int64_t innermost);
   LogicalResult reshape(Operation *op, Value bytes);
   LogicalResult read(linalg::GenericOp op, OpOperand &operand, Value bytes);
+  LogicalResult read(tensor::ExtractOp op, Value bytes);
+  LogicalResult checkReaders(Value element);
+  Value unpackOneRow(Value bytes, RankedTensorType packed, bool isUnsigned);
   Value unpack(Value bytes, RankedTensorType packed, bool isUnsigned);
   LogicalResult mergeWithReaders();
 
@@ -110,7 +127,7 @@ LogicalResult Unpacker::check(Value value) {
                  llvm::none_of(op->getResults(), [](Value result) {
                    return packedType(result);
                  });
-    if (!reads && !isa<tensor::DimOp>(user) && !movesWholeBytes(user))
+    if (!reads && !isa<tensor::DimOp, tensor::ExtractOp>(user) && !movesWholeBytes(user))
       return user->emitOpError()
              << "uses a tensor of i4, which structured ops only read (two "
                 "elements share a byte); extend its elements with linalg.generic "
@@ -119,8 +136,82 @@ LogicalResult Unpacker::check(Value value) {
   return success();
 }
 
+static bool isUnsignedReader(Operation *op) {
+  return isa<arith::ExtUIOp, arith::UIToFPOp>(op);
+}
+
+LogicalResult Unpacker::checkReaders(Value element) {
+  for (Operation *user : element.getUsers())
+    if (!isUnsignedReader(user) && !isa<arith::ExtSIOp, arith::SIToFPOp>(user))
+      return user->emitOpError("computes with i4, which is only extended and "
+                               "converted to floats; do so first");
+  return success();
+}
+
+/// The low four bits of a byte that `shift` leaves, as a number of i8.
+static Value nibble(OpBuilder &b, Location loc, Value byte, Value shift,
+                    bool isUnsigned) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value));
+  };
+  Value low = arith::ShRUIOp::create(b, loc, byte, shift);
+  if (isUnsigned)
+    return arith::AndIOp::create(b, loc, low, constant(15));
+  Value four = constant(4);
+  return arith::ShRSIOp::create(
+      b, loc, arith::ShLIOp::create(b, loc, low, four), four);
+}
+
+/// The element at `indices` of a tensor of i4, as a number of i8.
+static Value elementAt(OpBuilder &b, Location loc, Value bytes,
+                       RankedTensorType packed, ValueRange indices,
+                       bool isUnsigned) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  SmallVector<Value> place(indices);
+  if (isOneRow(packed)) {
+    Value at = constant(0);
+    for (auto [index, size] : llvm::zip_equal(indices, packed.getShape()))
+      at = arith::AddIOp::create(
+          b, loc, arith::MulIOp::create(b, loc, at, constant(size)), index);
+    place = {at};
+  }
+  Value one = constant(1), at = place.back();
+  place.back() = arith::ShRUIOp::create(b, loc, at, one);
+  Value byte = tensor::ExtractOp::create(b, loc, bytes, place);
+  Value shift = arith::MulIOp::create(
+      b, loc, arith::AndIOp::create(b, loc, at, one), constant(4));
+  shift = arith::IndexCastOp::create(b, loc, b.getI8Type(), shift);
+  return nibble(b, loc, byte, shift, isUnsigned);
+}
+
+/// A tensor of i4 that is held as one row, as a tensor of i8.
+Value Unpacker::unpackOneRow(Value bytes, RankedTensorType packed,
+                             bool isUnsigned) {
+  Location loc = bytes.getLoc();
+  unsigned rank = packed.getRank();
+  auto wide = RankedTensorType::get(packed.getShape(), b.getI8Type());
+  Value empty = tensor::EmptyOp::create(b, loc, wide.getShape(), b.getI8Type());
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, wide, ValueRange{}, empty,
+             ArrayRef<AffineMap>{b.getMultiDimIdentityMap(rank)}, loops,
+             [&](OpBuilder &b, Location loc, ValueRange) {
+               SmallVector<Value> indices;
+               for (unsigned dim = 0; dim < rank; ++dim)
+                 indices.push_back(linalg::IndexOp::create(b, loc, dim));
+               linalg::YieldOp::create(
+                   b, loc,
+                   elementAt(b, loc, bytes, packed, indices, isUnsigned));
+             })
+      .getResult(0);
+}
+
 /// Nibble `h` of each byte, in the last dim of the result, as a number of i8.
 Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
+  if (isOneRow(packed))
+    return unpackOneRow(bytes, packed, isUnsigned);
   Location loc = bytes.getLoc();
   auto type = cast<RankedTensorType>(bytes.getType());
   int64_t rank = type.getRank();
@@ -146,19 +237,8 @@ Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
   auto op = linalg::GenericOp::create(
       b, loc, wide, ValueRange{bytes, shifts}, empty, maps, loops,
       [&](OpBuilder &b, Location loc, ValueRange args) {
-        auto constant = [&](int64_t value) -> Value {
-          return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value));
-        };
-        Value low = arith::ShRUIOp::create(b, loc, args[0], args[1]);
-        Value result;
-        if (isUnsigned) {
-          result = arith::AndIOp::create(b, loc, low, constant(15));
-        } else {
-          Value four = constant(4);
-          result = arith::ShRSIOp::create(
-              b, loc, arith::ShLIOp::create(b, loc, low, four), four);
-        }
-        linalg::YieldOp::create(b, loc, result);
+        linalg::YieldOp::create(b, loc,
+                                nibble(b, loc, args[0], args[1], isUnsigned));
       });
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -173,14 +253,9 @@ Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
 LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
                              Value bytes) {
   BlockArgument element = op.getMatchingBlockArgument(&operand);
-  auto isUnsigned = [](Operation *user) {
-    return isa<arith::ExtUIOp, arith::UIToFPOp>(user);
-  };
-  for (Operation *user : element.getUsers())
-    if (!isUnsigned(user) && !isa<arith::ExtSIOp, arith::SIToFPOp>(user))
-      return user->emitOpError("computes with i4, which is only extended and "
-                               "converted to floats; do so first");
-  bool allUnsigned = llvm::all_of(element.getUsers(), isUnsigned);
+  if (failed(checkReaders(element)))
+    return failure();
+  bool allUnsigned = llvm::all_of(element.getUsers(), isUnsignedReader);
   b.setInsertionPoint(op);
   Value unpacked = unpack(bytes, packedType(operand.get()), allUnsigned);
   b.modifyOpInPlace(op, [&] {
@@ -188,7 +263,7 @@ LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
     element.setType(b.getI8Type());
   });
   for (Operation *user : llvm::make_early_inc_range(element.getUsers())) {
-    if (isUnsigned(user) && !allUnsigned) {
+    if (isUnsignedReader(user) && !allUnsigned) {
       b.setInsertionPoint(user);
       Value mask = arith::ConstantOp::create(b, user->getLoc(),
                                              b.getI8IntegerAttr(15));
@@ -198,6 +273,23 @@ LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
     if (user->getResult(0).getType() == element.getType())
       b.replaceOp(user, user->getOperand(0)); // i4 to i8
   }
+  return success();
+}
+
+/// Makes `op` find its nibble, as each of its readers takes it.
+LogicalResult Unpacker::read(tensor::ExtractOp op, Value bytes) {
+  if (failed(checkReaders(op.getResult())))
+    return failure();
+  b.setInsertionPoint(op);
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+    Value element =
+        elementAt(b, op.getLoc(), bytes, packedType(op.getTensor()),
+                  op.getIndices(), isUnsignedReader(user));
+    b.modifyOpInPlace(user, [&] { user->setOperand(0, element); });
+    if (user->getResult(0).getType() == element.getType())
+      b.replaceOp(user, element); // i4 to i8
+  }
+  b.eraseOp(op);
   return success();
 }
 
@@ -258,12 +350,22 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
       if (!number)
         return dim.emitOpError("of a tensor of i4 needs a constant index");
       b.setInsertionPoint(dim);
+      if (packedType(value).hasStaticShape()) {
+        b.replaceOpWithNewOp<arith::ConstantIndexOp>(
+            dim, packedType(value).getDimSize(*number));
+        continue;
+      }
       Value size = tensor::DimOp::create(b, dim.getLoc(), bytes, *number);
       if (*number == innermost)
         size = arith::MulIOp::create(
             b, dim.getLoc(), size,
             arith::ConstantIndexOp::create(b, dim.getLoc(), 2));
       b.replaceOp(dim, size);
+      continue;
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(use->getOwner())) {
+      if (failed(read(extract, bytes)))
+        return failure();
       continue;
     }
     if (movesWholeBytes(use->getOwner())) {
@@ -313,7 +415,9 @@ LogicalResult Unpacker::run() {
       SmallVector<APInt> nibbles(
           cast<DenseIntElementsAttr>(constant.getValue()).getValues<APInt>());
       SmallVector<int8_t> packed;
-      for (size_t i = 0; i + 1 < nibbles.size(); i += 2)
+      if (nibbles.size() % 2)
+        nibbles.push_back(APInt(4, 0));
+      for (size_t i = 0; i < nibbles.size(); i += 2)
         packed.push_back(int8_t(nibbles[i].getZExtValue() |
                                 nibbles[i + 1].getZExtValue() << 4));
       b.setInsertionPoint(constant);

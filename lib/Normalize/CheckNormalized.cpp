@@ -23,7 +23,7 @@ bool tilewright::isAcceptedElementType(Type type) {
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
   return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
-         isa<Float8E4M3FNType, Float8E5M2Type>(type);
+         isFloat8(type);
 }
 
 static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
@@ -42,8 +42,8 @@ static LogicalResult checkOperand(linalg::LinalgOp op, OpOperand &operand) {
     return op.emitOpError()
            << name << " has elements of type "
            << getElementTypeOrSelf(type)
-           << "; accepted are f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, "
-              "i16, i8, i1";
+           << "; accepted are f64, f32, f16, bf16, "
+           << kFloat8Names << ", i64, i32, i16, i8, i1";
   if (tensor && tensor.getRank() > kMaxRank)
     return op.emitOpError() << name << " has rank "
                             << tensor.getRank() << "; the largest is "
@@ -68,8 +68,8 @@ static LogicalResult checkExtract(linalg::GenericOp op,
     return success();
   return op.emitOpError() << "reads elements of " << source
                           << " in its body; accepted are dense tensors of f64, "
-                             "f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, "
-                             "i8, i1 of rank up to "
+                             "f32, f16, bf16, "
+                          << kFloat8Names << ", i64, i32, i16, i8, i1 of rank up to "
                           << kMaxRank;
 }
 
@@ -95,8 +95,8 @@ static LogicalResult checkBody(linalg::GenericOp op) {
       if (!type.isIndex() && !isAcceptedElementType(type))
         return op.emitOpError() << "computes a value of type " << type
                                 << " in its body; accepted are f64, f32, f16, "
-                                   "bf16, f8E4M3FN, f8E5M2, i64, i32, i16, "
-                                   "i8, i1, index";
+                                   "bf16, "
+                                << kFloat8Names << ", i64, i32, i16, i8, i1, index";
     if (isFloat8Arithmetic(&inner)) {
       InFlightDiagnostic error =
           op.emitOpError() << "has '" << inner.getName()

@@ -37,11 +37,39 @@ static constexpr StringLiteral kCollapsedAttr = "tilewright.collapsed";
 /// Neighbouring loops, outermost first.
 using Group = SmallVector<int64_t>;
 
+static bool isContraction(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() == 0)
+    return false;
+  Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) &&
+         llvm::any_of(add->getOperands(), [](Value operand) {
+           Operation *product = operand.getDefiningOp();
+           // A sum of squares has one operand, however many inputs.
+           return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) &&
+                  product->getOperand(0) != product->getOperand(1);
+         });
+}
+
+/// Whether `value` is what the kernel of a contraction writes: its result, or what
+/// elementwise ops make of it.
+static bool isOfContraction(Value value, llvm::SmallDenseSet<Operation *> &seen) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || !seen.insert(op).second)
+    return false;
+  if (op.getNumReductionLoops())
+    return isContraction(op);
+  return llvm::any_of(op.getDpsInputs(),
+                      [&](Value input) { return isOfContraction(input, seen); });
+}
+
 /// Whether `value` lies in memory as it is, and may be seen under other dims.
 static bool isDense(Value value) {
+  llvm::SmallDenseSet<Operation *> seen;
   return isa<BlockArgument>(value) ||
          isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
-             linalg::FillOp>(value.getDefiningOp());
+             linalg::FillOp>(value.getDefiningOp()) ||
+         isOfContraction(value, seen);
 }
 
 /// Where `map` has the group: the dim of its first loop; -1: it has none of them;
@@ -107,14 +135,19 @@ static Group loopsOver(linalg::GenericOp op, OpOperand &operand, int64_t first,
   return loops;
 }
 
-/// Whether everything that reads dims `first` … of `value` can be collapsed.
+/// Whether everything that reads dims `first` … of `value`, and would be in a kernel with
+/// what computes it, can be collapsed.
 static bool readersFollow(Value value, int64_t first, size_t count) {
   for (OpOperand &use : value.getUses()) {
-    if (isa<func::ReturnOp, tensor::DimOp>(use.getOwner()))
+    // Of kernels behind a view of it, or of their own.
+    if (isa<func::ReturnOp, tensor::DimOp, tensor::ExpandShapeOp,
+            tensor::CollapseShapeOp, tensor::PadOp>(use.getOwner()))
       continue;
     auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
     if (!reader)
       return false;
+    if (isContraction(reader))
+      continue;
     Group loops = loopsOver(reader, use, first, count);
     if (loops.empty() || !canCollapse(reader, loops, &use))
       return false;
@@ -126,20 +159,6 @@ static bool readersFollow(Value value, int64_t first, size_t count) {
     }
   }
   return true;
-}
-
-static bool isContraction(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() == 0)
-    return false;
-  Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) &&
-         llvm::any_of(add->getOperands(), [](Value operand) {
-           Operation *product = operand.getDefiningOp();
-           // A sum of squares has one operand, however many inputs.
-           return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) &&
-                  product->getOperand(0) != product->getOperand(1);
-         });
 }
 
 /// The longest groups of loops of a contraction that can be one each.

@@ -213,7 +213,8 @@ SmallVector<Value> Overlap::rotate(OpBuilder &b) {
   first.map(loop.getInductionVar(), loop.getLowerBound());
   first.map(loop.getRegionIterArgs(), loop.getInitArgs());
   cloneFront(b, first);
-  Value second = arith::AddIOp::create(b, loc, loop.getLowerBound(), loop.getStep());
+  Value second =
+      b.createOrFold<arith::AddIOp>(loc, loop.getLowerBound(), loop.getStep());
   auto rotated = scf::ForOp::create(b, loc, second, loop.getUpperBound(), loop.getStep(),
                                     carry(first, loop.getInitArgs()[step.sums]));
   IRMapping front;
@@ -227,7 +228,8 @@ SmallVector<Value> Overlap::rotate(OpBuilder &b) {
     if (!whole->hasAttr(kWholeAttr) || !rotated.isDefinedOutsideOfLoop(whole.getRhs()))
       return;
     OpBuilder before(rotated);
-    whole->setOperand(1, arith::MaxSIOp::create(before, loc, whole.getRhs(), second));
+    whole->setOperand(1,
+                      before.createOrFold<arith::MaxSIOp>(loc, whole.getRhs(), second));
   });
   IRMapping last = mapBack(rotated.getResults());
   Value sums = cloneBack(b, last);

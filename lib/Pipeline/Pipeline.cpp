@@ -87,4 +87,5 @@ void tilewright::populatePipelinePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createPipelinePass());
   pm.addNestedPass<func::FuncOp>(createOverlapProductsPass());
   pm.addNestedPass<func::FuncOp>(createPeelMasksPass());
+  pm.addNestedPass<func::FuncOp>(createDropLastReleasesPass());
 }

@@ -160,8 +160,11 @@ static int64_t findLivePeak(ArrayRef<Temporary *> temporaries) {
 void tilewright::planTemporaries(func::FuncOp func) {
   Block &block = func.getBody().front();
   DenseMap<Operation *, int64_t> position;
-  for (Operation &op : block)
-    position[&op] = int64_t(position.size());
+  SmallVector<Operation *> ops;
+  for (Operation &op : block) {
+    position[&op] = int64_t(ops.size());
+    ops.push_back(&op);
+  }
   SmallVector<Temporary> temporaries;
   for (auto empty : block.getOps<tensor::EmptyOp>())
     if (std::optional<Temporary> temporary = describe(empty, position))
@@ -187,11 +190,15 @@ void tilewright::planTemporaries(func::FuncOp func) {
 
   Builder builder(func.getContext());
   int64_t number = 0;
-  for (Temporary &temporary : temporaries)
-    if (temporary.offset >= 0)
-      temporary.op->setAttr(
-          kTemporaryAttr,
-          builder.getDenseI64ArrayAttr({number++, temporary.offset}));
+  for (Temporary &temporary : temporaries) {
+    if (temporary.offset < 0)
+      continue;
+    temporary.op->setAttr(
+        kTemporaryAttr,
+        builder.getDenseI64ArrayAttr({number++, temporary.offset}));
+    // What it makes may be overwritten (by poison): not before it is alive.
+    temporary.op->moveBefore(ops[temporary.first]);
+  }
   func->setAttr(kArenaAttr, builder.getDenseI64ArrayAttr(
                                 {size, findLivePeak(placed)}));
 }

@@ -25,9 +25,17 @@
 // Whatever an operand is computed from (casts, dequantization, padding) is
 // computed while packing, once. Elements outside of the operand are zeros in
 // the panels, so that the inner loop has no edges; narrow elements are widened
-// there.
+// there, unless the config names an instruction that multiplies them as they are
+// (`mma = "dot.…"`, `"amx.…"`). For those, the neighbours along the sum that a lane
+// multiplies lie side by side, and a step is one product of what is in memory:
+//
+//   %ap: steps x k / 2 x m x 2 (of tile registers steps x m x k)
+//   %bp: tiles x steps x k / 2 x n x 2
+//   %r = for %t: mma %ap[%t], %bp[%j / 32, %t], %c {instruction = "dot.…"}
 
 #include "Chunks.h"
+#include "PackWords.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Promote/Promote.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -63,8 +71,21 @@ struct Panel {
   unsigned sumDim = 0;
   /// Of the tile's dims in memory, the loops of the product.
   AffineMap map;
+  /// For an instruction: rows along the sum, instead of words.
+  bool alongSum = false;
   /// [tiles x] steps x tile.
   Value memory;
+
+  /// Of the tile in memory, for an instruction: words, the other dim, elements of a
+  /// word; or the other dim, all elements of the sum.
+  SmallVector<int64_t> getWordShape(MmaOp mma, int64_t perWord) const {
+    auto type = cast<VectorType>(mma->getOperand(number).getType());
+    int64_t sum = type.getDimSize(order[sumDim]),
+            outer = type.getDimSize(order[1 - sumDim]);
+    if (alongSum)
+      return {outer, sum};
+    return {sum / perWord, outer, perWord};
+  }
 
   SmallVector<int64_t> getShape(MmaOp mma) const {
     auto type = cast<VectorType>(mma->getOperand(number).getType());
@@ -106,6 +127,9 @@ private:
   void writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
                  bool inside);
   Value readStep(Panel &panel, Value tile, Value step, int64_t element);
+  LogicalResult matchInstruction();
+  Value readStepWords(Panel &panel, Value tile, Value step);
+  Value multiplyWords(Value column, Value step, Value acc);
   Value multiply(IRMapping &mapping, Value column, Value steps, Value init);
   void writeNest(const Chunk &chunk);
 
@@ -120,6 +144,8 @@ private:
   Panel rows, columns;
   /// The accumulators between chunks; null where there is one chunk.
   Value sums;
+  /// What multiplies the panels' elements as they are.
+  std::optional<MatrixInstruction> instruction;
 };
 } // namespace
 
@@ -224,18 +250,46 @@ LogicalResult Packer::match() {
   return success();
 }
 
+/// What the config's instruction asks of the operands; nothing where it has none.
+LogicalResult Packer::matchInstruction() {
+  StringAttr name = mma.getInstructionAttr();
+  if (!name)
+    return success();
+  instruction = MatrixInstruction::parse(mma.getContext(), name);
+  if (!instruction || !instruction->panels)
+    return mma.emitOpError() << "instruction '" << name.getValue()
+                             << "' does not multiply packed panels";
+  for (Panel *panel : {&rows, &columns}) {
+    auto type = cast<VectorType>(mma->getOperand(panel->number).getType());
+    if (type.getRank() != 2 ||
+        type.getDimSize(panel->order[panel->sumDim]) % instruction->perWord())
+      return mma.emitOpError() << "operand " << panel->number << " of " << type
+                               << " is no matrix of whole words of '"
+                               << name.getValue() << "'";
+  }
+  rows.alongSum = instruction->tiles;
+  return success();
+}
+
 void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
   OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
   auto acc = cast<VectorType>(mma.getAcc().getType());
+  Type element = acc.getElementType();
   auto alloc = [&](ArrayRef<int64_t> outer, ArrayRef<int64_t> tile) -> Value {
     SmallVector<int64_t> shape(outer);
     llvm::append_range(shape, tile);
-    return memref::AllocOp::create(top, loc,
-                                   MemRefType::get(shape, acc.getElementType()),
+    return memref::AllocOp::create(top, loc, MemRefType::get(shape, element),
                                    top.getI64IntegerAttr(64));
   };
-  rows.memory = alloc({steps}, rows.getShape(mma));
-  columns.memory = alloc({columnTiles, steps}, columns.getShape(mma));
+  auto tileOf = [&](Panel &panel) {
+    return instruction ? panel.getWordShape(mma, instruction->perWord())
+                       : panel.getShape(mma);
+  };
+  if (instruction)
+    element = instruction->operands[0];
+  rows.memory = alloc({steps}, tileOf(rows));
+  columns.memory = alloc({columnTiles, steps}, tileOf(columns));
+  element = acc.getElementType();
   std::optional<int64_t> lower = getConstantIntValue(sum.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(sum.getUpperBound());
   int64_t step = *getConstantIntValue(sum.getStep());
@@ -331,6 +385,20 @@ void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
   }
   Value value = mapping.lookupOrDefault(mma->getOperand(panel.number));
   auto type = cast<VectorType>(value.getType());
+  Value zero = constant(0);
+  SmallVector<Value> indices;
+  if (&panel == &columns)
+    indices.push_back(tile ? tile : zero);
+  indices.push_back(step);
+  if (instruction &&
+      (&panel == &rows ? instruction->turnsRows() : instruction->turnsColumns()))
+    value = arith::XOrIOp::create(
+        b, loc, value,
+        arith::ConstantOp::create(
+            b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(-128))));
+  if (instruction)
+    return packWords(b, loc, value, panel.order[panel.sumDim], panel.memory, indices,
+                     panel.alongSum);
   Type element = cast<VectorType>(mma.getAcc().getType()).getElementType();
   auto wide = VectorType::get(type.getShape(), element);
   auto signedness = mma.getSignednessAttr();
@@ -344,11 +412,6 @@ void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
   else
     value = arith::ExtSIOp::create(b, loc, wide, value);
 
-  Value zero = constant(0);
-  SmallVector<Value> indices;
-  if (&panel == &columns)
-    indices.push_back(tile ? tile : zero);
-  indices.push_back(step);
   indices.append(type.getRank(), zero);
   unsigned outer = indices.size() - type.getRank();
   SmallVector<AffineExpr> exprs(type.getRank());
@@ -380,12 +443,59 @@ Value Packer::readStep(Panel &panel, Value tile, Value step, int64_t element) {
       indices, padding, std::optional<ArrayRef<bool>>(inBounds));
 }
 
+/// Step `step` of the panel, in its memory.
+Value Packer::readStepWords(Panel &panel, Value tile, Value step) {
+  auto memory = cast<MemRefType>(panel.memory.getType());
+  SmallVector<int64_t> shape = panel.getWordShape(mma, instruction->perWord());
+  unsigned outer = memory.getRank() - shape.size();
+  SmallVector<OpFoldResult> offsets(memory.getRank(), b.getIndexAttr(0)), sizes,
+      strides(memory.getRank(), b.getIndexAttr(1));
+  offsets[outer - 1] = step;
+  if (tile)
+    offsets.front() = tile;
+  for (int64_t size : memory.getShape())
+    sizes.push_back(b.getIndexAttr(size));
+  for (unsigned dim = 0; dim < outer; ++dim)
+    sizes[dim] = b.getIndexAttr(1);
+  auto type = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      shape, memory, offsets, sizes, strides));
+  return memref::SubViewOp::create(b, loc, type, panel.memory, offsets, sizes,
+                                   strides);
+}
+
+Value Packer::multiplyWords(Value column, Value step, Value acc) {
+  // Dims are the loops of the accumulator, then the sum.
+  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
+             k = b.getAffineDimExpr(2);
+  auto mapOf = [&](Panel &panel, AffineExpr own) {
+    SmallVector<AffineExpr> results{own, k};
+    if (!panel.alongSum)
+      results = {k.floorDiv(instruction->perWord()), own,
+                 k % instruction->perWord()};
+    return AffineMapAttr::get(AffineMap::get(3, 0, results, b.getContext()));
+  };
+  Value operands[2];
+  Attribute maps[3];
+  operands[rows.number] = readStepWords(rows, {}, step);
+  operands[columns.number] = readStepWords(columns, column, step);
+  maps[rows.number] = mapOf(rows, m);
+  maps[columns.number] = mapOf(columns, n);
+  maps[2] = AffineMapAttr::get(AffineMap::get(3, 0, {m, n}, b.getContext()));
+  return MmaOp::create(b, loc, operands[0], operands[1], acc, b.getArrayAttr(maps),
+                       mma.getSignednessAttr(), mma.getInstructionAttr());
+}
+
 Value Packer::multiply(IRMapping &mapping, Value column, Value steps,
                        Value init) {
   auto loop = scf::ForOp::create(b, loc, constant(0), steps, constant(1), init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value acc = loop.getRegionIterArg(0);
+  if (instruction) {
+    scf::YieldOp::create(b, loc,
+                         multiplyWords(column, loop.getInductionVar(), acc));
+    return loop.getResult(0);
+  }
   SmallVector<Attribute> maps(mma.getMaps().getValue());
   maps[rows.number] = AffineMapAttr::get(rows.map);
   maps[columns.number] = AffineMapAttr::get(columns.map);
@@ -451,10 +561,10 @@ LogicalResult Packer::run() {
   if (!panels || panels.size() != 3)
     return mma.emitOpError() << "of a kernel without '" << kPanelsAttr
                              << "'; run tilewright-tile";
-  if (failed(match()))
+  if (failed(match()) || failed(matchInstruction()))
     return failure();
   int64_t tiles[2] = {panels[0], panels[1]}, steps = panels[2];
-  allocate(tiles[rows.number], tiles[columns.number], steps);
+  allocate(tiles[0], tiles[1], steps);
 
   Operation *outermost = nest.empty() ? sum : nest.front();
   b.setInsertionPoint(outermost);

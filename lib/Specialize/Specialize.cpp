@@ -13,6 +13,7 @@
 // Each is configured for itself: what a guard promises decides what a kernel may do.
 
 #include "tilewright/Specialize/Specialize.h"
+#include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -119,8 +120,7 @@ static std::optional<unsigned> findFewLoop(const KernelInfo &info) {
   return std::nullopt;
 }
 
-/// Tiled kernels have their configs.
-static bool isProgramForm(func::FuncOp kernel) {
+bool tilewright::isProgramForm(func::FuncOp kernel) {
   return kernel.getNumResults() && llvm::hasSingleElement(kernel.getBody()) &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
            return op.getNumRegions() == 0 || isa<linalg::LinalgOp>(op);
@@ -228,7 +228,8 @@ struct SpecializePass
     // variant.
     addWideVariants(getOperation());
     addAlignedVariants(getOperation());
-    if (failed(addShapeVariants(getOperation())))
+    if (failed(addImageVariants(getOperation())) ||
+        failed(addShapeVariants(getOperation())))
       signalPassFailure();
   }
 };
@@ -241,4 +242,5 @@ void tilewright::registerSpecializePasses() {
 void tilewright::populateSpecializePipeline(OpPassManager &pm,
                                             const SpecializeOptions &) {
   pm.addPass(createSpecializePass());
+  pm.addPass(createClampIndexCastsPass());
 }

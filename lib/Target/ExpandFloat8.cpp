@@ -15,6 +15,11 @@
 //   f8E4M3FN  s eeee mmm   bias 7; s1111111 is NaN, there is no infinity: what
 //                          does not round to at most 448 becomes NaN
 //   f8E5M2    s eeeee mm   bias 15, as IEEE 754: infinities, NaN (here 0x7e)
+//   f8E4M3FNUZ, f8E5M2FNUZ   bias 8, 16; the one NaN is 0x80, there are no
+//                            infinities and no -0
+//
+// Integers are converted by way of f32, which no result shows: what f32 rounds
+// is beyond the largest number.
 
 #include "Math/MathBuilder.h"
 
@@ -23,6 +28,8 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 
@@ -40,15 +47,22 @@ using tilewright::math::MathBuilder;
 namespace {
 struct Format {
   int mantissa, bias;
-  /// Of the magnitude's bits: what overflows becomes, what NaN becomes.
+  /// Of the magnitude's bits: what overflows becomes, what NaN becomes. 0x80 of
+  /// either is the whole number.
   int overflow, nan;
+
+  bool hasInfinity() const { return overflow != nan; }
+  /// NaN is where -0 would be.
+  bool isUnsignedZero() const { return nan == 0x80; }
 };
 } // namespace
 
 static Format formatOf(Type type) {
-  return isa<Float8E4M3FNType>(getElementTypeOrSelf(type))
-             ? Format{3, 7, 0x7f, 0x7f}
-             : Format{2, 15, 0x7c, 0x7e};
+  return llvm::TypeSwitch<Type, Format>(getElementTypeOrSelf(type))
+      .Case([](Float8E4M3FNType) { return Format{3, 7, 0x7f, 0x7f}; })
+      .Case([](Float8E4M3FNUZType) { return Format{3, 8, 0x80, 0x80}; })
+      .Case([](Float8E5M2FNUZType) { return Format{2, 16, 0x80, 0x80}; })
+      .Default([](Type) { return Format{2, 15, 0x7c, 0x7e}; });
 }
 
 /// `type`, a scalar or a vector, with other elements.
@@ -74,11 +88,14 @@ static Float extend(MathBuilder &m, Bits x, Format format) {
   Bits subnormal = m.toBits(m.toFloat(magnitude) * m(least));
   Bits value =
       select(magnitude < m.bits(1 << format.mantissa), subnormal, normal);
-  if (format.overflow != format.nan)
+  if (format.isUnsignedZero())
+    return m.fromBits(select(x == m.bits(format.nan), m.bits(0x7fc00000),
+                             value + sign));
+  if (format.hasInfinity())
     value = select(magnitude == m.bits(format.overflow), m.bits(0x7f800000),
                    value);
-  Bits special = m.bits(format.overflow == format.nan ? format.nan - 1
-                                                      : format.overflow);
+  Bits special =
+      m.bits(format.hasInfinity() ? format.overflow : format.nan - 1);
   value = select(special < magnitude, m.bits(0x7fc00000), value);
   return m.fromBits(value + sign);
 }
@@ -105,6 +122,8 @@ static Bits round(MathBuilder &m, Float x, Format format) {
   value = select(most < value, most, value);
   Bits infinity = m.toBits(m(m.infinity()));
   value = select(infinity < magnitude, m.bits(format.nan), value);
+  if (format.isUnsignedZero())
+    sign = select((value & m.bits(0x7f)) == m.bits(0), m.bits(0), sign);
   return value + sign;
 }
 
@@ -142,7 +161,34 @@ static Value expandTruncF(OpBuilder &b, arith::TruncFOp op) {
   return arith::BitcastOp::create(b, loc, op.getType(), byte);
 }
 
+/// Conversions from and to integers, by way of f32.
+static void expandIntegerConversions(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) {
+    if (isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(
+            op) &&
+        (isFloat8(op->getOperand(0).getType()) ||
+         isFloat8(op->getResult(0).getType())))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+    Type f32 = withElement(to, Float32Type::get(op->getContext()));
+    OpBuilder b(op);
+    if (isFloat8(from)) {
+      op->setOperand(
+          0, arith::ExtFOp::create(b, op->getLoc(), f32, op->getOperand(0)));
+      continue;
+    }
+    b.setInsertionPointAfter(op);
+    op->getResult(0).setType(f32);
+    auto narrow = arith::TruncFOp::create(b, op->getLoc(), to, op->getResult(0));
+    op->getResult(0).replaceAllUsesExcept(narrow, narrow);
+  }
+}
+
 static LogicalResult expandConversions(Operation *root) {
+  expandIntegerConversions(root);
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
     if (isa<arith::ExtFOp, arith::TruncFOp>(op) &&

@@ -18,6 +18,7 @@
 //   tan                                        4      sinh cosh tanh 4
 //   asin acos atan atan2                       4      asinh acosh atanh 4
 //   rsqrt                                      2      cbrt           2
+//   remainder (arith.remf)                     exact
 
 #include "Math/MathBuilder.h"
 
@@ -90,8 +91,9 @@ static Type getPrecision(Type type, bool wide) {
 namespace {
 template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
   using Function = Float (*)(Float);
-  ExpandUnary(MLIRContext *context, Function function, bool wide)
-      : OpRewritePattern<Op>(context), function(function), wide(wide) {}
+  ExpandUnary(MLIRContext *context, Function function, bool wide,
+              PatternBenefit benefit = 1)
+      : OpRewritePattern<Op>(context, benefit), function(function), wide(wide) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Type type = op.getType();
@@ -108,6 +110,20 @@ template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
   }
   Function function;
   bool wide;
+};
+
+/// Powers that may be approximate, of 16 and 32 bits.
+struct ExpandApproximateExp2 : ExpandUnary<mlir::math::Exp2Op> {
+  explicit ExpandApproximateExp2(MLIRContext *context)
+      : ExpandUnary(context, tilewright::math::exp2Flushed, /*wide=*/false,
+                    /*benefit=*/2) {}
+  LogicalResult matchAndRewrite(mlir::math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn) ||
+        getElementTypeOrSelf(op.getType()).isF64())
+      return failure();
+    return ExpandUnary::matchAndRewrite(op, rewriter);
+  }
 };
 
 template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
@@ -235,6 +251,11 @@ void tilewright::populateExpandMathPatterns(RewritePatternSet &patterns,
   unary(mlir::math::TanhOp(), math::tanh);
   patterns.add<ExpandBinary<mlir::math::Atan2Op>>(context, math::atan2, wide);
   patterns.add<ExpandBinary<mlir::math::PowFOp>>(context, math::pow, wide);
+  // The reference has a library's, which is exact, too.
+  if (!wide) {
+    patterns.add<ExpandBinary<arith::RemFOp>>(context, math::remainder, wide);
+    patterns.add<ExpandApproximateExp2>(context);
+  }
   patterns.add<ExpandFPowI, ExpandSinCos, ExpandClass<mlir::math::IsNaNOp>,
                ExpandClass<mlir::math::IsInfOp>,
                ExpandClass<mlir::math::IsFiniteOp>,

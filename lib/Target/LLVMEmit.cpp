@@ -109,7 +109,8 @@ static llvm::TargetLibraryInfoImpl getLibraryInfo(llvm::TargetMachine &machine) 
 
 LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
                                         llvm::TargetMachine &machine,
-                                        StringRef pipeline) {
+                                        StringRef pipeline,
+                                        llvm::function_ref<void(llvm::PassBuilder &)> extend) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -122,6 +123,8 @@ LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  if (extend)
+    extend(builder);
   llvm::ModulePassManager passes;
   if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
     return emitError(loc) << "bad LLVM pipeline: "

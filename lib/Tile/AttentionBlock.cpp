@@ -1,26 +1,12 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A block of queries of attention, with all of the depth, walks along the keys with an
-// online softmax. With bq queries and bk keys in a block:
+// What blocks of attention have in common, however they are laid out: where they lie, which
+// keys they see, and the steps of an online softmax.
 //
-//   %q = read bq x d
-//   %m, %l, %o = for %j = first key to last key step bk
-//       iter_args(%m = lowest : bq, %l = 0 : bq, %o = 0 : bq x e)
-//     %s  = mma %q, read bk x d, 0             scores
-//     %s' = scaled, capped, masked %s          by place only behind the last block of
-//                                              keys that all queries see
-//     %m' = max(%m, largest of each row of %s') * c      c = scale * log2(e)
-//     %p  = exp2(%s' * c - %m')
-//     %a  = exp2(%m - %m')                     what all before shrinks by
-//     %l' = %l * %a + sum of each row of %p
-//     %o' = mma %p, read bk x e, %o * %a
-//   write %o / %l, or zeros of rows without keys; log-sum-exp (%m + log2(%l)) * ln 2
-//
-// Keys that no query of the block sees, and those of other parts, are left out by the
-// loop's bounds. `largest`
-// starts from the lowest finite number, so that hidden scores, -inf, are no NaN. It need
-// not be NaN where a score is: the score's own power is.
+// Keys that no query of the block sees, and those of other parts, are left out by the loop's
+// bounds. `largest` starts from the lowest finite number, so that hidden scores, -inf, are
+// no NaN. It need not be NaN where a score is: the score's own power is.
 // What is added to scores (a mask of floats) may be the lowest number itself, which
 // has no multiple: there, scores stay in natural units and are multiplied by log2(e)
 // after the largest is subtracted.
@@ -50,6 +36,8 @@ AttentionBlock::AttentionBlock(OpBuilder &builder, AttentionOp op,
   // The largest of scaled scores is the scaled largest of scores.
   if (!addsMask && op.getSoftcapValue() == 0 && op.getScaleValue() > 0)
     powerScale = op.getScaleValue() * kLog2E;
+  if (!getElementTypeOrSelf(op.getValue().getType()).isF32())
+    powerFlags = arith::FastMathFlags::afn;
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,9 +82,9 @@ void AttentionBlock::placeBlock() {
   auto tile = TileIdOp::create(b, loc, types, counts, Value(), DenseI64ArrayAttr(),
                                IntegerAttr());
   llvm::append_range(position, tile.getIds());
-  position.back() =
-      arith::MulIOp::create(b, loc, position.back(), constant(plan.queries));
-  query = position.back();
+  query = arith::MulIOp::create(b, loc, position.back(), constant(plan.queries));
+  position.back() = query;
+  position.resize(op.getNumLoops(), constant(0));
   diagonal = op.isBottomRight()
                  ? subtract(extent(op.getKeyLoop()), extent(op.getQueryLoop()))
                  : constant(0);
@@ -162,25 +150,23 @@ Value AttentionBlock::splat(VectorType type, double value) {
       b, loc, DenseElementsAttr::get(type, b.getFloatAttr(type.getElementType(), value)));
 }
 
-/// Where the block begins in an operand; along the keys at `key`.
-SmallVector<Value> AttentionBlock::indicesOf(AffineMap map, Value key) {
-  SmallVector<Value> indices;
-  for (AffineExpr expr : map.getResults()) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    indices.push_back(loop < position.size()         ? position[loop]
-                      : loop == op.getKeyLoop() ? key
-                                                : constant(0));
-  }
-  return indices;
+/// Where the position is in an operand.
+SmallVector<Value> AttentionBlock::indicesOf(AffineMap map) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    return position[cast<AffineDimExpr>(expr).getPosition()];
+  });
 }
 
-/// Every block of `size` along `loop` is whole.
+/// Every block of `size` along `loop` is whole: along queries and keys every block that
+/// the plan has, of which `size` is a part.
 bool AttentionBlock::isInside(unsigned loop, int64_t size) {
+  if (loop == op.getQueryLoop() || loop == op.getKeyLoop())
+    size = loop == op.getKeyLoop() ? plan.keys : plan.queries;
   return ShapedType::isStatic(extents[loop]) && extents[loop] % size == 0;
 }
 
 Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned column,
-                           ArrayRef<int64_t> shape, Value key) {
+                           ArrayRef<int64_t> shape) {
   Type element = getElementTypeOrSelf(tensor.getType());
   SmallVector<AffineExpr> exprs;
   SmallVector<bool> inBounds;
@@ -192,7 +178,7 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
   }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   return vector::TransferReadOp::create(
-      b, loc, VectorType::get(shape, element), tensor, indicesOf(map, key), zero,
+      b, loc, VectorType::get(shape, element), tensor, indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
 }
@@ -208,7 +194,7 @@ Value AttentionBlock::write(Value vector, Value tensor, AffineMap map,
     inBounds.push_back(isInside(loop, size));
   }
   return vector::TransferWriteOp::create(
-             b, loc, vector, tensor, indicesOf(map, Value()),
+             b, loc, vector, tensor, indicesOf(map),
              AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
              ArrayRef<bool>(inBounds))
       .getResult();
@@ -221,18 +207,16 @@ Value AttentionBlock::alongRows(Value rows, ArrayRef<int64_t> shape) {
   return vector::BroadcastOp::create(b, loc, VectorType::get(shape, element), column);
 }
 
-Value AttentionBlock::multiply(Value left, Value right, Value acc,
-                               bool rightIsTransposed, StringAttr instruction) {
-  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
-             k = b.getAffineDimExpr(2);
-  auto map = [&](AffineExpr row, AffineExpr column) {
-    return AffineMap::get(3, 0, {row, column}, b.getContext());
-  };
-  return MmaOp::create(
-      b, loc, left, right, acc,
-      b.getAffineMapArrayAttr(
-          {map(m, k), rightIsTransposed ? map(n, k) : map(k, n), map(m, n)}),
-      ArrayAttr(), instruction);
+Value AttentionBlock::alongQueries(Value vector, const Scores &scores) {
+  if (!scores.keysFirst)
+    return alongRows(vector, scores.shape());
+  Type element = getElementTypeOrSelf(vector.getType());
+  return vector::BroadcastOp::create(b, loc, VectorType::get(scores.shape(), element),
+                                     vector);
+}
+
+Value AttentionBlock::alongKeys(Value vector, const Scores &scores) {
+  return alongQueries(vector, {scores.keys, scores.queries, !scores.keysFirst});
 }
 
 Value AttentionBlock::convert(Value value, Type element) {
@@ -249,166 +233,142 @@ Value AttentionBlock::convert(Value value, Type element) {
 //===----------------------------------------------------------------------===//
 
 /// Scale and cap, where they are not part of the powers.
-Value AttentionBlock::scaleScores(Value scores) {
+Value AttentionBlock::scaleScores(Value values) {
   if (powerScale != 0)
-    return scores;
-  auto type = cast<VectorType>(scores.getType());
+    return values;
+  auto type = cast<VectorType>(values.getType());
   double scale = op.getScaleValue(), cap = op.getSoftcapValue();
   if (cap == 0)
-    return arith::MulFOp::create(b, loc, scores, splat(type, scale));
-  Value part = arith::MulFOp::create(b, loc, scores, splat(type, scale / cap));
+    return arith::MulFOp::create(b, loc, values, splat(type, scale));
+  Value part = arith::MulFOp::create(b, loc, values, splat(type, scale / cap));
   Value bent = mlir::math::TanhOp::create(b, loc, part);
   return arith::MulFOp::create(b, loc, bent, splat(type, cap));
 }
 
 /// The op's mask, whose loops that it lacks are repeated.
-Value AttentionBlock::maskScores(Value scores, Value key) {
+Value AttentionBlock::maskScores(Value values, const Scores &scores) {
   if (!op.getMask())
-    return scores;
-  auto type = cast<VectorType>(scores.getType());
-  Value mask = read(op.getMask(), op.getMaskMap(), op.getQueryLoop(), op.getKeyLoop(),
-                    type.getShape(), key);
+    return values;
+  auto type = cast<VectorType>(values.getType());
+  unsigned rows = op.getQueryLoop(), columns = op.getKeyLoop();
+  Value mask = read(op.getMask(), op.getMaskMap(), scores.keysFirst ? columns : rows,
+                    scores.keysFirst ? rows : columns, type.getShape());
   if (isa<FloatType>(getElementTypeOrSelf(mask.getType())))
-    return arith::AddFOp::create(b, loc, scores, convert(mask, type.getElementType()));
-  return arith::SelectOp::create(b, loc, mask, scores, splat(type, -INFINITY));
+    return arith::AddFOp::create(b, loc, values, convert(mask, type.getElementType()));
+  return arith::SelectOp::create(b, loc, mask, values, splat(type, -INFINITY));
 }
 
 /// -inf where the coordinates say so: behind the last key, and outside of what `causal`
-/// and `window` let a query see. `pipeline` makes a loop without it of the steps that
-/// need it not.
-Value AttentionBlock::hideKeys(Value scores, Value key) {
-  auto type = cast<VectorType>(scores.getType());
+/// and `window` let a query see; the scores as they are where nothing is hidden.
+Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
+  auto type = cast<VectorType>(values.getType());
   auto indices = [&](int64_t size) { return VectorType::get({size}, b.getIndexType()); };
   auto spread = [&](Value scalar, int64_t size) -> Value {
     return vector::BroadcastOp::create(b, loc, indices(size), scalar);
   };
-  Value step = vector::StepOp::create(b, loc, indices(plan.keys));
-  Value columns = add(step, spread(key, plan.keys));
-  Value column = vector::BroadcastOp::create(b, loc, type.clone(b.getIndexType()), columns);
-  Value rows = add(vector::StepOp::create(b, loc, indices(plan.queries)),
-                   spread(add(query, diagonal), plan.queries));
+  Value step = vector::StepOp::create(b, loc, indices(scores.keys));
+  Value keys = alongKeys(add(step, spread(position[op.getKeyLoop()], scores.keys)), scores);
+  Value rows = add(vector::StepOp::create(b, loc, indices(scores.queries)),
+                   spread(add(position[op.getQueryLoop()], diagonal), scores.queries));
   Value visible;
   auto require = [&](arith::CmpIPredicate predicate, Value bound) {
-    Value inside = arith::CmpIOp::create(b, loc, predicate, column,
-                                         alongRows(bound, type.getShape()));
+    Value inside =
+        arith::CmpIOp::create(b, loc, predicate, keys, alongQueries(bound, scores));
     visible = visible ? arith::AndIOp::create(b, loc, visible, inside).getResult()
                       : inside;
   };
   Value last;
   if (!isInside(op.getKeyLoop(), plan.keys))
-    last = spread(subtract(extent(op.getKeyLoop()), constant(1)), plan.queries);
+    last = spread(subtract(extent(op.getKeyLoop()), constant(1)), scores.queries);
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
-    Value own = add(rows, spread(constant(behind), plan.queries));
+    Value own = add(rows, spread(constant(behind), scores.queries));
     last = last ? arith::MinSIOp::create(b, loc, last, own).getResult() : own;
   }
   if (last)
     require(arith::CmpIPredicate::sle, last);
   if (int64_t before = op.getKeysBefore(); before >= 0)
     require(arith::CmpIPredicate::sge,
-            subtract(rows, spread(constant(before), plan.queries)));
+            subtract(rows, spread(constant(before), scores.queries)));
   if (!visible)
-    return scores;
-  Value hidden =
-      arith::SelectOp::create(b, loc, visible, scores, splat(type, -INFINITY));
-  if (!endOfWhole)
-    return hidden;
-  auto isWhole =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, key, endOfWhole);
-  isWhole->setAttr(kWholeAttr, b.getUnitAttr());
-  return arith::SelectOp::create(b, loc, isWhole, scores, hidden);
+    return values;
+  return arith::SelectOp::create(b, loc, visible, values, splat(type, -INFINITY));
 }
 
-AttentionBlock::Carried AttentionBlock::step(const Carried &before, Value key) {
-  int64_t shape[] = {plan.queries, plan.keys}, wide[] = {plan.queries, plan.columns};
-  VectorType scoreType = floats(shape), rowType = floats(plan.queries);
-  Value keys = read(op.getKey(), op.getKeyMap(), op.getKeyLoop(), op.getDepthLoop(),
-                    {plan.keys, plan.depth}, key);
-  Value scores = multiply(queryBlock, keys, splat(scoreType, 0), true, plan.scores);
-  scores = hideKeys(maskScores(scaleScores(scores), key), key);
-
-  Value most = vector::MultiDimReductionOp::create(
-      b, loc, scores, splat(rowType, -INFINITY), {false, true},
-      vector::CombiningKind::MAXNUMF);
-  Value factor = splat(rowType, powerScale != 0 ? powerScale : 1.0);
+/// What no key has been seen of.
+AttentionBlock::Carried AttentionBlock::start(VectorType rows) {
+  // Finite, the multiple of it as well.
+  double lowest = powerScale != 0 ? -1e38 / std::max(1.0, powerScale)
+                                  : -3.4028234663852886e38;
+  Carried first;
+  first.largest = splat(rows, lowest);
   if (powerScale != 0)
-    most = arith::MulFOp::create(b, loc, most, factor);
-  Carried after;
-  after.largest = arith::MaxNumFOp::create(b, loc, before.largest, most);
-  Value difference = arith::SubFOp::create(b, loc, before.largest, after.largest);
+    first.scaled = splat(rows, float(lowest) * float(powerScale));
+  first.sum = splat(rows, 0);
+  return first;
+}
+
+void AttentionBlock::largestOf(Carried &after, Value largest) {
+  after.largest = largest;
+  if (powerScale != 0)
+    after.scaled = arith::MulFOp::create(
+        b, loc, largest, splat(cast<VectorType>(largest.getType()), powerScale));
+}
+
+/// Powers of the scores' distance to the largest of their query.
+Value AttentionBlock::powersOf(Value values, const Carried &after, const Scores &scores) {
+  auto type = cast<VectorType>(values.getType());
   Value power;
   if (powerScale != 0) {
-    Value negated = arith::NegFOp::create(b, loc, after.largest);
-    power = mlir::math::FmaOp::create(b, loc, scores, splat(scoreType, powerScale),
-                                      alongRows(negated, shape));
+    Value negated = arith::NegFOp::create(b, loc, after.scaled);
+    power = mlir::math::FmaOp::create(b, loc, values, splat(type, powerScale),
+                                      alongQueries(negated, scores));
   } else {
-    power = arith::SubFOp::create(b, loc, scores, alongRows(after.largest, shape));
-    power = arith::MulFOp::create(b, loc, power, splat(scoreType, kLog2E));
-    difference = arith::MulFOp::create(b, loc, difference, splat(rowType, kLog2E));
+    power = arith::SubFOp::create(b, loc, values, alongQueries(after.largest, scores));
+    power = arith::MulFOp::create(b, loc, power, splat(type, kLog2E));
   }
-  // What is rounded to 16 bits may be approximate.
-  auto flags = getElementTypeOrSelf(op.getValue().getType()).isF32()
-                   ? arith::FastMathFlags::none
-                   : arith::FastMathFlags::afn;
-  Value powers = mlir::math::Exp2Op::create(b, loc, power, flags);
-  Value shrink = mlir::math::Exp2Op::create(b, loc, difference, flags);
-  after.sum = vector::MultiDimReductionOp::create(
-      b, loc, powers, arith::MulFOp::create(b, loc, before.sum, shrink), {false, true},
-      vector::CombiningKind::ADD);
-  Value result =
-      arith::MulFOp::create(b, loc, before.result, alongRows(shrink, wide));
-  Value values = read(op.getValue(), op.getValueMap(), op.getKeyLoop(),
-                      op.getColumnLoop(), {plan.keys, plan.columns}, key);
-  Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
-  after.result = multiply(weights, values, result, false, plan.values);
-  return after;
+  return mlir::math::Exp2Op::create(b, loc, power, powerFlags);
 }
 
-SmallVector<Value> AttentionBlock::finish(const Carried &last) {
-  int64_t wide[] = {plan.queries, plan.columns};
-  VectorType rowType = floats(plan.queries);
-  Value zero = splat(rowType, 0);
-  Value isEmpty =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, last.sum, zero);
-  Value inverse = arith::DivFOp::create(b, loc, splat(rowType, 1), last.sum);
-  inverse = arith::SelectOp::create(b, loc, isEmpty, zero, inverse);
-  Value result = arith::MulFOp::create(b, loc, last.result, alongRows(inverse, wide));
-  result = convert(result, getElementTypeOrSelf(op.getOutputs()[0].getType()));
-  SmallVector<Value> results{write(result, op.getOutputs()[0], op.getOutputMap(),
-                                   {op.getQueryLoop(), op.getColumnLoop()})};
-  if (!op.hasLogSumExp())
-    return results;
+/// How much the largest grows, in powers of two; negative.
+Value AttentionBlock::differenceOf(const Carried &before, const Carried &after) {
+  if (powerScale != 0)
+    return arith::SubFOp::create(b, loc, before.scaled, after.scaled);
+  auto type = cast<VectorType>(after.largest.getType());
+  Value difference = arith::SubFOp::create(b, loc, before.largest, after.largest);
+  return arith::MulFOp::create(b, loc, difference, splat(type, kLog2E));
+}
+
+/// What all before shrinks by.
+Value AttentionBlock::shrinkOf(Value difference) {
+  return mlir::math::Exp2Op::create(b, loc, difference, powerFlags);
+}
+
+/// What results are multiplied by: 0 of queries that saw no key.
+Value AttentionBlock::inverseOf(Value sum, Value &isEmpty) {
+  auto type = cast<VectorType>(sum.getType());
+  Value zero = splat(type, 0);
+  isEmpty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, sum, zero);
+  Value inverse = arith::DivFOp::create(b, loc, splat(type, 1), sum);
+  return arith::SelectOp::create(b, loc, isEmpty, zero, inverse);
+}
+
+Value AttentionBlock::logSumExp(const Carried &last, Value isEmpty) {
+  auto type = cast<VectorType>(last.sum.getType());
   Value logarithm;
   if (powerScale != 0) {
-    logarithm = arith::AddFOp::create(b, loc, last.largest,
+    logarithm = arith::AddFOp::create(b, loc, last.scaled,
                                       mlir::math::Log2Op::create(b, loc, last.sum));
-    logarithm = arith::MulFOp::create(b, loc, logarithm, splat(rowType, kLn2));
+    logarithm = arith::MulFOp::create(b, loc, logarithm, splat(type, kLn2));
   } else {
     logarithm = arith::AddFOp::create(b, loc, last.largest,
                                       mlir::math::LogOp::create(b, loc, last.sum));
   }
-  logarithm = arith::SelectOp::create(b, loc, isEmpty, splat(rowType, -INFINITY),
-                                      logarithm);
-  results.push_back(write(logarithm, op.getOutputs()[1], op.getOutputMap(1),
-                          {op.getQueryLoop()}));
-  return results;
+  return arith::SelectOp::create(b, loc, isEmpty, splat(type, -INFINITY), logarithm);
 }
 
 SmallVector<Value> AttentionBlock::build() {
   b.setInsertionPoint(op);
   placeBlock();
   placeKeys();
-  queryBlock = read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
-                    op.getDepthLoop(), {plan.queries, plan.depth}, Value());
-  constexpr double kLowest = -3.4028234663852886e38;
-  Value inits[] = {splat(floats(plan.queries), kLowest), splat(floats(plan.queries), 0),
-                   splat(floats({plan.queries, plan.columns}), 0)};
-  auto loop = scf::ForOp::create(b, loc, firstKey, endKey, constant(plan.keys), inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange carried = loop.getRegionIterArgs();
-    Carried after = step({carried[0], carried[1], carried[2]}, loop.getInductionVar());
-    scf::YieldOp::create(b, loc, ValueRange{after.largest, after.sum, after.result});
-  }
-  return finish({loop.getResult(0), loop.getResult(1), loop.getResult(2)});
+  return buildLoop();
 }

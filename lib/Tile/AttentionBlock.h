@@ -1,13 +1,16 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The code of one block of attention, see AttentionBlock.cpp.
+// The code of one block of attention: AttentionBlock.cpp has what its forms have in common,
+// AttentionVectors.cpp the form whose values are vectors as large as the block (of GPUs,
+// whose threads they are distributed to), AttentionPanels.cpp that of CPUs.
 
 #ifndef TILEWRIGHT_LIB_TILE_ATTENTIONBLOCK_H
 #define TILEWRIGHT_LIB_TILE_ATTENTIONBLOCK_H
 
 #include "tilewright/Configure/Attention.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -16,6 +19,7 @@ namespace tilewright {
 class AttentionBlock {
 public:
   AttentionBlock(mlir::OpBuilder &builder, AttentionOp op, const AttentionPlan &plan);
+  virtual ~AttentionBlock() = default;
 
   /// Writes the block in front of the op; returns the new values of its results.
   mlir::SmallVector<mlir::Value> build();
@@ -25,11 +29,25 @@ public:
   mlir::SmallVector<mlir::AffineExpr> tileCounts;
   mlir::SmallVector<std::pair<mlir::Value, unsigned>> countDims;
 
-private:
-  /// What the loop along the keys carries: of each row the largest score so far, in
-  /// powers of two, the sum of its powers, and the row of the result that they weigh.
+protected:
+  /// A rectangle of scores: rows of queries, or (of panels) of keys.
+  struct Scores {
+    int64_t queries, keys;
+    bool keysFirst = false;
+    llvm::SmallVector<int64_t> shape() const {
+      return keysFirst ? llvm::SmallVector<int64_t>{keys, queries}
+                       : llvm::SmallVector<int64_t>{queries, keys};
+    }
+  };
+
+  /// The loop along the keys, and what comes in front of and behind it.
+  virtual llvm::SmallVector<mlir::Value> buildLoop() = 0;
+
+  /// What the loop along the keys carries, in this order: of each row the largest score so
+  /// far, the same in powers of two where scores are not (null else), the sum of its powers,
+  /// and the row of the result that they weigh.
   struct Carried {
-    mlir::Value largest, sum, result;
+    mlir::Value largest, scaled, sum, result;
   };
 
   // Scalars, all of them the same for the whole block.
@@ -45,40 +63,140 @@ private:
   mlir::VectorType floats(mlir::ArrayRef<int64_t> shape);
   mlir::Value splat(mlir::VectorType type, double value);
   mlir::Value read(mlir::Value tensor, mlir::AffineMap map, unsigned row,
-                   unsigned column, mlir::ArrayRef<int64_t> shape, mlir::Value key);
+                   unsigned column, mlir::ArrayRef<int64_t> shape);
   mlir::Value write(mlir::Value vector, mlir::Value tensor, mlir::AffineMap map,
                     mlir::ArrayRef<unsigned> loops);
-  mlir::SmallVector<mlir::Value> indicesOf(mlir::AffineMap map, mlir::Value key);
+  mlir::SmallVector<mlir::Value> indicesOf(mlir::AffineMap map);
   bool isInside(unsigned loop, int64_t size);
   /// A vector with an element a row, repeated along the columns of `shape`.
   mlir::Value alongRows(mlir::Value rows, mlir::ArrayRef<int64_t> shape);
-  mlir::Value multiply(mlir::Value left, mlir::Value right, mlir::Value acc,
-                       bool rightIsTransposed, mlir::StringAttr instruction);
+  /// A vector with an element for each query or key of `scores`, repeated along the other.
+  mlir::Value alongQueries(mlir::Value vector, const Scores &scores);
+  mlir::Value alongKeys(mlir::Value vector, const Scores &scores);
   mlir::Value convert(mlir::Value value, mlir::Type element);
 
-  // The steps of a block of keys.
-  mlir::Value scaleScores(mlir::Value scores);
-  mlir::Value maskScores(mlir::Value scores, mlir::Value key);
-  mlir::Value hideKeys(mlir::Value scores, mlir::Value key);
-  Carried step(const Carried &before, mlir::Value key);
-  mlir::SmallVector<mlir::Value> finish(const Carried &last);
+  // The steps of a block of keys, of scores at the position.
+  mlir::Value scaleScores(mlir::Value values);
+  mlir::Value maskScores(mlir::Value values, const Scores &scores);
+  mlir::Value hideKeys(mlir::Value values, const Scores &scores);
+  Carried start(mlir::VectorType rows);
+  void largestOf(Carried &after, mlir::Value largest);
+  mlir::Value powersOf(mlir::Value values, const Carried &after, const Scores &scores);
+  mlir::Value differenceOf(const Carried &before, const Carried &after);
+  mlir::Value shrinkOf(mlir::Value difference);
+  mlir::Value inverseOf(mlir::Value sum, mlir::Value &isEmpty);
+  mlir::Value logSumExp(const Carried &last, mlir::Value isEmpty);
 
   mlir::OpBuilder &b;
   AttentionOp op;
   const AttentionPlan &plan;
   mlir::Location loc;
   mlir::SmallVector<int64_t> extents;
-  /// Where the block is along each batch loop and the queries.
+  /// Where along each loop what is read and written next begins.
   mlir::SmallVector<mlir::Value> position;
   /// First key on the diagonal of query 0.
   mlir::Value diagonal;
-  /// The block's first query, and the block of queries itself.
-  mlir::Value query, queryBlock;
+  /// The block's first query.
+  mlir::Value query;
   /// The keys that the block walks along, and the end of those before which no block of
   /// keys has hidden ones; null where each may have, or none has.
   mlir::Value firstKey, endKey, endOfWhole;
   /// Scores are multiplied by this to be powers of two; 0: they are scaled before.
   double powerScale = 0;
+  /// What is rounded to 16 bits may be approximate.
+  mlir::arith::FastMathFlags powerFlags = mlir::arith::FastMathFlags::none;
+};
+
+/// The block as vectors, which GPUs distribute to their threads.
+class AttentionVectors : public AttentionBlock {
+public:
+  using AttentionBlock::AttentionBlock;
+
+private:
+  llvm::SmallVector<mlir::Value> buildLoop() override;
+  mlir::Value multiply(mlir::Value left, mlir::Value right, mlir::Value acc,
+                       bool rightIsTransposed, mlir::StringAttr instruction);
+  Carried step(const Carried &before, mlir::Value queries);
+  mlir::SmallVector<mlir::Value> finish(const Carried &last);
+};
+
+/// The block as panels of queries in memory of the thread, and register tiles of them.
+class AttentionPanels : public AttentionBlock {
+public:
+  AttentionPanels(mlir::OpBuilder &builder, AttentionOp op, const AttentionPlan &plan)
+      : AttentionBlock(builder, op, plan) {
+    // One unit in the last place, or flushed where it is nothing beside the largest.
+    powerFlags = mlir::arith::FastMathFlags::afn;
+  }
+
+protected:
+  // The steps that differ by who multiplies.
+  virtual void allocateOperands();
+  virtual void packQueries(mlir::Value rows, mlir::Value panel, mlir::Value depth);
+  virtual void copyValues();
+  virtual mlir::Value buildScores(mlir::Value panel, mlir::Value largest);
+  virtual void storePowers(mlir::Value powers, mlir::Value first);
+  virtual void buildResult(mlir::Value panel, mlir::Value shrink);
+
+  void copyRows(mlir::Value tensor, mlir::AffineMap map, unsigned loop, mlir::Value to);
+  mlir::Value finishScores(mlir::Value values, mlir::Value first);
+  mlir::Value largestRow(mlir::Value values, mlir::Value others);
+
+  // Memory of the thread.
+  mlir::Value allocate(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  mlir::Value load(mlir::Value memory, mlir::ValueRange indices,
+                   llvm::ArrayRef<int64_t> shape);
+  void store(mlir::Value vector, mlir::Value memory, mlir::ValueRange indices);
+
+  // Loops.
+  using Body = llvm::function_ref<mlir::SmallVector<mlir::Value>(mlir::Value,
+                                                                 mlir::ValueRange)>;
+  mlir::SmallVector<mlir::Value> forEach(mlir::Value begin, mlir::Value end, int64_t step,
+                                         mlir::ValueRange carried, Body body);
+  mlir::SmallVector<mlir::Value> forEach(int64_t end, int64_t step,
+                                         mlir::ValueRange carried, Body body);
+
+  /// Panels of the block that have queries.
+  mlir::Value panels;
+  /// panels x depth x queries of a panel: the queries, transposed; keys x depth; keys x
+  /// columns; keys x queries: the scores of a panel, then their powers; panels x columns x
+  /// queries: the result, transposed; panels x queries: what `Carried` has of each query.
+  mlir::Value queryMemory, keyMemory, valueMemory, scoreMemory, resultMemory;
+  mlir::Value largestMemory, sumMemory;
+
+private:
+  llvm::SmallVector<mlir::Value> buildLoop() override;
+  void allocateAll();
+  void startPanels();
+  void buildPanel(mlir::Value panel);
+  mlir::Value buildPowers(const Carried &after);
+  mlir::SmallVector<mlir::Value> finish();
+  Carried loadState(mlir::Value panel);
+  void storeState(const Carried &state, mlir::Value panel);
+  mlir::Value multiply(int64_t terms, llvm::function_ref<mlir::Value(int64_t, mlir::Value)> left,
+                       llvm::function_ref<mlir::Value(mlir::Value)> right);
+};
+
+/// Panels whose products are in tile registers: their factors are 16 bits wide, and lie in
+/// words of two neighbours along the sum.
+class AttentionTiles : public AttentionPanels {
+public:
+  using AttentionPanels::AttentionPanels;
+
+private:
+  void allocateOperands() override;
+  void packQueries(mlir::Value rows, mlir::Value panel, mlir::Value depth) override;
+  void copyValues() override;
+  mlir::Value buildScores(mlir::Value panel, mlir::Value largest) override;
+  void storePowers(mlir::Value powers, mlir::Value first) override;
+  void buildResult(mlir::Value panel, mlir::Value shrink) override;
+
+  mlir::Value multiply(int64_t terms, mlir::Value rows, mlir::Value firstRow,
+                       mlir::Value words, mlir::ValueRange outer, mlir::Value init);
+
+  /// Where words are written: the two last dims of `queryMemory` and of the powers' memory
+  /// as one.
+  mlir::Value queryRows, powerRows, powerMemory;
 };
 
 } // namespace tilewright

@@ -129,7 +129,8 @@ struct CoalesceLoopsPass
   void runOnOperation() override {
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-      if (isKernel(func) && config && config.getMma())
+      // Panels are packed for a loop over rows and one over columns.
+      if (isKernel(func) && config && config.getMma() && !func->hasAttr(kPanelsAttr))
         coalesceLoops(func);
     }
   }

@@ -62,7 +62,14 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   if (failed(plan))
     return op.emitOpError() << "the lowering config does not fit: " << reason;
   OpBuilder b(kernel.getContext());
-  AttentionBlock block(b, op, *plan);
+  std::unique_ptr<AttentionBlock> form;
+  if (!plan->panel)
+    form = std::make_unique<AttentionVectors>(b, op, *plan);
+  else if (!plan->scores)
+    form = std::make_unique<AttentionPanels>(b, op, *plan);
+  else
+    form = std::make_unique<AttentionTiles>(b, op, *plan);
+  AttentionBlock &block = *form;
   op->replaceAllUsesWith(block.build());
   op.erase();
   SmallVector<int64_t> dims;

@@ -18,13 +18,35 @@ def round_to_bf16(values):
     return ((words + 0x7FFF + ((words >> 16) & 1)) >> 16).astype(numpy.uint16)
 
 
+#: Exponent bits, significand bits and largest finite number of 8-bit floats.
+FLOATS8 = {"f8E4M3FN": (4, 3, 448.0), "f8E5M2": (5, 2, 57344.0)}
+
+
+def values_of(dtype):
+    """What the words 0 to 127 of an 8-bit float stand for, in order; those beyond the largest are not finite."""
+    exponents, bits, largest = FLOATS8[dtype]
+    words = numpy.arange(128)
+    exponent, fraction = words >> bits, (words & (1 << bits) - 1) / (1 << bits)
+    bias = (1 << exponents - 1) - 1
+    values = numpy.where(exponent, (1 + fraction) * 2.0 ** (exponent - bias), fraction * 2.0 ** (1 - bias))
+    return numpy.where(values <= largest, values, numpy.nan)
+
+
+def round_to_float8(values, dtype):
+    """The words of values, rounded to the nearest, the largest beyond it."""
+    known = values_of(dtype)
+    known = known[numpy.isfinite(known)]
+    words = numpy.searchsorted((known[1:] + known[:-1]) / 2, numpy.abs(values))
+    return (words | (values < 0) * 128).astype(numpy.uint8)
+
+
 class HostPlace:
     """Tensors are pairs (NumPy array, view); bf16 arrays are words."""
 
     peers = False
     name = "numpy " + numpy.__version__
     types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16, "i8": numpy.int8,
-             "i32": numpy.int32}
+             "i32": numpy.int32, **{dtype: numpy.uint8 for dtype in FLOATS8}}
 
     def __init__(self, device):
         self.device = device
@@ -35,6 +57,8 @@ class HostPlace:
         if spec.dtype == "i8":
             return generator.integers(-128, 128, spec.dims, numpy.int8)
         values = generator.standard_normal(spec.dims, numpy.float32)
+        if spec.dtype in FLOATS8:
+            return round_to_float8(values, spec.dtype)
         return round_to_bf16(values) if spec.dtype == "bf16" else values.astype(self.types[spec.dtype])
 
     def view(self, tensor, dtype):
@@ -46,6 +70,9 @@ class HostPlace:
         """In f64."""
         if dtype == "bf16":
             tensor = (tensor.astype(numpy.uint32) << 16).view(numpy.float32)
+        if dtype in FLOATS8:
+            known = values_of(dtype)
+            return numpy.concatenate([known, -known])[tensor]
         return tensor.astype(numpy.float64)
 
     def fetch(self, view):
@@ -75,7 +102,7 @@ class TorchPlace:
         self.torch, self.device = torch, device
         self.name = f"torch {torch.__version__}"
         self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-                      "i8": torch.int8, "i32": torch.int32}
+                      "i8": torch.int8, "i32": torch.int32, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
         self.stream = device.stream(self.queue.cuda_stream)
@@ -92,7 +119,7 @@ class TorchPlace:
         return self.device.view(dtype, tuple(tensor.shape), tensor.data_ptr(), size)
 
     def wide(self, tensor, dtype=None):
-        return tensor.double()
+        return (tensor.float() if tensor.element_size() == 1 and tensor.is_floating_point() else tensor).double()
 
     def fetch(self, view):
         memory = _CudaArray(view)

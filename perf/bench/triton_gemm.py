@@ -12,10 +12,12 @@ CONFIGS = [triton.Config(dict(BM=bm, BN=bn, BK=bk, GROUP=8), num_warps=warps, nu
 
 
 DEFAULT = CONFIGS[2]
+#: Our tile of large products on sm_90a.
+SAME = triton.Config(dict(BM=128, BN=256, BK=64, GROUP=8), num_warps=8, num_stages=4)
 
 
 @triton.jit
-def plain(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+def plain(a, b, c, M, N, K, BATCH_B, ROW_B, COLUMN_B, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     block, batch = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
     band = block // (GROUP * columns)
@@ -24,31 +26,34 @@ def plain(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
     n = (block % (GROUP * columns)) // height * BN + tl.arange(0, BN)
     k = tl.arange(0, BK)
     pa = a + batch * M * K + (m % M)[:, None] * K + k[None, :]
-    pb = b + batch * K * N + k[:, None] * N + (n % N)[None, :]
+    pb = b + batch * BATCH_B + k[:, None] * ROW_B + (n % N)[None, :] * COLUMN_B
     total = tl.zeros((BM, BN), tl.float32)
     for step in range(0, K, BK):
         total = tl.dot(tl.load(pa, mask=k[None, :] < K - step, other=0.0),
                        tl.load(pb, mask=k[:, None] < K - step, other=0.0), total)
         pa += BK
-        pb += BK * N
+        pb += BK * ROW_B
     tl.store(c + batch * M * N + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
 
 
 kernel = triton.autotune(CONFIGS, key=["M", "N", "K"])(plain)
 
 
-def product(a, b, tuned=True):
-    """A call that multiplies a and b, two matrices or two batches of them; it allocates its result, as ours does."""
+def product(a, b, tuned=True, result=torch.float32, config=DEFAULT):
+    """A call that multiplies a and b, two matrices or two batches of them; it allocates its result, as ours does. Not
+    tuned, it has the tile of `config`. b may have any strides."""
     *batch, m, k = a.shape
     n = b.shape[-1]
+    strides = (b.stride(0) if batch else 0, b.stride(-2), b.stride(-1))
 
     def call():
-        c = torch.empty((*batch, m, n), device=a.device, dtype=torch.float32)
+        c = torch.empty((*batch, m, n), device=a.device, dtype=result)
         grid = lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]), *(batch or [1]))
         if tuned:
-            kernel[grid](a, b, c, m, n, k)
+            kernel[grid](a, b, c, m, n, k, *strides)
         else:
-            plain[grid](a, b, c, m, n, k, **DEFAULT.kwargs, num_warps=DEFAULT.num_warps, num_stages=DEFAULT.num_stages)
+            plain[grid](a, b, c, m, n, k, *strides, **config.kwargs, num_warps=config.num_warps,
+                        num_stages=config.num_stages)
         return c
 
     return call

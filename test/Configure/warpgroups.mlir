@@ -40,10 +40,10 @@ func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor
   return %r : tensor<1024x1024xi32>
 }
 
-// The windows of an image overlap in memory, which a tensor map of up to five dims can
-// describe; the variant whose rows are promised to be aligned has it.
-// CHECK-LABEL: func.func private @image_matmul_0_aligned
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [1, 64,
+// The windows of an image overlap in memory; pixels of the result are rows of one product,
+// gathered by a tensor map of images, in the variant whose rows are promised to be aligned.
+// CHECK-LABEL: func.func private @image_matmul_0_im2col
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [
 // CHECK-LABEL: func.func private @image_matmul_0(
 // CHECK-SAME: operand 0 is a window of a larger tensor, which may begin anywhere
 // CHECK: strategy = matrix_unit
@@ -53,8 +53,8 @@ func.func @image(%x: tensor<1x30x66x64xf16>, %w: tensor<3x3x64x128xf16>, %c: ten
   return %r : tensor<1x28x64x128xf32>
 }
 
-// CHECK-LABEL: func.func private @images_matmul_0_aligned
-// CHECK-SAME: operand 0 has 6 dims; a tensor map of a matrix has 2 to 5
+// CHECK-LABEL: func.func private @images_matmul_0_im2col
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [
 func.func @images(%x: tensor<4x30x66x64xf16>, %w: tensor<3x3x64x128xf16>, %c: tensor<4x28x64x128xf32>) -> tensor<4x28x64x128xf32> {
   %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
       ins(%x, %w : tensor<4x30x66x64xf16>, tensor<3x3x64x128xf16>) outs(%c : tensor<4x28x64x128xf32>) -> tensor<4x28x64x128xf32>

@@ -102,3 +102,47 @@ func.func @StridedMemrefsAreWrittenByKernels(%x: tensor<4xf32>, %m: memref<4xf32
   bufferization.materialize_in_destination %x in writable %m : (tensor<4xf32>, memref<4xf32, strided<[2], offset: ?>>) -> ()
   return
 }
+
+// -----
+
+// The vectors of a CPU read what lies side by side: a convolution has its padding in memory, and what a stride picks.
+// CHECK-LABEL: func @RowsOnCpus
+// CHECK: tensor.pad
+// CHECK: %[[PADDED:.*]] = linalg.generic
+// CHECK: tilewright.identity
+// CHECK: %[[W:.*]] = tilewright.im2col %[[PADDED]]
+// CHECK: linalg.generic {{.*}} ins(%[[W]], %arg1
+// CHECK: %[[S:.*]] = tilewright.im2col %arg0
+// CHECK: %[[PICKED:.*]] = linalg.generic {{.*}} ins(%[[S]]
+// CHECK: tilewright.identity
+// CHECK: linalg.generic {{.*}} ins(%[[PICKED]], %arg2
+#window = affine_map<(y, x, r, s) -> (y + r, x + s)>
+#strided = affine_map<(y, x) -> (y * 2, x * 2)>
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, vector_bytes = 64}>} {
+func.func @RowsOnCpus(%x: tensor<16x16xf32>, %k: tensor<3x3xf32>, %f: tensor<8xf32>, %o: tensor<16x16xf32>, %p: tensor<8x8xf32>) -> (tensor<16x16xf32>, tensor<8x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[1, 1] high[1, 1] {
+    ^bb0(%i: index, %j: index):
+      tensor.yield %zero : f32
+  } : tensor<16x16xf32> to tensor<18x18xf32>
+  %w = tilewright.im2col %padded[] {map = #window} : tensor<18x18xf32> to tensor<16x16x3x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(y, x, r, s) -> (y, x, r, s)>, affine_map<(y, x, r, s) -> (r, s)>, affine_map<(y, x, r, s) -> (y, x)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%w, %k : tensor<16x16x3x3xf32>, tensor<3x3xf32>) outs(%o : tensor<16x16xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<16x16xf32>
+  %every = tilewright.im2col %x[] {map = #strided} : tensor<16x16xf32> to tensor<8x8xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(y, x, f) -> (y, x)>, affine_map<(y, x, f) -> (f)>, affine_map<(y, x, f) -> (y, x)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%every, %f : tensor<8x8xf32>, tensor<8xf32>) outs(%p : tensor<8x8xf32>) {
+    ^bb0(%v: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %v, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<8x8xf32>
+  return %r, %q : tensor<16x16xf32>, tensor<8x8xf32>
+}
+}

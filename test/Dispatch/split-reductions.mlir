@@ -87,7 +87,7 @@ func.func @SplitTwoResults(%x: tensor<1000000x16xf32>, %s0: tensor<16xf32>, %m0:
 // The number of rows decides, and is known on the host only.
 // CHECK-LABEL: func.func @ChooseAtRunTime(
 // CHECK: %[[ROWS:.*]] = tensor.dim %{{.*}}, %c0
-// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c32
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c17
 // CHECK: %[[LONG:.*]] = arith.cmpi sge, %{{.*}}, %c65536
 // CHECK: %[[BOTH:.*]] = arith.andi %[[FEW]], %[[LONG]]
 // CHECK: %[[R:.*]] = scf.if %[[BOTH]] -> (tensor<?xf32>)

@@ -1,10 +1,11 @@
 // RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-assign-layouts,tilewright-distribute))' -split-input-file -verify-diagnostics
 
 #l = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>
-func.func private @NobodyReleases(%a: memref<64x64xf16>)
-    attributes {tilewright.kernel, tilewright.access = ["read"], tilewright.launch = #l} {
-  // expected-error @below {{has no consumer that releases its stages}}
+func.func private @NobodyReleases(%a: memref<64x64xf16>, %p: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.launch = #l} {
+  // expected-error @below {{has no consumer that releases its stages, which are filled more than once or at positions that are no constants}}
   %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  %s = tilewright.acquire %ring[%p] : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
   return
 }
 

@@ -70,3 +70,38 @@ func.func private @RingOfOneTile(%a: memref<64x?xf16>, %c: memref<64x64xf32>)
   return
 }
 }
+
+// -----
+
+#a = #tilewright.shared<swizzle = [3, 3, 3]>
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32 : i64, access_bytes = 16 : i64}>} {
+// A ring that nobody releases is filled once: one barrier a stage, and the producer waits for none.
+// CHECK-LABEL: func.func private @FilledOnce
+// CHECK: %[[BARS:.*]] = memref.alloc() : memref<2xi64, #tilewright.shared>
+// CHECK-COUNT-2: tilewright.mbarrier_init %[[BARS]][%{{.*}}] arrivals 1
+// CHECK-NOT: tilewright.mbarrier_init
+// CHECK-NOT: tilewright.mbarrier_wait
+// CHECK: tilewright.tensor_copy
+// CHECK: tilewright.mbarrier_arrive %[[BARS]][%c1] expect 8192
+// CHECK: tilewright.mbarrier_wait %[[BARS]][%c1] parity %c0
+// CHECK-NOT: tilewright.mbarrier_arrive
+func.func private @FilledOnce(%a: memref<64x64xf16>, %c: memref<64x64xf16>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"],
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %pad = arith.constant 0.0 : f16
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #a>>
+  tilewright.warps [4, 1] {
+    %s = tilewright.acquire %ring[%c1] : !tilewright.ring<2, memref<64x64xf16, #a>>
+    tilewright.tile_copy %a[%c0, %c0] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #a>
+    tilewright.fill %ring[%c1] : !tilewright.ring<2, memref<64x64xf16, #a>>
+  }
+  tilewright.warps [0, 4] {
+    %s = tilewright.wait %ring[%c1] : !tilewright.ring<2, memref<64x64xf16, #a>>
+    %v = vector.transfer_read %s[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x64xf16, #a>, vector<64x64xf16>
+    vector.transfer_write %v, %c[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16>
+  }
+  return
+}
+}

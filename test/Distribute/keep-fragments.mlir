@@ -106,6 +106,37 @@ func.func private @bias(%bias: memref<16xf32>, %out: memref<16x16xf32>)
   return
 }
 
+// A running result that is scaled by rows stays in fragments, though it is the last of
+// several products (a step along k each) that the loop carries.
+// CHECK-LABEL: func.func private @rescaled
+// CHECK-SAME: tilewright.explain = ["the result stays in fragments, which are written to operand 1"]
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}}) -> (vector<16x16xf32>)
+// CHECK: %[[F:.*]] = vector.broadcast %{{.*}} : vector<16x1xf32> to vector<16x16xf32>
+// CHECK: %[[R:.*]] = tilewright.map_fragments %[[C]], %[[F]] : (vector<16x16xf32>, vector<16x16xf32>) -> vector<16x16xf32>
+// CHECK: tilewright.mma %{{.*}}, %{{.*}}, %[[R]]
+// CHECK-NOT: convert_layout
+func.func private @rescaled(%factors: memref<16xf32>, %out: memref<16x16xf32>, %steps: index)
+    attributes {tilewright.kernel, tilewright.explain = [], tilewright.launch = #launch, tilewright.lowering_config = #config} {
+  %i = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pad = arith.constant 0.0 : f32
+  %zero = arith.constant dense<0.0> : vector<16x16xf32>
+  %sa = memref.alloc() : memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>
+  %sum = scf.for %step = %i to %steps step %one iter_args(%c = %zero) -> (vector<16x16xf32>) {
+    %f = vector.transfer_read %factors[%i], %pad {in_bounds = [true]} : memref<16xf32>, vector<16xf32>
+    %column = vector.shape_cast %f : vector<16xf32> to vector<16x1xf32>
+    %wide = vector.broadcast %column : vector<16x1xf32> to vector<16x16xf32>
+    %r = arith.mulf %c, %wide : vector<16x16xf32>
+    %n = tilewright.mma %sa, %sa, %r {instruction = "coopmat.m8n8k8.f16.f32", maps = #maps}
+        : memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, vector<16x16xf32>
+    %m = tilewright.mma %sa, %sa, %n {instruction = "coopmat.m8n8k8.f16.f32", maps = #maps}
+        : memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, vector<16x16xf32>
+    scf.yield %m : vector<16x16xf32>
+  }
+  vector.transfer_write %sum, %out[%i, %i] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+  return
+}
+
 // Sums of bytes are scaled as floats, whole; bytes are no accumulators, so what
 // makes them is done by threads.
 // CHECK-LABEL: func.func private @bytes

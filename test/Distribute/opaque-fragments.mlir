@@ -44,6 +44,37 @@ func.func private @product(%out: memref<16x16xf16>)
   return
 }
 
+// Factors for each row enter by one matrix, which serves both matrices of the row.
+// CHECK-LABEL: func.func private @rescaled
+// CHECK: scf.for {{.*}} -> (vector<8x8xf32>, vector<8x8xf32>)
+// CHECK-NOT: tilewright.load_fragment "acc"
+// CHECK: gpu.barrier
+// CHECK-NEXT: %[[F:.*]] = tilewright.load_fragment "acc" %{{.*}} : memref<{{.*}}xf32, #tilewright.shared> -> vector<8x8xf32>
+// CHECK-NOT: tilewright.load_fragment "acc"
+// CHECK: tilewright.map_fragments %{{.*}}, %[[F]] :
+// CHECK: tilewright.map_fragments %{{.*}}, %[[F]] :
+// CHECK-NOT: tilewright.load_fragment "acc"
+// CHECK: scf.yield
+func.func private @rescaled(%factors: memref<16xf32>, %out: memref<16x16xf32>, %steps: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"], tilewright.launch = #launch, tilewright.lowering_config = #config} {
+  %i = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pad = arith.constant 0.0 : f32
+  %zero = arith.constant dense<0.0> : vector<16x16xf32>
+  %sa = memref.alloc() : memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>
+  %sum = scf.for %step = %i to %steps step %one iter_args(%c = %zero) -> (vector<16x16xf32>) {
+    %f = vector.transfer_read %factors[%i], %pad {in_bounds = [true]} : memref<16xf32>, vector<16xf32>
+    %column = vector.shape_cast %f : vector<16xf32> to vector<16x1xf32>
+    %wide = vector.broadcast %column : vector<16x1xf32> to vector<16x16xf32>
+    %r = arith.mulf %c, %wide : vector<16x16xf32>
+    %n = tilewright.mma %sa, %sa, %r {instruction = "coopmat.m8n8k8.f16.f32", maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+        : memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, memref<16x16xf16, strided<[24, 1]>, #tilewright.shared>, vector<16x16xf32>
+    scf.yield %n : vector<16x16xf32>
+  }
+  vector.transfer_write %sum, %out[%i, %i] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+  return
+}
+
 // A bias has coordinates: the sum is computed on the elements of threads, which
 // matrices reach through a slot of shared memory, one after the other, in two slots
 // by turns. The accumulator's first value is read where it is.

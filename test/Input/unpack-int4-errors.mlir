@@ -1,14 +1,15 @@
 // RUN: tilewright-opt %s -tilewright-unpack-int4 -tilewright-check-input -split-input-file -verify-diagnostics
 
-// expected-error @below {{has a value of type 'tensor<4x5xi4>', which has rows of 5 elements, and two of them share a byte; make the innermost dim even}}
-func.func @Odd(%w: tensor<4x5xi4>) {
+// expected-error @below {{has a value of type 'tensor<?x5xi4>', which has rows of 5 elements, and two of them share a byte; make the innermost dim even, or all dims static}}
+func.func @Odd(%w: tensor<?x5xi4>) {
   return
 }
 
 // -----
 
-// expected-error @below {{has a value of type 'tensor<i4>', which is less than a byte; make it an i8}}
-func.func @Single(%w: tensor<i4>) {
+func.func @OddReshape(%w: tensor<3x5xi4>) {
+  // expected-error @below {{uses a tensor of i4, which structured ops only read}}
+  %v = tensor.collapse_shape %w [[0, 1]] : tensor<3x5xi4> into tensor<15xi4>
   return
 }
 

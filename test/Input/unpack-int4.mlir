@@ -79,3 +79,44 @@ func.func @Reshape(%w: tensor<64x8xi4>, %o: tensor<2x32x8xf16>) -> tensor<2x32x8
   } -> tensor<2x32x8xf16>
   return %r : tensor<2x32x8xf16>
 }
+
+// Rows that do not end where bytes do: all of it is one row.
+// CHECK-LABEL: func.func @OddRows(
+// CHECK-SAME: %[[W:.*]]: tensor<8xi8>
+// CHECK: %[[U:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<3x5xi8>)
+// CHECK-DAG: %[[I:.*]] = linalg.index 0
+// CHECK-DAG: %[[J:.*]] = linalg.index 1
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %[[J]]
+// CHECK: %[[PLACE:.*]] = arith.shrui %[[AT]]
+// CHECK: %[[BYTE:.*]] = tensor.extract %[[W]][%[[PLACE]]]
+// CHECK: %[[LOW:.*]] = arith.shrui %[[BYTE]]
+// CHECK: arith.shrsi
+// CHECK: linalg.generic {{.*}} ins(%[[U]] : tensor<3x5xi8>)
+// CHECK: arith.sitofp %{{.*}} : i8 to f32
+func.func @OddRows(%w: tensor<3x5xi4>, %o: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<3x5xi4>) outs(%o : tensor<3x5xf32>) {
+  ^bb0(%x: i4, %out: f32):
+    %f = arith.sitofp %x : i4 to f32
+    linalg.yield %f : f32
+  } -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+
+// One element of a constant, and of an argument, whose rows end where bytes do.
+// CHECK-LABEL: func.func @Elements(
+// CHECK-SAME: %[[W:.*]]: tensor<?x3xi8>, %[[I:.*]]: index, %[[J:.*]]: index
+// CHECK: arith.constant dense<[-15, 7]> : tensor<2xi8>
+// CHECK: %[[PLACE:.*]] = arith.shrui %[[J]]
+// CHECK: tensor.extract %[[W]][%[[I]], %[[PLACE]]] : tensor<?x3xi8>
+// CHECK: arith.andi
+// CHECK: arith.extui %{{.*}} : i8 to i32
+func.func @Elements(%w: tensor<?x6xi4>, %i: index, %j: index) -> (i32, i32) {
+  %k = arith.constant dense<[1, -1, 7]> : tensor<3xi4>
+  %a = tensor.extract %w[%i, %j] : tensor<?x6xi4>
+  %b = tensor.extract %k[%j] : tensor<3xi4>
+  %x = arith.extui %a : i4 to i32
+  %y = arith.extsi %b : i4 to i32
+  return %x, %y : i32, i32
+}

@@ -119,3 +119,45 @@ func.func @SumOfSquares(%x: tensor<4x8x64xf32>, %mean: tensor<4xf32>, %o: tensor
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// What a contraction computes is dense in memory, elementwise ops behind it included, and a
+// padded reader sees it under its own dims: both products have rows of 8 x 9 elements.
+// CHECK-LABEL: func.func @Chain
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<32x72xf32>)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<32x72xf32>) outs({{.*}} : tensor<32x72xf32>)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<32x72xf32>, tensor<64x32xf32>) outs({{.*}} : tensor<64x72xf32>)
+// CHECK: tensor.pad
+#in = affine_map<(f, y, x, c) -> (c, y, x)>
+#wt = affine_map<(f, y, x, c) -> (f, c)>
+#out = affine_map<(f, y, x, c) -> (f, y, x)>
+#id = affine_map<(f, y, x) -> (f, y, x)>
+func.func @Chain(%x: tensor<16x8x9xf32>, %f: tensor<32x16xf32>, %g: tensor<64x32xf32>, %o: tensor<32x8x9xf32>, %p: tensor<64x8x9xf32>) -> tensor<64x10x11xf32> {
+  %zero = arith.constant 0.0 : f32
+  %a = linalg.generic {indexing_maps = [#in, #wt, #out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %f : tensor<16x8x9xf32>, tensor<32x16xf32>) outs(%o : tensor<32x8x9xf32>) {
+    ^bb0(%v: f32, %w: f32, %acc: f32):
+      %m = arith.mulf %v, %w : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<32x8x9xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+       ins(%a : tensor<32x8x9xf32>) outs(%o : tensor<32x8x9xf32>) {
+    ^bb0(%v: f32, %old: f32):
+      %m = arith.maximumf %v, %zero : f32
+      linalg.yield %m : f32
+  } -> tensor<32x8x9xf32>
+  %b = linalg.generic {indexing_maps = [#in, #wt, #out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%r, %g : tensor<32x8x9xf32>, tensor<64x32xf32>) outs(%p : tensor<64x8x9xf32>) {
+    ^bb0(%v: f32, %w: f32, %acc: f32):
+      %m = arith.mulf %v, %w : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<64x8x9xf32>
+  %padded = tensor.pad %b low[0, 1, 1] high[0, 1, 1] {
+    ^bb0(%i: index, %j: index, %k: index):
+      tensor.yield %zero : f32
+  } : tensor<64x8x9xf32> to tensor<64x10x11xf32>
+  return %padded : tensor<64x10x11xf32>
+}

@@ -17,8 +17,7 @@
 // CHECK: tilewright.mma_wait 0(
 // CHECK: tilewright.release %[[K]]
 // CHECK: arith.truncf
-// CHECK: %[[SECOND:[a-z0-9_]+]] = arith.addi %c0, %c32
-// CHECK: scf.for %{{.*}} = %[[SECOND]] to %[[END]] step %c32 iter_args(%[[ACC:[a-z0-9_]+]] = %{{[a-z0-9_]+}}, %[[AT:[a-z0-9_]+]] = %{{[a-z0-9_]+}},
+// CHECK: scf.for %{{.*}} = %c32{{[a-z0-9_]*}} to %[[END]] step %c32 iter_args(%[[ACC:[a-z0-9_]+]] = %{{[a-z0-9_]+}}, %[[AT:[a-z0-9_]+]] = %{{[a-z0-9_]+}},
 // CHECK: tilewright.wait %[[K]][%[[AT]]]
 // CHECK: %[[S:[a-z0-9_]+]] = tilewright.mma
 // CHECK: %[[SHRUNK:[a-z0-9_]+]] = arith.mulf %[[ACC]]

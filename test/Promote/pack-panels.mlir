@@ -87,3 +87,96 @@ func.func private @widened(%a: memref<2x8xi8>, %b: memref<8x16xi8>, %c: memref<2
   vector.transfer_write %s, %c[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xi32>, memref<2x16xi32>
   return
 }
+
+#dot = #tilewright.lowering_config<strategy = simt_contraction, block = [2, 16, 8], thread = [2, 16, 4], mma = "dot.m1n16k2.bf16.f32", promote = [0, 1]>
+
+// For an instruction, pairs along the sum lie side by side: rows of A are pairs already, and transposed; two rows of B are
+// interleaved. A step is one product of what is in memory.
+// CHECK-LABEL: @words
+// CHECK-DAG: %[[B:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x2x2x16x2xbf16>
+// CHECK-DAG: %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<2x2x2x2xbf16>
+// CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[B]] {{.*}} into memref<1x2x2x32xbf16>
+// CHECK: %[[PAIRS:.*]] = vector.interleave %{{.*}}, %{{.*}} : vector<16xi16> -> vector<32xi16>
+// CHECK: %[[ELEMENTS:.*]] = vector.bitcast %[[PAIRS]] : vector<32xi16> to vector<32xbf16>
+// CHECK: vector.transfer_write %[[ELEMENTS]], %[[FLAT]]
+// CHECK: vector.bitcast %{{.*}} : vector<{{.*}}> to vector<2xi32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 2] : vector<2xi32>, vector<2xi32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [1, 3] : vector<2xi32>, vector<2xi32>
+// CHECK: scf.for %[[T:[^ ]*]] =
+// CHECK: memref.subview %[[A]][%[[T]], 0, 0, 0]
+// CHECK: memref.subview %[[B]][0, %[[T]], 0, 0, 0]
+// CHECK: tilewright.mma {{.*}}instruction = "dot.m1n16k2.bf16.f32", maps = [#{{.*}}, #{{.*}}, #{{.*}}]} : memref<2x2x2xbf16, {{.*}}>, memref<2x16x2xbf16, {{.*}}>, vector<2x16xf32>
+// CHECK-NOT: tilewright.mma
+func.func private @words(%a: memref<2x8xbf16>, %b: memref<8x16xbf16>, %c: memref<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #dot, tilewright.panels = array<i64: 1, 1, 2>} {
+  %zero = arith.constant dense<0.0> : vector<2x16xf32>
+  %pad = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %k = %c0 to %c8 step %c4 iter_args(%acc = %zero) -> (vector<2x16xf32>) {
+    %x = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [true, true]} : memref<2x8xbf16>, vector<2x4xbf16>
+    %y = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<8x16xbf16>, vector<4x16xbf16>
+    %n = tilewright.mma %x, %y, %acc {instruction = "dot.m1n16k2.bf16.f32",
+        maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, #acc]}
+       : vector<2x4xbf16>, vector<4x16xbf16>, vector<2x16xf32>
+    scf.yield %n : vector<2x16xf32>
+  }
+  vector.transfer_write %r, %c[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x16xf32>
+  return
+}
+
+#tiles = #tilewright.lowering_config<strategy = simt_contraction, block = [2, 16, 128], thread = [2, 16, 64], mma = "amx.m16n16k64.s8.s32", promote = [0, 1]>
+
+// Tile registers read rows of A as they are.
+// CHECK-LABEL: @tiles
+// CHECK-DAG: %[[B:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x2x16x16x4xi8>
+// CHECK-DAG: %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<2x2x64xi8>
+// CHECK-COUNT-3: vector.interleave
+// CHECK: %[[ROW:.*]] = vector.extract %{{.*}}[0] : vector<64xi8> from vector<2x64xi8>
+// CHECK: vector.transfer_write %[[ROW]], %[[A]]
+// CHECK-NOT: vector.shuffle
+// CHECK: tilewright.mma {{.*}} : memref<2x64xi8, {{.*}}>, memref<16x16x4xi8, {{.*}}>, vector<2x16xi32>
+func.func private @tiles(%a: memref<2x128xi8>, %b: memref<128x16xi8>, %c: memref<2x16xi32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #tiles, tilewright.panels = array<i64: 1, 1, 2>} {
+  %zero = arith.constant dense<0> : vector<2x16xi32>
+  %pad = arith.constant 0 : i8
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %r = scf.for %k = %c0 to %c128 step %c64 iter_args(%acc = %zero) -> (vector<2x16xi32>) {
+    %x = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [true, true]} : memref<2x128xi8>, vector<2x64xi8>
+    %y = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<128x16xi8>, vector<64x16xi8>
+    %n = tilewright.mma %x, %y, %acc {instruction = "amx.m16n16k64.s8.s32", signedness = ["signed", "signed"],
+        maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, #acc]}
+       : vector<2x64xi8>, vector<64x16xi8>, vector<2x16xi32>
+    scf.yield %n : vector<2x16xi32>
+  }
+  vector.transfer_write %r, %c[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xi32>, memref<2x16xi32>
+  return
+}
+
+#signed = #tilewright.lowering_config<strategy = simt_contraction, block = [2, 16, 8], thread = [2, 16, 4], mma = "dot.m1n16k4.s8.s32", promote = [0, 1]>
+
+// Dot products take unsigned rows: those of signed bytes have their sign bits turned, columns do not.
+// CHECK-LABEL: @turned
+// CHECK-NOT: arith.xori {{.*}} : vector<4x16xi8>
+// CHECK: arith.xori %{{.*}}, %{{.*}} : vector<2x4xi8>
+func.func private @turned(%a: memref<2x8xi8>, %b: memref<8x16xi8>, %c: memref<2x16xi32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #signed, tilewright.panels = array<i64: 1, 1, 2>} {
+  %zero = arith.constant dense<0> : vector<2x16xi32>
+  %pad = arith.constant 0 : i8
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %k = %c0 to %c8 step %c4 iter_args(%acc = %zero) -> (vector<2x16xi32>) {
+    %x = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [true, true]} : memref<2x8xi8>, vector<2x4xi8>
+    %y = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<8x16xi8>, vector<4x16xi8>
+    %n = tilewright.mma %x, %y, %acc {instruction = "dot.m1n16k4.s8.s32", signedness = ["signed", "signed"],
+        maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, #acc]}
+       : vector<2x4xi8>, vector<4x16xi8>, vector<2x16xi32>
+    scf.yield %n : vector<2x16xi32>
+  }
+  vector.transfer_write %r, %c[%c0, %c0] {in_bounds = [true, true]} : vector<2x16xi32>, memref<2x16xi32>
+  return
+}

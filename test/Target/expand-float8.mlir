@@ -43,3 +43,27 @@ func.func @Round(%x: f64) -> f8E5M2 {
   %y = arith.truncf %x : f64 to f8E5M2
   return %y : f8E5M2
 }
+
+// The one NaN is where -0 would be; a sign needs a magnitude.
+// CHECK-LABEL: func.func @UnsignedZero
+// CHECK-DAG: %[[TOP:.*]] = arith.constant 128 : i32
+// CHECK-DAG: %[[NAN:.*]] = arith.constant 2143289344 : i32
+// CHECK: %[[X:.*]] = arith.extui %{{.*}} : i8 to i32
+// CHECK: %[[IS:.*]] = arith.cmpi eq, %[[X]], %[[TOP]]
+// CHECK: arith.select %[[IS]], %[[NAN]], %{{.*}} : i32
+// CHECK: arith.trunci %{{.*}} : i32 to i8
+func.func @UnsignedZero(%x: f8E4M3FNUZ) -> f8E5M2FNUZ {
+  %y = arith.extf %x : f8E4M3FNUZ to f32
+  %z = arith.truncf %y : f32 to f8E5M2FNUZ
+  return %z : f8E5M2FNUZ
+}
+
+// CHECK-LABEL: func.func @Integers
+// CHECK: %[[F:.*]] = arith.sitofp %{{.*}} : i32 to f32
+// CHECK: arith.trunci %{{.*}} : i32 to i8
+// CHECK: arith.fptosi %{{.*}} : f32 to i16
+func.func @Integers(%x: i32, %y: f8E5M2) -> (f8E4M3FN, i16) {
+  %a = arith.sitofp %x : i32 to f8E4M3FN
+  %b = arith.fptosi %y : f8E5M2 to i16
+  return %a, %b : f8E4M3FN, i16
+}

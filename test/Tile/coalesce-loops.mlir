@@ -68,3 +68,19 @@ func.func private @Ring(%m: memref<3x72xf32>) -> f32 attributes {tilewright.kern
   }
   return %r : f32
 }
+
+// Loops over panels stay a nest: one over rows, one over columns.
+// CHECK-LABEL: func private @Panels
+// CHECK-COUNT-2: scf.for
+func.func private @Panels(%m: memref<64x64xf32>) attributes {tilewright.kernel, tilewright.lowering_config = #config, tilewright.panels = array<i64: 2, 2, 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %z = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c64 step %c32 {
+    scf.for %j = %c0 to %c64 step %c32 {
+      memref.store %z, %m[%i, %j] : memref<64x64xf32>
+    }
+  }
+  return
+}

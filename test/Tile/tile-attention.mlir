@@ -23,25 +23,26 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %c64
   // CHECK: %[[WHOLE:.*]] = arith.muli %[[BLOCKS]], %c64
   // CHECK: %[[Q:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[I]], %c0]{{.*}} vector<64x64xf16>
-  // CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64x64xf32>)
+  // CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c64 iter_args(%[[X:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}}) -> (vector<64xf32>, vector<64xf32>, vector<64xf32>, vector<64x64xf32>)
   // CHECK: %[[K:.*]] = vector.transfer_read %{{.*}}[%[[ID]]#0, %[[J]], %c0]
   // CHECK: %[[S:.*]] = tilewright.mma %[[Q]], %[[K]], %{{.*}} {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[NK]], #[[MN]]]}
   // CHECK: vector.step
   // CHECK: %[[HIDDEN:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
   // CHECK: %[[ALL:.*]] = arith.cmpi slt, %[[J]], %[[WHOLE]] {tilewright.whole}
   // CHECK: %[[T:.*]] = arith.select %[[ALL]], %[[S]], %[[HIDDEN]] : vector<64x64xf32>
-  // CHECK: vector.multi_reduction <maxnumf>, %[[T]]
-  // CHECK: %[[M1:.*]] = arith.maxnumf %[[M]], %{{.*}}
-  // CHECK: %[[X:.*]] = math.fma %[[T]]
-  // CHECK: %[[P:.*]] = math.exp2 %[[X]]
+  // CHECK: %[[X1:.*]] = vector.multi_reduction <maxnumf>, %[[T]], %[[X]] [1]
+  // CHECK: %[[M1:.*]] = arith.mulf %[[X1]], %{{.*}}
+  // CHECK: arith.subf %[[M]], %[[M1]]
+  // CHECK: %[[E:.*]] = math.fma %[[T]]
+  // CHECK: %[[P:.*]] = math.exp2 %[[E]]
   // CHECK: %[[A:.*]] = math.exp2
-  // CHECK: %[[LA:.*]] = arith.mulf %[[L]], %[[A]]
-  // CHECK: %[[L1:.*]] = vector.multi_reduction <add>, %[[P]], %[[LA]]
+  // CHECK: %[[SUM:.*]] = vector.multi_reduction <add>, %[[P]], %{{.*}} [1]
+  // CHECK: %[[L1:.*]] = math.fma %[[L]], %[[A]], %[[SUM]]
   // CHECK: %[[ACCA:.*]] = arith.mulf %[[ACC]]
   // CHECK: %[[V:.*]] = vector.transfer_read
   // CHECK: %[[H:.*]] = arith.truncf %[[P]]
   // CHECK: %[[ACC1:.*]] = tilewright.mma %[[H]], %[[V]], %[[ACCA]] {instruction = "mma.m16n8k16.f16.f32", maps = [#[[MK]], #[[KN]], #[[MN]]]}
-  // CHECK: scf.yield %[[M1]], %[[L1]], %[[ACC1]]
+  // CHECK: scf.yield %[[X1]], %[[M1]], %[[L1]], %[[ACC1]]
   // CHECK: vector.transfer_write
   func.func private @causal(%q: tensor<2x?x64xf16>, %k: tensor<2x256x64xf16>, %v: tensor<2x256x64xf16>, %out: tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {

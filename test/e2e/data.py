@@ -55,8 +55,10 @@ class ElementType:
         lowest = round(np.log2(self.tiny)) + self.mantissa
         place = 2.0 ** (np.maximum(exponent - 1, lowest) - self.mantissa)
         rounded = np.rint(magnitude / place) * place
-        largest, beyond = (448, np.nan) if self.name == "f8E4M3FN" else (57344, np.inf)
-        return np.copysign(np.where(rounded > largest, beyond, rounded), values)
+        largest = {"f8E4M3FN": 448, "f8E4M3FNUZ": 240}.get(self.name, 57344)
+        beyond = np.inf if self.name == "f8E5M2" else np.nan
+        signed = np.copysign(np.where(rounded > largest, beyond, rounded), values)
+        return signed + 0.0 if self.name.endswith("UZ") else signed  # no -0
 
 
 F64 = ElementType("f64", 64, 52, 2.0**-1074)
@@ -65,6 +67,8 @@ F16 = ElementType("f16", 16, 10, 2.0**-24)
 BF16 = ElementType("bf16", 16, 7, 2.0**-133)
 E4M3 = ElementType("f8E4M3FN", 8, 3, 2.0**-9)
 E5M2 = ElementType("f8E5M2", 8, 2, 2.0**-16)
+E4M3UZ = ElementType("f8E4M3FNUZ", 8, 3, 2.0**-10)
+E5M2UZ = ElementType("f8E5M2FNUZ", 8, 2, 2.0**-17)
 I32 = ElementType("i32", 32)
 I16 = ElementType("i16", 16)
 I8 = ElementType("i8", 8)

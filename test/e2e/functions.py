@@ -163,7 +163,7 @@ class Function:
             or name == "linalg.reduce" else f" -> {self.value_type(out)}"
         return self.raw(text + result, out.element, out.dims)
 
-    def generic(self, iteration, ins, outs, body, reduce=""):
+    def generic(self, iteration, ins, outs, body, reduce="", attributes=""):
         """`body(lines, *scalars)` returns the names to yield; it appends to lines."""
         outs = outs if isinstance(outs, list) else [outs]
         maps = ", ".join(self.map(iteration, v.dims) for v in ins + outs)
@@ -180,7 +180,7 @@ class Function:
         text = f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} "
         if ins:
             text += f"ins{operands(ins)} "
-        text += f"outs{operands(outs)} {{\n      ^bb0({block}):\n"
+        text += f"outs{operands(outs)} {f'attrs = {{{attributes}}} ' if attributes else ''}{{\n      ^bb0({block}):\n"
         text += "".join(f"        {line}\n" for line in lines)
         text += f"        linalg.yield {', '.join(yielded)} : {', '.join(v.element.name for v in outs)}\n    }}"
         if outs[0].memref:

@@ -104,12 +104,10 @@ def versions(tools, source):
     tools.compile(source, "stages", "cpu:x86-64-v3", f"--dump-stages={tools.out}")
     tiled = next(tools.out.glob("decoder-layer*.08-tile.mlir"))
     text = tiled.read_text()
-    wide = re.search(r"vector<\d+x64xf32>(?=.*\n.*tilewright.mma)", text) or re.search(r"vector<4x64xf32>", text)
-    text, count = re.subn(rf"arith.mulf (%arg\d+), %\d+ : {re.escape(wide.group(0))}",
-                          rf"arith.mulf \1, %ones : {wide.group(0)}", text)
-    assert count, "nothing rescales " + wide.group(0)
-    text = re.sub(r"^( *)%.* = tilewright.tile_id", rf"\1%ones = arith.constant dense<1.0> : {wide.group(0)}\n\g<0>",
-                  text, flags=re.M)
+    # Only attention is vectors so early.
+    tile = re.search(r"tilewright\.mma .*(vector<\d+x\d+xf32>)$", text, flags=re.M).group(1)
+    text, count = re.subn(rf"math.fma (%\d+), %\d+, (%\d+) : {re.escape(tile)}", rf"arith.addf \1, \2 : {tile}", text)
+    assert count, "nothing rescales " + tile
     tiled.write_text(text)
     yield "rescale", tools.compile(tiled, "rescale", "cpu:x86-64-v3", "--start-at=vectorize")
 

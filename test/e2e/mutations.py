@@ -36,6 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I8
+from families import attention, images
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, in_registers, product_float8, swapped, text
@@ -43,10 +44,13 @@ from families.warpgroups import TWO_LEVELS, config, in_registers, product_float8
 HERE = pathlib.Path(__file__).resolve().parent
 LIST = HERE / "mutations.txt"
 TARGET = "cuda:sm_90a"
+CONFIG = "tilewright.lowering_config = #tilewright.lowering_config"
 # So few that persistent blocks have several tiles, one cluster of two more than one pair of them.
 MULTIPROCESSORS = 2
 # Orders of delivery in which a mutant may show itself.
 FEW_ORDERS = 4
+# The same where nothing says that it is right without what it lacks.
+MORE_ORDERS = 32
 # Of all mutants, so many are reported.
 LEAST = 0.95
 # Far more than any kernel here runs: a kernel in which warps poll for ever has hung.
@@ -78,6 +82,25 @@ def kernels():
     yield gemm("split-k", (16, 72, 2312), "nn", swapped(BF16, F32, 16, 64, 2).replace(", mma =", ", splits = 3, mma ="))
     yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
     yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
+    yield "images", images.convolution(
+        "mutated", images.Images(9, [7, 6], 72, 40, [3, 3], pads=[(1, 1), (1, 0)]), BF16,
+        pinned=images.config(BF16, F32, 64, 32, 64, 2, stages=2, techniques=text(True, [2, 1, 1, 1, 1], True)))
+    for name, case in attentions():
+        yield name, case.f
+
+
+def attentions():
+    """One warpgroup; two, with all that a kernel can have; blocks whose rows see no keys, and boxes of 64 along the depth."""
+    def pinned(block, groups, element, more=""):
+        return (f'{{"cuda:sm_90a" = #tilewright.lowering_config<strategy = attention, block = {block}, warps = [{4 * groups}, 1], '
+                f'stages = 2, promote = [0, 1], mma = "wgmma.m64n{block[1]}k16.{element.name}.f32"{more}>}}')
+
+    every = ", registers = [40, 232], tma_store = true"
+    yield "attention", attention.Case(F16, "mutation", attention.sizes(1, 72, 328, 32), pinned=pinned([64, 32], 1, F16))
+    yield "attention-two-warpgroups", attention.Case(BF16, "mutation", attention.sizes(1, 136, 648, 32), causal="bottom_right",
+                                                     pinned=pinned([128, 32], 2, BF16, every))
+    yield "attention-without-keys", attention.Case(F16, "mutation_none", attention.sizes(1, 208, 136, 128), causal="bottom_right",
+                                                   lse=True, pinned=pinned([64, 16], 1, F16, ", tma_store = true"))
 
 
 # ---------------------------------------------------------------------------
@@ -106,7 +129,7 @@ OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_f
 
 
 def without(lines, at, match):
-    """The kernel without the op in line `at`; values go past it."""
+    """The kernel without the op in line `at`; values go past it. Names are of its region: others have them again."""
     result = match[1]
     if not result:
         return lines[:at] + lines[at + 1:]
@@ -114,7 +137,10 @@ def without(lines, at, match):
 
     def past(use):
         return operands[int(use[2] or 0)] if use[1] == result else use[0]
-    return lines[:at] + [re.sub(r"(%\w+)(?:#(\d+))?", past, line) if result in line else line for line in lines[at + 1:]]
+    indent = match.start()
+    end = next(i for i in range(at, len(lines)) if len(lines[i]) - len(lines[i].lstrip()) < indent)
+    return (lines[:at] + [re.sub(r"(%\w+)(?:#(\d+))?", past, line) if result in line else line for line in lines[at + 1:end]] +
+            lines[end:])
 
 
 def changes(op, rest):
@@ -207,7 +233,7 @@ class Kernel:
     def split(self, lines):
         """What stands around the kernel, and the kernel: the one function by warpgroups."""
         starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
-        [start] = [i for i in starts if "strategy = warp_specialized" in lines[i]]
+        [start] = [i for i in starts if re.search(f"{CONFIG}<strategy = (warp_specialized|attention)", lines[i])]
         end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
         program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))
         self.aliases = [line for line in lines if line.startswith("#")]
@@ -349,7 +375,7 @@ def check_kernel(kernel):
 
 def check_mutant(kernel, number, mutant, ptx, entry, options, verdicts):
     path = kernel.write(number, ptx)
-    found = first_report(kernel, number, path, range(1, 1 + FEW_ORDERS))
+    found = first_report(kernel, number, path, range(1, 1 + (FEW_ORDERS if entry else MORE_ORDERS)))
     verdicts.kinds[mutant.kind]["reported" if found else "unreported"] += 1
     verdicts.late += bool(found and found[0] > 1)
     if found and entry:

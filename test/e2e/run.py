@@ -11,6 +11,7 @@ if everything is as expected.
 
 import argparse
 import collections
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -254,19 +255,37 @@ def newer_vulkan(options):
     return options.build / "newer-vulkan/run"
 
 
+class Start:
+    """One run of tilewright-e2e: a file of cases on a device, with an environment and a command in front."""
+
+    def __init__(self, options, path, device, name, environment=(), front=(), part=""):
+        self.path, self.device, self.name = path, device, name
+        self.environment, self.front = dict(environment), list(front)
+        seed = self.environment.get("PTXSIM_SEED")
+        self.words = device + (f", part {part}" if part else "") + (f", order {seed}" if seed else "")
+        stem = "-".join(filter(None, [device, part, seed]))
+        self.journal, self.log = options.out / f"journal-{stem}.jsonl", options.out / f"runner-{stem}.log"
+        self.seconds, self.code = 0, None
+
+
 def starts(options, devices, programs, functions):
-    """How the runner is started: file of cases, label, devices, environment, command in front. A simulated GPU is a start
-    of its own, and so is the newer Vulkan."""
-    plain = [device for device in devices if "@" not in device]
-    if plain:
-        yield options.out / "cases.json", None, plain, {}, []
-    for device in devices:
-        if "@" in device:
-            name, mode = device.split("@")
-            arch, _, way = mode.partition("+")
-            if name == NEWER_VULKAN:
-                yield options.out / "cases.json", device, ["vulkan"], {}, [newer_vulkan(options), "--validate"]
-                continue
+    """Each device is a start of its own, those first that take longest. lavapipe compiles on one core, mostly: its cases are
+    dealt out."""
+    for device in sorted(devices, key=lambda device: device.split("@")[0] not in ("vulkan", NEWER_VULKAN)):
+        name, _, mode = device.partition("@")
+        arch, _, way = mode.partition("+")
+        if name == NEWER_VULKAN:
+            yield Start(options, options.out / "cases.json", device, "vulkan",
+                        front=[newer_vulkan(options), "--validate"])
+        elif device == "vulkan" and options.jobs > 1:
+            for part in range(options.jobs):
+                path = options.out / f"cases-vulkan-{part}.json"
+                dealt = [{**program, "cases": program["cases"][part :: options.jobs]} for program in programs]
+                write_programs(path, [program for program in dealt if program["cases"]])
+                yield Start(options, path, device, name, part=f"{part + 1}of{options.jobs}")
+        elif not mode:
+            yield Start(options, options.out / "cases.json", device, name)
+        else:
             if way not in ("", "speed", "large"):
                 sys.exit(f"--devices: {device}: expected ptxsim@ARCH, ptxsim@ARCH+speed or ptxsim@ARCH+large")
             environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if way else "on"}
@@ -274,38 +293,37 @@ def starts(options, devices, programs, functions):
             write_simulated(path, programs, functions, arch, LARGE if way == "large" else name)
             # Without --orders the seed is the simulator's own, or the environment's.
             for seed in options.orders or [None]:
-                yield path, device, [name], {**environment, **({"PTXSIM_SEED": str(seed)} if seed else {})}, []
+                yield Start(options, path, device, name, {**environment, **({"PTXSIM_SEED": str(seed)} if seed else {})})
 
 
 def run_cases(options, programs, devices, expectations, functions, verdicts):
-    for path, label, names, environment, front in starts(options, devices, programs, functions):
-        start = time.monotonic()
-        suffix = "-" + label.split("@")[1] if label else ""
-        journal = options.out / f"journal{suffix}.jsonl"
-        run_start(options, path, journal, names, environment, front, verdicts)
-        read_journal(journal, label, expectations, functions, verdicts)
-        order = f", order {environment['PTXSIM_SEED']}" if "PTXSIM_SEED" in environment else ""
-        print(f"  {label or ', '.join(names)}{order}: {time.monotonic() - start:.0f} s", flush=True)
+    planned = list(starts(options, devices, programs, functions))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for start in pool.map(lambda start: run_start(options, start), planned):
+            read_journal(start.journal, start.device, expectations, functions, verdicts)
+            if start.code not in (0, 2):
+                verdicts.add("tilewright-e2e", "failed", f"exit code {start.code}; see {start.log}")
+            message = VALIDATION_MESSAGE.search(start.log.read_text(errors="replace")) if start.front else None
+            if message:
+                verdicts.add("validation layers", "failed", f"say '{message[0]}'; see {start.log}")
+            print(f"  {start.words}: {start.seconds:.0f} s", flush=True)
 
 
-def run_start(options, path, journal, devices, environment, front, verdicts):
-    journal.unlink(missing_ok=True)
-    program = [*map(str, front), str(options.build / "bin/tilewright-e2e")]
-    log_path = journal.with_name(journal.name.replace("journal", "runner")).with_suffix(".log")
-    with open(log_path, "w") as log:
+def run_start(options, start):
+    begin = time.monotonic()
+    start.journal.unlink(missing_ok=True)
+    program = [*map(str, start.front), str(options.build / "bin/tilewright-e2e")]
+    with open(start.log, "w") as log:
         for _ in range(200):  # restarts after crashes
             try:
-                code = subprocess.run([*program, str(path), str(journal), *devices], stdout=log, stderr=log,
-                                      timeout=1200, env={**os.environ, **environment}).returncode
+                start.code = subprocess.run([*program, str(start.path), str(start.journal), start.name], stdout=log,
+                                            stderr=log, timeout=1200, env={**os.environ, **start.environment}).returncode
             except subprocess.TimeoutExpired:
-                code = -1
-            if code in (0, 1, 2):
+                start.code = -1
+            if start.code in (0, 1, 2):
                 break
-    if code not in (0, 2):
-        verdicts.add("tilewright-e2e", "failed", f"exit code {code}; see {log_path}")
-    message = VALIDATION_MESSAGE.search(log_path.read_text(errors="replace")) if front else None
-    if message:
-        verdicts.add("validation layers", "failed", f"say '{message[0]}'; see {log_path}")
+    start.seconds = time.monotonic() - begin
+    return start
 
 
 def read_journal(journal, label, expectations, functions, verdicts):

@@ -14,6 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "results.tsv"
+MODELS = HERE / "models.tsv"
 PAGE = HERE.parents[1] / "docs/onnx.md"
 DEVICES = ("cpu", "ptxsim@sm_80", "vulkan")
 # From good to bad. misread: another result than the test's, but that of torch-mlir's text by plain loops; refused: with a
@@ -38,6 +39,19 @@ def write(table):
         lines.append("\t".join(re.sub(r"\s+", " ", word) for word in [name, entry["operator"], entry["lowered"], *cells]))
     TABLE.write_text("\n".join(lines) + "\n")
     PAGE.write_text(page(table))
+
+
+def read_models():
+    """Rows of models.tsv: model, device, image, verdict, kernels, seconds to compile, seconds of the first call."""
+    return [line.split("\t") for line in MODELS.read_text().splitlines()[1:]] if MODELS.exists() else []
+
+
+def write_models(rows):
+    """Into models.tsv, beside what it has of other models and devices, and onto the page."""
+    table = {(row[0], row[1]): row for row in [*read_models(), *rows]}
+    lines = ["model\tdevice\timage\tverdict\tkernels\tcompiled\tcalled", *("\t".join(table[key]) for key in sorted(table))]
+    MODELS.write_text("\n".join(lines) + "\n")
+    PAGE.write_text(page(read()))
 
 
 def merge(recorded, found, partial):
@@ -104,6 +118,8 @@ def page(table):
         entries = [entry for entry in operators[name] if not entry["lowered"]]
         cells = [count(entries, device) for device in DEVICES]
         lines.append(f"| {name} | {len(entries)} of {len(operators[name])} | " + " | ".join(cells) + " |")
+    lines += ["", MODELS_HEAD, "| model | device | image | result | kernels | compiled, s | run, s |", "|---|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in read_models()]
     lines += ["", "## Not right, and why", ""]
     for device in DEVICES:
         lines += [f"### {device}", "", "| cases | result | reason |", "|---|---|---|"]
@@ -129,6 +145,14 @@ def count(entries, device):
     return f"{results['right']} / {sum(results.values())}" + (f" ({others})" if others else "")
 
 
+MODELS_HEAD = """## Whole models
+
+The image classifiers that the package has ("light": real networks, weights made up), by `test/onnx/models.py --record`. A whole image
+is of 224 x 224; its result is held against the one in the package (relative 10⁻³). Two networks that take any size are simulated
+with small images, against the oracle. *Compiled* is processor time of all threads, for both variants of `cpu`; *kernels* are those of both; *run* has loading the
+program, and the oracle where it checks.
+"""
+
 HEAD = """# ONNX operators
 
 The operator tests that the package `onnx` has ({cases} cases), lowered to linalg by torch-mlir ({lowered} of them), compiled and
@@ -136,5 +160,5 @@ run on each device, and held against the results that they carry, by their own t
 `test/onnx/README.md` says how, [From Python](python.md#from-onnx) how to compile models.
 
 Right / tried; *refused*: the compiler says why; *failed*: a call is an error; *endless*: it takes more than a minute; *wrong*: another result;
-*misread*: another result, too, but the one that torch-mlir's text has when plain loops run it.
+*misread*: another result, too, but the one that torch-mlir's text has when plain loops run it, or that text reads beyond a tensor.
 """

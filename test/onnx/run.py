@@ -139,7 +139,8 @@ def run_case(options, case, device):
 
 
 def agrees_with_oracle(options, case, device):
-    """Whether what torch-mlir made says the same by plain loops: then it is not what the ONNX model says."""
+    """Whether what torch-mlir made says the same by plain loops, or reads beyond its tensors, where plain loops stop: then it
+    is not what the ONNX model says."""
     target, variables = DEVICES[device]
     folder = options.out / "cases" / case["name"]
     program = folder / f"{device}-oracle.tw"
@@ -147,9 +148,9 @@ def agrees_with_oracle(options, case, device):
                      f"--target={target},cpu-reference"], options.timeout)
     if code != 0:
         return False
-    code, _ = ended([options.build / "bin/tilewright-run", program, f"--device={device.split('@')[0]}", "--check=oracle",
+    code, text = ended([options.build / "bin/tilewright-run", program, f"--device={device.split('@')[0]}", "--check=oracle",
                      *(f"--input=@{folder / f'in{n}.npy'}" for n in range(len(case["in"])))], options.timeout, variables)
-    return code == 0
+    return code == 0 or "out-of-bounds access" in text
 
 
 def differs(case, number, got_path, expected_path):

@@ -20,9 +20,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf"), str(ROOT / "python/src")]
 
+import numpy as np
+
+import places
 import report
 import run as bench_run
 import suite
+from ladder import page as ladder_page
+from ladder import run as ladder_run
+from ladder import rungs as ladder_rungs
 from tilewright_sweep import contest
 
 
@@ -147,6 +153,78 @@ class Compile(unittest.TestCase):
                    HERE / "chain.mlir")
         self.assertEqual(done.returncode, 1)
         self.assertIn("compile.py: error: ", done.stderr)
+
+
+class Ladder(unittest.TestCase):
+    """Its plan, its verdicts and its page; scripts/test climbs it on the simulator."""
+
+    LINE = {"schema": 1, "version": "v", "size": "full", "target": "cuda:sm_90a", "slice": "2-s", "title": "Squares", "device": "cuda:0",
+            "uuid": "u", "driver": "d", "problem": {"name": "p"}, "absent": "",
+            "peers": {"cublas": {"verdict": "ok", "median_s": 1.0, "tflops": 8.0}, "triton": {"error": "no module"}},
+            "rungs": {"a": {"what": "one", "gate": 0.75, "verdict": "ok", "median_s": 1.25, "tflops": 6.4, "artifact": "1"},
+                      "b": {"what": "two", "gate": 0.92, "verdict": "ok", "median_s": 1.25, "tflops": 6.4, "artifact": "2"},
+                      "c": {"what": "three", "gate": 0.5, "verdict": "mismatch", "median_s": 1.0, "tflops": 8.0, "artifact": "3"},
+                      "e": {"what": "none", "gate": 0, "verdict": "error", "error": "lost", "artifact": "4"}}}
+
+    def judged(self):
+        line = json.loads(json.dumps(self.LINE))
+        ladder_run.judge(line)
+        return line
+
+    def test_plan(self):
+        for size in ("full", "tiny"):
+            slices = ladder_rungs.slices(size)
+            self.assertEqual(len({s.name for s in slices}), len(slices))
+            self.assertEqual([s.name[0] for s in slices], sorted(s.name[0] for s in slices))
+            for slice_ in slices:
+                self.assertEqual(len({p.name for p in slice_.problems}), len(slice_.problems))
+                self.assertEqual(slice_.rungs[-1].name, "default")
+        gates = {r.gate for r in ladder_rungs.ladder("bf16")}
+        self.assertLessEqual({0.75, 0.83, 0.92, 0.97, 1.0}, gates)
+
+    def test_verdicts(self):
+        rungs = self.judged()["rungs"]
+        self.assertEqual({k: r.get("passed") for k, r in rungs.items()}, {"a": True, "b": False, "c": False, "e": None})
+        self.assertAlmostEqual(rungs["b"]["of_cublas"], 0.8)
+        alone = json.loads(json.dumps({**self.LINE, "peers": {}, "absent": "none here"}))
+        ladder_run.judge(alone)
+        self.assertNotIn("passed", alone["rungs"]["a"])
+        self.assertIn("no peers: none here", ladder_run.describe(alone))
+
+    def test_page(self):
+        rows = ladder_page.tables([self.judged()]).splitlines()
+        self.assertIn("| `a` | one | 6.4, 80 % (passed 75) | 80.0 % |", rows)
+        self.assertIn("| `b` | two | 6.4, 80 % (missed 92) | 80.0 % |", rows)
+        self.assertIn("| `c` | three | 8.0, 100 % (missed 50) **mismatch** | 100.0 % |", rows)
+        self.assertIn("| `e` | none | error: lost |  |", rows)
+        self.assertIn("| cuBLAS |  | 8.0 |  |", rows)
+
+    def test_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ladder.jsonl"
+            path.write_text(json.dumps(self.LINE) + "\n" + '{"schema": 1, "sl')
+            self.assertEqual(ladder_run.done_before(path), {ladder_run.key_of(self.LINE)})
+        other = json.loads(json.dumps(self.LINE))
+        other["rungs"]["a"]["artifact"] = "another"
+        self.assertNotEqual(ladder_run.key_of(other), ladder_run.key_of(self.LINE))
+
+    def test_bounds(self):
+        problem = ladder_rungs.Problem(4, 5, 64, "e4m3")
+        generator = np.random.default_rng(1)
+        a, b = generator.standard_normal((4, 64)), generator.standard_normal((5, 64))
+        right, bound = ladder_run.reference(problem, a, b)
+        np.testing.assert_allclose(right, a @ b.T)
+        self.assertTrue((bound > 0).all())
+        self.assertFalse((abs(right * 1.1 - right) <= bound).all())
+
+    def test_floats_of_8_bits(self):
+        for dtype, smallest in (("f8E4M3FN", 2.0**-9), ("f8E5M2", 2.0**-16)):
+            known = places.values_of(dtype)
+            words = np.flatnonzero(np.isfinite(known))
+            self.assertEqual(known[1], smallest)
+            np.testing.assert_array_equal(places.round_to_float8(known[words], dtype), words)
+            np.testing.assert_array_equal(places.round_to_float8(-known[words[1:]], dtype), words[1:] | 128)
+            self.assertEqual(places.round_to_float8(np.array([1e9]), dtype)[0], words[-1])
 
 
 class Parts(unittest.TestCase):

@@ -72,8 +72,9 @@ class Bounds(unittest.TestCase):
                 grid = chip.multiprocessors * 4
                 made = predicted(chip.key, "products", [grid, 1, 1], [512, 1, 1], ["4096xf32=undefined"], mode)
                 operations = 2 * 16 * 8 * 16 * 2 * 1024 * 16 * grid
+                rate = chip.flops_per_second("f16_f32") * chip.mma_sync_share  # mma.sync, which Hopper runs slower than wgmma
                 self.assertEqual(made.resource, "tensor")
-                self.assertAlmostEqual(made.seconds * chip.flops_per_second("f16_f32") / operations, 1, delta=0.1)
+                self.assertAlmostEqual(made.seconds * rate / operations, 1, delta=0.1)
 
     def test_a_wave_and_a_bit_take_two(self):
         for mode, chip in self.each():
@@ -213,14 +214,6 @@ class Facts(unittest.TestCase):
         with self.assertRaises(chips.UnknownChip):
             chips.Chip("riva128")
 
-    def test_the_compiler_knows_the_same_chip(self):
-        """Numbers that the compiler has, too: lib/Target/NVVM/Backend.cpp."""
-        source = (ROOT / "lib/Target/NVVM/Backend.cpp").read_text()
-        chip = chips.Chip("h100")
-        self.assertIn(f'number("multiprocessors", {chip.multiprocessors});', source)
-        self.assertIn('number("memory_bandwidth", 3350);', source)
-        self.assertIn("3350 by data sheet", chip.sources["memory_gbps"])
-
 
 class Candidates(unittest.TestCase):
     def test_a_plan_to_records_and_a_page(self):
@@ -266,9 +259,17 @@ class Candidates(unittest.TestCase):
             artifact.launch_of(dispatch)
 
     def test_samples_are_neighbours(self):
-        self.assertEqual(counts.samples([8, 4, 1]), [[4, 2, 0], [5, 2, 0], [4, 3, 0]])
+        self.assertEqual(counts.samples([8, 4, 1]), [[4, 2, 0], [5, 2, 0], [6, 2, 0], [4, 3, 0]])
         self.assertEqual(counts.samples([1, 1, 1]), [[0, 0, 0]])
         self.assertTrue(math.isclose(sum(map(sum, counts.samples([2, 1, 1]))), 1))
+
+    def test_blocks_that_share_in_bands(self):
+        """Eight rows of tiles in turn: the next seven blocks have rows of their own, the eighth the first one's."""
+        rows, columns = [0.0, 0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0, 0.0]
+        self.assertAlmostEqual(counts.grow(rows, 32), 8)
+        self.assertAlmostEqual(counts.grow(columns, 32), 4)
+        self.assertAlmostEqual(counts.grow(columns, 12), 1.5)
+        self.assertAlmostEqual(counts.grow([0.5], 3), 1.5 * 1.25)
 
 
 if __name__ == "__main__":

@@ -257,12 +257,24 @@ static int listInstructions(const Arguments &arguments) {
   return 0;
 }
 
+/// Also true of a zombie, which is there until its own parent asks for it.
+static bool hasEnded(pid_t process) {
+  if (kill(process, 0) != 0)
+    return errno == ESRCH;
+  auto stat = MemoryBuffer::getFileAsStream("/proc/" + Twine(process) + "/stat");
+  if (!stat)
+    return false;
+  // "12 (name) Z …"; a name may have anything in it.
+  StringRef state = (*stat)->getBuffer().rsplit(')').second.ltrim();
+  return state.starts_with("Z") || state.starts_with("X");
+}
+
 /// A killed parent cannot stop its children; the kernel can.
 static void endWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // It may have ended before the request. What stands between it and this
   // process, a script or a debugger, is the parent that counts then.
-  if (getppid() != parent && kill(parent, 0) != 0 && errno == ESRCH)
+  if (getppid() != parent && hasEnded(parent))
     std::exit(1);
 }
 

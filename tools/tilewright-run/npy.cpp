@@ -275,6 +275,8 @@ std::string formatNpy(const HostTensor &tensor) {
     break;
   case TW_F8E4M3FN:
   case TW_F8E5M2:
+  case TW_F8E4M3FNUZ:
+  case TW_F8E5M2FNUZ:
     descr = "|u1";
     break;
   case TW_I64:

@@ -17,23 +17,36 @@ struct Layout {
   int exponentBits;
   int mantissaBits;
   int bias;
-  bool finiteOnly; // no infinity, one NaN: all ones
+  enum { Ieee, FiniteOnly, UnsignedZero } kind = Ieee;
+
+  /// FiniteOnly: no infinity, NaN is all ones; UnsignedZero: nor that, NaN is
+  /// where -0 would be.
+  bool hasInfinity() const { return kind == Ieee; }
+  uint64_t allOnes() const {
+    return (uint64_t(1) << (exponentBits + mantissaBits)) - 1;
+  }
+  /// The least magnitude that no finite number has, if there is no infinity.
+  uint64_t end() const { return allOnes() + (kind == UnsignedZero); }
 };
 
 Layout layoutOf(tw_dtype dtype) {
   switch (dtype) {
   case TW_F64:
-    return {11, 52, 1023, false};
+    return {11, 52, 1023};
   case TW_F32:
-    return {8, 23, 127, false};
+    return {8, 23, 127};
   case TW_F16:
-    return {5, 10, 15, false};
+    return {5, 10, 15};
   case TW_BF16:
-    return {8, 7, 127, false};
+    return {8, 7, 127};
   case TW_F8E4M3FN:
-    return {4, 3, 7, true};
+    return {4, 3, 7, Layout::FiniteOnly};
+  case TW_F8E4M3FNUZ:
+    return {4, 3, 8, Layout::UnsignedZero};
+  case TW_F8E5M2FNUZ:
+    return {5, 2, 16, Layout::UnsignedZero};
   default:
-    return {5, 2, 15, false}; // f8E5M2
+    return {5, 2, 15}; // f8E5M2
   }
 }
 
@@ -57,10 +70,13 @@ double decodeFloat(tw_dtype dtype, uint64_t bits) {
   int exponent = static_cast<int>(bits >> l.mantissaBits) & top;
   bool negative = bits >> (l.mantissaBits + l.exponentBits) & 1;
   double value;
-  if (exponent == top && !l.finiteOnly)
+  if (l.kind == Layout::UnsignedZero && negative && !exponent && !mantissa)
+    return std::numeric_limits<double>::quiet_NaN();
+  if (exponent == top && l.hasInfinity())
     value = mantissa ? std::numeric_limits<double>::quiet_NaN()
                      : std::numeric_limits<double>::infinity();
-  else if (exponent == top && mantissa == (1u << l.mantissaBits) - 1)
+  else if (l.kind == Layout::FiniteOnly && exponent == top &&
+           mantissa == (1u << l.mantissaBits) - 1)
     value = std::numeric_limits<double>::quiet_NaN();
   else if (exponent == 0)
     value = std::ldexp(double(mantissa), 1 - l.bias - l.mantissaBits);
@@ -78,18 +94,18 @@ uint64_t encodeFloat(tw_dtype dtype, double value) {
   Layout l = layoutOf(dtype);
   uint64_t sign = uint64_t(std::signbit(value))
                   << (l.exponentBits + l.mantissaBits);
-  uint64_t allOnes = (uint64_t(1) << (l.exponentBits + l.mantissaBits)) - 1;
-  uint64_t infinity = allOnes >> l.mantissaBits << l.mantissaBits;
+  uint64_t overflow = l.hasInfinity()
+                          ? l.allOnes() >> l.mantissaBits << l.mantissaBits
+                          : l.end();
   if (std::isnan(value))
-    return sign |
-           (l.finiteOnly ? allOnes
-                         : infinity | uint64_t(1) << (l.mantissaBits - 1));
+    return sign | overflow |
+           (l.hasInfinity() ? uint64_t(1) << (l.mantissaBits - 1) : 0);
   double magnitude = std::fabs(value);
-  uint64_t overflow = l.finiteOnly ? allOnes : infinity;
   if (std::isinf(value))
     return sign | overflow;
+  uint64_t zero = l.kind == Layout::UnsignedZero ? 0 : sign;
   if (magnitude == 0)
-    return sign;
+    return zero;
   // magnitude = n 2^(exponent - mantissaBits), n rounded to an integer; below
   // the smallest normal exponent the same scale continues as denormals.
   int exponent;
@@ -106,9 +122,9 @@ uint64_t encodeFloat(tw_dtype dtype, double value) {
       return sign | overflow;
     bits += uint64_t(exponent - smallest) << l.mantissaBits;
   }
-  if (l.finiteOnly ? bits >= allOnes : bits >= infinity)
+  if (bits >= overflow)
     return sign | overflow;
-  return sign | bits;
+  return bits ? sign | bits : zero;
 }
 
 double unitRoundoff(tw_dtype dtype) {

@@ -7,6 +7,7 @@
 //   bf16      s eeeeeeee mmmmmmm      bias 127
 //   f8E4M3FN  s eeee mmm              bias 7, no infinity, NaN = s1111111
 //   f8E5M2    s eeeee mm              bias 15
+//   f8E4M3FNUZ, f8E5M2FNUZ            bias 8, 16; no infinity, no -0, NaN = 0x80
 #ifndef TILEWRIGHT_RUN_NUMBER_FORMATS_H
 #define TILEWRIGHT_RUN_NUMBER_FORMATS_H
 

@@ -68,7 +68,9 @@ public:
       name = "a processor of level " + name;
     else
       name += " " + std::to_string(value);
-    return unsupported("the program requires " + name + ", which " + cpuName() +
+    // Tile registers are the kernel's to give.
+    std::string who = key.substr(0, 12) == "feature:amx-" ? ", or its operating system," : "";
+    return unsupported("the program requires " + name + ", which " + cpuName() + who +
                        " lacks");
   }
 

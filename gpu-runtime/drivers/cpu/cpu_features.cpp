@@ -3,7 +3,8 @@
 //
 // Reads CPUID (Intel SDM vol. 2A, AMD APM vol. 3). A vector feature counts only
 // if the system saves its registers: XCR0 bits 1-2 for AVX, 5-7 for AVX-512,
-// 17-18 for AMX. Elsewhere than on x86 the list comes from the kernel.
+// 17-18 for AMX, 19 for APX. Of AMX, Linux gives a process the registers when it asks for
+// them (arch_prctl, Documentation/arch/x86/xstate.rst). Elsewhere than on x86 the list comes from the kernel.
 
 #include "cpu_features.h"
 
@@ -14,6 +15,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #endif
 
 namespace tilewright::runtime {
@@ -23,7 +28,7 @@ namespace tilewright::runtime {
 namespace {
 
 enum Register : uint8_t { EAX, EBX, ECX, EDX };
-enum State : uint8_t { None, Avx, Avx512, Amx };
+enum State : uint8_t { None, Avx, Avx512, Amx, Apx };
 
 struct Feature {
   const char *name;
@@ -124,6 +129,18 @@ constexpr Feature kFeatures[] = {
     {"xsaveopt", 0xd, 1, EAX, 0, None},
     {"xsavec", 0xd, 1, EAX, 1, None},
     {"xsaves", 0xd, 1, EAX, 3, None},
+    {"egpr", 7, 1, EDX, 21, Apx},
+    {"push2pop2", 7, 1, EDX, 21, Apx},
+    {"ppx", 7, 1, EDX, 21, Apx},
+    {"ndd", 7, 1, EDX, 21, Apx},
+    {"ccmp", 7, 1, EDX, 21, Apx},
+    {"nf", 7, 1, EDX, 21, Apx},
+    {"cf", 7, 1, EDX, 21, Apx},
+    {"zu", 7, 1, EDX, 21, Apx},
+    {"amx-fp8", 0x1e, 1, EAX, 4, Amx},
+    {"amx-tf32", 0x1e, 1, EAX, 6, Amx},
+    {"amx-avx512", 0x1e, 1, EAX, 7, Amx},
+    {"amx-movrs", 0x1e, 1, EAX, 8, Amx},
     {"ptwrite", 0x14, 0, EBX, 4, None},
     {"widekl", 0x19, 0, EBX, 2, None},
     {"sahf", 0x80000001, 0, ECX, 0, None},
@@ -155,8 +172,21 @@ bool stateEnabled(State state) {
   uint64_t wanted = state == None     ? 0
                     : state == Avx    ? 0x6
                     : state == Avx512 ? 0xe6
-                                      : 0x60006;
+                    : state == Amx    ? 0x60006
+                                      : 0x80000;
   return (enabled & wanted) == wanted;
+}
+
+/// Asks for the tile registers: for all threads of the process, once.
+bool tilesPermitted() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  static const bool permitted =
+      syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return permitted;
+#else
+  return true;
+#endif
 }
 
 bool detect(const Feature &feature) {
@@ -171,7 +201,14 @@ bool detect(const Feature &feature) {
       return false;
   }
   return (values[feature.reg] >> feature.bit & 1) &&
-         stateEnabled(feature.state);
+         stateEnabled(feature.state) && (feature.state != Amx || tilesPermitted());
+}
+
+/// AVX10 has one bit, and a version in a leaf of its own.
+bool hasAvx10(uint32_t version) {
+  uint32_t a, known = 0, c, d;
+  return detect({"avx10", 7, 1, EDX, 19, Avx512}) &&
+         __get_cpuid_count(0x24, 0, &a, &known, &c, &d) && (known & 0xff) >= version;
 }
 
 bool hasAll(std::initializer_list<const char *> names) {
@@ -187,7 +224,7 @@ bool hasCpuFeature(std::string_view name) {
   for (const Feature &feature : kFeatures)
     if (name == feature.name)
       return detect(feature);
-  return false;
+  return (name == "avx10.1" && hasAvx10(1)) || (name == "avx10.2" && hasAvx10(2));
 }
 
 // The levels of the x86-64 psABI, section 3.1.1.

@@ -38,6 +38,8 @@ bool dataType(tw_dtype dtype, CUtensorMapDataType &result) {
     return true;
   case TW_F8E4M3FN:
   case TW_F8E5M2:
+  case TW_F8E4M3FNUZ:
+  case TW_F8E5M2FNUZ:
   case TW_I8:
     result = CU_TENSOR_MAP_DATA_TYPE_UINT8;
     return true;
@@ -51,7 +53,7 @@ bool dataType(tw_dtype dtype, CUtensorMapDataType &result) {
 Status CudaDevice::encodeTensorMap(const TensorMapDesc &desc,
                                    std::array<uint8_t, 128> &result) {
   CUtensorMapDataType type;
-  if (!api().cuTensorMapEncodeTiled)
+  if (desc.image ? !api().cuTensorMapEncodeIm2col : !api().cuTensorMapEncodeTiled)
     return unsupported("tensor maps need a driver of CUDA 12.0 or later");
   if (!dataType(desc.dtype, type))
     return unsupported("no tensor map has this element type");
@@ -62,6 +64,17 @@ Status CudaDevice::encodeTensorMap(const TensorMapDesc &desc,
   std::vector<cuuint32_t> ones(desc.dims.size(), 1);
   CUtensorMap map = {};
   ScopedContext scope(*this);
+  if (desc.image) {
+    CUresult status = api().cuTensorMapEncodeIm2col(
+        &map, type, static_cast<cuuint32_t>(desc.dims.size()),
+        reinterpret_cast<void *>(desc.address), desc.dims.data(), desc.strides.data(),
+        desc.image->lower.data(), desc.image->upper.data(), desc.image->channels,
+        desc.image->pixels, desc.image->steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+        static_cast<CUtensorMapSwizzle>(swizzle), CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        static_cast<CUtensorMapFloatOOBfill>(desc.fillsNaN));
+    std::memcpy(result.data(), &map, result.size());
+    return check(status, "cuTensorMapEncodeIm2col");
+  }
   CUresult status = api().cuTensorMapEncodeTiled(
       &map, type, static_cast<cuuint32_t>(desc.dims.size()),
       reinterpret_cast<void *>(desc.address), desc.dims.data(),

@@ -22,6 +22,8 @@ static uint32_t scalarSize(tw_dtype type) {
     return 2;
   case TW_F8E4M3FN:
   case TW_F8E5M2:
+  case TW_F8E4M3FNUZ:
+  case TW_F8E5M2FNUZ:
   case TW_I8:
   case TW_I4:
   case TW_I1:

@@ -388,8 +388,8 @@ struct DLManagedTensorVersioned;
  * of the simulator; vulkan kDLVulkan of its own number where `data` is a VkBuffer
  * of the adopted VkDevice, or a tensor that tilewright_view_to_dlpack made.
  *
- * Elements. Floats f64 f32 f16 bf16 f8E4M3FN f8E5M2; integers of 8 to 64 bits,
- * signed or not (i8 to i64: the sign is the operation's business), and of 4 bits,
+ * Elements. Floats f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ;
+ * integers of 8 to 64 bits, signed or not (i8 to i64: the sign is the operation's business), and of 4 bits,
  * packed (i4); bool (i1). `dtype` other than 0 sees them as this type, of the
  * same size: bf16 for u16, index for i64, i1 for u8. Several lanes, complex
  * numbers and other types of less than a byte are refused. Strides may be null (dense); negative ones, and a

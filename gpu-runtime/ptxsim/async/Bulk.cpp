@@ -8,6 +8,7 @@
 #include "async/Mbarrier.h"
 #include "machine/MemoryAccess.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tilewright::ptxsim {
@@ -19,6 +20,20 @@ BulkCopies &copiesOf(Block &block) {
     block.bulk->threads.resize(block.warps.size() * warpSize);
   }
   return *block.bulk;
+}
+
+/// The thread of the same warp whose agents a copy counts as. One thread's copies arrive in any order, so that who waits
+/// for one of them knows nothing of the others: those of other mbarriers are by other agents, until there are more of
+/// these than lanes.
+uint32_t agentThread(BulkCopies &copies, const PendingBulk &copy) {
+  if (copy.endsInGroup())
+    return copy.thread;
+  auto known = std::find(copies.barriers.begin(), copies.barriers.end(), copy.barrier);
+  auto number = static_cast<uint32_t>(known - copies.barriers.begin());
+  if (known == copies.barriers.end())
+    copies.barriers.push_back(copy.barrier);
+  uint32_t lane = copy.thread % warpSize;
+  return copy.thread - lane + (lane + number) % warpSize;
 }
 
 /// Runs as the thread that issued the copy, for reports.
@@ -92,12 +107,13 @@ void startBulk(ExecContext &context, PendingBulk copy) {
 
 void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t multicast) {
   copy.thread = context.warp->index * warpSize + lane;
-  BulkCopies::Thread &thread = copiesOf(*context.block).threads[copy.thread];
-  copy.group = thread.committed;
+  BulkCopies &copies = copiesOf(*context.block);
+  copy.group = copies.threads[copy.thread].committed;
+  uint32_t agent = agentThread(copies, copy);
   copy.reader = copy.writer = copy.thread;
   if (BlockRaces *races = context.block->races.get()) {
     copy.issued = races->issue(copy.thread);
-    copy.reader = races->bulkAgentOf(copy.thread);
+    copy.reader = races->bulkAgentOf(agent);
     copy.writer = copy.endsInGroup() ? races->bulkWriterOf(copy.thread) : copy.reader;
   }
   uint64_t ranks = context.grid->clusterDim.count();
@@ -105,7 +121,7 @@ void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t m
     return context.report(FindingKind::ClusterMisuse, *copy.inst, lane, copy.to,
                           "a multicast to block " + std::to_string(31 - __builtin_clz(multicast)) +
                               " of a cluster of " + std::to_string(ranks));
-  copy.clock = ++thread.clock;
+  copy.clock = ++copies.threads[agent].clock;
   if (multicast == 0)
     return startBulk(context, std::move(copy));
   for (uint32_t rank = 0; rank < ranks; ++rank) {

@@ -37,7 +37,7 @@ struct PendingBulk {
   uint32_t group = 0;
   uint32_t clock = 0;
   IssuePoint issued;
-  /// Whom the halves count as: agents of the thread.
+  /// Whom the halves count as: agents of the thread, or of another one of its warp.
   uint32_t reader = 0, writer = 0;
   /// Of a tile: its tensor map, where it begins, and what is added to each place (im2col). The other end is an address of
   /// shared memory.
@@ -51,7 +51,7 @@ struct PendingBulk {
   bool endsInGroup() const { return way == BulkWay::SharedToGlobal; }
 };
 
-/// A block's bulk copies; groups and clocks are per thread.
+/// A block's bulk copies; groups are per thread, clocks per thread whose agents copies count as.
 struct BulkCopies {
   std::vector<PendingBulk> pending;
   struct Thread {
@@ -60,6 +60,8 @@ struct BulkCopies {
     std::vector<uint32_t> groupClock;
   };
   std::vector<Thread> threads;
+  /// The mbarriers of copies, in the order in which they came.
+  std::vector<uint64_t> barriers;
 };
 
 /// Takes a copy whose places are known, for each block of the mask (0: only where `to` says): it happens now or later.

@@ -249,8 +249,8 @@ void reportRace(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
   if (other.launch != context.grid->races->launch)
     message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
   else if (other.thread >= context.grid->races->realThreads)
-    message += "an asynchronous copy that thread " +
-               std::to_string(other.thread % (context.grid->races->threadsPerBlock / GridRaces::rows)) + " of " +
+    message += "an asynchronous copy that warp " +
+               std::to_string(other.thread % (context.grid->races->threadsPerBlock / GridRaces::rows) / warpSize) + " of " +
                (other.block == context.block->linear ? "the same block" : "block " + std::to_string(other.block)) +
                " issued";
   else if (other.block == context.block->linear)

@@ -5,7 +5,8 @@
 //
 // A warp's share happens at some time between its issue and the wait that covers it, in the order of issue; a seeded
 // choice says when (at once, in speed mode). Until the wait the registers of D belong to wgmma, and those of A may only
-// be read; registers that other instructions wrote need a wgmma.fence before wgmma may have them. For races the share
+// be read; registers that other instructions wrote need a wgmma.fence before wgmma may have them, those that
+// they read before it may write them. For races the share
 // reads shared memory as an agent of the warp's first thread (see async/CopyAsync.h). Sums are taken as for mma.
 //
 // A group is the warpgroup's: where one warp has waited for it, the shares of all four are done, so a single thread may tell
@@ -179,7 +180,8 @@ WgmmaState &stateOf(Warp &warp) {
   if (!warp.wgmma) {
     warp.wgmma = std::make_unique<WgmmaState>();
     size_t rows = warp.kernelFrame->function->rows;
-    for (std::vector<uint8_t> *flags : {&warp.wgmma->written, &warp.wgmma->owned, &warp.wgmma->read})
+    WgmmaState &state = *warp.wgmma;
+    for (std::vector<uint8_t> *flags : {&state.written, &state.touched, &state.owned, &state.read})
       flags->assign(rows, 0);
   }
   return *warp.wgmma;
@@ -214,6 +216,10 @@ void checkOwnership(ExecContext &context, const Inst &inst, const MatrixCode &co
     for (Row row : *rows)
       if (row < state.written.size() && state.written[row])
         return misuse(context, inst, "registers that other instructions wrote reach wgmma without a wgmma.fence");
+  // Even what is only read: D is written at any time from now on.
+  for (Row row : code.d)
+    if (row < state.touched.size() && state.touched[row])
+      return misuse(context, inst, "registers that other instructions read become D of wgmma without a wgmma.fence");
   for (Row row : code.a)
     if (row < state.owned.size() && state.owned[row])
       return misuse(context, inst, "A is the result of a wgmma that was not waited for");
@@ -331,9 +337,12 @@ void wait(ExecContext &context, const MatrixCode &code) {
 bool isWatched(const ExecContext &context) { return context.frame == context.warp->kernelFrame.get(); }
 
 void checkRead(ExecContext &context, const Inst &inst, Row row) {
-  const WgmmaState &state = *context.warp->wgmma;
-  if (row < state.owned.size() && state.owned[row])
+  WgmmaState &state = *context.warp->wgmma;
+  if (row >= state.owned.size())
+    return;
+  if (state.owned[row])
     misuse(context, inst, "reads a register of D before the wgmma.wait_group that covers it");
+  state.touched[row] = 1;
 }
 
 void checkWrite(ExecContext &context, const Inst &inst, Row row) {
@@ -342,7 +351,7 @@ void checkWrite(ExecContext &context, const Inst &inst, Row row) {
     return;
   if (state.owned[row] || state.read[row])
     misuse(context, inst, "writes a register of D or A before the wgmma.wait_group that covers it");
-  state.written[row] = 1;
+  state.written[row] = state.touched[row] = 1;
 }
 
 } // namespace
@@ -408,6 +417,7 @@ void executeWgmma(ExecContext &context, const Inst &inst, const MatrixCode &code
     WgmmaState &state = stateOf(*context.warp);
     state.fenced = true;
     std::fill(state.written.begin(), state.written.end(), 0);
+    std::fill(state.touched.begin(), state.touched.end(), 0);
     return;
   }
   case MatrixCode::AsyncCommit: {

@@ -42,8 +42,8 @@ struct WgmmaState {
   std::vector<uint32_t> groupEnds;
   uint32_t clock = 0;
   bool fenced = false;
-  /// By row of the kernel's frame: written since the last fence; in flight as D; in flight as A.
-  std::vector<uint8_t> written, owned, read;
+  /// By row of the kernel's frame: written since the last fence; read or written since then; in flight as D; in flight as A.
+  std::vector<uint8_t> written, touched, owned, read;
 };
 
 /// What the four warps of a warpgroup must agree on, in order of issue.

@@ -120,6 +120,63 @@ void PrintTo(const Bug &bug, std::ostream *stream) { *stream << bug.name; }
 INSTANTIATE_TEST_SUITE_P(Planted, BulkBugs, ::testing::ValuesIn(bugs),
                          [](const auto &info) { return std::string(info.param.name); });
 
+/// Two copies by one thread, each with an mbarrier of its own: who waits for the second may not read the first.
+TEST(Bulk, ACopySaysNothingOfAnother) {
+  const std::string wait = "AGAIN0: mbarrier.try_wait.parity.shared::cta.b64 %p, [%first], 0; @!%p bra AGAIN0;";
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .reg .b32 %t, %v, %a, %first, %second;
+  .reg .b64 %in, %out, %o;
+  .reg .pred %p, %q;
+  .shared .align 16 .b8 data[256];
+  .shared .align 8 .b8 bars[16];
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  mov.u32 %t, %tid.x;
+  mov.u32 %first, bars;
+  add.u32 %second, %first, 8;
+  mov.u32 %a, data;
+  setp.ne.u32 %q, %t, 0;
+  @%q bra SHARE;
+  mbarrier.init.shared::cta.b64 [%first], 1;
+  mbarrier.init.shared::cta.b64 [%second], 1;
+  fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%first], 128;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%a], [%in], 128, [%first];
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%second], 128;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%a + 128], [%in + 128], 128, [%second];
+SHARE:
+  bar.sync 0;
+  )" + wait + R"(
+AGAIN1:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%second], 0;
+  @!%p bra AGAIN1;
+  shl.b32 %v, %t, 2;
+  add.u32 %a, %a, %v;
+  cvt.u64.u32 %o, %v;
+  add.u64 %out, %out, %o;
+  ld.shared.u32 %v, [%a];
+  st.global.u32 [%out], %v;
+  ret;
+}
+)";
+  for (bool waits : {true, false})
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+      std::string kernel = text;
+      if (!waits)
+        kernel.erase(kernel.find(wait), wait.size());
+      TestDevice device(hopper(seed));
+      ASSERT_TRUE(device.load(kernel)) << device.message;
+      std::vector<int> in(64, 7);
+      uint64_t out = device.allocate(128);
+      EXPECT_EQ(device.launch("k", {1}, {32}, device.upload(in), out), waits) << "seed " << seed << device.report();
+      EXPECT_EQ(device.found(FindingKind::Race) || device.found(FindingKind::Undefined), !waits)
+          << "seed " << seed << device.report();
+    }
+}
+
 TEST(Bulk, AMissingFenceAfterInitIsAWarning) {
   std::string text = readTestFile("programs/bulk.ptx");
   const std::string fence = "fence.mbarrier_init.release.cluster;";

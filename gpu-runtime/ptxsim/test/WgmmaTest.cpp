@@ -258,6 +258,8 @@ const Bug bugs[] = {
     {"NoFence", "wgmma.fence.sync.aligned;", "", FindingKind::WgmmaMisuse},
     {"RegisterWrittenAfterTheFence", "wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned; mov.b32 %d3, 0f00000000;",
      FindingKind::WgmmaMisuse},
+    {"RegisterReadAfterTheFence", "wgmma.fence.sync.aligned;",
+     "wgmma.fence.sync.aligned; .reg .b32 %copy; mov.b32 %copy, %d3;", FindingKind::WgmmaMisuse},
     {"NoWait", "wgmma.wait_group.sync.aligned 0;", "", FindingKind::WgmmaMisuse},
     {"WaitForTooFew", "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;", FindingKind::WgmmaMisuse},
     {"NoCommit", "wgmma.commit_group.sync.aligned;", "", FindingKind::WgmmaMisuse},

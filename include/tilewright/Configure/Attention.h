@@ -18,6 +18,9 @@ struct AttentionPlan {
   /// Block of queries, step along the keys, and depth and columns of the values with
   /// zeros up to what the products take.
   int64_t queries = 0, keys = 0, depth = 0, columns = 0;
+  /// Queries of a panel, the register tile of CPUs along them, and its rows of keys, or of
+  /// columns of the result; 0: the block is one vector.
+  int64_t panel = 0, rows = 0;
   /// Threads that multiply, and those beside them that only copy: of warpgroups.
   int64_t threads = 1, copyThreads = 0, subgroup = 1;
   /// The instructions of the scores' product and of that with the values; null: FMA.

@@ -84,6 +84,10 @@ struct Contraction {
 std::optional<Contraction> matchProduct(mlir::linalg::LinalgOp op);
 /// The same with at least one loop of its own for each operand.
 std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
+/// The same in the order of a matrix in memory: the last of `n` is the loop of the result's
+/// last dim, along which vectors of a CPU lie. The factors of a convolution whose result
+/// has channels first change places.
+std::optional<Contraction> matchContractionByRows(mlir::linalg::LinalgOp op);
 
 /// True if operands, accumulator and extensions are the instruction's.
 bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,

@@ -38,6 +38,10 @@ struct Panels {
   int64_t steps = 1;
   /// Memory of the thread: panels, and accumulators between chunks.
   int64_t bytes = 0;
+  /// Bytes of a packed element, and how many times as fast as by multiply-adds of vectors
+  /// they are multiplied.
+  int64_t elementBytes = 4;
+  double speed = 1;
 };
 
 struct TilePlan {

@@ -10,6 +10,8 @@
 #ifndef TILEWRIGHT_DIALECT_DIVISIBILITY_H
 #define TILEWRIGHT_DIALECT_DIVISIBILITY_H
 
+#include "tilewright/Dialect/Tilewright.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -40,6 +42,13 @@ int64_t operandNumber(mlir::BlockArgument argument);
 /// Layout of tensor `operand` of a kernel in program form if it is a window of a
 /// larger tensor, else null.
 mlir::StridedLayoutAttr getView(mlir::func::FuncOp kernel, int64_t operand);
+
+/// Of which images tensor `operand` of a kernel is the pixels, or null.
+ImageAttr getImage(mlir::func::FuncOp kernel, int64_t operand);
+
+/// How many leading dims of what the host gives as tensor `operand` are one dim of the
+/// kernel's.
+int64_t getMergedDims(mlir::func::FuncOp kernel, int64_t operand);
 
 /// What dim `dim` of `operand` is promised to be a multiple of: 1 where nothing is.
 int64_t promisedDivisor(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);

@@ -15,6 +15,9 @@
 //                          B are read out of shared memory
 //   coopmat.m16n16k16.f16.f32   a cooperative matrix product of Vulkan: its
 //                          fragments are opaque, see docs/ir.md
+//   dot.m1n16k4.u8.s8.s32  (fact `panel_mma`) vectors of dot products on a CPU: 16
+//                          columns of B, four bytes of a row of A for all of them
+//   amx.m16n16k64.s8.s32   tile registers of a CPU
 
 #ifndef TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
 #define TILEWRIGHT_DIALECT_MATRIXINSTRUCTION_H
@@ -43,9 +46,27 @@ struct MatrixInstruction {
   /// Four warps work on it together and go on before it is done; its operands are
   /// in shared memory.
   bool warpgroup = false;
+  /// Of a CPU: multiplies operands that are packed into panels of memory, in which
+  /// `perWord()` factors along k lie side by side. Of fewer rows than `m`, too.
+  bool panels = false;
+  /// Its operands and accumulators are in tile registers (AMX).
+  bool tiles = false;
 
   /// Bits of an element of A, and of B.
   unsigned operandBits() const { return operands[0].getIntOrFloatBitWidth(); }
+
+  /// Factors along k in the 32 bits that a lane multiplies.
+  int64_t perWord() const { return 32 / operandBits(); }
+
+  /// Dot products multiply unsigned by signed bytes: of two signed factors the panel of the
+  /// accumulator's rows, of two unsigned ones that of its columns has each byte's sign bit
+  /// turned.
+  bool turnsRows() const {
+    return panels && !tiles && signedness[0] == "signed" && signedness[1] == "signed";
+  }
+  bool turnsColumns() const {
+    return panels && !tiles && signedness[0] == "unsigned" && signedness[1] == "unsigned";
+  }
 
   /// Nothing where `name` is not understood.
   static std::optional<MatrixInstruction> parse(mlir::MLIRContext *context,

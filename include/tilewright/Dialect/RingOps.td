@@ -44,7 +44,8 @@ def Tilewright_RingOp : Ring_Op<"ring"> {
 
     A position is a number that the roles count for themselves, so that loops
     may be nested and rings of different depth stand side by side. Each role
-    must name every position once, in order.
+    must name every position once, in order. A ring that nobody releases is filled
+    once: its producers name constants below the number of stages.
   }];
   let results = (outs Tilewright_Ring:$ring);
   let assemblyFormat = "attr-dict `:` type($ring)";
@@ -245,15 +246,18 @@ def Tilewright_TensorCopyOp : Ring_Op<"tensor_copy", [AttrSizedOperandSegments]>
   let description = [{
     The box at `coordinates` (outermost dim first) of what `map` describes goes to
     `dest` from element `offset` on; its bytes count for the barrier. Where `blocks`
-    is given, that is so in every block of the cluster whose bit it has.
+    is given, that is so in every block of the cluster whose bit it has. Of a map of
+    images the coordinates are those of the first pixel's window, and `offsets` leads,
+    along each dim of space, to the tap of the windows that is copied.
   }];
   let arguments = (ins Tilewright_TensorMap:$map, Variadic<Index>:$coordinates,
+                       Variadic<Index>:$offsets,
                        Arg<AnyMemRef, "", [MemWrite]>:$dest, Index:$offset,
                        Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
                        Index:$barrier, Optional<Index>:$blocks);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `to` $dest `[` $offset `]` `,` $barriers `[` $barrier `]`
-    (`blocks` $blocks^)? attr-dict `:` type($dest) `,` type($barriers)
+    $map `[` $coordinates `]` (`offsets` `[` $offsets^ `]`)? `to` $dest `[` $offset `]` `,`
+    $barriers `[` $barrier `]` (`blocks` $blocks^)? attr-dict `:` type($dest) `,` type($barriers)
   }];
 }
 

@@ -43,6 +43,8 @@ inline constexpr llvm::StringLiteral kLaunchAttr = "tilewright.launch";
 inline constexpr llvm::StringLiteral kAccessAttr = "tilewright.access";
 inline constexpr llvm::StringLiteral kViewsAttr = "tilewright.views";
 inline constexpr llvm::StringLiteral kAlignedAttr = "tilewright.aligned";
+inline constexpr llvm::StringLiteral kImagesAttr = "tilewright.images";
+inline constexpr llvm::StringLiteral kMergedAttr = "tilewright.merged";
 inline constexpr llvm::StringLiteral kCopiesAttr = "tilewright.copies";
 inline constexpr llvm::StringLiteral kScalarsAttr = "tilewright.scalars";
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "tilewright.tensor_maps";
@@ -61,8 +63,7 @@ inline bool isKernel(mlir::FunctionOpInterface func) {
 /// The target of the program that encloses `op`, or null.
 TargetAttr getTarget(mlir::Operation *op);
 
-/// Adds a line to what a kernel's `tilewright.explain` says, unless it is there;
-/// nothing where there is no such attribute.
+/// Adds a line to what a kernel's `tilewright.explain` says, unless it is there.
 void addExplanation(mlir::Operation *kernel, const llvm::Twine &line);
 } // namespace tilewright
 

@@ -227,6 +227,41 @@ def Tilewright_OffsetAttr : Tilewright_Attr<"Offset", "offset"> {
   let assemblyFormat = "`<` $operand `>`";
 }
 
+def Tilewright_ImageAttr : Tilewright_Attr<"Image", "image"> {
+  let summary = "an operand of a kernel is pixels of images, as copy engines read them";
+  let description = [{
+    The operand's first dim counts the pixels of a convolution's result, row by row
+    of image after image, the dims between are taps of its filter, the last are
+    channels. In memory are images: `dims` and `strides` (elements; of all but the
+    last, which is 1) are theirs, the number of images first, then up to three
+    dims of space, then channels. The other entries are for each dim of space:
+    `places`, how many pixels the result has; `lower`, where the first window
+    begins, negative in front of the image; `upper`, where, counted from the end
+    of the image, no window begins any more; `steps` from window to window;
+    `taps`, which dim of the operand counts taps (0: none), and `dilations`
+    between them. What is outside of an image is zero.
+
+    ```mlir
+    // 3 x 3 windows of two images of 16 x 16 x 64, padded by one: 512 x 3 x 3 x 64
+    #tilewright.image<dims = [2, 16, 16, 64], strides = [16384, 1024, 64], places = [16, 16],
+                      lower = [-1, -1], upper = [-1, -1], steps = [1, 1], taps = [1, 2],
+                      dilations = [1, 1]>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$dims, ArrayRefParameter<"int64_t">:$strides,
+    ArrayRefParameter<"int64_t">:$places, ArrayRefParameter<"int64_t">:$lower,
+    ArrayRefParameter<"int64_t">:$upper, ArrayRefParameter<"int64_t">:$steps,
+    ArrayRefParameter<"int64_t">:$taps, ArrayRefParameter<"int64_t">:$dilations);
+  let assemblyFormat = [{
+    `<` `dims` `=` `[` $dims `]` `,` `strides` `=` `[` $strides `]` `,`
+        `places` `=` `[` $places `]` `,` `lower` `=` `[` $lower `]` `,`
+        `upper` `=` `[` $upper `]` `,` `steps` `=` `[` $steps `]` `,`
+        `taps` `=` `[` $taps `]` `,` `dilations` `=` `[` $dilations `]` `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Tilewright_TensorMapAttr : Tilewright_Attr<"TensorMap", "tensor_map"> {
   let summary = "a kernel's tensor map: how boxes of operand `operand` are copied";
   let description = [{
@@ -234,17 +269,21 @@ def Tilewright_TensorMapAttr : Tilewright_Attr<"TensorMap", "tensor_map"> {
     what of it lies outside of the operand arrives as zeros. Rows of a box are
     `swizzle` bytes long in shared memory and swizzled by as many (32, 64, 128),
     or dense (0). The map's base, sizes and strides are those of the operand at
-    the launch.
+    the launch; its first `merged` dims are one. Of an `image` the box is so many
+    pixels of so many channels.
 
     ```mlir
     #tilewright.tensor_map<operand = 0, box = [128, 64], swizzle = 128>
     ```
   }];
   let parameters = (ins "int64_t":$operand, ArrayRefParameter<"int64_t">:$box,
-                        DefaultValuedParameter<"int64_t", "0">:$swizzle);
+                        DefaultValuedParameter<"int64_t", "0">:$swizzle,
+                        DefaultValuedParameter<"int64_t", "1">:$merged,
+                        OptionalParameter<"::tilewright::ImageAttr">:$image);
   let assemblyFormat = [{
     `<` `operand` `=` $operand `,` `box` `=` `[` $box `]`
-        (`,` `swizzle` `=` $swizzle^)? `>`
+        (`,` `swizzle` `=` $swizzle^)? (`merged` `=` $merged^)?
+        (`image` `=` $image^)? `>`
   }];
 }
 

@@ -40,6 +40,16 @@ def DropAssertsPass : Pass<"tilewright-drop-asserts", "::mlir::func::FuncOp"> {
   }];
 }
 
+def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> {
+  let summary = "Shifts by the width of a number or more move all bits out";
+  let description = [{
+    `arith.shli` and `arith.shrui` then give 0, `arith.shrsi` the sign in every bit;
+    negative amounts are large ones. Amounts that are seen to be smaller than the
+    width stay as they are, and so do shifts of tensors of dynamic shape.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DecomposeGathersPass
     : Pass<"tilewright-decompose-gathers", "::mlir::func::FuncOp"> {
   let summary = "Say tensor.gather and tensor.scatter by other tensor ops";
@@ -58,8 +68,9 @@ def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
     Arguments and constants `tensor<...xNxi4>` become `tensor<...xN/2xi8>`, two
     elements to a byte, the first in the low four bits. A structured op takes
     them apart, and elementwise ops that read them (dequantisation) work on the
-    pairs with it. N is even; bodies only extend and convert i4; what else uses
-    such a tensor is an error.
+    pairs with it. If N is odd, all of a static tensor is one row of bytes, of
+    which readers pick their nibbles, as `tensor.extract` does of any. Bodies only
+    extend and convert i4; what else uses such a tensor is an error.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

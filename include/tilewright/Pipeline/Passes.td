@@ -47,4 +47,12 @@ def OverlapProductsPass : Pass<"tilewright-overlap-products", "::mlir::func::Fun
       "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def DropLastReleasesPass : Pass<"tilewright-drop-last-releases", "::mlir::func::FuncOp"> {
+  let summary = "leave out releases that no producer waits for";
+  let description = [{
+    A stage that is never filled again need not be said to be empty: of a ring, the last
+    `stages` releases behind all loops go. A ring without any is filled once.
+  }];
+}
+
 #endif

@@ -22,9 +22,13 @@ void overlapProducts(mlir::func::FuncOp kernel);
 /// Takes the steps that need no mask out of the kernel's loops, into loops without it.
 void peelMasks(mlir::func::FuncOp kernel);
 
+/// Leaves out releases of rings' stages that are never filled again.
+void dropLastReleases(mlir::func::FuncOp kernel);
+
 std::unique_ptr<mlir::Pass> createPipelinePass();
 std::unique_ptr<mlir::Pass> createOverlapProductsPass();
 std::unique_ptr<mlir::Pass> createPeelMasksPass();
+std::unique_ptr<mlir::Pass> createDropLastReleasesPass();
 void registerPipelinePasses();
 
 struct PipelineOptions {};

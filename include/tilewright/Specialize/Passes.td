@@ -16,6 +16,10 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
     variant (`tilewright.variant_of` names the original). Operands with strides
     are promised to have aligned rows in `tilewright.aligned`.
 
+    Where warpgroups multiply, the aligned variant of a convolution of images becomes
+    one whose rows are the pixels of the result (`tilewright.images`,
+    `tilewright.merged`), which a copy engine gathers, padding and all.
+
     What tile is best for a product depends on how many rows it has. On GPUs, a
     product with a dynamic side has clones for at most 1, 16 and 64 rows in front of
     it (of the clone for aligned rows, if there is one), which `tilewright.at_most`
@@ -27,6 +31,19 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
     the kernel does (`tilewright.index_bits`); it runs where no guard in front
     of it holds.
   }];
+}
+
+def ClampIndexCastsPass : Pass<"tilewright-clamp-index-casts", "::mlir::ModuleOp"> {
+  let summary = "keep casts of wide integers to 32-bit indices in their order";
+  let description = [{
+    `index` has 64 bits on CPUs and in the reference program, 32 in most kernels of
+    GPUs. An integer of more bits than 32 that a body casts to it, mostly a number of
+    a row that the body brings into range next, would lose its upper half, and a
+    number far behind the last row could become one in the middle. Where a kernel's
+    indices have 32 bits, such an integer becomes the nearest one that they have
+    first; comparisons with sizes, and limits to them, come out as with 64.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 #endif

@@ -17,6 +17,11 @@ namespace tilewright {
 /// profit from one.
 void addAlignedVariants(mlir::ModuleOp program);
 
+/// Replaces the variant with aligned rows of every convolution that a copy engine can
+/// gather the windows of (fact `warpgroup_mma`) by one that is a product of pixels and
+/// filters; says on the others why it cannot. Fails after a diagnostic.
+llvm::LogicalResult addImageVariants(mlir::ModuleOp program);
+
 /// Puts in front of every product with a dynamic side variants for few rows (columns,
 /// where only those are dynamic), which are configured for so few. Fails after a
 /// diagnostic.
@@ -28,6 +33,11 @@ llvm::LogicalResult addShapeVariants(mlir::ModuleOp program);
 /// need them gets them itself.
 void addWideVariants(mlir::ModuleOp program);
 
+/// In kernels whose indices have 32 bits, casts of wider integers to `index` give the
+/// nearest number that those have.
+void clampIndexCasts(mlir::ModuleOp program);
+
+std::unique_ptr<mlir::Pass> createClampIndexCastsPass();
 std::unique_ptr<mlir::Pass> createSpecializePass();
 void registerSpecializePasses();
 

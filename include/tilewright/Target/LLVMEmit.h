@@ -51,10 +51,12 @@ std::unique_ptr<llvm::Module>
 translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
                 llvm::TargetMachine &machine, const LLVMTargetOptions &options);
 
-/// Runs a pass pipeline in the text form of `opt -passes=`.
+/// Runs a pass pipeline in the text form of `opt -passes=`; `extend` makes passes of ours
+/// known to it.
 mlir::LogicalResult runLLVMPasses(mlir::Location loc, llvm::Module &module,
                                   llvm::TargetMachine &machine,
-                                  llvm::StringRef pipeline);
+                                  llvm::StringRef pipeline,
+                                  llvm::function_ref<void(llvm::PassBuilder &)> extend = {});
 
 /// Assembly text or an object file. The module is used up.
 mlir::FailureOr<std::string> generateCode(mlir::Location loc,

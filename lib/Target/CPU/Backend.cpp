@@ -5,6 +5,7 @@
 // linked into the host program.
 
 #include "Chips.h"
+#include "Instructions.h"
 #include "MaskedAccess.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -52,8 +53,14 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   number("shared_memory", 0);
   // What processors of the level have at least, or nearly all of them: caches of a
   // core, and what a kernel may keep beside its operands.
-  number("l1_bytes", 32 * 1024);
-  number("l2_bytes", chip.hasAvx512() ? 1024 * 1024 : 256 * 1024);
+  SmallVector<StringRef> instructions = getPanelInstructions(chip);
+  bool hasTiles = llvm::any_of(instructions, [](StringRef name) {
+    return name.starts_with("amx.");
+  });
+  number("l1_bytes", (hasTiles ? 48 : 32) * 1024);
+  number("l2_bytes", hasTiles           ? 2048 * 1024
+                     : chip.hasAvx512() ? 1024 * 1024
+                                        : 256 * 1024);
   number("thread_memory", 1024 * 1024);
   number("registers", chip.hasAvx512() ? 32 : 16);
   number("access_bytes", vectorBytes);
@@ -62,6 +69,8 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   StringRef types[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
   facts.set("types", builder.getStrArrayAttr(types));
   facts.set("storage", builder.getStrArrayAttr(types));
+  if (!instructions.empty())
+    facts.set("panel_mma", builder.getStrArrayAttr(instructions));
   return TargetAttr::get(context, name, "cpu", facts.getDictionary(context));
 }
 
@@ -151,6 +160,7 @@ public:
                      const BackendOptions &options) const override {
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
+    pm.addNestedPass<func::FuncOp>(createLowerTilesPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());

@@ -6,6 +6,7 @@
 // step of the sum, of a row with a broadcast scalar; tile_id the block number cut
 // into digits; shared memory the stack.
 
+#include "Instructions.h"
 #include "Unroll.h"
 
 #include "tilewright/Dialect/Tilewright.h"
@@ -114,6 +115,10 @@ static bool advance(MutableArrayRef<int64_t> coordinates,
 /// One fused multiply-add per row of the accumulator and step of the sum. The
 /// last dim of the accumulator is the row.
 static LogicalResult lowerMma(MmaOp op) {
+  if (StringAttr name = op.getInstructionAttr())
+    if (auto instruction = MatrixInstruction::parse(op.getContext(), name);
+        instruction && instruction->panels)
+      return lowerDotProducts(op, *instruction);
   OpBuilder builder(op);
   Location loc = op.getLoc();
   auto type = cast<VectorType>(op.getAcc().getType());

@@ -31,6 +31,10 @@ static DType getDType(Type type) {
     return {5, "f8E4M3FN"};
   if (isa<Float8E5M2Type>(type))
     return {6, "f8E5M2"};
+  if (isa<Float8E4M3FNUZType>(type))
+    return {14, "f8E4M3FNUZ"};
+  if (isa<Float8E5M2FNUZType>(type))
+    return {15, "f8E5M2FNUZ"};
   if (type.isIndex())
     return {13, "index"};
   if (!isa<IntegerType>(type))

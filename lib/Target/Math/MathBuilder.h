@@ -203,6 +203,9 @@ Float polynomial(Float x, llvm::ArrayRef<double> coefficients);
 
 Float exp(Float x);
 Float exp2(Float x);
+/// Of f32: 2^x where that is a normal number, and zero, or less than the least of these,
+/// where it is less. Half of the operations of `exp2`.
+Float exp2Flushed(Float x);
 Float expm1(Float x);
 Float log(Float x);
 Float log2(Float x);
@@ -225,6 +228,7 @@ Float atan2(Float y, Float x);
 Float erf(Float x);
 Float erfc(Float x);
 Float cbrt(Float x);
+Float remainder(Float x, Float y);
 
 } // namespace tilewright::math
 

@@ -63,12 +63,6 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   // "Blackwell SM120 GEMMs": no multicast.
   if (sm >= 90 && sm < 120)
     facts.set("multicast", builder.getUnitAttr());
-  // Of the chip that tiles are spread over: H100 SXM and H200 (NVIDIA's data sheets;
-  // bytes a nanosecond, of the former).
-  if (sm == 90) {
-    number("multiprocessors", 132);
-    number("memory_bandwidth", 3350);
-  }
   SmallVector<StringRef> mma, emulated;
   for (const MmaForm &form : getMmaForms())
     if (form.isNativeOn(sm))
@@ -90,8 +84,8 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
     number("float8_sum_bits", 14);
   }
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
-  texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64",
-                    "i32", "i16", "i8"});
+  texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2",
+                    "f8E4M3FNUZ", "f8E5M2FNUZ", "i64", "i32", "i16", "i8"});
   return TargetAttr::get(context, "cuda:" + chip.str(), "nvvm",
                          facts.getDictionary(context));
 }

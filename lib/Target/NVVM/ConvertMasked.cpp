@@ -103,11 +103,17 @@ private:
 
 /// The number of elements that a mask keeps, as i32; null: not such a mask.
 Value countOf(Value mask, Location loc, ConversionPatternRewriter &rewriter) {
+  Type i32 = rewriter.getI32Type();
+  // Folding makes it of a count that is known.
+  if (auto constant = mask.getDefiningOp<vector::ConstantMaskOp>();
+      constant && constant.getMaskDimSizes().size() == 1)
+    return LLVM::ConstantOp::create(
+        rewriter, loc, i32,
+        rewriter.getI32IntegerAttr(constant.getMaskDimSizes().front()));
   auto create = mask.getDefiningOp<vector::CreateMaskOp>();
   if (!create || create.getOperands().size() != 1)
     return {};
   Value count = rewriter.getRemappedValue(create.getOperands()[0]);
-  Type i32 = rewriter.getI32Type();
   if (!count || !count.getType().isInteger())
     return {};
   if (count.getType() != i32)
@@ -245,10 +251,11 @@ struct MaskedStoreLowering : ConvertOpToLLVMPattern<vector::MaskedStoreOp> {
 };
 
 /// Masks are read by the accesses above alone.
-struct CreateMaskLowering : ConvertOpToLLVMPattern<vector::CreateMaskOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+template <typename Mask>
+struct MaskLowering : ConvertOpToLLVMPattern<Mask> {
+  using ConvertOpToLLVMPattern<Mask>::ConvertOpToLLVMPattern;
   LogicalResult
-  matchAndRewrite(vector::CreateMaskOp op, OpAdaptor,
+  matchAndRewrite(Mask op, typename Mask::Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (!llvm::all_of(op->getUsers(), [](Operation *user) {
           return isa<vector::MaskedLoadOp, vector::MaskedStoreOp>(user);
@@ -265,6 +272,7 @@ void tilewright::nvvm::populateMaskedPatterns(const LLVMTypeConverter &converter
                                               RewritePatternSet &patterns) {
   // Above upstream's patterns, which make branches.
   PatternBenefit benefit = 10;
-  patterns.add<MaskedLoadLowering, MaskedStoreLowering, CreateMaskLowering>(
-      converter, benefit);
+  patterns.add<MaskedLoadLowering, MaskedStoreLowering,
+               MaskLowering<vector::CreateMaskOp>,
+               MaskLowering<vector::ConstantMaskOp>>(converter, benefit);
 }

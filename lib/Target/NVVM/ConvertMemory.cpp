@@ -39,10 +39,12 @@ static constexpr int64_t kSharedAlignment = 128;
 //===----------------------------------------------------------------------===//
 
 static std::optional<int64_t> getBytes(MemRefType type) {
-  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+  Type element = type.getElementType();
+  if (!type.hasStaticShape() || !element.isIntOrIndexOrFloat())
     return std::nullopt;
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  return bytes * type.getNumElements();
+  // Coordinates that change threads, of gathers; 32 or 64 bits each.
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(bits, 8) * type.getNumElements();
 }
 
 LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
@@ -189,8 +191,11 @@ template <typename Op> struct AccessLowering : ConvertOpToLLVMPattern<Op> {
     // The vector's own alignment is what the op says, not what LLVM assumes.
     unsigned alignment =
         llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+    // It was found for indices of 64 bits.
+    bool narrowed = op.getMemRefType().getElementType().isIndex() &&
+                    elementType.isInteger(32);
     if (std::optional<uint64_t> given = op.getAlignment())
-      alignment = *given;
+      alignment = narrowed ? *given / 2 : *given;
     bool nontemporal = op.getNontemporal();
     if constexpr (isStore) {
       Value value;

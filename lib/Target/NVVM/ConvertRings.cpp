@@ -201,11 +201,20 @@ LogicalResult RingLowering<TensorCopyOp>::lower(TensorCopyOp op,
           barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getBarrier()))};
   std::string text =
       "cp.async.bulk.tensor." + std::to_string(rank) +
-      "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[$0], [$1, {";
+      "d.shared::cluster.global." + (op.getOffsets().empty() ? "tile" : "im2col") +
+      ".mbarrier::complete_tx::bytes [$0], [$1, {";
   std::string constraints = "r,l,r";
   appendCoordinates(b, loc, adaptor.getCoordinates(), operands, text, constraints);
   text += "}], [$2]";
+  // Of images: the innermost first as well, in 16 bits each.
+  for (auto [number, offset] : llvm::enumerate(llvm::reverse(adaptor.getOffsets()))) {
+    text += (number ? ", $" : ", {$") + std::to_string(operands.size());
+    constraints += ",h";
+    operands.push_back(
+        LLVM::TruncOp::create(b, loc, b.getI16Type(), toI32(b, loc, offset)));
+  }
+  if (!op.getOffsets().empty())
+    text += "}";
   if (Value blocks = adaptor.getBlocks()) {
     text.insert(text.find(" "), ".multicast::cluster");
     text += ", $" + std::to_string(operands.size());

@@ -9,10 +9,12 @@
 
 #include "Chips.h"
 #include "Convert.h"
+#include "SplitAddresses.h"
 
 #include "tilewright/Target/LLVMEmit.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -22,9 +24,21 @@ using namespace tilewright::nvvm;
 /// clean-up on SSA form with control flow. No unrolling and no vectorizing:
 /// the schedule has decided that.
 static constexpr StringLiteral kPipeline =
-    "function(simplifycfg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-    "loop-mssa(loop-rotate<header-duplication>,licm),gvn,slp-vectorizer,sink,"
+    "function(simplifycfg,early-cse<memssa>,"
+    "loop-mssa(loop-rotate<header-duplication>,licm),tilewright-split-addresses,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,slp-vectorizer,sink,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
+
+static void addOwnPasses(llvm::PassBuilder &builder) {
+  builder.registerPipelineParsingCallback(
+      [](StringRef name, llvm::FunctionPassManager &passes,
+         ArrayRef<llvm::PassBuilder::PipelineElement>) {
+        if (name != SplitAddressesPass::kName)
+          return false;
+        passes.addPass(SplitAddressesPass());
+        return true;
+      });
+}
 
 FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
                                                 const BackendOptions &options) {
@@ -54,7 +68,7 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir =
       translateToLLVM(module, context, *machine, llvmOptions);
-  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
+  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline, addOwnPasses)))
     return failure();
 
   KernelCode code;

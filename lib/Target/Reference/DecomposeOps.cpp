@@ -62,11 +62,26 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
   }
 };
 
+/// Upstream would slice dims of no elements, which its verifier refuses.
+struct DropEmptyConcat : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getResultType();
+    if (!type.hasStaticShape() || type.getNumElements() != 0)
+      return rewriter.notifyMatchFailure(op, "has elements");
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type.getShape(),
+                                                 type.getElementType());
+    return success();
+  }
+};
+
 struct DecomposeOpsPass
     : tilewright::impl::DecomposeOpsPassBase<DecomposeOpsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeSoftmax, LowerAttention, LowerPack, LowerUnPack>(&getContext());
+    patterns.add<DropEmptyConcat>(&getContext(), /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     GreedyRewriteConfig config;
     config.enableFolding(false);

@@ -60,6 +60,7 @@ static void buildMemrefs(OpPassManager &pm) {
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addNestedPass<func::FuncOp>(createCopyReturnedViewsPass());
   pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
   pm.addPass(createCanonicalizePass("emit"));

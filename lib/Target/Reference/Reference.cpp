@@ -78,6 +78,7 @@ static void buildLoops(OpPassManager &pm, bool bounds) {
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addNestedPass<func::FuncOp>(createCopyReturnedViewsPass());
   pm.addPass(createOrderConstantsPass());
   pm.addPass(memref::createExpandReallocPass());
   pm.addPass(createCanonicalizePass("emit"));
@@ -93,7 +94,7 @@ static void buildFloat8(OpPassManager &pm) {
   extend.extraTypeStrs = {"f16", "bf16"};
   pm.addPass(math::createMathExtendToSupportedTypes(extend));
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};
+  emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
 }
@@ -105,6 +106,7 @@ static void buildLLVM(OpPassManager &pm, bool debugInfo) {
   pm.addPass(createExpandMathPass(math));
   pm.addPass(createExpandFloat8Pass());
   pm.addPass(memref::createExpandOpsPass());
+  pm.addPass(createExpandDynamicShapesPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createLoopInvariantCodeMotionPass());

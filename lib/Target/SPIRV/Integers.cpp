@@ -10,10 +10,27 @@
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::spirv_target;
+
+/// The 32-bit word that a 64-bit integer is the sign extension of; null: none.
+static Value wordOf(OpBuilder &b, Value value) {
+  if (!value.getType().isInteger(64))
+    return {};
+  if (auto convert = value.getDefiningOp<spirv::SConvertOp>()) {
+    Value word = convert.getOperand();
+    return word.getType().isInteger(32) ? word : Value();
+  }
+  APInt number;
+  if (!matchPattern(value, m_ConstantInt(&number)) || !number.isSignedIntN(32))
+    return {};
+  return spirv::ConstantOp::create(b, value.getLoc(), b.getI32Type(),
+                                   b.getIntegerAttr(b.getI32Type(),
+                                                    number.trunc(32)));
+}
 
 Value KernelEmitter::emitCompare(arith::CmpIPredicate predicate, Value lhs,
                                  Value rhs) {
@@ -31,6 +48,11 @@ Value KernelEmitter::emitCompare(arith::CmpIPredicate predicate, Value lhs,
     lhs = select(lhs, one, zero);
     rhs = select(rhs, one, zero);
   }
+  // Words compare as what they are extended to, and in fewer instructions; and
+  // Mesa 22.3 takes OpSLessThan of an extended word and a constant for false.
+  Value left = wordOf(b, lhs), right = left ? wordOf(b, rhs) : Value();
+  if (left && right)
+    return emitCompare(predicate, left, right);
   switch (predicate) {
   case P::eq:
     return make<spirv::IEqualOp>(lhs, rhs);

@@ -18,14 +18,15 @@ except ImportError:
 #: Numbers are part of the ABI (tw_dtype).
 NUMBERS = {
     "f64": 1, "f32": 2, "f16": 3, "bf16": 4, "f8E4M3FN": 5, "f8E5M2": 6, "i64": 7,
-    "i32": 8, "i16": 9, "i8": 10, "i4": 11, "i1": 12, "index": 13,
+    "i32": 8, "i16": 9, "i8": 10, "i4": 11, "i1": 12, "index": 13, "f8E4M3FNUZ": 14, "f8E5M2FNUZ": 15,
 }
 NAMES = {number: name for name, number in NUMBERS.items()}
 _NUMPY = {
     "f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32",
     "i16": "int16", "i8": "int8", "i1": "bool", "index": "int64",
 }
-_ML = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "i4": "int4"}
+_ML = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "f8E4M3FNUZ": "float8_e4m3fnuz",
+       "f8E5M2FNUZ": "float8_e5m2fnuz", "i4": "int4"}
 SIZES = {name: 8 if name == "index" else max(1, int(name.strip("bfi").split("E")[0]) // 8) for name in NUMBERS}
 
 
@@ -92,7 +93,7 @@ def scalar_bits(value, name):
     """A Python or NumPy number as the 64 bits that the runtime takes."""
     if name in _FORMATS:
         return int.from_bytes(struct.pack(_FORMATS[name], float(value)), "little")
-    if name in ("bf16", "f8E4M3FN", "f8E5M2"):
+    if name in _ML and name != "i4":
         return int.from_bytes(numpy.asarray(value, to_numpy(name)).tobytes(), "little")
     if isinstance(value, float) or not hasattr(value, "__index__"):
         if not isinstance(value, (bool, numpy.bool_)):
@@ -108,7 +109,7 @@ def scalar_value(bits, name):
     """The number in the bits of a scalar result."""
     if name in _FORMATS:
         return struct.unpack(_FORMATS[name], bits.to_bytes(8, "little")[:SIZES[name]])[0]
-    if name in ("bf16", "f8E4M3FN", "f8E5M2"):
+    if name in _ML and name != "i4":
         raw = numpy.frombuffer(bits.to_bytes(8, "little")[:SIZES[name]], f"u{SIZES[name]}")
         return float(raw.view(to_numpy(name))[0])
     if name == "i1":

@@ -89,7 +89,7 @@ def make_parser():
         help="predicted times on a chip that is not here: of a PTX file, or of all candidates of a compiled plan",
     )
     guess.add_argument("what", help="a file of PTX, or the folder of a plan")
-    guess.add_argument("--chip", required=True, help="a6000, a100, h100, rtx3080, rtx4090, t4")
+    guess.add_argument("--chip", required=True, help="a key of chips.json, as a100 or h100; one that is not there is answered with all")
     guess.add_argument("--entry", help="of a file with several kernels")
     guess.add_argument("--grid", default="1", help="of a file: blocks, 32,32")
     guess.add_argument("--block", default="32", help="of a file: threads of a block, 16,16")
@@ -120,17 +120,20 @@ def make_parser():
     box.add_argument(
         "--sweep", action="append", default=[], metavar="FILE", help="a bundle to sweep over; again for more"
     )
+    box.add_argument(
+        "--ladder", choices=("full", "tiny"), default="full", help="tiny: sizes that a simulator can do (%(default)s)"
+    )
     box.add_argument("--python", default=sys.executable, help="one with NumPy, for the end-to-end suite")
     box.add_argument("-o", "--output", default="on-gpu.twb", help="%(default)s")
     ask = subparsers.add_parser("session", help="what `bundle` made, on the machine with the GPU, step by step")
     if not running_bundle():
         ask.add_argument("bundle")
-    ask.add_argument("steps", nargs="*", metavar="STEP", help="build cts e2e confirm sweep bench; all without one")
+    ask.add_argument("steps", nargs="*", metavar="STEP", help="build cts e2e confirm sweep ladder bench; all without one")
     ask.add_argument(
         "--device", action="append", default=[], help="again for more (cuda, and vulkan where that is a GPU)"
     )
     ask.add_argument("--minutes", type=float, default=8, help="at most, of a step (%(default)g)")
-    ask.add_argument("--python", default=sys.executable, help="one with PyTorch, for the step bench")
+    ask.add_argument("--python", default=sys.executable, help="one with PyTorch, for the steps ladder and bench")
     ask.add_argument("-o", "--output", default="results", help="folder (%(default)s)")
     keep = subparsers.add_parser("best", help="results to a tuning database")
     keep.add_argument("results", nargs="+")
@@ -300,6 +303,7 @@ def bundle_command(arguments):
         arguments.cases,
         arguments.sweep,
         arguments.python,
+        arguments.ladder,
     )
     print(f"{arguments.output}: {size / 2**20:.1f} MiB")
     return 0

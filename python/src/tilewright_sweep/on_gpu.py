@@ -85,6 +85,15 @@ def _suites(folder, targets, names):
         )
 
 
+def _ladder(folder, size, python):
+    """The ladder of products for Hopper (perf/ladder), compiled."""
+    print("ladder", flush=True)
+    subprocess.run(
+        [python, str(ROOT / "perf/ladder/make.py"), "-o", str(folder / "ladder"), f"--size={size}"],
+        check=True,
+    )
+
+
 def _runtime(folder):
     """Built, and its sources with the headers that they need."""
     library = bundle.find_runtime()
@@ -109,7 +118,7 @@ def _runtime(folder):
         _copy(pathlib.Path(cache[f"TILEWRIGHT_{library_name}_INCLUDE:PATH"]) / header, folder / "include" / header)
 
 
-def make(output, targets, suites, pattern, sweeps, python):
+def make(output, targets, suites, pattern, sweeps, python, ladder="full"):
     """Writes the file; its size in bytes."""
     if not (ROOT / "test/e2e/run.py").exists():
         raise bundle.BundleError(
@@ -120,6 +129,8 @@ def make(output, targets, suites, pattern, sweeps, python):
         folder = pathlib.Path(scratch)
         _cases(folder, targets, pattern, python)
         _suites(folder, targets, names)
+        if "cuda:sm_90a" in targets:
+            _ladder(folder, ladder, python)
         _runtime(folder)
         for sweep in map(pathlib.Path, sweeps):
             if not bundle.is_bundle(sweep):

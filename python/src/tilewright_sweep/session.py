@@ -9,10 +9,11 @@
     e2e      the compiled end-to-end cases against the oracle
     confirm  what the PTX simulator believes of a GPU, asked of this one (needs a C++ compiler)
     sweep    the sweeps that travelled
+    ladder   products on Hopper, technique by technique, beside cuBLAS and Triton
     bench    the suites beside PyTorch and Triton, on the same inputs, by turns (--python with PyTorch)
 
 A step that was cut off goes on where it stopped when it is started again. What comes back is a folder of few files of
-lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, bench.jsonl, steps.log, summary.txt.
+lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, ladder.jsonl, bench.jsonl, steps.log, summary.txt.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ import threading
 import time
 import zipfile
 
-STEPS = ("build", "cts", "e2e", "confirm", "sweep", "bench")
+STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
 #: Of the suite's runner: above that it crashed or was ended, and goes on when it is started again.
 _WORST_VERDICT = 2
 
@@ -232,6 +233,23 @@ class Session:
         if not found:
             print("no sweep travelled: tilewright-sweep bundle --sweep=FILE")
         return worst
+
+    def ladder(self):
+        """Its first device alone; a slice after the other, until the minutes of a step are over."""
+        if not (self.folder / "ladder/plan.json").exists():
+            print("no ladder travelled: it is made where a target is cuda:sm_90a")
+            return 0
+        return self.do(
+            [
+                self.python,
+                "-u",
+                "ladder/run.py",
+                f"--library={self.place}/lib/libtilewright.so",
+                f"--device={self.devices()[0]}",
+                f"--minutes={max(0.1, self.seconds / 60 - 1):g}",
+                f"--json={self.results / 'ladder.jsonl'}",
+            ]
+        )
 
     def bench(self):
         worst = 0

@@ -49,3 +49,17 @@ func.func private @FirstFloats(%a: memref<?xf32>, %b: memref<?xf32>, %i: index, 
   vector.maskedstore %b[%i], %m, %v : memref<?xf32>, vector<2xi1>, vector<2xf32>
   return
 }
+
+// A count that is known.
+// CHECK-LABEL: llvm.func @FirstThree
+// CHECK: %[[COUNT:.*]] = llvm.mlir.constant(3 : i32) : i32
+// CHECK: llvm.inline_asm has_side_effects
+// CHECK-SAME: setp.gt.s32 p, $3, 3; @p st.global.b16 [$2+6], h3;
+// CHECK-SAME: %[[COUNT]] :
+func.func private @FirstThree(%a: memref<?xf16>, %x: f16, %i: index)
+    attributes {tilewright.kernel, tilewright.access = ["write"]} {
+  %m = vector.constant_mask [3] : vector<4xi1>
+  %v = vector.broadcast %x : f16 to vector<4xf16>
+  vector.maskedstore %a[%i], %m, %v : memref<?xf16>, vector<4xi1>, vector<4xf16>
+  return
+}

@@ -23,3 +23,12 @@ func.func @Pack(%a: tensor<16x8xf32>, %e: tensor<4x2x4x4xf32>) -> tensor<4x2x4x4
   %r = linalg.pack %a inner_dims_pos = [0, 1] inner_tiles = [4, 4] into %e : tensor<16x8xf32> -> tensor<4x2x4x4xf32>
   return %r : tensor<4x2x4x4xf32>
 }
+
+// Of nothing but empty parts nothing is made.
+// CHECK-LABEL: @concat_of_nothing
+// CHECK: tensor.empty() : tensor<0x6xf32>
+// CHECK-NOT: tensor.extract_slice
+func.func @concat_of_nothing(%a: tensor<0x6xf32>) -> tensor<0x6xf32> {
+  %r = tensor.concat dim(0) %a, %a : (tensor<0x6xf32>, tensor<0x6xf32>) -> tensor<0x6xf32>
+  return %r : tensor<0x6xf32>
+}

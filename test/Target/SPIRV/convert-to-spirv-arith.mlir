@@ -31,6 +31,19 @@ func.func private @ComparesOnceWithConstants(%o: memref<?xf32>, %i: index, %x: f
   return
 }
 
+// CHECK-LABEL: spirv.module @ComparesWords
+// CHECK: spirv.SLessThanEqual %{{.*}}, %cst2_i32{{[_0-9]*}} : i32
+func.func private @ComparesWords(%o: memref<?xi64>, %i: index, %x: i32, %y: i64)
+    attributes {tilewright.kernel, tilewright.launch = #launch} {
+  %zero = arith.constant 0 : i64
+  %two = arith.constant 2 : i64
+  %w = arith.extsi %x : i32 to i64
+  %c = arith.cmpi sle, %w, %two : i64
+  %r = arith.select %c, %y, %zero : i64
+  memref.store %r, %o[%i] : memref<?xi64>
+  return
+}
+
 // CHECK-LABEL: spirv.module @PropagatesNaN
 // CHECK: spirv.FUnordLessThan
 // CHECK: spirv.IsNan

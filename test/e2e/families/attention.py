@@ -7,9 +7,12 @@ the values, and so is the result, on the device and in the oracle. The score's o
 at most `most` in sum, and those of the softmax and of the sums of n terms are a few f32 units each.
 """
 
+import functools
+
 import numpy as np
 
 from data import BF16, F16, F32, F64, choice, integers, uniform
+from families.panels import TILES
 from functions import Function, Value, relative
 
 I1 = type("I1", (), {"name": "i1", "is_float": False, "bits": 1, "mantissa": 0})
@@ -49,9 +52,11 @@ def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
 
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
-                 mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known=""):
+                 mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known="",
+                 pinned="", targets=()):
+        """`pinned`: a lowering config, as on the op. `targets`: of a Function."""
         self.__dict__.update(locals())
-        f = self.f = Function("attention", element.name, label, dims, dynamic, known=known)
+        f = self.f = Function("attention", element.name, label, dims, dynamic, known=known, targets=targets)
         self.heads = batch + group
         order = (lambda inner, b: inner[0] + b + inner[1]) if tokens_first else (lambda inner, b: b + inner)
         self.dims = {"q": order("iD", self.heads), "k": order("jD", batch), "v": order("jE", batch),
@@ -76,6 +81,7 @@ class Case:
         attributes += [f'causal = "{causal}"'] if causal else []
         attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
         attributes += [f"softcap = {softcap:.17e}"] if softcap else []
+        attributes += [f"tilewright.lowering_config = {pinned}"] if pinned else []
         text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
         if lse:
             f.emit(f"%r:2 = {text}")
@@ -149,8 +155,12 @@ def cases():
                    more=({"j": 2300}, {"j": 70}, {"j": 0}), known="hgi")
         # Scores of hundreds: all of the weight is on one key, or two.
         yield Case(element, "extreme", sizes(1, 20, 70, 32), scale=8.0, data=integers(-2, 2))
-    for depth, columns in ((16, 16), (64, 64), (80, 80), (96, 40), (128, 128), (192, 128), (256, 256), (7, 5)):
+    # lavapipe compiles wide attention for half a minute: little of it goes there.
+    elsewhere = functools.partial(Case, targets=("cuda", "cpu", "cpu-reference"))
+    for depth, columns in ((16, 16), (64, 64), (96, 40), (7, 5)):
         yield Case(F16, f"depth_{depth}_{columns}", sizes(1, 20, 40, depth, columns), causal="top_left")
+    for depth, columns in ((80, 80), (128, 128), (192, 128), (256, 256)):
+        yield elsewhere(F16, f"depth_{depth}_{columns}", sizes(1, 20, 40, depth, columns), causal="top_left")
     yield Case(F16, "parts_masked", sizes(1, 20, 1100, 32), mask=(F16, "ij"), causal="bottom_right", lse=True)
     yield Case(F16, "parts_tokens_first", {"g": 3, **sizes(2, 1, 1030, 64)}, group="g", tokens_first=True)
     yield Case(F16, "parts_top_left", sizes(1, 20, 1030, 64), causal="top_left")  # most parts have no keys
@@ -158,24 +168,40 @@ def cases():
     # Enough queries for warpgroups, where a target has them.
     for element in (F16, BF16):
         yield Case(element, "many", sizes(2, 128, 256, 64))
-        yield Case(element, "many_any_length", sizes(2, 150, 170, 64), True, lse=True,
+        yield elsewhere(element, "many_any_length", sizes(2, 150, 170, 64), True, lse=True,
                    more=({"i": 1, "j": 1}, {"i": 300, "j": 130, "h": 1}, {"i": 64, "j": 0}, {"i": 0, "j": 5}))
-    yield Case(F16, "many_top_left", sizes(1, 200, 150, 128), causal="top_left")
-    yield Case(F16, "many_bottom_right", sizes(1, 150, 300, 64), causal="bottom_right", lse=True)
+    yield elsewhere(F16, "many_top_left", sizes(1, 200, 150, 128), causal="top_left")
+    yield elsewhere(F16, "many_bottom_right", sizes(1, 150, 300, 64), causal="bottom_right", lse=True)
     yield Case(F16, "many_bottom_right_any", sizes(1, 150, 300, 32), True, causal="bottom_right", lse=True,
                more=({"i": 300, "j": 100}, {"j": 0}))
-    yield Case(F16, "many_window", sizes(1, 200, 256, 16), window=(40, 4))
-    yield Case(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
-    yield Case(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
+    yield elsewhere(F16, "many_window", sizes(1, 200, 256, 16), window=(40, 4))
+    yield elsewhere(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
+    yield elsewhere(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
-    yield Case(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
-    yield Case(F16, "many_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
-    yield Case(F16, "many_f32_out", sizes(1, 128, 128, 64), out=F32)
-    yield Case(F16, "many_extreme", sizes(1, 70, 200, 64), scale=8.0, data=integers(-2, 2))
-    yield Case(F16, "many_parts", sizes(1, 64, 1280, 64), lse=True)
-    yield Case(F16, "many_parts_top_left", sizes(1, 64, 1030, 64), causal="top_left")
-    for depth, columns in ((16, 16), (80, 80), (96, 40), (192, 128), (256, 256)):
-        yield Case(F16, f"many_depth_{depth}_{columns}", sizes(1, 70, 140, depth, columns), causal="top_left")
+    yield elsewhere(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
+    yield elsewhere(F16, "many_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
+    yield elsewhere(F16, "many_f32_out", sizes(1, 128, 128, 64), out=F32)
+    yield elsewhere(F16, "many_extreme", sizes(1, 70, 200, 64), scale=8.0, data=integers(-2, 2))
+    yield elsewhere(F16, "many_parts", sizes(1, 64, 1280, 64), lse=True)
+    yield elsewhere(F16, "many_parts_top_left", sizes(1, 64, 1030, 64), causal="top_left")
+    yield Case(F16, "many_depth_96_40", sizes(1, 70, 140, 96, 40), causal="top_left")
+    for depth, columns in ((16, 16), (80, 80), (192, 128), (256, 256)):
+        yield elsewhere(F16, f"many_depth_{depth}_{columns}", sizes(1, 70, 140, depth, columns), causal="top_left")
+    # By a CPU's tile registers: sums of more than a step.
+    tiled = functools.partial(Case, BF16, targets=(TILES, "cpu-reference"))
+    yield tiled("tiles_top_left", sizes(1, 200, 150, 128), causal="top_left")
+    yield tiled("tiles_bottom_right_any", sizes(1, 150, 300, 64), True, causal="bottom_right", lse=True,
+                more=({"i": 300, "j": 100}, {"i": 1, "j": 65}, {"j": 0}))
+    yield tiled("tiles_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)
+    yield tiled("tiles_softcap", sizes(1, 64, 140, 64), softcap=1.5)
+    yield tiled("tiles_mask", sizes(2, 70, 140, 64), mask=(BF16, "ij"))
+    yield tiled("tiles_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
+    yield tiled("tiles_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
+    yield tiled("tiles_f32_out", sizes(1, 128, 128, 64), out=F32)
+    yield tiled("tiles_extreme", sizes(1, 70, 200, 64), scale=8.0, data=integers(-2, 2))
+    yield tiled("tiles_parts", sizes(1, 64, 1280, 64), lse=True)
+    for depth, columns in ((40, 40), (96, 40), (35, 7), (192, 128), (256, 256)):
+        yield tiled(f"tiles_depth_{depth}_{columns}", sizes(1, 70, 140, depth, columns), causal="top_left")
 
 
 def functions():

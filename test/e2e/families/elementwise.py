@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from data import BF16, F16, F32, F64, I32, I8, I64, TYPES, integers, uniform
+from data import BF16, F16, F32, F64, I32, I8, I64, TYPES, choice, integers, uniform
 from functions import EXACT, Function, relative
 
 NAMES = "abcdef"
@@ -114,6 +114,23 @@ def math_function(element, name, dynamic):
     return f
 
 
+def remainder(element):
+    """Exact, however large the quotient is."""
+    dims = {"a": 9, "b": 117}
+    f = Function("math", element.name, "remainder", dims)
+    x, y = f.arg(element, "ab"), f.arg(element, "ab")
+
+    def body(lines, x, y, out):
+        lines.append(f"%r = arith.remf {x}, {y} : {element.name}")
+        return "%r"
+
+    f.ret(f.generic("ab", [x, y], f.empty(element, "ab"), body))
+    large = {"f16": 65504.0, "f32": 3.4e38, "bf16": 3e38, "f64": 1.7e308}[element.name]
+    f.case(label_of(dims), {}, [choice(large, -large, 60000.0, -7.5, 1.0, 6.0, -6.0, 0.1, 0.0), choice(3.0, -2.0, 0.7, 0.01, 1000.0)],
+           EXACT, np.fmod)
+    return f
+
+
 def gelu(dynamic):
     """0.5 x (1 + erf(x / sqrt 2)) on positive x."""
     dims = {"a": 77, "b": 130}
@@ -210,6 +227,34 @@ def integer_ops(element, dynamic):
     return f
 
 
+def shifts(element, dynamic):
+    """By any amount: at the width and beyond, and by negative ones, all bits leave the number."""
+    dims = {"a": 1025}
+    f = Function("elementwise", element.name, "shifts", dims, dynamic)
+    x, y = f.arg(element, "a"), f.arg(element, "a")
+
+    def body(lines, x, y, out):
+        lines += [f"%{op} = arith.{op} {x}, {y} : {element.name}" for op in ("shli", "shrsi", "shrui")]
+        lines += [f"%p = arith.xori %shli, %shrsi : {element.name}", f"%q = arith.addi %p, %shrui : {element.name}"]
+        return "%q"
+
+    f.ret(f.generic("a", [x, y], f.empty(element, "a"), body))
+
+    def reference(x, y):
+        result = []
+        for value, amount in zip(map(int, x), map(int, y)):
+            inside, mask = 0 <= amount < element.bits, 2**element.bits - 1
+            left, right = (value << amount, (value & mask) >> amount) if inside else (0, 0)
+            signed = value >> (amount if inside else element.bits - 1)
+            total = (((left & mask) ^ (signed & mask)) + right) & mask
+            result.append(total - (total >> (element.bits - 1) << element.bits))
+        return np.array(result, np.int64)
+
+    f.case(label_of(dims), {}, [integers(-(2 ** (element.bits - 1)), 2 ** (element.bits - 1) - 1), integers(-9, 70)], EXACT,
+           reference)
+    return f
+
+
 def bit_counts(element, dynamic):
     """Absolute values, leading and trailing zeros: rows and columns, since tiles have both."""
     dims = {"a": 37, "b": 5}
@@ -284,12 +329,15 @@ def functions():
         if not element.is_float:
             yield integer_ops(element, True)
             yield bit_counts(element, False)
+            yield shifts(element, False)
     yield broadcast_chain(F32, False)
     for element in (F32, F16, BF16, F64):
         for name in MATH:
             if element in (F32, F64) or name in ("exp", "tanh", "sqrt", "erf", "round_away"):
                 yield math_function(element, name, True)
     yield math_function(F32, "exp", False)
+    for element in (F32, F16, BF16, F64):
+        yield remainder(element)
     yield gelu(True)
     yield gelu(False)
     for source, target, op in CASTS:

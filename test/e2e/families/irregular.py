@@ -207,6 +207,22 @@ def branch(element):
     return f
 
 
+def lower_triangle(element, by):
+    """What lies in or below a diagonal of matrices of one row; its places are compared with a constant, in 64 bits."""
+    f = Function("body", element.name, f"lower_triangle.{'m' * (by < 0)}{abs(by)}", {"m": 9, "n": 45})
+    x = f.arg(element, "mn")
+    zero, most = f.constant(element, 0), f.constant(I64, by)
+
+    def body(lines, value, out):
+        lines += ["%j = linalg.index 1 : index", "%k = arith.index_cast %j : index to i64",
+                  f"%c = arith.cmpi sle, %k, {most.name} : i64", f"%r = arith.select %c, {value}, {zero.name} : {element.name}"]
+        return "%r"
+
+    f.ret(f.generic("mn", [x], f.empty(element, "mn"), body))
+    f.case("9x45", {}, SMALL, EXACT, lambda x: np.where(np.arange(45) <= by, x, 0))
+    return f
+
+
 def constant_map(dynamic, row):
     """A row of a matrix, by number in the map."""
     f = Function("body", "f32", f"constant_map.row{row}", {"m": 5, "n": 45, "k": 9}, dynamic)
@@ -431,6 +447,8 @@ def functions():
     yield pad_edge()
     yield branch(I32)
     yield branch(I8)
+    yield lower_triangle(I64, 17)
+    yield lower_triangle(F32, -3)
     yield constant_map(False, 0)
     yield constant_map(True, 2)
     yield float8(E4M3, "addf", np.add)

@@ -8,7 +8,7 @@ Sums of products of 8-bit floats stay below 2^13, which is what a Hopper GPU add
 
 import numpy as np
 
-from data import BF16, E4M3, E5M2, F16, F32, F64, I32, I4, I8, integers, uniform
+from data import BF16, E4M3, E4M3UZ, E5M2, E5M2UZ, F16, F32, F64, I32, I4, I8, integers, uniform
 from families import relayout
 from families.contraction import indexing, sizes
 from functions import EXACT, Function
@@ -30,6 +30,37 @@ def cast(source, target):
     f.ret(f.generic("ab", [x], f.empty(target, "ab"), body))
     for label, data in (("small", uniform(-0.125, 0.125)), ("ties", uniform(-512, 512)), ("large", integers(-70000, 70000))):
         f.case(f"{label}/37x66", {}, data, EXACT, target.round)
+    return f
+
+
+def integer_cast(source, target):
+    f = Function("cast", f"{source.name}-{target.name}", "float8", {"a": 37, "b": 66}, True)
+    x = f.arg(source, "ab")
+
+    def body(lines, x, out):
+        op = "fptosi" if source.is_float else "sitofp"
+        lines.append(f"%r = arith.{op} {x} : {source.name} to {target.name}")
+        return "%r"
+
+    f.ret(f.generic("ab", [x], f.empty(target, "ab"), body))
+    numbers = [("small", uniform(-9, 9)), ("large", uniform(-224, 224))] if source.is_float else \
+        [("ties", integers(-100, 100)), ("large", integers(-2**(source.bits - 1), 2**(source.bits - 1) - 1))]
+    for label, data in numbers:
+        f.case(f"{label}/37x66", {}, data, EXACT, lambda x: target.round(np.trunc(x)))
+    return f
+
+
+def sum_of(element):
+    """x + 0.5 x, each rounded."""
+    f = Function("elementwise", element.name, "float8_sum", {"a": 37, "b": 66}, True)
+    x, half = f.arg(element, "ab"), f.constant(element, 0.5)
+
+    def body(lines, x, out):
+        lines += [f"%h = arith.mulf {x}, {half.name} : {element.name}", f"%s = arith.addf {x}, %h : {element.name}"]
+        return "%s"
+
+    f.ret(f.generic("ab", [x], f.empty(element, "ab"), body))
+    f.case("uniform/37x66", {}, uniform(-16, 16), EXACT, lambda x: element.round(x + element.round(x * 0.5)))
     return f
 
 
@@ -79,12 +110,12 @@ def quantized(element):
     return f
 
 
-def dequantized(groups, signed, dynamic):
+def dequantized(groups, signed, dynamic, inner=32):
     """x · ((w - zero) · scale), with a scale for each row of w, or for each group of it."""
-    dims = {"m": 33, "n": 42, "g": 3, "K": 32}
+    dims = {"m": 33, "n": 42, "g": 3, "K": inner}
     w_dims, s_dims = ("ngK", "ng") if groups else ("nK", "n")
     x_dims = w_dims.replace("n", "m")
-    f = Function("dequantized", "i4-f16" if signed else "u4-f16", "groups" if groups else "rows",
+    f = Function("dequantized", "i4-f16" if signed else "u4-f16", "odd_" * (inner % 2) + ("groups" if groups else "rows"),
                  {d: dims[d] for d in "mn" + w_dims[1:]}, dynamic)
     x, w = f.arg(F16, x_dims), f.arg(I4, w_dims)
     scale, zero = f.arg(F16, s_dims), f.arg(F16, s_dims)
@@ -147,6 +178,8 @@ def functions():
     yield dequantized(False, True, False)
     yield dequantized(True, True, True)
     yield dequantized(False, False, False)
+    yield dequantized(False, True, False, 31)
+    yield dequantized(True, False, False, 7)
     yield product_of_int4()
     for signs in ("ss", "su", "us", "uu"):
         yield signs_of_int4(signs, False)
@@ -159,6 +192,19 @@ def functions():
         yield relayout.copy(element, "ab", True)
         yield relayout.fill(element, True)
         yield quantized(element)
+    for element in (E4M3UZ, E5M2UZ):
+        for other in (F32, F16):
+            yield cast(other, element)
+            yield cast(element, other)
+        yield relayout.transpose(element, "ba", True)
+        yield relayout.fill(element, True)
+        yield sum_of(element)
+        yield quantized(element)
+    for element in (E4M3, E5M2, E4M3UZ, E5M2UZ):
+        for other in (I32, I8):
+            yield integer_cast(other, element)
+        yield integer_cast(element, I32)
+    yield product(E4M3UZ, E4M3UZ, "nn", True)
     yield product(E4M3, E4M3, "nn", True)
     for a, b, form in ((E4M3, E4M3, "ta"), (E5M2, E5M2, "tb"), (E5M2, E4M3, "tb"), (E4M3, E5M2, "nn")):
         yield product(a, b, form, False)

@@ -86,14 +86,16 @@ TEST_F(SplitsTest, PartsGrowWithTheVectorAndAreBounded) {
   EXPECT_EQ(vector("0").reason, "it has no elements");
 }
 
+// The chip that is assumed has 68 multiprocessors.
 TEST_F(SplitsTest, RowsShareTheMachine) {
   auto rows = [&](const std::string &rows, const std::string &columns) {
     return choose({rows + "x" + columns, rows, "(a, b)", "(a)", "pr"});
   };
   EXPECT_EQ(rows("1", "1000000").parts, 245);
   EXPECT_EQ(rows("4", "1000000").parts, 64);
-  EXPECT_EQ(rows("3", "1000000").parts, 128);
-  EXPECT_EQ(rows("100", "1000000").parts, 4);
+  EXPECT_EQ(rows("3", "1000000").parts, 64);
+  EXPECT_EQ(rows("40", "1000000").parts, 4);
+  EXPECT_EQ(rows("100", "1000000").parts, 1);
   EXPECT_EQ(rows("128", "1000000").reason, "128 results fill the machine");
   EXPECT_EQ(rows("?", "1000000").reason,
             "1024 results (assumed) fill the machine");

@@ -20,9 +20,12 @@ struct Wide {
 
 struct Float8Test : testing::TestWithParam<const char *> {
   const llvm::fltSemantics &narrow() const {
-    return GetParam() == llvm::StringRef("f8E4M3FN")
-               ? llvm::APFloat::Float8E4M3FN()
-               : llvm::APFloat::Float8E5M2();
+    llvm::StringRef name = GetParam();
+    if (name.ends_with("FNUZ"))
+      return name == "f8E4M3FNUZ" ? llvm::APFloat::Float8E4M3FNUZ()
+                                  : llvm::APFloat::Float8E5M2FNUZ();
+    return name == "f8E4M3FN" ? llvm::APFloat::Float8E4M3FN()
+                              : llvm::APFloat::Float8E5M2();
   }
 };
 
@@ -162,5 +165,6 @@ TEST_P(Float8Test, ConvertsLikeSoftwareFloats) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Float8Test, testing::Values("f8E4M3FN", "f8E5M2"),
+INSTANTIATE_TEST_SUITE_P(, Float8Test, testing::Values("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ",
+                                         "f8E5M2FNUZ"),
                          [](const auto &info) { return std::string(info.param); });

@@ -5,6 +5,12 @@
 
 #include "MockRuntime.h"
 
+#include "llvm/ADT/bit.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
 static const char *kKernels = R"(
   func.func private @inc(tensor<?xf32>) -> tensor<?xf32>
       attributes {tilewright.kernel, tilewright.access = ["readwrite"]}
@@ -154,6 +160,56 @@ TEST_F(HostTest, LooksAtElementsAndLoopsOnThem) {
   EXPECT_EQ(run.live, 1);
   call(1, {slot(x), 2});
   EXPECT_EQ(run.error, "tensor.extract: an index is out of bounds");
+}
+
+TEST_F(HostTest, RoundsMultiplyAddOnce) {
+  ASSERT_TRUE(compile(R"(
+    func.func @main(%x: f64, %y: f64, %z: f64) -> f64 {
+      %r = math.fma %x, %y, %z : f64
+      return %r : f64
+    }
+    func.func @single(%x: f32, %y: f32, %z: f32) -> f32 {
+      %r = math.fma %x, %y, %z : f32
+      return %r : f32
+    })")) << error;
+  auto check = [&](double x, double y, double z) {
+    call(0, {llvm::bit_cast<uint64_t>(x), llvm::bit_cast<uint64_t>(y),
+             llvm::bit_cast<uint64_t>(z)});
+    double got = llvm::bit_cast<double>(results[0]), want = std::fma(x, y, z);
+    EXPECT_TRUE(std::isnan(want) ? std::isnan(got)
+                                 : results[0] == llvm::bit_cast<uint64_t>(want))
+        << x << " * " << y << " + " << z << ": got " << got << ", want " << want;
+    float a = x, b = y, c = z, single = std::fma(a, b, c);
+    call(1, {llvm::bit_cast<uint32_t>(a), llvm::bit_cast<uint32_t>(b),
+             llvm::bit_cast<uint32_t>(c)});
+    float gotSingle = llvm::bit_cast<float>(uint32_t(results[0]));
+    EXPECT_TRUE(std::isnan(single) ? std::isnan(gotSingle)
+                                   : uint32_t(results[0]) ==
+                                         llvm::bit_cast<uint32_t>(single))
+        << a << " * " << b << " + " << c << ": got " << gotSingle << ", want "
+        << single;
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  const double special[] = {0,   -0.0,   1,       -3,          0x1p-1074, 0x1p-149,
+                            inf, -inf,   0x1p1023, 0x1p127,    NAN,       0x1p-126,
+                            0.1, 0x1p-600, 1e300,   -0x1p-1022, 1 + 0x1p-52};
+  for (double x : special)
+    for (double y : special)
+      for (double z : special)
+        check(x, y, z);
+  std::mt19937_64 random(1);
+  auto number = [&](int spread) {
+    return std::ldexp(1 + double(random() >> 12) * 0x1p-52,
+                      int(random() % spread) - spread / 2) *
+           (random() & 1 ? 1 : -1);
+  };
+  for (int i = 0; i < 2000; ++i) {
+    double x = number(120), y = number(120);
+    check(x, y, number(120));
+    check(x, y, -x * y);
+    check(x * 0x1p-520, y * 0x1p-520, number(8) * 0x1p-1060);
+    check(float(x), float(y), -float(x) * float(y));
+  }
 }
 
 TEST_F(HostTest, WritesBuffersInPlace) {

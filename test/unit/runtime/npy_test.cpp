@@ -32,7 +32,8 @@ std::string failure(const std::string &bytes, tw_dtype wanted = TW_F32) {
 
 TEST(Npy, RoundTrips) {
   for (tw_dtype dtype :
-       {TW_F64, TW_F32, TW_F16, TW_BF16, TW_F8E4M3FN, TW_F8E5M2, TW_I64, TW_I32,
+       {TW_F64, TW_F32, TW_F16, TW_BF16, TW_F8E4M3FN, TW_F8E5M2,
+        TW_F8E4M3FNUZ, TW_F8E5M2FNUZ, TW_I64, TW_I32,
         TW_I16, TW_I8, TW_I4, TW_I1, TW_INDEX})
     for (std::vector<int64_t> dims :
          {std::vector<int64_t>{}, {3}, {0, 4}, {2, 3, 5}}) {
@@ -144,6 +145,9 @@ TEST(NumberFormats, KnownValues) {
       {TW_F8E4M3FN, 0x7e, 448.0},  {TW_F8E4M3FN, 0x01, 0x1p-9},
       {TW_F8E5M2, 0x3c, 1.0},      {TW_F8E5M2, 0x7b, 57344.0},
       {TW_F8E5M2, 0x01, 0x1p-16},  {TW_F32, 0x3f800000, 1.0},
+      {TW_F8E4M3FNUZ, 0x40, 1.0},  {TW_F8E4M3FNUZ, 0xff, -240.0},
+      {TW_F8E4M3FNUZ, 1, 0x1p-10}, {TW_F8E5M2FNUZ, 0x7f, 57344.0},
+      {TW_F8E5M2FNUZ, 1, 0x1p-17},
   };
   for (auto &c : cases) {
     EXPECT_EQ(decodeFloat(c.dtype, c.bits), c.value);
@@ -152,7 +156,8 @@ TEST(NumberFormats, KnownValues) {
 }
 
 TEST(NumberFormats, EveryWordSurvives) {
-  for (tw_dtype dtype : {TW_F16, TW_BF16, TW_F8E4M3FN, TW_F8E5M2}) {
+  for (tw_dtype dtype : {TW_F16, TW_BF16, TW_F8E4M3FN, TW_F8E5M2, TW_F8E4M3FNUZ,
+                         TW_F8E5M2FNUZ}) {
     uint64_t count = dtype == TW_F16 || dtype == TW_BF16 ? 65536 : 256;
     for (uint64_t bits = 0; bits < count; ++bits) {
       double value = decodeFloat(dtype, bits);
@@ -177,6 +182,15 @@ TEST(NumberFormats, RoundsToNearestEven) {
   EXPECT_EQ(encodeFloat(TW_F8E4M3FN, 464.0), 0x7eu);
   EXPECT_EQ(encodeFloat(TW_F8E4M3FN, 465.0), 0x7fu);
   EXPECT_EQ(encodeFloat(TW_BF16, -0.0), 0x8000u);
+  // What has no infinity and no -0.
+  for (tw_dtype dtype : {TW_F8E4M3FNUZ, TW_F8E5M2FNUZ}) {
+    EXPECT_EQ(encodeFloat(dtype, -0.0), 0u);
+    EXPECT_EQ(encodeFloat(dtype, -0x1p-40), 0u);
+    EXPECT_EQ(encodeFloat(dtype, 1e30), 0x80u);
+    EXPECT_EQ(encodeFloat(dtype, -INFINITY), 0x80u);
+  }
+  EXPECT_EQ(encodeFloat(TW_F8E4M3FNUZ, -247.0), 0xffu);
+  EXPECT_EQ(encodeFloat(TW_F8E4M3FNUZ, -248.0), 0x80u);
 }
 
 } // namespace

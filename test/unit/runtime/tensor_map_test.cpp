@@ -10,6 +10,7 @@
 #include "test_program.h"
 
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -60,6 +61,24 @@ TEST(TensorMapCache, KnowsMapsByAllOfTheirDescription) {
   EXPECT_EQ(maps.encoded, 3);
 }
 
+TEST(TensorMapCache, KnowsImagesByTheirs) {
+  TensorMapCache cache(4);
+  int encoded = 0;
+  TensorMapBytes bytes = {};
+  TensorMapDesc desc;
+  desc.dims = {8};
+  auto get = [&] {
+    EXPECT_FALSE(cache.get(desc, [&](const TensorMapDesc &, TensorMapBytes &) { return ++encoded, Status::ok(); }, bytes));
+    return encoded;
+  };
+  EXPECT_EQ(get(), 1);
+  desc.image.emplace();
+  EXPECT_EQ(get(), 2);
+  desc.image->lower = {-1};
+  EXPECT_EQ(get(), 3);
+  EXPECT_EQ(get(), 3);
+}
+
 TEST(TensorMapCache, DropsWhatNobodyAskedForLongest) {
   CountedMaps maps(2);
   maps.get(256, 1);
@@ -91,6 +110,100 @@ TEST(TensorMapBox, HasUpTo256ElementsAlongADim) {
   EXPECT_EQ(box({256, 4}, 0, TW_F32, 2), "");
   EXPECT_EQ(box({257, 4}, 0, TW_F32, 2), "a box has 1 to 256 elements along a dim, not 257");
   EXPECT_EQ(box({0, 4}, 0, TW_F32, 2), "a box has 1 to 256 elements along a dim, not 0");
+}
+
+TEST(TensorMapBox, MergesDimsOfItsOperand) {
+  auto merged = [](std::vector<int64_t> extents, size_t count, size_t rank) {
+    return checkTensorMapBox({std::move(extents), 0, count}, TW_F32, rank).message();
+  };
+  EXPECT_EQ(merged({8, 4}, 3, 4), "");
+  EXPECT_EQ(merged({1, 1, 1, 1, 4}, 2, 6), "");
+  EXPECT_EQ(merged({4}, 4, 4), "");
+  EXPECT_EQ(merged({4}, 5, 4), "5 dims are one, of an operand with 4");
+  EXPECT_EQ(merged({4}, 0, 4), "0 dims are one, of an operand with 4");
+}
+
+/// The message about images of `space` dims of space, as `change` made them; f16.
+std::string images(size_t space, const std::function<void(TensorMapParam &)> &change, tw_dtype dtype = TW_F16) {
+  TensorMapParam param{{64, 32}, 64};
+  ImageParam &image = param.image.emplace();
+  image.dims.assign(space + 2, 9);
+  image.dims.back() = 32;
+  image.strides.assign(space + 1, 320);
+  image.lower.assign(space, -1);
+  image.upper.assign(space, -1);
+  image.steps.assign(space, 1);
+  change(param);
+  return checkTensorMapBox(param, dtype, 6).message();
+}
+
+TEST(TensorMapImages, HaveOneToThreeDimsOfSpace) {
+  for (size_t space : {1, 2, 3})
+    EXPECT_EQ(images(space, [](TensorMapParam &) {}), "");
+  EXPECT_EQ(images(0, [](TensorMapParam &) {}), "images have 1 to 3 dims of space, not 0");
+  EXPECT_EQ(images(4, [](TensorMapParam &) {}), "images have 1 to 3 dims of space, not 4");
+  for (auto change : {+[](TensorMapParam &param) { param.image->dims.pop_back(); },
+                      +[](TensorMapParam &param) { param.image->strides.push_back(16); },
+                      +[](TensorMapParam &param) { param.image->upper.pop_back(); },
+                      +[](TensorMapParam &param) { param.image->steps.push_back(1); }})
+    EXPECT_EQ(images(2, change), "of images with 2 dims of space there are two dims more, and one stride more");
+}
+
+TEST(TensorMapImages, HaveUpTo1024PixelsOf256Channels) {
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[0] = 1024; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[0] = 1025; }),
+            "the number of pixels is 1025; it has to be 1 to 1024");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[0] = 0; }),
+            "the number of pixels is 0; it has to be 1 to 1024");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[1] = 256, param.swizzle = 0; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[1] = 257, param.swizzle = 0; }),
+            "the number of channels is 257; it has to be 1 to 256");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[1] = 40; }),
+            "rows of a box have at most the 64 bytes of the swizzle, not 80");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box[1] = 12; }),
+            "rows of a box are multiples of 16 bytes, not 24");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.box.push_back(1); }),
+            "the box of an image is pixels and channels, not 3 dims");
+}
+
+TEST(TensorMapImages, HaveCornersThatDependOnTheirDims) {
+  for (auto [space, bound] : {std::pair<size_t, int64_t>{1, 32768}, {2, 128}, {3, 16}}) {
+    auto lower = [&, space = space](int64_t value) {
+      return images(space, [&](TensorMapParam &param) { param.image->lower.back() = value; });
+    };
+    auto upper = [&, space = space](int64_t value) {
+      return images(space, [&](TensorMapParam &param) {
+        param.image->dims[space] = 40000, param.image->upper.back() = value;
+      });
+    };
+    std::string rule = "; it has to be -" + std::to_string(bound) + " to " + std::to_string(bound - 1);
+    EXPECT_EQ(lower(-bound), "");
+    EXPECT_EQ(lower(-bound - 1), "a corner is " + std::to_string(-bound - 1) + rule);
+    EXPECT_EQ(upper(bound - 1), "");
+    EXPECT_EQ(upper(bound), "a corner is " + std::to_string(bound) + rule);
+    EXPECT_EQ(upper(-bound), "");
+    EXPECT_EQ(upper(-bound - 1), "a corner is " + std::to_string(-bound - 1) + rule);
+  }
+}
+
+TEST(TensorMapImages, HaveWindowsOneToEightElementsApart) {
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->steps[0] = 8; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->steps[0] = 9; }), "a step is 9; it has to be 1 to 8");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->steps[1] = 0; }), "a step is 0; it has to be 1 to 8");
+}
+
+TEST(TensorMapImages, HaveAWindowBetweenTheirCorners) {
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->upper[0] = -9; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->upper[0] = -10; }),
+            "no window is between the corners along dim 1 of the image");
+}
+
+TEST(TensorMapImages, HaveOneTo2To32ElementsAlongADim) {
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = int64_t(1) << 32; }), "");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = (int64_t(1) << 32) + 1; }),
+            "an image has 4294967297 elements along a dim; a tensor map takes 1 to 2^32");
+  EXPECT_EQ(images(2, [](TensorMapParam &param) { param.image->dims[0] = 0; }),
+            "an image has 0 elements along a dim; a tensor map takes 1 to 2^32");
 }
 
 TEST(TensorMapBox, HasRowsOf16BytesWithinTheSwizzle) {
@@ -156,6 +269,39 @@ TEST_F(TensorMapViewTest, HasUpTo2To32ElementsAlongADim) {
   EXPECT_EQ(describe(0, TW_F16, {most, 8}, {}, {{4, 8}}), "");
   EXPECT_EQ(describe(0, TW_F16, {most + 1, 8}, {}, {{4, 8}}),
             "dim 0 has 4294967297 elements; a tensor map takes 1 to 2^32");
+}
+
+TEST_F(TensorMapViewTest, MergesDimsThatLieBehindOneAnother) {
+  TensorMapDesc desc;
+  ASSERT_EQ(describe(0, TW_F16, {3, 4, 5, 8}, {}, {{16, 8}, 0, 3}, &desc), "");
+  EXPECT_EQ(desc.dims, (std::vector<uint64_t>{8, 60}));
+  EXPECT_EQ(desc.strides, (std::vector<uint64_t>{16}));
+  EXPECT_EQ(desc.box, (std::vector<uint32_t>{8, 16}));
+  EXPECT_EQ(describe(0, TW_F16, {3, 4, 8}, {40, 8, 1}, {{16, 8}, 0, 2}), "its first 2 dims do not lie in memory as one");
+}
+
+TEST_F(TensorMapViewTest, OfImagesHasTheirsAndNotTheOperands) {
+  // Two images of 5 x 6 x 8; windows of every second row.
+  TensorMapParam param{{32, 8}, 0, 1, ImageParam{{2, 5, 6, 8}, {240, 48, 8}, {-1, -2}, {-1, 0}, {2, 1}}};
+  TensorMapDesc desc;
+  ASSERT_EQ(describe(16, TW_F16, {2, 3, 3, 8}, {240, 96, 48, 1}, param, &desc), "");
+  EXPECT_EQ(desc.dims, (std::vector<uint64_t>{8, 6, 5, 2}));
+  EXPECT_EQ(desc.strides, (std::vector<uint64_t>{16, 96, 480}));
+  ASSERT_TRUE(desc.image);
+  EXPECT_EQ(desc.image->lower, (std::vector<int32_t>{-2, -1}));
+  EXPECT_EQ(desc.image->upper, (std::vector<int32_t>{0, -1}));
+  EXPECT_EQ(desc.image->steps, (std::vector<uint32_t>{1, 1, 2, 1}));
+  EXPECT_EQ(desc.image->pixels, 32u);
+  EXPECT_EQ(desc.image->channels, 8u);
+  EXPECT_EQ(describe(8, TW_F16, {2, 8}, {}, param), "its first element is 8 bytes behind a multiple of 16");
+  // All 4096 bytes of the memory, and one row too many.
+  param.image->dims = {1, 1, 256, 8};
+  EXPECT_EQ(describe(0, TW_F16, {2, 8}, {}, param), "");
+  EXPECT_EQ(describe(16, TW_F16, {2, 8}, {}, param), "the images reach beyond the memory of the operand");
+  param.image->strides[2] = 9;
+  param.image->dims = {1, 1, 2, 8};
+  EXPECT_EQ(describe(0, TW_F16, {2, 8}, {}, param),
+            "neighbours along dim 2 are 18 bytes apart; a tensor map takes multiples of 16 below 2^40");
 }
 
 /// Copies the box at column x, row y to `out`: 8 rows of 16 f32.

@@ -41,8 +41,19 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::math::MathDialect",
-                           "mlir::memref::MemRefDialect",
+                           "mlir::memref::MemRefDialect", "mlir::LLVM::LLVMDialect",
                            "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
+}
+
+def LowerTilesPass : Pass<"tilewright-lower-tiles", "::mlir::func::FuncOp"> {
+  let summary = "products of packed panels in tile registers (AMX)";
+  let description = [{
+    The loop over a product by an instruction `amx.…` carries tile registers
+    instead of its accumulator, which goes to and comes from memory around it.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::memref::MemRefDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def ConvertToCPUPass : Pass<"tilewright-convert-to-cpu", "::mlir::ModuleOp"> {

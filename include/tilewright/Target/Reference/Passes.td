@@ -45,6 +45,15 @@ def BoundErrorsPass : Pass<"tilewright-bound-errors", "::mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect"];
 }
 
+def CopyReturnedViewsPass : Pass<"tilewright-copy-returned-views", "::mlir::func::FuncOp"> {
+  let summary = "returned slices of unknown strides become dense";
+  let description = [{
+    Copies what a function returns where upstream's bufferization casts a view,
+    whose strides are known only when the program runs, to a dense buffer.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def OrderConstantsPass : Pass<"tilewright-order-constants", "::mlir::ModuleOp"> {
   let summary = "globals of dense constants in the order of their first use";
   let description = [{
@@ -62,6 +71,16 @@ def ConvertReferenceMemoryPass
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect",
                            "mlir::arith::ArithDialect",
+                           "mlir::memref::MemRefDialect"];
+}
+
+def ExpandDynamicShapesPass : Pass<"tilewright-expand-dynamic-shapes"> {
+  let summary = "memref.expand_shape with several dynamic dims made of one, by strides";
+  let description = [{
+    Upstream's expansion of strided metadata takes all but one of the dims that are
+    made of one for static. Such ops become `memref.reinterpret_cast` before.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
                            "mlir::memref::MemRefDialect"];
 }
 

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * What LLVM calls without being asked: memory functions, conversions of small
- * floats, remainders. Ours, so that an artifact imports nothing. Compiled
- * freestanding and without builtins, or memcpy would call itself.
+ * floats, remainders, x y + z rounded once. Ours, so that an artifact imports
+ * nothing. Compiled freestanding and without builtins, or memcpy would call
+ * itself.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -218,6 +219,87 @@ double fmod(double x, double y) {
   return f64_from(sign | result);
 }
 float fmodf(float x, float y) { return (float)fmod(x, y); }
+
+/* x y + z, rounded once, for processors without an instruction for it.
+ *
+ *   P = mx my 2^20, in [2^124, 2^126)      Z = mz, moved to where P's last bit is
+ *
+ * What does not fit behind the last bit is or-ed into it; where that happens, the
+ * two are so far apart that the bits which are rounded off do not cancel. */
+typedef unsigned __int128 wide;
+
+static wide shift_right(wide value, int by) {
+  if (by > 127)
+    return value != 0;
+  return value >> by | ((value & (((wide)1 << by) - 1)) != 0);
+}
+static int highest_bit(wide value) {
+  uint64_t high = (uint64_t)(value >> 64);
+  return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)value);
+}
+/* A finite number that is not 0 as an integer of 53 bits times 2^exponent. */
+static uint64_t significand(uint64_t bits, int *exponent) {
+  uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+  *exponent = (int)(bits >> 52 & 2047) - 1075;
+  if (*exponent > -1075)
+    return fraction | UINT64_C(1) << 52;
+  int shift = __builtin_clzll(fraction) - 11;
+  *exponent = -1074 - shift;
+  return fraction << shift;
+}
+double fma(double x, double y, double z) {
+  const uint64_t infinity = UINT64_C(2047) << 52, top = UINT64_C(1) << 63;
+  uint64_t a = f64_bits(x), b = f64_bits(y), c = f64_bits(z);
+  if ((a & infinity) == infinity || (b & infinity) == infinity || !(a & ~top) ||
+      !(b & ~top))
+    return x * y + z;
+  if ((c & infinity) == infinity)
+    return z + z;
+  if (!(c & ~top))
+    return x * y;
+  int ea, eb, ec;
+  wide product = (wide)significand(a, &ea) * significand(b, &eb) << 20;
+  wide term = significand(c, &ec);
+  int exponent = ea + eb - 20, up = ec - exponent;
+  if (up > 70) {
+    product = shift_right(product, up - 70);
+    exponent += up - 70;
+    up = 70;
+  }
+  term = up < 0 ? shift_right(term, -up) : term << up;
+
+  uint64_t sign = (a ^ b) & top;
+  wide sum = product + term;
+  if (sign != (c & top)) {
+    if (product == term)
+      return 0;
+    sum = product > term ? product - term : term - product;
+    if (product < term)
+      sign ^= top;
+  }
+  int last = highest_bit(sum), leading = exponent + last;
+  if (leading > 1023)
+    return f64_from(sign | infinity);
+  int drop = last - 52 + (leading < -1022 ? -1022 - leading : 0);
+  /* One bit behind the last, and whether there is more, decide. */
+  sum = drop < 2 ? sum << (2 - drop) : shift_right(sum, drop - 2);
+  uint64_t kept = (uint64_t)(sum >> 2), rest = (uint64_t)sum & 3;
+  kept += rest > 2 || (rest == 2 && (kept & 1));
+  /* The implicit bit of a normal number adds one to the exponent field. */
+  uint64_t base = leading < -1022 ? 0 : (uint64_t)(leading + 1022) << 52;
+  return f64_from(sign | (base + kept));
+}
+/* The product is exact. The sum is rounded to a number whose last bit is set where
+ * it is not exact, so that rounding it again is rounding once. */
+float fmaf(float x, float y, float z) {
+  double product = (double)x * y, sum = product + z;
+  double other = sum - product;
+  double error = (product - (sum - other)) + (z - other);
+  uint64_t bits = f64_bits(sum);
+  if ((bits >> 52 & 2047) != 2047 && error != 0 && !(bits & 1))
+    bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return (float)f64_from(bits);
+}
 
 /* Rounding, which processors without SSE4.1 have no instruction for. Values of
  * 2^52 and more, infinities and NaNs are whole as they are. */

@@ -5,7 +5,7 @@
     python lower.py model.onnx model.mlir
 
 A process of its own: torch-mlir brings another LLVM than ours and ends the process where it meets what it did not expect.
-Needs the packages onnx and torch-mlir, and nothing of Tilewright but the file beside it. Exit code 0: model.mlir is
+Needs the packages onnx and torch-mlir, and nothing of Tilewright but the files beside it. Exit code 0: model.mlir is
 written; 3: the model is refused, with the reason on stdout; anything else is a fault of torch-mlir.
 
     model.onnx ─ shapes are inferred ─ importer ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py ─▶ model.mlir
@@ -16,16 +16,20 @@ import sys
 import warnings
 
 import onnx
+import onnx.version_converter
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras import onnx_importer
 from torch_mlir.ir import Context
 from torch_mlir.passmanager import PassManager
 
+import float8
 import spelling
 
 PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
 REFUSED = 3
+# A version of ONNX's operators that torch-mlir knows all of.
+NEWER = 17
 
 
 class Refused(Exception):
@@ -34,15 +38,36 @@ class Refused(Exception):
 
 def lower(model):
     """The text of a function `main` for an onnx.ModelProto. An op that torch-mlir lacks is lowered by the function that
-    defines it in ONNX, where it has one."""
-    model = prepared(model)
+    defines it in ONNX, where it has one; a model of an old version of the operators is brought to a newer one, where
+    torch-mlir knows that alone."""
+    try:
+        return _lower_or_expand(prepared(model))
+    except Refused as refusal:
+        try:
+            return _lower_or_expand(prepared(newer(model)))
+        except Refused:
+            raise refusal from None  # of the op that the model has
+
+
+def _lower_or_expand(model):
     try:
         return _lower(model, onnx_importer.Config())
     except Refused as refusal:
         try:
             return _lower(model, onnx_importer.Config(function_expansion_allowlists_by_domain=None))
         except Refused:
-            raise refusal from None  # of the op that the model has
+            raise refusal from None
+
+
+def newer(model):
+    """The model in version NEWER of ONNX's operators."""
+    versions = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+    if not versions or versions[0] >= NEWER:
+        raise Refused("it is of a new version")
+    try:
+        return onnx.version_converter.convert_version(model, NEWER)
+    except Exception as error:
+        raise Refused(f"it cannot be brought to version {NEWER} of the operators: {first_line(error)}") from None
 
 
 def prepared(model):
@@ -53,7 +78,10 @@ def prepared(model):
     if not any(entry.domain in ("", "ai.onnx") for entry in prepared.opset_import):
         prepared.opset_import.add(domain="", version=onnx.defs.onnx_opset_version())
     try:
-        return onnx.shape_inference.infer_shapes(prepared, data_prop=True)
+        inferred = onnx.shape_inference.infer_shapes(prepared, data_prop=True)
+        if float8.explicit_saturation(inferred):
+            inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=True)
+        return inferred
     except Exception as error:
         raise Refused(f"its shapes cannot be inferred: {first_line(error)}") from None
 

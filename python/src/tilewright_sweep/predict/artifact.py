@@ -98,16 +98,17 @@ def _predict(path, chip, folder):
 
 
 def predict_all(folder, artifacts, chip, progress=None):
-    """{artifact: what predict_artifact says}; FOLDER/cache/SHA.CHIP.predicted.json has what was said before."""
+    """{artifact: what predict_artifact says}; FOLDER/cache/SHA.CHIP.predicted.json has what was said before, errors apart."""
     cache = pathlib.Path(folder) / "cache"
 
     def one(name):
         kept = cache / f"{name}.{chip.key}.predicted.json"
-        if not kept.exists():
-            build.write_whole(kept, json.dumps(predict_artifact(cache / f"{name}.tw", chip)).encode())
+        said = json.loads(kept.read_text()) if kept.exists() else predict_artifact(cache / f"{name}.tw", chip)
+        if "error" not in said and not kept.exists():
+            build.write_whole(kept, json.dumps(said).encode())
         if progress:
             progress.step()
-        return json.loads(kept.read_text())
+        return said
 
     names = sorted(set(artifacts))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

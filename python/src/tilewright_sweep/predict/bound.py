@@ -24,6 +24,7 @@ blocks, all of which are taken to be equally far; or once to the launch, where a
 import re
 
 from tilewright_sweep.predict import blocks as execution
+from tilewright_sweep.predict.counts import grow
 
 SCHEDULERS = 4
 #: Bytes of shared memory that the system takes of each block.
@@ -102,7 +103,7 @@ class Launch:
         first, common = self.counts.sharing()[key]
         product = 32.0 * first
         for axis in range(3):
-            product *= 1 + (extent[axis] - 1) * (1 - common[axis])
+            product *= grow(common[axis], extent[axis])
         return product
 
     def memory_cost(self, item):
@@ -154,7 +155,8 @@ class Launch:
             elif root in MEETING:
                 found["shared/L1"] += self.memory_cost(item)[0]
             elif operations := tensor_operations(item.opcode):
-                found["tensor"] += operations[1] / chip.tensor[operations[0]]
+                share = chip.mma_sync_share if root in ("HMMA", "IMMA") else 1
+                found["tensor"] += operations[1] / (share * chip.tensor[operations[0]])
             kept = {}
             for slot, register, reuse in item.registers():
                 if cache.get(slot) != register:

@@ -48,32 +48,56 @@ class Counts:
         return -(-self.block[0] * self.block[1] * self.block[2] // 32)
 
     def sharing(self):
-        """{(buffer, way): (sectors of the first block, shares that the next block along x, y and z has in common)}."""
-        found = {}
+        """{(buffer, way): (sectors of the first block, for each axis the shares that it has in common with the blocks
+        1, 2, 4 … further along that axis)}."""
+        neighbours, found = neighbours_of(self.grid), {}
         for buffer, way in {(row["buffer"], row["way"]) for row in self.footprints}:
             of = [row for row in self.footprints if (row["buffer"], row["way"]) == (buffer, way)]
             first = sum(row["sectors"] for row in of if row["blocks"] & 1)
-            common = [0.0, 0.0, 0.0]
-            for axis, block in self.sampled_neighbours():
-                both = sum(row["sectors"] for row in of if row["blocks"] & 1 and row["blocks"] >> block & 1)
-                common[axis] = both / first if first else 0.0
-            found[buffer, way] = (first, tuple(common))
+            common = [[], [], []]
+            for number, (axis, _) in enumerate(neighbours, 1):
+                both = sum(row["sectors"] for row in of if row["blocks"] & 1 and row["blocks"] >> number & 1)
+                common[axis].append(both / first if first else 0.0)
+            found[buffer, way] = (first, common)
         return found
 
-    def sampled_neighbours(self):
-        """(axis, number among the sampled blocks) of the neighbours of the first."""
-        axes = [axis for axis in range(3) if self.grid[axis] > 1]
-        return [(axis, number + 1) for number, axis in enumerate(axes)]
+
+#: Neighbours along an axis, each twice as far as the one before.
+_MOST_NEIGHBOURS = 6
+
+
+def middle_of(grid):
+    return [extent // 2 if extent > 2 else 0 for extent in grid]
+
+
+def neighbours_of(grid):
+    """[(axis, distance)] of the sampled blocks behind the first."""
+    middle = middle_of(grid)
+    return [
+        (axis, 1 << power)
+        for axis in range(3)
+        for power in range(_MOST_NEIGHBOURS)
+        if middle[axis] + (1 << power) < grid[axis]
+    ]
 
 
 def samples(grid):
-    """A block from the middle of the grid, then its neighbours along each axis: what Counts.sharing expects."""
-    middle = [extent // 2 if extent > 2 else 0 for extent in grid]
-    chosen = [middle]
-    for axis in range(3):
-        if grid[axis] > 1:
-            chosen.append([at + (other == axis) for other, at in enumerate(middle)])
-    return chosen
+    """A block from the middle of the grid, then neighbours along each axis: what Counts.sharing expects."""
+    middle = middle_of(grid)
+    return [middle] + [
+        [at + (distance if other == axis else 0) for other, at in enumerate(middle)] for axis, distance in neighbours_of(grid)
+    ]
+
+
+def grow(common, extent):
+    """How much more than one block so many neighbours along an axis touch, from what the first has in common with those 1,
+    2, 4 … further: twice as many blocks touch what half of them do, and as much again less what both have in common."""
+    product, blocks, power = 1.0, 1.0, 0
+    while blocks < extent and common:
+        share = common[min(power, len(common) - 1)]
+        product *= 1 + (min(2.0, extent / blocks) - 1) * (1 - share)
+        blocks, power = 2 * blocks, power + 1
+    return product
 
 
 def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", timeout=600):

@@ -2,8 +2,8 @@
 // RUN: FileCheck %s < %t/cuda_sm_80/large_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=ALIGNED < %t/cuda_sm_90a/any_matmul_0_aligned.ptx
 
-// On sm_80 large products take 128 x 128 a block and 8 x 8 a thread.
-// CONFIG-COUNT-2: block = [128, 128, 16], warps = [4, 2, 1], stages = 2
+// Blocks of 128 x 128 have 8 x 8 a thread.
+// CONFIG: config (pinned): {{.*}}block = [128, 128, 16], warps = [4, 2, 1], stages = 2
 
 // The loop: the next tiles on their way in 16-byte loads, 16 times 64
 // multiply-adds from 16-byte loads of shared memory, one barrier; A is stored
@@ -22,7 +22,9 @@
 // CHECK-NOT: st.global.b32
 // CHECK-COUNT-16: st.global.v4.b32
 func.func @large(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
-  %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %r = linalg.matmul
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 16], warps = [4, 2, 1], stages = 2, promote = [0, 1]>}
+      ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>
 }
 

@@ -5,6 +5,7 @@
 // RUN: rm -rf %t && tilewright-compile %s --target=cuda:sm_75,cuda:sm_80,cuda:sm_90 --require=matrix-unit --explain --emit=ptx -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SM75 --input-file %t/cuda_sm_75/rows_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=SM80 --input-file %t/cuda_sm_80/rows_matmul_0.ptx
+// RUN: FileCheck %s --check-prefix=ASYNC --input-file %t/cuda_sm_80/dynamic_matmul_0_aligned.ptx
 // RUN: FileCheck %s --check-prefix=SM90 --input-file %t/cuda_sm_90/rows_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=COLUMNS --input-file %t/cuda_sm_80/columns_matmul_1.ptx
 
@@ -28,7 +29,6 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 // SM75: mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32
-// SM80: cp.async
 // SM80: ldmatrix.sync.aligned.m8n8.x4
 // SM80: mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32
 // SM90: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
@@ -44,6 +44,8 @@ func.func @columns(%a: tensor<133x200xi4>, %b: tensor<200x90xi4>, %c: tensor<133
   return %r : tensor<133x90xi32>
 }
 
+// ASYNC: cp.async
+// ASYNC: mma.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32
 func.func @dynamic(%a: tensor<?x?x?xi4>, %b: tensor<?x?x?xi4>, %c: tensor<?x?x?xi32>) -> tensor<?x?x?xi32> {
   %r = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}

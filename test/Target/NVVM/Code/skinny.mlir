@@ -2,13 +2,13 @@
 // RUN: FileCheck %s --check-prefix=ROWS < %t/cuda_sm_80/rows_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=TURNED < %t/cuda_sm_80/turned_matmul_0.ptx
 
-// Rows of the larger factor along n: in the loop, 16-byte loads of both factors
-// and multiply-adds, no barrier and no shuffle.
+// Rows of the larger factor along n: in the loop, 16-byte loads of it, wide loads of the
+// smaller one and multiply-adds, no barrier and no shuffle.
 // ROWS-LABEL: .entry rows_matmul_0(
 // ROWS: $L__BB0_{{[12]}}:
 // ROWS-NOT: {{bar.sync|shfl|ld.global.nc.b32|ld.local}}
-// ROWS-COUNT-8: ld.global.nc.v4.b32
-// ROWS-COUNT-64: fma.rn.f32
+// ROWS-COUNT-2: ld.global.nc.v4.b32
+// ROWS-COUNT-16: fma.rn.f32
 // ROWS: bra
 // ROWS: shfl.sync.bfly
 // ROWS: bar.sync

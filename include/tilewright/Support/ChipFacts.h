@@ -1,0 +1,54 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is known of NVIDIA's chips: the table that predictions read as well
+// (python/src/tilewright_sweep/predict/chips.json), where each number stands beside
+// its source. It is embedded when the compiler is built.
+
+#ifndef TILEWRIGHT_SUPPORT_CHIPFACTS_H
+#define TILEWRIGHT_SUPPORT_CHIPFACTS_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace tilewright {
+
+/// All cycles are of a multiprocessor's clock, all rates per multiprocessor and cycle
+/// unless said otherwise.
+struct ChipFacts {
+  /// "a100" and "NVIDIA A100 SXM4 40 GB".
+  std::string key, name;
+  double multiprocessors = 0, clockMhz = 0;
+  /// Device memory, of the whole chip, in bytes per cycle; L2 likewise, and its size.
+  double memoryBytes = 0, l2BytesPerClock = 0, l2Bytes = 0;
+  /// Until what was asked of a memory is there.
+  double cyclesShared = 0, cyclesL2 = 0, cyclesMemory = 0;
+  /// Until the result of an addition, of an mma.sync, of a barrier can be used.
+  double cyclesArithmetic = 0, cyclesMatrix = 0, cyclesBarrier = 0, cyclesOther = 0;
+  /// Operations of the lanes: "fp32", "alu", "xu", "fp16", "fp64".
+  llvm::StringMap<double> lanes;
+  /// Multiply-adds of the tensor cores: "f16_f32", "f16_f16", "tf32", "s8", "f8", "f64".
+  llvm::StringMap<double> tensor;
+  /// The share of them that mma.sync reaches where wgmma reaches all.
+  double mmaSyncShare = 1;
+  /// Cycles of the load/store units per request, bytes of the banks, lines looked up.
+  double lsuCycles = 1, bankBytes = 128, linesPerClock = 4;
+  /// What one multiprocessor can read of L2.
+  double l2PortBytes = 64;
+  /// What a multiprocessor holds: threads, blocks, registers, bytes of shared memory.
+  double threads = 0, blocks = 0, registers = 0, sharedBytes = 0;
+};
+
+/// The chip of architecture `sm` (80: sm_80): the first of the table, by name; of an
+/// architecture that is not in it the one before, of older ones the oldest.
+const ChipFacts &chipOfArchitecture(int sm);
+
+/// What stands for GPUs of which nothing is known when compiling.
+const ChipFacts &assumedChip();
+
+} // namespace tilewright
+
+#endif

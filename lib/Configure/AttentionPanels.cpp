@@ -1,0 +1,129 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention of CPUs as panels of queries:
+//
+//   #tilewright.lowering_config<strategy = attention, block = [64, 64], thread = [32, 8]>
+//
+// A task has 64 queries, as two panels of 32, which are two vectors of AVX-512, and goes
+// along the keys 64 at a time; a register tile is 8 of these, or of the result's columns,
+// by a panel. Keys and values are copied for each task: the more queries it has, the less
+// that costs, so that tasks are as large as leaves enough of them.
+
+#include "AttentionPanels.h"
+
+#include "tilewright/Dialect/MatrixInstruction.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Enough for the threads of a large machine.
+static constexpr int64_t kTasks = 64;
+
+FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
+                                                         LoweringConfigAttr config,
+                                                         TargetAttr target,
+                                                         AttentionPlan plan,
+                                                         std::string &reason) {
+  auto refuse = [&](const Twine &why) -> FailureOr<AttentionPlan> {
+    reason = why.str();
+    return failure();
+  };
+  ArrayRef<int64_t> thread = config.getThread();
+  if (thread.size() != 2 || !llvm::isPowerOf2_64(thread[0]) ||
+      !llvm::isPowerOf2_64(thread[1]))
+    return refuse("'thread' of attention is a panel of queries and the rows of a register "
+                  "tile, [32, 8], powers of two");
+  plan.panel = thread[0];
+  plan.rows = thread[1];
+  if (plan.panel > 128 || plan.rows > 32 || plan.rows < 4)
+    return refuse("'thread' of attention has at most 128 queries, and 4 to 32 rows");
+  if (plan.queries < plan.panel || plan.queries % plan.panel || plan.keys < plan.rows ||
+      !llvm::isPowerOf2_64(plan.keys))
+    return refuse("'block' of attention is no multiple of its 'thread', or its keys no "
+                  "power of two");
+  if (op.getKeyParts() && int64_t(*op.getKeyParts()) % plan.keys)
+    return refuse("parts of the keys are multiples of " + Twine(*op.getKeyParts()) +
+                  " long, which is none of the block's " + Twine(plan.keys) + " keys");
+  plan.columns = llvm::alignTo(plan.columns, plan.rows);
+  if (StringAttr name = config.getMma()) {
+    auto instruction = MatrixInstruction::parse(op.getContext(), name);
+    auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
+    if (!instruction || !names || !llvm::is_contained(names, name) ||
+        !instruction->tiles || !instruction->accumulator.isF32() ||
+        llvm::any_of(op.getDpsInputs(), [&](Value factor) {
+          return factor != op.getMask() &&
+                 getElementTypeOrSelf(factor.getType()) != instruction->operands[0];
+        }))
+      return refuse(name.getValue() + " is no instruction of the target that multiplies "
+                                      "tiles of these types");
+    if (plan.rows % instruction->m || plan.panel % instruction->n ||
+        plan.rows * plan.panel > 4 * instruction->m * instruction->n ||
+        plan.keys % instruction->k)
+      return refuse("'thread' is at most four tiles of " + name.getValue() +
+                    ", and the keys of 'block' whole steps of it");
+    plan.depth = llvm::alignTo(plan.depth, instruction->k);
+    if (plan.depth == instruction->k || plan.keys == instruction->k)
+      return refuse("the sums of " + name.getValue() + " are no longer than a step of it");
+    plan.scores = plan.values = name;
+  }
+  int64_t perQuery = plan.depth + plan.columns + 2;
+  int64_t perKey = plan.depth + plan.columns + plan.panel;
+  int64_t bytes = 4 * (plan.queries * perQuery + plan.keys * perKey);
+  if (int64_t most = target.getFact("thread_memory"); bytes > most)
+    return refuse("needs " + Twine(bytes) + " bytes of a thread's memory, of which there are " +
+                  Twine(most));
+  return plan;
+}
+
+SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
+                                                                TargetAttr target) {
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  int64_t queries = extents[op.getQueryLoop()], keys = extents[op.getKeyLoop()];
+  int64_t lanes = std::max<int64_t>(4, target.getFact("vector_bytes", 16) / 4);
+  int64_t panel = 2 * lanes, rows = target.getFact("registers", 16) >= 32 ? 8 : 4;
+  SmallVector<LoweringConfigAttr> configs;
+  // Half of a panel, or less, is computed in vain.
+  if (!ShapedType::isDynamic(queries) && queries < panel / 2)
+    return configs;
+  auto atMost = [&](int64_t size, int64_t extent, int64_t unit) {
+    if (ShapedType::isDynamic(extent))
+      return size;
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(extent), unit, size);
+  };
+  // What large blocks of a dynamic number of queries leave empty is not computed.
+  int64_t others = 1;
+  for (int64_t extent : ArrayRef(extents).take_front(op.getNumBatchLoops()))
+    if (!ShapedType::isDynamic(extent) && llvm::MulOverflow(others, extent, others))
+      others = kTasks;
+  auto fills = [&](int64_t block) {
+    return ShapedType::isDynamic(queries)
+               ? block <= 128
+               : others >= llvm::divideCeil(kTasks, llvm::divideCeil(queries, block));
+  };
+  SmallVector<int64_t> blocks{256, 128, 64, 32};
+  llvm::stable_sort(blocks, [&](int64_t left, int64_t right) {
+    return fills(left) && !fills(right);
+  });
+  auto add = [&](int64_t width, int64_t height, int64_t leastKeys, StringAttr mma) {
+    for (int64_t block : blocks)
+      for (int64_t step : {64, 128, 32}) {
+        auto config = LoweringConfigAttr::get(
+            op.getContext(), Strategy::Attention,
+            {atMost(std::max(block, width), queries, width), atMost(step, keys, leastKeys)},
+            {}, {width, height}, 1, {}, mma, op.getNumKeyParts(), /*raster=*/1);
+        if (!llvm::is_contained(configs, config))
+          configs.push_back(config);
+      }
+  };
+  // Two by two tile registers; those that do not have the op's types do not fit.
+  if (auto names = target.getFacts().getAs<ArrayAttr>("panel_mma"))
+    for (auto name : names.getAsRange<StringAttr>())
+      if (auto instruction = MatrixInstruction::parse(op.getContext(), name);
+          instruction && instruction->tiles)
+        add(2 * instruction->n, 2 * instruction->m, 2 * instruction->k, name);
+  add(panel, rows, rows, {});
+  return configs;
+}

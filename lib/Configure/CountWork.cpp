@@ -1,0 +1,497 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one block of a planned kernel does on a GPU, counted from the plan: the
+// instructions of its threads, what goes through shared memory, L2 and memory, and how
+// long a block alone waits. Numbers about machines are the chip's; the constants here
+// are about the code that later stages write.
+
+#include "Bound.h"
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "tilewright/Dialect/Packed.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Instructions of a thread before and after its steps, and beside the work of a step.
+static constexpr double kAround = 60, kPerStep = 12;
+/// Instructions of a division or remainder of integers, of a division of floats, of a
+/// function of the math dialect (and of those the ones on special units).
+static constexpr double kIntegerDivision = 20, kDivision = 8, kFunction = 6;
+static constexpr double kSchedulers = 4, kLanes = 32;
+
+namespace {
+/// Instructions of a thread per element.
+struct BodyWork {
+  double fma = 0, alu = 0, special = 0, fp64 = 0, loads = 0;
+  double all() const { return fma + alu + special + fp64 + loads; }
+};
+
+class Counter {
+public:
+  Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+          TargetAttr target, const ChipFacts &chip)
+      : info(info), config(config), plan(plan), target(target), chip(chip) {
+    if (config.getMma())
+      instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
+    warps = std::ceil(double(plan.threads) / kLanes);
+  }
+
+  BlockWork count();
+
+private:
+  /// Tiles of a class, of one part of it where it is cut into parts.
+  double tilesOf(unsigned number) const {
+    const LoopClass &loopClass = info.classes[number];
+    return std::max<double>(
+        1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), loopClass.parts),
+                            plan.classes[number].step));
+  }
+  bool isWalked(unsigned number) const {
+    return !info.classes[number].parallel && plan.classes[number].loop;
+  }
+  /// How often a block comes to an op.
+  double runsOf(linalg::LinalgOp op) const {
+    double runs = 1;
+    for (unsigned number : info.getClasses(op))
+      if (isWalked(number))
+        runs *= tilesOf(number);
+    return runs;
+  }
+  double tileOf(linalg::LinalgOp op) const {
+    double elements = 1;
+    for (unsigned number : info.getClasses(op))
+      elements *= plan.classes[number].step;
+    return elements;
+  }
+  bool isProduct(linalg::LinalgOp op) const {
+    return llvm::is_contained(products, op);
+  }
+  /// Adds instructions that all warps issue, `each` per thread.
+  void issue(double each) { work[Resource::Issue] += warps * each / kSchedulers; }
+  void lanes(Resource resource, StringRef unit, double operations) {
+    auto rate = chip.lanes.find(unit);
+    work[resource] += operations / (rate == chip.lanes.end() ? kLanes : rate->second);
+  }
+
+  void countSpread();
+  void countOperand(OpOperand &operand, double runs, bool isWritten);
+  void countOperands();
+  void countBody(linalg::LinalgOp op);
+  void countMatrix(linalg::LinalgOp op);
+  void countSimt(linalg::LinalgOp op);
+  void countReduction(linalg::LinalgOp op);
+  std::pair<double, double> sharedSums(double results, double reduced) const;
+  double loadCycles() const;
+
+  const KernelInfo &info;
+  LoweringConfigAttr config;
+  const TilePlan &plan;
+  TargetAttr target;
+  const ChipFacts &chip;
+  std::optional<MatrixInstruction> instruction;
+  SmallVector<linalg::LinalgOp> products;
+  double warps = 1;
+  /// Blocks of one wave along each class.
+  SmallVector<double> wave;
+  double waves = 1;
+  /// Bytes of everything that the launch reads and writes, once.
+  double footprint = 0;
+  /// What blocks ask of memory, in waves.
+  double asked = 0;
+  BlockWork work;
+};
+} // namespace
+
+static BodyWork workOf(linalg::LinalgOp op) {
+  BodyWork work;
+  op->getRegion(0).walk([&](Operation *inner) {
+    if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(inner) ||
+        inner->getNumResults() == 0)
+      return;
+    Type type = getElementTypeOrSelf(inner->getResult(0).getType());
+    if (inner->getNumOperands() && isa<arith::CmpFOp, arith::CmpIOp>(inner))
+      type = getElementTypeOrSelf(inner->getOperand(0).getType());
+    if (isa<tensor::ExtractOp>(inner)) {
+      work.loads += 1;
+    } else if (isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+                   arith::TruncIOp, arith::BitcastOp, arith::IndexCastOp,
+                   arith::IndexCastUIOp>(inner)) {
+      work.alu += 0.5;
+    } else if (isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(
+                   inner)) {
+      work.special += 1;
+    } else if (type.isF64()) {
+      work.fp64 += isa<math::MathDialect>(inner->getDialect()) ? 20
+                   : isa<arith::DivFOp>(inner)                  ? kDivision
+                                                                : 1;
+    } else if (isa<math::MathDialect>(inner->getDialect())) {
+      work.special += 1;
+      work.fma += kFunction;
+    } else if (isa<arith::DivFOp, arith::RemFOp>(inner)) {
+      work.special += 1;
+      work.fma += kDivision;
+    } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+                   arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(inner)) {
+      work.alu += kIntegerDivision;
+    } else if (isa<FloatType>(type) && !isa<arith::CmpFOp, arith::SelectOp>(inner)) {
+      work.fma += 1;
+    } else {
+      work.alu += 1;
+    }
+  });
+  return work;
+}
+
+/// Blocks that run at the same time are neighbours in the order in which they are
+/// started: columns of tiles first, or bands of `raster` rows.
+void Counter::countSpread() {
+  wave.assign(info.classes.size(), 1);
+  work.blocks = 1;
+  SmallVector<unsigned> order;
+  auto add = [&](unsigned number) {
+    if (info.classes[number].parallel && !llvm::is_contained(order, number))
+      order.push_back(number);
+  };
+  ArrayRef<unsigned> root = info.getClasses(info.getRoot());
+  for (unsigned number : llvm::reverse(root))
+    add(number);
+  for (unsigned number = 0; number < info.classes.size(); ++number)
+    add(number);
+  for (unsigned number : order)
+    work.blocks *= tilesOf(number);
+  double left = std::min(work.blocks, chip.multiprocessors * residentBlocks(work, chip));
+  waves = work.blocks / left;
+  if (config.getRaster() > 1 && order.size() > 1) {
+    double rows = std::min({double(config.getRaster()), tilesOf(order[1]), left});
+    wave[order[1]] = rows;
+    left = std::max(1.0, left / rows);
+  }
+  for (unsigned number : order) {
+    double more = std::min(tilesOf(number) / wave[number], left);
+    wave[number] *= more;
+    left = std::max(1.0, left / more);
+  }
+}
+
+void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  double element = bytesPerElement(type) /
+                   (bytesOf(operand.get()) == operand.get() ? 1.0 : 2.0);
+  double tile = element, run = element, whole = element, distinct = 1, walked = 1;
+  bool isContiguous = true;
+  for (int64_t dim = int64_t(map.getNumResults()) - 1; dim >= 0; --dim) {
+    unsigned number = info.getClasses(op)[map.getDimPosition(dim)];
+    double extent = nominalExtent(info.classes[number]);
+    double step = plan.classes[number].step;
+    tile *= step;
+    whole *= extent;
+    if (isContiguous)
+      run *= std::min(step, extent);
+    isContiguous &= step >= extent;
+    if (info.classes[number].parallel)
+      distinct *= wave[number];
+    else if (isWalked(number))
+      walked *= tilesOf(number);
+  }
+  bool isPromoted = op == info.getRoot() && !isWritten &&
+                    llvm::is_contained(config.getPromote(),
+                                       int64_t(operand.getOperandNumber()));
+  // A thread's access is no wider than a run, than the widest, or than its share.
+  double share = std::max(element, tile / double(plan.threads));
+  double access = std::max(
+      element, std::min({double(target.getFact("access_bytes", 16)), run,
+                         double(llvm::bit_floor(uint64_t(std::max(1.0, share))))}));
+  bool byEngine = config.isWarpSpecialized() && (isPromoted || (isWritten && config.getTmaStore()));
+  double requests = tile * runs / (kLanes * access);
+  double lines = kLanes * access / std::min(run, 128.0);
+  if (!byEngine) {
+    work[Resource::Issue] += requests * 2 / kSchedulers;
+    work[Resource::Shared] +=
+        requests * std::max({chip.lsuCycles, kLanes * access / chip.bankBytes,
+                             lines / chip.linesPerClock});
+  } else {
+    work[Resource::Shared] += tile * runs / chip.bankBytes;
+  }
+  double sectors = std::max(1.0, 32 / run);
+  // A factor that all blocks of a cluster read comes once for all of them.
+  double blocks = 1;
+  if (op == info.getRoot() && !isWritten)
+    for (auto [loop, along] : llvm::enumerate(config.getCluster()))
+      if (!map.isFunctionOfDim(loop))
+        blocks *= along;
+  work.l2Bytes += tile * runs * sectors / blocks;
+  footprint += whole;
+  // Neighbours share; what does not fit L2 comes once for each wave of blocks.
+  asked += std::max(whole, waves * distinct * tile * walked * sectors);
+}
+
+void Counter::countOperands() {
+  llvm::SmallPtrSet<Value, 8> seen;
+  double again = countPasses(info, plan);
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isa<BlockArgument>(bytesOf(input->get())) &&
+          isa<RankedTensorType>(input->get().getType()) &&
+          seen.insert(input->get()).second)
+        countOperand(*input, runsOf(op) * (isProduct(op) ? 1 : again), false);
+  for (OpResult result : info.results) {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    OpOperand &init = *op.getDpsInitOperand(result.getResultNumber());
+    // Sums are written when all steps are done.
+    double runs = 1;
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+      if (unsigned number = info.getClasses(op)[map.getDimPosition(i)]; isWalked(number))
+        runs *= tilesOf(number);
+    countOperand(init, runs, true);
+  }
+  work.memoryBytes = footprint <= chip.l2Bytes ? footprint : asked;
+  work[Resource::Port] = work.l2Bytes / chip.l2PortBytes;
+}
+
+/// Until what a block has asked for is there: from L2 what neighbours have read before.
+double Counter::loadCycles() const {
+  double all = std::max(1.0, work.l2Bytes * work.blocks);
+  double beyond = std::min(1.0, work.memoryBytes / all);
+  return chip.cyclesL2 + beyond * (chip.cyclesMemory - chip.cyclesL2);
+}
+
+void Counter::countBody(linalg::LinalgOp op) {
+  BodyWork body = workOf(op);
+  double runs = runsOf(op);
+  double elements =
+      std::ceil(tileOf(op) / double(plan.threads)) * double(plan.threads) * runs;
+  work[Resource::Issue] += elements * body.all() / kLanes / kSchedulers;
+  lanes(Resource::Fma, "fp32", elements * body.fma);
+  lanes(Resource::Alu, "alu", elements * body.alu);
+  lanes(Resource::Special, "xu", elements * body.special);
+  lanes(Resource::Fp64, "fp64", elements * body.fp64);
+  work[Resource::Shared] += elements * body.loads * chip.lsuCycles / kLanes;
+  // A thread alone waits for results that depend on each other, or issues what it does
+  // for all its elements, which its scheduler's lanes take in turns.
+  double chain = (body.fma + body.alu + body.fp64) * chip.cyclesArithmetic +
+                 body.special * chip.cyclesOther;
+  auto turns = [&](StringRef unit, double operations) {
+    double rate = chip.lanes.lookup(unit);
+    return operations * (rate ? std::max(1.0, kLanes * kSchedulers / rate) : 1);
+  };
+  double own = std::max({body.all(), turns("fp32", body.fma), turns("alu", body.alu),
+                         turns("xu", body.special), turns("fp64", body.fp64)});
+  double each = std::ceil(tileOf(op) / double(plan.threads)) * std::ceil(warps / kSchedulers);
+  work.latency += runs * std::max(chain, each * own);
+  if (op.getNumReductionLoops())
+    countReduction(op);
+}
+
+/// Threads that share a sum of a skinny product, and the sums of one of them: threads lie
+/// over the larger factor, as it lies in memory.
+std::pair<double, double> Counter::sharedSums(double results, double reduced) const {
+  linalg::LinalgOp root = info.getRoot();
+  OpOperand &larger = largerFactor(info, *matchProduct(root));
+  AffineMap map = root.getMatchingIndexingMap(&larger);
+  ArrayRef<unsigned> classes = info.getClasses(root);
+  double elements = 1;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+    elements *= plan.classes[classes[map.getDimPosition(i)]].step;
+  double columns = elements / reduced, rows = results / columns;
+  double own = std::max(1.0, elements / double(plan.threads));
+  if (runsAlongSum(larger)) {
+    double threads = std::min<double>(plan.threads, reduced / own);
+    return {threads, rows * std::max(1.0, columns * threads / double(plan.threads))};
+  }
+  return {std::max(1.0, plan.threads / std::max(1.0, columns / own)),
+          rows * std::min(own, columns)};
+}
+
+/// Lanes, then warps, that share sums pass them on.
+void Counter::countReduction(linalg::LinalgOp op) {
+  double results = 1, reduced = 1, sharing = 1;
+  for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    unsigned number = info.getClasses(op)[loop];
+    bool isReduced = iterator != utils::IteratorType::parallel;
+    (isReduced ? reduced : results) *= plan.classes[number].step;
+    if (isReduced && op == info.getRoot() && loop < config.getWarps().size())
+      sharing *= config.getWarps()[loop];
+  }
+  double threads = std::min(reduced, std::max(1.0, plan.threads / results));
+  double each = std::max(1.0, results * threads / double(plan.threads));
+  if (config.getStrategy() == Strategy::SkinnyContraction && op == info.getRoot())
+    std::tie(threads, each) = sharedSums(results, reduced);
+  if (threads <= 1)
+    return;
+  double rounds = std::ceil(std::log2(std::min(threads, kLanes)));
+  issue(each * rounds * 2);
+  work[Resource::Shared] += warps * each * rounds * chip.lsuCycles;
+  work.latency += std::max(rounds * (chip.cyclesShared + chip.cyclesArithmetic),
+                           std::ceil(warps / kSchedulers) * each * rounds * 2);
+  if (sharing > 1 || threads > kLanes)
+    work.latency += 2 * chip.cyclesShared + 2 * chip.cyclesBarrier;
+}
+
+/// The row of the chip's table that an instruction takes.
+static StringRef tensorKind(const MatrixInstruction &instruction) {
+  Type type = instruction.operands[0];
+  if (type.isF64())
+    return "f64";
+  if (type.isF32())
+    return "tf32";
+  if (type.isInteger())
+    return "s8";
+  if (type.getIntOrFloatBitWidth() == 8)
+    return "f8";
+  return instruction.accumulator.isF16() ? "f16_f16" : "f16_f32";
+}
+
+/// A product by matrix instructions.
+void Counter::countMatrix(linalg::LinalgOp op) {
+  Contraction product = *matchContraction(op);
+  ArrayRef<unsigned> classes = info.getClasses(op);
+  double runs = runsOf(op), tile = tileOf(op);
+  auto rate = chip.tensor.find(tensorKind(*instruction));
+  double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
+  if (!instruction->warpgroup)
+    each *= chip.mmaSyncShare;
+  double tensor = tile / each;
+  work[Resource::Tensor] += tensor * runs;
+
+  // Rows and columns of a warp; of two products, the root's warps lie over both alike.
+  Contraction root = *matchContraction(info.getRoot());
+  auto extent = [&](ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *= plan.classes[classes[loop]].step;
+    return result;
+  };
+  auto warpsAlong = [&](ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      if (loop < config.getWarps().size())
+        result *= config.getWarps()[loop];
+    return result;
+  };
+  double rows = extent(product.m) / warpsAlong(root.m);
+  double columns = extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
+  double bytes = bytesPerElement(op->getOperand(0).getType());
+  double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
+  if (instruction->warpgroup) {
+    // Four warps have as many rows; the units read both factors themselves.
+    double groups = std::max(1.0, warps / 4);
+    double read = (rows * 4 + columns) * sums * bytes * groups;
+    work[Resource::Shared] += runs * read / chip.bankBytes;
+    issue(runs * kPerStep * 3);
+  } else {
+    double matrices = (rows + columns) * sums * bytes;
+    double loads = matrices / (kLanes * 16);
+    double products = tile / warps /
+                      double(instruction->m * instruction->n * instruction->k);
+    double copies = copied / (warps * kLanes * 16);
+    issue(runs * (products + loads + kPerStep));
+    work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
+    // A warp alone has one of four tensor cores and one of four schedulers, waits for its
+    // first fragments, and for sums that depend on each other.
+    double together = std::min(1.0, warps / kSchedulers), turns = std::ceil(warps / kSchedulers);
+    tensor = std::max({tensor / together, turns * (products + loads + copies + kPerStep),
+                       std::ceil(sums / double(instruction->k)) * chip.cyclesMatrix}) +
+             chip.cyclesShared + loads;
+  }
+  bool isFirst = op == info.getProducts().front();
+  double step = tensor + chip.cyclesBarrier;
+  if (isFirst) {
+    double load = loadCycles() + copied / chip.l2PortBytes;
+    double stages = config.getStages();
+    bool waits = !config.isWarpSpecialized() &&
+                 (waitsInRegisters(info, target) || !target.has("async_copy"));
+    work.around += load;
+    if (stages <= 1)
+      step += load + chip.cyclesBarrier;
+    else if (waits)
+      step = std::max(step, load) + chip.cyclesBarrier;
+    else
+      step = std::max(step, load / (stages - 1));
+  }
+  work.latency += runs * step;
+}
+
+/// A product by threads, each of which has some rows and columns.
+void Counter::countSimt(linalg::LinalgOp op) {
+  Contraction product = *matchContraction(op);
+  double runs = runsOf(op), sums = 1;
+  for (unsigned loop : product.k)
+    sums *= plan.classes[info.getClasses(op)[loop]].step;
+  auto [rows, columns] = threadTile(info, config, plan);
+  double bytes = bytesPerElement(op.getDpsInits()[0].getType());
+  bool isDouble = getElementTypeOrSelf(op.getDpsInits()[0].getType()).isF64();
+  double each = rows * columns * sums;
+  double loads = (std::ceil(rows * bytes / 16) + std::ceil(columns * bytes / 16)) * sums;
+  issue(runs * (each + loads + kPerStep));
+  lanes(isDouble ? Resource::Fp64 : Resource::Fma, isDouble ? "fp64" : "fp32",
+        runs * each * warps * kLanes);
+  // A load of 16 bytes a lane is served in quarters of a warp.
+  work[Resource::Shared] += runs * warps * loads * std::max(4.0, chip.lsuCycles);
+  double interval = kLanes * kSchedulers /
+                    chip.lanes.lookup(isDouble ? "fp64" : "fp32");
+  double multiply = std::max(std::ceil(warps / kSchedulers) * each * interval,
+                             sums * chip.cyclesArithmetic) +
+                    chip.cyclesShared;
+  double step = multiply + chip.cyclesBarrier, load = loadCycles();
+  work.around += load;
+  if (config.getStages() <= 1)
+    step += load + chip.cyclesBarrier;
+  else
+    step = std::max(step, load);
+  work.latency += runs * step;
+}
+
+BlockWork Counter::count() {
+  Footprint footprint = estimate(info, config, plan, target);
+  work.threads = double(plan.threads + plan.copyThreads);
+  work.registers = double(footprint.registers);
+  work.sharedBytes = double(footprint.sharedBytes);
+  work.persistent = config.getPersistent();
+  if (matchContraction(info.getRoot()) && config.getStrategy() != Strategy::SkinnyContraction) {
+    if (instruction)
+      products = info.getProducts();
+    else
+      products.push_back(info.getRoot());
+  }
+  countSpread();
+  countOperands();
+  issue(kAround);
+  work.around += kAround * chip.cyclesArithmetic;
+  for (linalg::LinalgOp op : info.ops) {
+    if (!isProduct(op))
+      countBody(op);
+    else if (instruction)
+      countMatrix(op);
+    else
+      countSimt(op);
+  }
+  if (products.empty()) {
+    // Each step begins with its loads.
+    double steps = 1;
+    for (auto [number, loopClass] : llvm::enumerate(info.classes))
+      if (isWalked(number))
+        steps *= tilesOf(number);
+    work.latency += steps * countPasses(info, plan) * loadCycles();
+    issue(steps * countPasses(info, plan) * kPerStep);
+  }
+  return work;
+}
+
+BlockWork tilewright::countWork(const KernelInfo &info, LoweringConfigAttr config,
+                                const TilePlan &plan, TargetAttr target,
+                                const ChipFacts &chip) {
+  return Counter(info, config, plan, target, chip).count();
+}

@@ -1,0 +1,131 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a kernel costs on a CPU: multiply-adds of one lane, by register tiles, and what
+// reading or packing the operands of a product adds. Good enough to rank schedules of
+// one kernel; no time.
+
+#include "CostModel.h"
+#include "Enumerate.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// What the model counts.
+struct Counts {
+  double blocks = 1;
+  /// Steps that one block does one after the other.
+  double steps = 1;
+  double tileElements = 1;
+};
+} // namespace
+
+static Counts count(const KernelInfo &info, const TilePlan &plan) {
+  Counts counts;
+  for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
+    double tiles = llvm::divideCeil(
+        llvm::divideCeil(nominalExtent(loopClass), loopClass.parts), tile.step);
+    (loopClass.parallel ? counts.blocks : counts.steps) *= tiles;
+    counts.tileElements *= tile.step;
+  }
+  return counts;
+}
+
+/// What packing costs a contraction, in multiply-adds of one lane; without it, what
+/// reading the second operand again and again from caches further away does.
+static double operandCost(const KernelInfo &info, const TilePlan &plan,
+                          TargetAttr target) {
+  std::optional<Contraction> product = matchContractionByRows(info.getRoot());
+  if (!product)
+    return 0;
+  /// To move an element: a row of a tile is one load and one store.
+  constexpr double kMove = 6;
+  /// More per multiply-add where a column of tiles leaves the first-level cache, where
+  /// the operand leaves the second-level cache.
+  constexpr double kBeyondFirst = 0.15, kBeyondSecond = 1;
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  auto count = [&](ArrayRef<unsigned> loops, auto &&size) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *= size(info.classes[classes[loop]], plan.classes[classes[loop]]);
+    return result;
+  };
+  auto extent = [](const LoopClass &loopClass, const ClassTile &) {
+    return double(nominalExtent(loopClass));
+  };
+  auto blocks = [](const LoopClass &loopClass, const ClassTile &tile) {
+    return double(llvm::divideCeil(nominalExtent(loopClass), tile.step));
+  };
+  double batch = count(product->batch, extent), m = count(product->m, extent),
+         n = count(product->n, extent), k = count(product->k, extent);
+  if (plan.panels)
+    return kMove * plan.panels->elementBytes /
+           bytesPerElement(info.getRoot().getDpsInits()[0].getType()) * batch * k *
+           (m * count(product->n, blocks) + n * count(product->m, blocks));
+  auto inner = [](const LoopClass &, const ClassTile &tile) {
+    return double(tile.inner);
+  };
+  double bytes = bytesPerElement(info.getRoot()->getOperand(product->b).getType());
+  double column = k * count(product->n, inner) * bytes, operand = k * n * bytes;
+  // Windows of a convolution lie over each other.
+  auto type = cast<ShapedType>(info.getRoot()->getOperand(product->b).getType());
+  if (type.hasStaticShape()) {
+    double own = double(type.getNumElements()) / batch * bytes;
+    column *= std::min(1.0, own / operand);
+    operand = std::min(operand, own);
+  }
+  double more = operand > target.getFact("l2_bytes", 256 * 1024)  ? kBeyondSecond
+                : column > target.getFact("l1_bytes", 32 * 1024) ? kBeyondFirst
+                                                                 : 0;
+  // Columns that are not contiguous are gathered for each row of tiles.
+  AffineMap map = info.getRoot().getMatchingIndexingMap(
+      &info.getRoot()->getOpOperand(product->b));
+  if (llvm::is_contained(product->k, map.getDimPosition(map.getNumResults() - 1)))
+    more += kBeyondSecond;
+  // A row of tiles reads each column once, which the first of them has to.
+  double again = std::max(0.0, 1 - count(product->m, inner) / m);
+  return more * again * batch * m * n * k;
+}
+
+/// More per multiply-add where a register tile of R rows by V vectors loads as much as it
+/// multiplies: R numbers and V vectors for R x V multiply-adds.
+static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
+  std::optional<Contraction> product = matchContractionByRows(info.getRoot());
+  if (!product || plan.panels)
+    return 1;
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  double bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType()), rows = 1;
+  for (unsigned loop : product->m)
+    rows *= plan.classes[classes[loop]].inner;
+  double vectors = std::ceil(plan.classes[classes[product->n.back()]].inner * bytes /
+                             target.getFact("vector_bytes", 32));
+  return 1 + 4 * std::max(0.0, (rows + vectors) / (rows * vectors) - 1);
+}
+
+double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
+                          TargetAttr target) {
+  Counts counts = count(info, plan);
+  // Elements are computed by register tiles; a partial one costs a whole one,
+  // a small one does not pay for its loop.
+  double tiles = counts.blocks * counts.steps, elements = 1, padded = 1;
+  for (auto [loopClass, tile] : llvm::zip_equal(info.classes, plan.classes)) {
+    double extent = nominalExtent(loopClass);
+    padded *= llvm::divideCeil(int64_t(extent), tile.inner) * tile.inner;
+    elements *= tile.inner;
+  }
+  double work = padded * (elements + 16) / elements * loadFactor(info, plan, target) /
+                (plan.panels ? plan.panels->speed : 1);
+  // Packed blocks are large: fewer threads have to do. Two that read long rows take
+  // most of what memory gives.
+  double threads = plan.chunks ? 2 : plan.panels ? 4 : 16;
+  double grain = std::ceil(counts.blocks / threads) * threads;
+  work += operandCost(info, plan, target);
+  return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;
+}
+

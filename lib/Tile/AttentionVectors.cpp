@@ -1,0 +1,128 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A block of queries of attention, with all of the depth, walks along the keys with an
+// online softmax. With bq queries and bk keys in a block:
+//
+//   %q = read bq x d
+//   %m, %l, %o = for %j = first key to last key step bk
+//       iter_args(%x = lowest : bq, %m = lowest * c : bq, %l = 0 : bq, %o = 0 : bq x e)
+//     %s  = mma %q, read bk x d, 0             scores
+//     %s' = scaled, capped, masked %s          by place only behind the last block of
+//                                              keys that all queries see
+//     %x' = largest of each row of %s', and of %x
+//     %m' = %x' * c                            c = scale * log2(e)
+//     %p  = exp2(%s' * c - %m')
+//     %a  = exp2(%m - %m')                     what all before shrinks by
+//     %l' = %l * %a + sum of each row of %p
+//     %o' = mma %p, read bk x e, %o * %a
+//   write %o / %l, or zeros of rows without keys; log-sum-exp (%m + log2(%l)) * ln 2
+
+#include "AttentionBlock.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+template <typename Carried>
+static Carried fromValues(ValueRange values) {
+  bool hasScaled = values.size() > 3;
+  return {values[0], hasScaled ? values[1] : Value(), values[values.size() - 2],
+          values.back()};
+}
+
+template <typename Carried>
+static SmallVector<Value> asValues(const Carried &carried) {
+  if (!carried.scaled)
+    return {carried.largest, carried.sum, carried.result};
+  return {carried.largest, carried.scaled, carried.sum, carried.result};
+}
+
+Value AttentionVectors::multiply(Value left, Value right, Value acc,
+                               bool rightIsTransposed, StringAttr instruction) {
+  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
+             k = b.getAffineDimExpr(2);
+  auto map = [&](AffineExpr row, AffineExpr column) {
+    return AffineMap::get(3, 0, {row, column}, b.getContext());
+  };
+  return MmaOp::create(
+      b, loc, left, right, acc,
+      b.getAffineMapArrayAttr(
+          {map(m, k), rightIsTransposed ? map(n, k) : map(k, n), map(m, n)}),
+      ArrayAttr(), instruction);
+}
+
+AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value queries) {
+  Scores block{plan.queries, plan.keys};
+  int64_t wide[] = {plan.queries, plan.columns};
+  VectorType rowType = floats(plan.queries);
+  Value keys = read(op.getKey(), op.getKeyMap(), op.getKeyLoop(), op.getDepthLoop(),
+                    {plan.keys, plan.depth});
+  Value scores =
+      multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores);
+  scores = maskScores(scaleScores(scores), block);
+  Value hidden = hideKeys(scores, block);
+  // `pipeline` makes a loop without it of the steps that need it not.
+  if (hidden != scores && endOfWhole) {
+    auto isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                         position[op.getKeyLoop()], endOfWhole);
+    isWhole->setAttr(kWholeAttr, b.getUnitAttr());
+    hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
+  }
+  scores = hidden;
+
+  Carried after;
+  largestOf(after, vector::MultiDimReductionOp::create(b, loc, scores, before.largest,
+                                                       {false, true},
+                                                       vector::CombiningKind::MAXNUMF));
+  Value difference = differenceOf(before, after);
+  Value powers = powersOf(scores, after, block);
+  Value shrink = shrinkOf(difference);
+  // What -0 is added to stays as it is.
+  Value sum = vector::MultiDimReductionOp::create(
+      b, loc, powers, splat(rowType, -0.0), {false, true}, vector::CombiningKind::ADD);
+  after.sum = mlir::math::FmaOp::create(b, loc, before.sum, shrink, sum);
+  Value result =
+      arith::MulFOp::create(b, loc, before.result, alongRows(shrink, wide));
+  Value values = read(op.getValue(), op.getValueMap(), op.getKeyLoop(),
+                      op.getColumnLoop(), {plan.keys, plan.columns});
+  Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
+  after.result = multiply(weights, values, result, false, plan.values);
+  return after;
+}
+
+SmallVector<Value> AttentionVectors::finish(const Carried &last) {
+  int64_t wide[] = {plan.queries, plan.columns};
+  Value isEmpty, inverse = inverseOf(last.sum, isEmpty);
+  Value result = arith::MulFOp::create(b, loc, last.result, alongRows(inverse, wide));
+  result = convert(result, getElementTypeOrSelf(op.getOutputs()[0].getType()));
+  SmallVector<Value> results{write(result, op.getOutputs()[0], op.getOutputMap(),
+                                   {op.getQueryLoop(), op.getColumnLoop()})};
+  if (op.hasLogSumExp())
+    results.push_back(write(logSumExp(last, isEmpty), op.getOutputs()[1],
+                            op.getOutputMap(1), {op.getQueryLoop()}));
+  return results;
+}
+
+SmallVector<Value> AttentionVectors::buildLoop() {
+  Value queries = read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
+                       op.getDepthLoop(), {plan.queries, plan.depth});
+  Carried first = start(floats(plan.queries));
+  first.result = splat(floats({plan.queries, plan.columns}), 0);
+  auto loop = scf::ForOp::create(b, loc, firstKey, endKey, constant(plan.keys),
+                                 asValues(first));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    position[op.getKeyLoop()] = loop.getInductionVar();
+    Carried before = fromValues<Carried>(loop.getRegionIterArgs());
+    scf::YieldOp::create(b, loc, asValues(step(before, queries)));
+  }
+  return finish(fromValues<Carried>(loop.getResults()));
+}

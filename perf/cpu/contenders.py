@@ -1,0 +1,160 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contenders on one machine that take turns, and what is said of them.
+
+Every contender is a process of its own: ours is `tilewright-run`, started for each turn; a library's process stays, and
+is stopped (SIGSTOP) while another one is timed, so that no spinning thread of one pool takes the other's time. A time is
+the median of a turn's calls; a row has the median over the turns, the spread between their 10th and 90th percentile and
+the best turn; `ours / best` is the median of the turns' ratios to the best library.
+"""
+
+import json
+import os
+import re
+import select
+import signal
+import statistics
+import subprocess
+
+OURS = "tilewright"
+
+
+class Worker:
+    """A contender that stays, stopped between its turns. It prints facts, a line of JSON, then one for each line it gets."""
+
+    def __init__(self, name, command, threads):
+        self.name = name
+        count = str(threads)
+        environment = {key: value for key, value in os.environ.items()
+                       if not re.match("OPENBLAS_|MKL_|DNNL_|ONEDNN_|OMP_|GOTO_", key)}
+        environment.update(OPENBLAS_NUM_THREADS=count, MKL_NUM_THREADS=count, OMP_NUM_THREADS=count)
+        self.process = subprocess.Popen(list(map(str, command)), text=True, env=environment, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.facts = self.answer()
+
+    def answer(self):
+        if not select.select([self.process.stdout], [], [], 600)[0]:
+            raise SystemExit(f"{self.name}: no answer in 600 s")
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name}: ended with {self.process.wait()}")
+        self.process.send_signal(signal.SIGSTOP)
+        return json.loads(line)
+
+    def ask(self, *words):
+        self.process.send_signal(signal.SIGCONT)
+        print(*words, file=self.process.stdin, flush=True)
+        return self.answer()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Ours:
+    """`tilewright-run` on programs that are compiled once; `configs` has what each of them was compiled to."""
+
+    def __init__(self, tools, folder, threads, target):
+        self.name, self.tools, self.folder, self.threads, self.target = OURS, tools, folder, threads, target
+        self.facts, self.checked, self.configs = {}, set(), {}
+
+    def turn(self, name, text, inputs, calls):
+        """Of program `name`, whose MLIR is `text()`; every element is compared with the oracle in the first turn."""
+        artifact = self.folder / f"{name}.tw"
+        if not artifact.exists():
+            source = self.folder / f"{name}.mlir"
+            source.write_text(text())
+            subprocess.run([self.tools / "tilewright-compile", source, f"--target={self.target},cpu-reference", "-o", artifact],
+                           check=True)
+        command = [self.tools / "tilewright-run", artifact, "--device=cpu", "--json", f"--bench={calls}",
+                   *(f"--input={value}" for value in inputs)]
+        # The oracle takes longer than all turns: once is enough, results have the same bits each time.
+        if name not in self.checked:
+            command.append("--check=oracle")
+        run = subprocess.run(command, capture_output=True, text=True, check=False,
+                             env={**os.environ, "TILEWRIGHT_CPU_THREADS": str(self.threads)})
+        line = [text for text in run.stdout.splitlines() if text.startswith("{")]
+        if not line:
+            raise SystemExit(f"error: {' '.join(map(str, command))}: {run.stdout}{run.stderr}")
+        answer = json.loads(line[0])
+        right = name in self.checked or answer["verdict"] == "ok"
+        self.checked.add(name)
+        self.configs[name] = "; ".join(answer["config"]["kernels"].values())
+        self.facts = {"configuration": answer["driver"]}
+        return {"median": answer["median_s"], "ok": right}
+
+    def close(self):
+        pass
+
+
+def take_turns(contenders, rounds, time, flops):
+    """A row: of each contender what `time(contender)` gives, {"median": seconds, "ok": bool} or None if it has no such case."""
+    seconds, ok = {c.name: [] for c in contenders}, {c.name: True for c in contenders}
+    for turn in range(rounds):
+        first = turn % len(contenders)
+        for contender in contenders[first:] + contenders[:first]:
+            answer = time(contender)
+            if answer:
+                seconds[contender.name].append(answer["median"])
+                ok[contender.name] &= answer["ok"]
+    entries = {name: {**summary(s, flops), "ok": ok[name]} for name, s in seconds.items() if s}
+    ratio, ratio_of_best = compare(seconds, entries)
+    return {"contenders": entries, "ratio": ratio, "ratio_of_best": ratio_of_best}
+
+
+def summary(seconds, flops):
+    rates = sorted(flops / s / 1e9 for s in seconds)
+    at = lambda q: rates[min(len(rates) - 1, int(q * len(rates)))]
+    middle = statistics.median(rates)
+    return {"gflops": middle, "spread": (at(0.9) - at(0.1)) / middle, "best": rates[-1]}
+
+
+def compare(seconds, entries):
+    """Ours over the best library: the median over the turns, each against what that library did in the same turn; and the
+    best turns of both, which a busy machine disturbs least."""
+    others = [name for name, entry in entries.items() if name != OURS and entry["ok"]]
+    if not others:
+        return None, None
+    turns = [statistics.median(b / a for a, b in zip(seconds[OURS], seconds[name])) for name in others]
+    return min(turns), entries[OURS]["best"] / max(entries[name]["best"] for name in others)
+
+
+def table(rows, names, what, peaks=None):
+    """Of rows with `type`, `shape`, `threads`; `what` names the shapes, `peaks` are GFLOP/s of one thread by type."""
+    lines = [f"| type | {what} | threads | " + " | ".join(names) + " | ours / best | of best turns | share of peak |",
+             "|---" * (6 + len(names)) + "|"]
+    for row in rows:
+        cells = []
+        for name in names:
+            entry = row["contenders"].get(name)
+            cells.append("–" if not entry else f"{entry['gflops']:.1f} ± {50 * entry['spread']:.0f} %"
+                         + ("" if entry["ok"] else " WRONG"))
+        top = (peaks or {}).get(row["type"])
+        share = f"{row['contenders'][OURS]['gflops'] / top / row['threads']:.2f}" if top else "–"
+        ratio = f"{row['ratio']:.2f} | {row['ratio_of_best']:.2f}" if row["ratio"] else "– | –"
+        lines.append("| " + " | ".join([row["type"], row["shape"], str(row["threads"]), *cells, ratio, share]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def means(rows):
+    """Geometric means and the least of the ratios, by type and threads, a line each."""
+    found = {}
+    for row in rows:
+        if row["ratio"]:
+            found.setdefault((row["type"], row["threads"]), []).append((row["ratio"], row["ratio_of_best"]))
+    text = ""
+    for (element, threads), ratios in found.items():
+        for label, values in zip(("ours / best", "best turns"), zip(*ratios)):
+            text += (f"{element}, {threads} thread(s), {label}: geometric mean {statistics.geometric_mean(values):.2f}, "
+                     f"least {min(values):.2f}\n")
+    return text
+
+
+def write(output, title, command, text, found):
+    """README.md and results.json of a run in `output`, if that is given."""
+    print("\n" + text)
+    if not output:
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "results.json").write_text(json.dumps(found, indent=1) + "\n")
+    (output / "README.md").write_text(f"# {title}\n\nWritten by `{command}`.\n\n{text}")

@@ -1,0 +1,96 @@
+// RUN: tilewright-compile %s --target=cuda:sm_90a --stop-after=specialize -o - | sed 's/tilewright.target = #tilewright.target<.*>}/T}/' | FileCheck %s
+//
+// A convolution of images becomes a product of pixels and filters: padding, steps and dilations are in the image.
+// REQUIRES: tilewright-compile
+
+// CHECK-DAG: #[[$PIXELS:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)>
+// CHECK-DAG: #[[$RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1)>
+
+// CHECK-LABEL: func.func private @padded_matmul_0_im2col
+// CHECK-SAME: tensor<512x3x3x64xf16>, %{{.*}}: tensor<3x3x64x128xf16>, %{{.*}}: tensor<512x128xf32>
+// CHECK-SAME: tilewright.aligned = array<i64: 0>
+// CHECK-SAME: tilewright.images = [#tilewright.image<dims = [2, 16, 16, 64], strides = [16384, 1024, 64], places = [16, 16], lower = [-1, -1], upper = [-1, -1], steps = [1, 1], taps = [1, 2], dilations = [1, 1]>, unit, unit]
+// CHECK-SAME: tilewright.merged = array<i64: 1, 1, 3>
+// CHECK-NOT: tilewright.padding
+// CHECK: linalg.generic {indexing_maps = [#[[$PIXELS]], #{{.*}}, #[[$RESULT]]]
+// CHECK-NOT: @padded_matmul_0_aligned
+// CHECK-LABEL: func.func private @padded_matmul_0(
+func.func @padded(%x: tensor<2x16x16x64xf16>, %w: tensor<3x3x64x128xf16>, %c: tensor<2x16x16x128xf32>) -> tensor<2x16x16x128xf32> {
+  %zero = arith.constant 0.0 : f16
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f16
+  } : tensor<2x16x16x64xf16> to tensor<2x18x18x64xf16>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%p, %w : tensor<2x18x18x64xf16>, tensor<3x3x64x128xf16>)
+      outs(%c : tensor<2x16x16x128xf32>) -> tensor<2x16x16x128xf32>
+  return %r : tensor<2x16x16x128xf32>
+}
+
+// One image, every second row and third column, taps two columns apart; the last column has no window.
+// CHECK-LABEL: func.func private @steps_matmul_0_im2col
+// CHECK-SAME: tensor<77x3x2x64xf16>
+// CHECK-SAME: dims = [1, 15, 35, 64], strides = [33600, 2240, 64], places = [7, 11], lower = [0, 0], upper = [-2, -2], steps = [2, 3], taps = [1, 2], dilations = [1, 2]
+func.func @steps(%x: tensor<1x15x35x64xf16>, %w: tensor<3x2x64x128xf16>, %c: tensor<1x7x11x128xf32>) -> tensor<1x7x11x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<[2, 3]> : tensor<2xi64>, dilations = dense<[1, 2]> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x15x35x64xf16>, tensor<3x2x64x128xf16>) outs(%c : tensor<1x7x11x128xf32>) -> tensor<1x7x11x128xf32>
+  return %r : tensor<1x7x11x128xf32>
+}
+
+// Windows every second pixel, of one tap.
+// CHECK-LABEL: func.func private @point_matmul_0_im2col
+// CHECK-SAME: tensor<75x64xf16>
+// CHECK-SAME: lower = [0, 0], upper = [0, 0], steps = [2, 2], taps = [0, 0], dilations = [1, 1]
+func.func @point(%x: tensor<3x9x9x64xf16>, %w: tensor<1x1x64x128xf16>, %c: tensor<3x5x5x128xf32>) -> tensor<3x5x5x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>}
+      ins(%x, %w : tensor<3x9x9x64xf16>, tensor<1x1x64x128xf16>) outs(%c : tensor<3x5x5x128xf32>) -> tensor<3x5x5x128xf32>
+  return %r : tensor<3x5x5x128xf32>
+}
+
+// CHECK-LABEL: func.func private @corner_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: operand 0 has windows that begin or end -129 elements from an edge of the image; an im2col map of 2 dims of space takes -128 to 127
+func.func @corner(%x: tensor<1x16x16x64xf16>, %w: tensor<3x3x64x128xf16>, %c: tensor<1x144x16x128xf32>) -> tensor<1x144x16x128xf32> {
+  %zero = arith.constant 0.0 : f16
+  %p = tensor.pad %x low[0, 129, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f16
+  } : tensor<1x16x16x64xf16> to tensor<1x146x18x64xf16>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%p, %w : tensor<1x146x18x64xf16>, tensor<3x3x64x128xf16>)
+      outs(%c : tensor<1x144x16x128xf32>) -> tensor<1x144x16x128xf32>
+  return %r : tensor<1x144x16x128xf32>
+}
+
+// CHECK-LABEL: func.func private @channels_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: operand 0 has images with rows or pixels 136 bytes apart; an im2col map of 2 dims of space takes multiples of 16 below 2^40
+func.func @channels(%x: tensor<2x16x16x68xf16>, %w: tensor<3x3x68x128xf16>, %c: tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<2x16x16x68xf16>, tensor<3x3x68x128xf16>) outs(%c : tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32>
+  return %r : tensor<2x14x14x128xf32>
+}
+
+// Few channels are taken together with columns.
+// CHECK-LABEL: func.func private @few_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: the last dim of the image is not channels alone
+func.func @few(%x: tensor<2x16x16x12xf16>, %w: tensor<3x3x12x128xf16>, %c: tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<2x16x16x12xf16>, tensor<3x3x12x128xf16>) outs(%c : tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32>
+  return %r : tensor<2x14x14x128xf32>
+}
+
+// CHECK-LABEL: func.func private @per_image
+// CHECK-SAME: not read through an im2col tensor map: operand 1 of a linalg.generic has some of the dims of pixels and not all
+func.func @per_image(%x: tensor<2x16x16x64xf16>, %w: tensor<3x3x64x128xf16>, %b: tensor<2x128xf32>) -> tensor<2x14x14x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x14x14x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<2x16x16x64xf16>, tensor<3x3x64x128xf16>)
+      outs(%f : tensor<2x14x14x128xf32>) -> tensor<2x14x14x128xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(n, h, w, f) -> (n, h, w, f)>, affine_map<(n, h, w, f) -> (n, f)>,
+                                        affine_map<(n, h, w, f) -> (n, h, w, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%r, %b : tensor<2x14x14x128xf32>, tensor<2x128xf32>) outs(%e : tensor<2x14x14x128xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.addf %p, %q : f32
+    linalg.yield %t : f32
+  } -> tensor<2x14x14x128xf32>
+  return %s : tensor<2x14x14x128xf32>
+}

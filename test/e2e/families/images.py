@@ -1,0 +1,150 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Convolutions of images, whose windows a copy engine gathers on sm_90a: padding, steps between windows and between taps,
+several images in a tile, one to three dims of space, channels of no whole step; each technique; what is fused behind.
+Channels whose rows are no multiples of 16 bytes take the way of other targets.
+"""
+
+import itertools
+
+import numpy as np
+
+from data import BF16, F16, F32, I32, I8, integers
+from families.contraction import exact_data, pair_name
+from functions import EXACT, Function
+
+# Named ops by dims of space: image, filter and result.
+OPS = {1: ("conv_1d_nwc_wcf", "nuc", "icf", "nxf"), 2: ("conv_2d_nhwc_hwcf", "nuvc", "ijcf", "nxyf"),
+       3: ("conv_3d_ndhwc_dhwcf", "nuvwc", "ijkcf", "nxyzf")}
+FHWC = ("conv_2d_nhwc_fhwc", "nuvc", "fijc", "nxyf")
+PLACES, TAPS, SPACE, PADDED = "xyz", "ijk", "uvw", "UVW"
+
+
+class Images:
+    """`images` of `size`, `channels`; `filters` of `taps`; steps between windows, between taps; (low, high) of padding."""
+
+    def __init__(self, images, size, channels, filters, taps, steps=None, dilations=None, pads=None):
+        rank = len(size)
+        self.rank, self.size, self.taps = rank, size, taps
+        self.steps, self.dilations = steps or [1] * rank, dilations or [1] * rank
+        self.pads = pads or [(0, 0)] * rank
+        padded = [s + low + high for s, (low, high) in zip(size, self.pads)]
+        places = [(p - d * (t - 1) - 1) // s + 1 for p, d, t, s in zip(padded, self.dilations, taps, self.steps)]
+        self.dims = {"n": images, "c": channels, "f": filters}
+        for letters, values in ((SPACE, size), (PADDED, padded), (TAPS, taps), (PLACES, places)):
+            self.dims.update(zip(letters, values))
+
+    def attributes(self):
+        dense = lambda values: f"dense<[{', '.join(map(str, values))}]> : tensor<{self.rank}xi64>"
+        return f"dilations = {dense(self.dilations)}, strides = {dense(self.steps)}"
+
+    def reference(self, image, weights, order):
+        image = np.pad(image, [(0, 0), *self.pads, (0, 0)])
+        n, *_, c = image.strides
+        space = image.strides[1:-1]
+        places = [self.dims[d] for d in PLACES[:self.rank]]
+        view = np.lib.stride_tricks.as_strided(
+            image, [image.shape[0], *places, *self.taps, image.shape[-1]],
+            [n, *(s * t for s, t in zip(space, self.steps)), *(s * t for s, t in zip(space, self.dilations)), c])
+        letters = "n" + PLACES[:self.rank] + TAPS[:self.rank] + "c"
+        if view.dtype.kind != "f":
+            view, weights = view.astype(np.int64), weights.astype(np.int64)
+        return np.einsum(f"{letters},{order}->n{PLACES[:self.rank]}f", view, weights)
+
+
+def config(a, c, m, n, k, taps, groups=1, stages=3, techniques=""):
+    """One for rows of pixels; `taps`: dims of space."""
+    name = {F16: "k16.f16", BF16: "k16.bf16", I8: "k32.s8"}[a] + {F32: ".f32", I32: ".s32"}[c]
+    registers = ", registers = [40, 232]" if groups == 2 else ""
+    ones = ", 1" * taps
+    return ("tilewright.lowering_config = {\"cuda:sm_90a\" = #tilewright.lowering_config<strategy = warp_specialized, "
+            f"block = [{m}, {n}{ones}, {k}], warps = [{4 * groups}, 1{ones}, 1], stages = {stages}, "
+            f"promote = [0, 1], mma = \"wgmma.m64n{n}{name}\"{registers}{techniques}>}}")
+
+
+def convolution(label, images, a=F16, c=F32, op=None, pinned="", epilogue=None):
+    name, image, order, output = op or OPS[images.rank]
+    f = Function("images", pair_name(a, c), label, images.dims, targets=("cuda", "cpu-reference"))
+    x, w = f.arg(a, image), f.arg(a, order)
+    if any(map(any, images.pads)):
+        low, high = ([0, *(p[side] for p in images.pads), 0] for side in (0, 1))
+        x = f.pad(x, "n" + PADDED[:images.rank] + "c", low, high, f.constant(a, 0))
+    attributes = images.attributes() + (", " + pinned if pinned else "")
+    sums = f.op(f"linalg.{name}", [x, w], f.zeros(c, output), "{" + attributes + "}")
+    terms = int(np.prod([images.dims["c"], *images.taps]))
+    if epilogue:
+        return epilogue(f, sums, lambda x, w: images.reference(x, w, order), output)
+    f.ret(sums)
+    f.case("int", {}, exact_data(a, c, terms + 1) if a.is_float else integers(-9, 9), EXACT,
+           lambda x, w: images.reference(x, w, order))
+    return f
+
+
+def bias_and_more(f, sums, product, output):
+    """A bias of each filter, what was there before, at least zero, as f16."""
+    bias, residual = f.arg(F32, "f"), f.arg(F16, output)
+
+    def body(lines, value, b, r, _):
+        lines += [f"%t0 = arith.addf {value}, {b} : f32", f"%t1 = arith.extf {r} : f16 to f32",
+                  "%t2 = arith.addf %t0, %t1 : f32", "%z = arith.constant 0.0 : f32", "%t3 = arith.maximumf %t2, %z : f32",
+                  "%t4 = arith.truncf %t3 : f32 to f16"]
+        return "%t4"
+    f.ret(f.generic(output, [sums, bias, residual], f.empty(F16, output), body))
+    f.case("int", {}, integers(-1, 1), EXACT,
+           lambda x, w, bias, residual: F16.round(np.maximum(product(x, w) + bias + residual, 0)))
+    return f
+
+
+def per_image(f, sums, product, output):
+    """Something of each image is added, which pixels of all images in one row cannot say: the old way."""
+    more = f.arg(F32, "nf")
+
+    def body(lines, value, m, _):
+        lines.append(f"%t = arith.addf {value}, {m} : f32")
+        return "%t"
+    f.ret(f.generic(output, [sums, more], f.empty(F32, output), body))
+    f.case("int", {}, integers(-1, 1), EXACT,
+           lambda x, w, more: product(x, w) + more.reshape(more.shape[0], *[1] * (len(output) - 2), -1))
+    return f
+
+
+def shapes():
+    ones, twos = [(1, 1), (1, 1)], [(2, 2), (2, 2)]
+    yield "same", Images(2, [9, 11], 64, 72, [3, 3], pads=ones)
+    yield "batch", Images(5, [7, 6], 72, 64, [3, 2])
+    yield "strided", Images(3, [17, 15], 32, 64, [3, 3], [2, 2], pads=ones)
+    yield "strided_leftover", Images(2, [18, 16], 16, 64, [3, 3], [3, 2], pads=ones)
+    yield "dilated", Images(2, [12, 13], 16, 64, [3, 2], dilations=[2, 3], pads=[(2, 2), (3, 0)])
+    yield "uneven", Images(2, [8, 9], 64, 64, [4, 2], pads=[(2, 1), (0, 1)])
+    yield "far", Images(1, [5, 6], 64, 64, [5, 5], pads=twos)
+    yield "one_by_one", Images(3, [9, 9], 64, 64, [1, 1], [2, 2])
+    yield "one_tap_padded", Images(2, [5, 7], 64, 64, [1, 1], pads=ones)
+    yield "one_image", Images(1, [12, 12], 64, 64, [3, 3], pads=ones)
+    yield "channels_136", Images(2, [6, 6], 136, 136, [2, 2], pads=[(1, 0), (0, 1)])
+    yield "channels_8", Images(2, [8, 8], 8, 64, [3, 3], pads=ones)
+    yield "channels_12", Images(2, [8, 8], 12, 64, [3, 3], pads=ones)
+    yield "line", Images(4, [37], 64, 64, [5], [2], pads=[(2, 2)])
+    yield "line_of_one", Images(1, [70], 64, 64, [3], pads=[(1, 1)])
+    yield "volume", Images(2, [4, 5, 6], 32, 64, [2, 3, 2], [1, 2, 1], pads=[(1, 0), (1, 1), (0, 1)])
+
+
+def techniques():
+    """Persistent blocks, clusters along pixels and along filters, stores by copy engines; pinned."""
+    for number, (cluster, persistent, tma) in enumerate(itertools.product(([], [2, 1, 1, 1, 1], [1, 2, 1, 1, 1]),
+                                                                        (False, True), (False, True))):
+        more = ((", persistent = true" if persistent else "") + (f", cluster = {cluster}" if cluster else "") +
+                (", tma_store = true" if tma else ""))
+        images = Images(3, [11, 10], 72, 136, [3, 3], [1 + number % 2, 1], pads=[(1, 1), (1, 0)])
+        yield convolution(f"technique_{number}", images, BF16 if number % 2 else F16,
+                          pinned=config(BF16 if number % 2 else F16, F32, 128 if number % 3 else 64, 64, 64, 2,
+                                        2 if number % 3 else 1, 2 + number % 3, more))
+
+
+def functions():
+    for label, images in shapes():
+        yield convolution(label, images)
+    yield convolution("fhwc", Images(2, [9, 7], 72, 64, [3, 3], pads=[(1, 1), (1, 1)]), BF16, op=FHWC)
+    yield convolution("bytes", Images(2, [9, 7], 144, 64, [3, 3], pads=[(1, 1), (1, 1)]), I8, I32, op=FHWC)
+    yield convolution("fused", Images(2, [9, 10], 64, 64, [3, 3], pads=[(1, 1), (1, 1)]), epilogue=bias_and_more)
+    yield convolution("per_image", Images(2, [9, 10], 64, 64, [3, 3], pads=[(1, 1), (1, 1)]), epilogue=per_image)
+    yield from techniques()

@@ -1,0 +1,104 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The closed form by which configs are ranked, on counts that can be worked out by hand.
+
+#include "Bound.h"
+
+#include <gtest/gtest.h>
+
+using namespace tilewright;
+
+namespace {
+
+/// 10 multiprocessors of round numbers.
+ChipFacts roundChip() {
+  ChipFacts chip;
+  chip.name = "round";
+  chip.multiprocessors = 10;
+  chip.clockMhz = 1000;
+  chip.memoryBytes = 1000;
+  chip.l2BytesPerClock = 4000;
+  chip.l2Bytes = 1 << 20;
+  chip.cyclesL2 = 200;
+  chip.cyclesMemory = 600;
+  chip.threads = 1024;
+  chip.blocks = 16;
+  chip.registers = 65536;
+  chip.sharedBytes = 102400;
+  return chip;
+}
+
+TEST(Bound, TheBusiestResourceDecides) {
+  BlockWork work;
+  work.blocks = 40;
+  work.threads = 256;
+  work[Resource::Tensor] = 1e5;
+  work[Resource::Issue] = 2e4;
+  work.latency = 1e4;
+  Bound bound = boundOf(work, roundChip());
+  EXPECT_EQ(bound.resource, "tensor");
+  EXPECT_EQ(bound.resident, 4);
+  EXPECT_EQ(bound.waves, 1);
+  // Four blocks a multiprocessor, and a little for what lies beside.
+  EXPECT_GE(bound.cycles, 4e5);
+  EXPECT_LE(bound.cycles, 4.2e5);
+}
+
+TEST(Bound, OneBlockMoreIsAnotherWave) {
+  BlockWork work;
+  work.threads = 1024;
+  work.latency = 1e4;
+  work.blocks = 10;
+  double one = boundOf(work, roundChip()).cycles;
+  work.blocks = 11;
+  Bound two = boundOf(work, roundChip());
+  EXPECT_EQ(two.resource, "latency");
+  EXPECT_EQ(two.waves, 2);
+  EXPECT_NEAR(two.cycles / one, 2, 0.05);
+}
+
+TEST(Bound, MemoryIsOfTheWholeChip) {
+  BlockWork work;
+  work.blocks = 10;
+  work.memoryBytes = 1e8;
+  Bound bound = boundOf(work, roundChip());
+  EXPECT_EQ(bound.resource, "memory");
+  EXPECT_NEAR(bound.cycles, 1e5 + 600, 2e3);
+}
+
+TEST(Bound, RegistersAndSharedMemoryLimitWhatIsResident) {
+  BlockWork work;
+  work.threads = 128;
+  work.registers = 250;
+  EXPECT_EQ(boundOf(work, roundChip()).resident, 2);
+  work.registers = 32;
+  work.sharedBytes = 50000;
+  EXPECT_EQ(boundOf(work, roundChip()).resident, 2);
+  work.sharedBytes = 90000;
+  EXPECT_EQ(boundOf(work, roundChip()).resident, 1);
+}
+
+TEST(Bound, PersistentBlocksHideWhatIsAroundTheSteps) {
+  BlockWork work;
+  work.blocks = 100;
+  work.threads = 1024;
+  work.around = 1e4;
+  work.latency = 1e4;
+  double alone = boundOf(work, roundChip()).cycles;
+  work.persistent = true;
+  EXPECT_NEAR(alone / boundOf(work, roundChip()).cycles, 2e5 / 1.1e5, 0.05);
+}
+
+TEST(ChipFacts, AnArchitectureHasItsFirstChipOrTheOneBefore) {
+  EXPECT_EQ(chipOfArchitecture(80).key, "a100");
+  EXPECT_EQ(chipOfArchitecture(90).key, "h100");
+  EXPECT_EQ(chipOfArchitecture(87).key, "a6000");
+  EXPECT_EQ(chipOfArchitecture(100).key, "h100");
+  EXPECT_EQ(chipOfArchitecture(70).key, "t4");
+  EXPECT_EQ(chipOfArchitecture(90).multiprocessors, 132);
+  EXPECT_LT(chipOfArchitecture(90).mmaSyncShare, 1);
+  EXPECT_GT(assumedChip().tensor.lookup("f16_f32"), 0);
+}
+
+} // namespace

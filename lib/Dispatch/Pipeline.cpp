@@ -5,6 +5,7 @@
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dispatch/Dispatch.h"
+#include "tilewright/Normalize/Normalize.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -38,6 +39,9 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
+  // Of what has been copied, dims are one that were not as windows.
+  pm.nest<func::FuncOp>().addPass(createCollapseLoopsPass());
+  pm.nest<func::FuncOp>().addPass(createCanonicalizePass("dispatch"));
   pm.addPass(createOutlineAttentionPass());
   FormDispatchesPassOptions form;
   form.fuse = options.fuse;

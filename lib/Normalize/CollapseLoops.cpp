@@ -63,12 +63,22 @@ static bool isOfContraction(Value value, llvm::SmallDenseSet<Operation *> &seen)
                       [&](Value input) { return isOfContraction(input, seen); });
 }
 
+/// Whether `value` is pooled from windows of images, which a kernel of its own does.
+static bool isPooled(Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  return op && op.getNumReductionLoops() &&
+         llvm::any_of(op.getDpsInputs(), [](Value input) {
+           return input.getDefiningOp<Im2colOp>() != nullptr;
+         });
+}
+
 /// Whether `value` lies in memory as it is, and may be seen under other dims.
 static bool isDense(Value value) {
   llvm::SmallDenseSet<Operation *> seen;
   return isa<BlockArgument>(value) ||
          isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
              linalg::FillOp>(value.getDefiningOp()) ||
+         value.getDefiningOp()->hasAttr(kCopiesAttr) || isPooled(value) ||
          isOfContraction(value, seen);
 }
 
@@ -141,7 +151,7 @@ static bool readersFollow(Value value, int64_t first, size_t count) {
   for (OpOperand &use : value.getUses()) {
     // Of kernels behind a view of it, or of their own.
     if (isa<func::ReturnOp, tensor::DimOp, tensor::ExpandShapeOp,
-            tensor::CollapseShapeOp, tensor::PadOp>(use.getOwner()))
+            tensor::CollapseShapeOp, tensor::PadOp, Im2colOp>(use.getOwner()))
       continue;
     auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
     if (!reader)

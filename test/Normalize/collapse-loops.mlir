@@ -161,3 +161,38 @@ func.func @Chain(%x: tensor<16x8x9xf32>, %f: tensor<32x16xf32>, %g: tensor<64x32
   } : tensor<64x8x9xf32> to tensor<64x10x11xf32>
   return %padded : tensor<64x10x11xf32>
 }
+
+// What is pooled from windows is dense, and a reader of windows sees the result under its own
+// dims: rows of 4 x 5 elements.
+// CHECK-LABEL: func.func @BehindPooling
+// CHECK: tensor.collapse_shape {{.*}} : tensor<16x4x5xf32> into tensor<16x20xf32>
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<32x20xf32>)
+// CHECK: tensor.expand_shape
+// CHECK: tilewright.im2col
+func.func @BehindPooling(%x: tensor<16x8x10xf32>, %f: tensor<32x16xf32>, %s: tensor<16x4x5xf32>, %p: tensor<32x4x5xf32>) -> tensor<32x2x3xf32> {
+  %k = tensor.empty() : tensor<2x2xf32>
+  %w = tilewright.im2col %x[] {map = affine_map<(c, y, i, x, j) -> (c, y * 2 + i, x * 2 + j)>} : tensor<16x8x10xf32> to tensor<16x4x2x5x2xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(c, y, x, i, j) -> (c, y, i, x, j)>, affine_map<(c, y, x, i, j) -> (i, j)>, affine_map<(c, y, x, i, j) -> (c, y, x)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+       ins(%w, %k : tensor<16x4x2x5x2xf32>, tensor<2x2xf32>) outs(%s : tensor<16x4x5xf32>) {
+    ^bb0(%v: f32, %unused: f32, %acc: f32):
+      %m = arith.maximumf %v, %acc : f32
+      linalg.yield %m : f32
+  } -> tensor<16x4x5xf32>
+  %b = linalg.generic {indexing_maps = [#in, #wt, #out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%a, %f : tensor<16x4x5xf32>, tensor<32x16xf32>) outs(%p : tensor<32x4x5xf32>) {
+    ^bb0(%v: f32, %u: f32, %acc: f32):
+      %m = arith.mulf %v, %u : f32
+      %t = arith.addf %acc, %m : f32
+      linalg.yield %t : f32
+  } -> tensor<32x4x5xf32>
+  %strided = tilewright.im2col %b[] {map = affine_map<(c, y, x) -> (c, y * 2, x * 2)>} : tensor<32x4x5xf32> to tensor<32x2x3xf32>
+  %e = tensor.empty() : tensor<32x2x3xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+       ins(%strided : tensor<32x2x3xf32>) outs(%e : tensor<32x2x3xf32>) {
+    ^bb0(%v: f32, %old: f32):
+      %n = arith.negf %v : f32
+      linalg.yield %n : f32
+  } -> tensor<32x2x3xf32>
+  return %r : tensor<32x2x3xf32>
+}

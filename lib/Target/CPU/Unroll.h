@@ -15,6 +15,8 @@ namespace tilewright::cpu {
 
 /// Transfers that leave out inner dims of the memory, with these dims.
 void populateWidenTransferPatterns(mlir::RewritePatternSet &patterns);
+/// Reads of rows of elements a short stride apart, as reads side by side.
+void populateStridedReadPatterns(mlir::RewritePatternSet &patterns);
 /// Transfers of vectors of rank 2 and more, as transfers of rank 1.
 void populateUnrollTransferPatterns(mlir::RewritePatternSet &patterns);
 

@@ -180,6 +180,7 @@ struct UnrollVectorsPass
       vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
     });
     apply([](RewritePatternSet &patterns) {
+      populateStridedReadPatterns(patterns);
       populateUnrollTransferPatterns(patterns);
       populateSplitTilePatterns(patterns);
       patterns.add<UnrollReduction>(patterns.getContext());

@@ -108,7 +108,7 @@ private:
   FailureOr<KernelCode> compileGuarded(func::FuncOp kernel);
   LogicalResult afterStage(Stage stage, bool &stop);
   LogicalResult checkPins(Stage stage);
-  void keepHostForms();
+  LogicalResult keepHostForms();
   void collectExplanations();
   LogicalResult compileKernels(Job &job, CompiledProgram &program);
   LogicalResult compileProgram(Job &job, CompiledProgram &program);
@@ -217,8 +217,8 @@ LogicalResult Compilation::afterStage(Stage stage, bool &stop) {
     options.onStage(stage, toText(*module, options.debugInfo));
   if (failed(checkPins(stage)))
     return failure();
-  if (stage == Stage::Place)
-    keepHostForms();
+  if (stage == Stage::Place && failed(keepHostForms()))
+    return failure();
   // Later stages add to what configure decided.
   if (stage >= Stage::Configure)
     collectExplanations();
@@ -250,14 +250,46 @@ LogicalResult Compilation::checkPins(Stage stage) {
   return success();
 }
 
-void Compilation::keepHostForms() {
-  for (Job &job : jobs)
-    if (!job.programs.empty())
-      job.hostForm = cast<ModuleOp>(job.programs.front()->clone());
+/// That a target's variants call the same kernels in the same way: the host code of the
+/// first is that of all.
+static LogicalResult checkSameHost(ArrayRef<ModuleOp> programs) {
+  auto isSame = [](func::FuncOp first, func::FuncOp other) {
+    if (isKernel(first) || isKernel(other))
+      return isKernel(first) == isKernel(other) &&
+             first.getName() == other.getName() &&
+             first.getFunctionType() == other.getFunctionType();
+    return OperationEquivalence::isEquivalentTo(first, other,
+                                                OperationEquivalence::IgnoreLocations);
+  };
+  for (ModuleOp program : ArrayRef(programs).drop_front()) {
+    ModuleOp front = programs.front();
+    auto firsts = llvm::to_vector(front.getOps<func::FuncOp>()),
+         others = llvm::to_vector(program.getOps<func::FuncOp>());
+    for (auto [first, other] : llvm::zip(firsts, others))
+      if (!isSame(first, other))
+        return other.emitError() << "its dispatches for " << *program.getSymName()
+                                 << " are not those for " << *front.getSymName()
+                                 << "; compile for one of the two alone";
+    if (firsts.size() != others.size())
+      return program.emitError() << "has not as many functions as "
+                                 << *front.getSymName();
+  }
+  return success();
+}
+
+LogicalResult Compilation::keepHostForms() {
+  for (Job &job : jobs) {
+    if (job.programs.empty())
+      continue;
+    if (failed(checkSameHost(job.programs)))
+      return failure();
+    job.hostForm = cast<ModuleOp>(job.programs.front()->clone());
+  }
   if (options.explain)
     for (Job &job : jobs)
       if (!job.programs.empty())
         result.programs.push_back(explainProgram(*job.hostForm, *job.target));
+  return success();
 }
 
 void Compilation::collectExplanations() {

@@ -38,6 +38,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   }
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
+  pm.nest<func::FuncOp>().addPass(createFlattenWindowsPass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
   // Of what has been copied, dims are one that were not as windows.
   pm.nest<func::FuncOp>().addPass(createCollapseLoopsPass());

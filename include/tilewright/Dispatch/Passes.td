@@ -91,6 +91,19 @@ def UpdateInPlacePass
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def FlattenWindowsPass
+    : Pass<"tilewright-flatten-windows", "::mlir::func::FuncOp"> {
+  let summary = "Make one row of all rows of a narrow image, for the vectors of CPUs";
+  let description = [{
+    A convolution with stride 1 of a padded image, whose rows fill vectors badly, is
+    computed over the padded image as one row: its result is a window of what is
+    computed. For targets with `dispatch_vector_bytes`.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def MaterializeWindowsPass
     : Pass<"tilewright-materialize-windows", "::mlir::func::FuncOp"> {
   let summary = "Copy windows of tensors where kernels cannot use them in place";

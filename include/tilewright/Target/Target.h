@@ -41,6 +41,8 @@
 //   sm             i64   cuda: 90
 //   arch_specific  unit  cuda: the `a` of sm_90a
 //   vector_bytes   i64   cpu: bytes of a vector register
+//   dispatch_vector_bytes  i64  cpu: of the widest of the levels that a target has,
+//                          which all have the same dispatches
 //   features       str   cpu: LLVM's feature list, "+avx2,+fma"
 //   mma            [str] matrix instructions, "mma.m16n8k16.f16.f32",
 //                        "coopmat.m16n16k16.f16.f32"

@@ -35,14 +35,17 @@ static constexpr StringLiteral kPipeline =
     "loop-mssa(loop-rotate<header-duplication>,licm),gvn,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
+static int64_t getVectorBytes(const Chip &chip) { return chip.hasAvx512() ? 64 : 32; }
+
+/// `best`: of the target's chips, which all have the dispatches that are good for it.
 static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
-                             StringRef name) {
+                             StringRef name, const Chip &best) {
   Builder builder(context);
   NamedAttrList facts;
   auto number = [&](StringRef key, int64_t value) {
     facts.set(key, builder.getI64IntegerAttr(value));
   };
-  int64_t vectorBytes = chip.hasAvx512() ? 64 : 32;
+  int64_t vectorBytes = getVectorBytes(chip);
   facts.set("chip", builder.getStringAttr(chip.level));
   std::string features;
   for (const std::string &feature : chip.features)
@@ -65,6 +68,7 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   number("registers", chip.hasAvx512() ? 32 : 16);
   number("access_bytes", vectorBytes);
   number("vector_bytes", vectorBytes);
+  number("dispatch_vector_bytes", getVectorBytes(best));
   number("index_bits", 64);
   StringRef types[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
   facts.set("types", builder.getStrArrayAttr(types));
@@ -126,7 +130,7 @@ public:
       target.required["x86-64-v3"] = 1;
       for (const Chip &chip : chips)
         target.variants.push_back(
-            {makeTarget(context, chip, target.name),
+            {makeTarget(context, chip, target.name, chips.front()),
              llvm::json::Array{"device", chip.level},
              "_v" + chip.level.substr(chip.level.size() - 1)});
       return target;
@@ -152,7 +156,7 @@ public:
     }
     target.required[chips.front().level] = 1;
     target.variants.push_back(
-        {makeTarget(context, chips.front(), target.name), true, ""});
+        {makeTarget(context, chips.front(), target.name, chips.front()), true, ""});
     return target;
   }
 

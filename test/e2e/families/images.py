@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Convolutions of images, whose windows a copy engine gathers on sm_90a: padding, steps between windows and between taps,
 several images in a tile, one to three dims of space, channels of no whole step; each technique; what is fused behind.
-Channels whose rows are no multiples of 16 bytes take the way of other targets.
+Channels whose rows are no multiples of 16 bytes take the way of other targets. Images whose channels are outermost, on all.
 """
 
 import itertools
@@ -140,7 +140,50 @@ def techniques():
                                         2 if number % 3 else 1, 2 + number % 3, more))
 
 
+def planes(label, images, a=F32, c=F32, fused=False):
+    """Channels outermost, as most front ends write images: on CPUs, rows of narrow ones are one row."""
+    f = Function("images", pair_name(a, c), f"planes_{label}", images.dims)
+    x, w = f.arg(a, "ncuv"), f.arg(a, "fcij")
+    if any(map(any, images.pads)):
+        low, high = ([0, 0, *(p[side] for p in images.pads)] for side in (0, 1))
+        x = f.pad(x, "ncUV", low, high, f.constant(a, 0))
+    sums = f.op("linalg.conv_2d_nchw_fchw", [x, w], f.zeros(c, "nfxy"), "{" + images.attributes() + "}")
+
+    def product(x, w):
+        return np.moveaxis(images.reference(np.moveaxis(x, 1, 3), w, "fcij"), 3, 1)
+    if not fused:
+        f.ret(sums)
+        f.case("int", {}, exact_data(a, c, int(np.prod([images.dims["c"], *images.taps])) + 1), EXACT, product)
+        return f
+    bias, residual = f.arg(c, "f"), f.arg(c, "nfxy")
+
+    def body(lines, value, b, r, _):
+        lines += [f"%t0 = arith.addf {value}, {b} : {c.name}", f"%t1 = arith.addf %t0, {r} : {c.name}",
+                  f"%z = arith.constant 0.0 : {c.name}", f"%t2 = arith.maximumf %t1, %z : {c.name}"]
+        return "%t2"
+    f.ret(f.generic("nfxy", [sums, bias, residual], f.empty(c, "nfxy"), body))
+    f.case("int", {}, integers(-1, 1), EXACT,
+           lambda x, w, bias, residual: np.maximum(product(x, w) + bias[:, None, None] + residual, 0))
+    return f
+
+
+def plane_shapes():
+    ones = [(1, 1), (1, 1)]
+    yield "narrow", Images(1, [7, 7], 24, 40, [3, 3], pads=ones)
+    yield "batch", Images(2, [7, 7], 16, 24, [3, 3], pads=ones)
+    yield "far", Images(1, [6, 5], 16, 16, [5, 5], pads=[(2, 2), (2, 2)])
+    yield "dilated", Images(1, [7, 7], 16, 16, [3, 2], dilations=[2, 3], pads=[(2, 2), (3, 0)])
+    yield "uneven", Images(1, [3, 5], 16, 24, [2, 4], pads=[(0, 1), (2, 1)])
+    yield "wide", Images(1, [9, 14], 16, 16, [3, 3], pads=ones)
+    yield "strided", Images(1, [13, 14], 16, 16, [3, 3], [2, 2], pads=ones)
+
+
 def functions():
+    for label, images in plane_shapes():
+        yield planes(label, images)
+    yield planes("narrow_f16", Images(1, [7, 7], 24, 40, [3, 3], pads=[(1, 1), (1, 1)]), F16)
+    yield planes("fused", Images(1, [7, 7], 24, 40, [3, 3], pads=[(1, 1), (1, 1)]), fused=True)
+    yield planes("fused_batch", Images(3, [7, 6], 24, 40, [3, 3], pads=[(1, 1), (1, 1)]), fused=True)
     for label, images in shapes():
         yield convolution(label, images)
     yield convolution("fhwc", Images(2, [9, 7], 72, 64, [3, 3], pads=[(1, 1), (1, 1)]), BF16, op=FHWC)

@@ -59,7 +59,8 @@ static Float pick(Circle circle, Bits quadrant, Float even, Float odd) {
 
 Float tilewright::math::sin(Float x) {
   Circle circle = reduceToQuadrant(x);
-  return pick(circle, circle.quadrant, circle.sine, circle.cosine);
+  Float value = pick(circle, circle.quadrant, circle.sine, circle.cosine);
+  return select(x == (*x.builder)(0), x, value); // with its sign
 }
 
 Float tilewright::math::cos(Float x) {
@@ -72,8 +73,9 @@ Float tilewright::math::tan(Float x) {
   MathBuilder &m = *x.builder;
   Circle circle = reduceToQuadrant(x);
   Truth even = (circle.quadrant & m.bits(1)) == m.bits(0);
-  return select(even, circle.sine, -circle.cosine) /
-         select(even, circle.cosine, circle.sine);
+  Float value = select(even, circle.sine, -circle.cosine) /
+                select(even, circle.cosine, circle.sine);
+  return select(x == m(0), x, value);
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,7 @@ const Function kFunctions[] = {
     {"rsqrt", [](long double x, long double) { return 1 / sqrtl(x); }, 1e-38,
      1e38, 2, 2, false, true},
     {"powf", [](long double x, long double y) { return powl(x, y); }, 1e-3, 1e3,
-     4, 20, true, true},
+     2, 2, true, true},
     {"atan2", [](long double y, long double x) { return atan2l(y, x); }, 1e-20,
      1e20, 4, 4, true},
 };

@@ -102,6 +102,8 @@ tilewright_program_load(tilewright_device *device, const void *data,
         TILEWRIGHT_REQUIRE(options->external_libraries[i]);
         chosen.externalLibraries.push_back(options->external_libraries[i]);
       }
+      chosen.parameters = options->parameters ? options->parameters : "";
+      chosen.verifyParameters = options->verify_parameters != 0;
     }
     std::shared_ptr<const Artifact> artifact;
     if (Status s = Artifact::parse(data, size, artifact))

@@ -165,10 +165,36 @@ Status readFunction(const JsonCursor &json, FunctionDesc &result) {
   return readOptional(json, "bytes", scope, result.bytes);
 }
 
+/// What is said of a parameter; that its file has it is known when that is open.
+Status readParameter(const JsonCursor &json, ConstantDesc &result) {
+  if (Status s = json["parameter"].string(result.parameter))
+    return s;
+  if (json.has("section"))
+    return json.error("has both a section and a parameter");
+  int64_t elements, bytes, stated;
+  if (Status s = denseSize(result.shape, result.dtype, elements, bytes))
+    return json["shape"].error(s.message());
+  if (Status s = json["bytes"].integer(0, INT64_MAX, stated))
+    return s;
+  if (stated != bytes)
+    return json["bytes"].error("a parameter " +
+                               shapeText(result.shape, result.dtype) +
+                               " takes " + std::to_string(bytes) + " bytes");
+  if (Status s = json["sha256"].string(result.sha256))
+    return s;
+  bool isHash = result.sha256.size() == 64;
+  for (char c : result.sha256)
+    isHash &= (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  return isHash ? Status::ok()
+                : json["sha256"].error("expected 64 lower-case hexadecimal digits");
+}
+
 Status readConstant(const JsonCursor &json, const Artifact &artifact,
                     ConstantDesc &result) {
   if (Status s = readTensor(json, result.dtype, result.shape))
     return s;
+  if (json.has("parameter"))
+    return readParameter(json, result);
   if (Status s = readSection(json["section"], artifact, result.section))
     return s;
   int64_t elements, bytes;
@@ -421,6 +447,19 @@ Status readList(const JsonCursor &parent, const char *key,
   return Status::ok();
 }
 
+Status readParameterFile(const JsonCursor &root, std::string &result) {
+  if (!root.has("parameters"))
+    return Status::ok();
+  if (Status s = root["parameters"].object())
+    return s;
+  JsonCursor file = root["parameters"]["file"];
+  if (Status s = file.string(result))
+    return s;
+  return result.find('/') == std::string::npos
+             ? Status::ok()
+             : file.error("expected a name without a folder");
+}
+
 Status readProgram(const JsonCursor &json, const Artifact &artifact,
                    ProgramDesc &result) {
   if (Status s = json.object())
@@ -454,6 +493,10 @@ Status readProgram(const JsonCursor &json, const Artifact &artifact,
                             return readConstant(item, artifact, desc);
                           }))
     return s;
+  for (const ConstantDesc &constant : result.constants)
+    if (!constant.parameter.empty() && result.parameterFile.empty())
+      return json["constants"].error("has parameter '" + constant.parameter +
+                                     "', but the manifest names no file");
   return readList(json, "dispatches", result.dispatches,
                   [&](const JsonCursor &item, DispatchDesc &desc) {
                     return readDispatch(item, artifact, result.driver != "cpu",
@@ -488,13 +531,17 @@ Status parseManifest(const Artifact &artifact, Manifest &result) {
   if (root.has("producer"))
     if (Status s = root["producer"].string(manifest.producer))
       return std::move(s).in("manifest");
+  if (Status s = readParameterFile(root, manifest.parameterFile))
+    return std::move(s).in("manifest");
   JsonCursor programs = root["programs"];
   if (Status s = programs.array(kMaxPrograms))
     return std::move(s).in("manifest");
-  for (size_t i = 0; i < programs.size(); ++i)
-    if (Status s = readProgram(programs[i], artifact,
-                               manifest.programs.emplace_back()))
+  for (size_t i = 0; i < programs.size(); ++i) {
+    ProgramDesc &program = manifest.programs.emplace_back();
+    program.parameterFile = manifest.parameterFile;
+    if (Status s = readProgram(programs[i], artifact, program))
       return std::move(s).in("manifest");
+  }
   result = std::move(manifest);
   return Status::ok();
 }

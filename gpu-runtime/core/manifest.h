@@ -54,10 +54,13 @@ struct FunctionDesc {
   std::optional<Expression> bytes;
 };
 
+/// Its bytes are a section of the artifact, or a tensor of the parameter file.
 struct ConstantDesc {
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> shape;
-  std::string section;
+  std::string section;   // empty for parameters
+  std::string parameter; // name of the tensor; empty for sections
+  std::string sha256;    // of the tensor that was compiled with; lower-case
 };
 
 struct OperandDesc {
@@ -115,11 +118,13 @@ struct ProgramDesc {
   std::string hostTriple;
   std::vector<FunctionDesc> functions;
   std::vector<ConstantDesc> constants;
+  std::string parameterFile; // of the manifest
   std::vector<DispatchDesc> dispatches;
 };
 
 struct Manifest {
   std::string producer;
+  std::string parameterFile; // without a folder; empty: there is none
   std::vector<ProgramDesc> programs;
 };
 

@@ -124,7 +124,7 @@ Status Program::load(std::shared_ptr<Device> device,
       return where(std::move(s));
   if (Status s = program->bindVariants())
     return where(std::move(s));
-  if (Status s = program->uploadConstants())
+  if (Status s = program->placeConstants(options))
     return where(std::move(s));
   result = std::move(program);
   return Status::ok();
@@ -233,27 +233,6 @@ Status Program::requireModule(ModuleSlot &slot) {
   // There may be memory the next time.
   slot.tried = slot.status.code() != StatusCode::OutOfMemory;
   return slot.status;
-}
-
-Status Program::uploadConstants() {
-  if (program.constants.empty())
-    return Status::ok();
-  std::shared_ptr<Stream> upload;
-  if (Status s = ownStream(upload))
-    return s;
-  for (const ConstantDesc &constant : program.constants) {
-    View view;
-    if (Status s = allocateView(*owner, upload.get(), constant.dtype,
-                                constant.shape, view))
-      return std::move(s).in("constant");
-    const Artifact::Section *section = artifact->find(constant.section);
-    if (Status s = upload->write(*view.buffer, 0, section->data, section->size))
-      return std::move(s).in("constant");
-    // A function may return a constant: the caller must not change it.
-    view.buffer->protect();
-    uploaded.push_back(std::move(view));
-  }
-  return upload->synchronize();
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,7 @@
 // and its dispatches launched.
 //
 //   load     select the program (driver, target, requirements), bind device
-//            facts, check static limits, load the host code, upload constants
+//            facts, check static limits, load the host code, place constants
 //   call     check arguments ─▶ host code ─▶ dispatch … ─▶ check results
 //   launch   check operands ─▶ checks ─▶ guard picks the variant ─▶ grid ─▶
 //   driver
@@ -26,10 +26,17 @@
 
 namespace tilewright::runtime {
 
+class ParameterFile;
+
 struct ProgramOptions {
   std::string target;     // exactly this target of the artifact; empty: any
   bool reference = false; // the reference program instead of the others
   std::vector<std::string> externalLibraries;
+  /// The parameter file, or the folder of the one that the artifact names; empty:
+  /// the current folder.
+  std::string parameters;
+  /// Refuse parameters whose SHA-256 is not that of the artifact; reads all of them.
+  bool verifyParameters = false;
 };
 
 /// An argument or result of a call: a view, or a scalar's bits (integers sign-
@@ -78,7 +85,7 @@ public:
   Status estimate(size_t function, const CallValue *args, size_t numArgs,
                   WorkEstimate &result) const;
 
-  const std::vector<View> &constants() const { return uploaded; }
+  const std::vector<View> &constants() const { return constantViews; }
 
   /// A stream of the program's own, for calls without one.
   Status ownStream(std::shared_ptr<Stream> &result);
@@ -106,7 +113,14 @@ private:
   Program() = default;
   Status bindVariants();
   Status checkLimits(const VariantDesc &variant) const;
-  Status uploadConstants();
+  // program_constants.cpp
+  Status placeConstants(const ProgramOptions &options);
+  Status openParameters(const ProgramOptions &options,
+                        std::shared_ptr<const ParameterFile> &file) const;
+  Status placeParameter(const ConstantDesc &constant,
+                        const std::shared_ptr<const ParameterFile> &file,
+                        bool verify, Stream &upload, View &view);
+  Status placeSection(const ConstantDesc &constant, Stream &upload, View &view);
   Status checkArguments(const FunctionDesc &function, const CallValue *args,
                         size_t numArgs) const;
   Status chooseVariant(size_t dispatch, const ExpressionValues &values,
@@ -122,7 +136,7 @@ private:
   LaunchLimits limits;
   std::vector<std::unique_ptr<ModuleSlot>> slots;
   std::vector<std::vector<VariantPlace>> places; // [dispatch][variant]
-  std::vector<View> uploaded;
+  std::vector<View> constantViews; // by number
 
   std::mutex mutex; // of what follows
   std::shared_ptr<Stream> stream;

@@ -16,6 +16,7 @@
 #include "Embed.h"
 #include "Explain.h"
 #include "Package.h"
+#include "Parameters.h"
 #include "Ptxas.h"
 #include "Source.h"
 #include "TuningFile.h"
@@ -133,6 +134,7 @@ private:
   mutable Watcher watcher;
   std::vector<ParsedTarget> targets;
   ArgumentNames names;
+  Parameters parameters;
   /// Of functions that take tensors of i4, as they were written.
   llvm::StringMap<FunctionType> int4Signatures;
   std::vector<Job> jobs;
@@ -467,7 +469,7 @@ LogicalResult Compilation::emitHeader() {
       program.host.functions.push_back(
           {func.getName().str(), func.getFunctionType()});
   declareInt4(program.host);
-  return package(module->getLoc(), programs, options.emit, prefix,
+  return package(module->getLoc(), programs, parameters, options, prefix,
                  result.outputs);
 }
 
@@ -583,6 +585,9 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
     return failure();
   keepNames(sources, *module);
   names = getArgumentNames(*module);
+  if (failed(parameters.read(*module, sources.getMemoryBuffer(1)->getBufferIdentifier(),
+                             options.parameters)))
+    return failure();
   std::string wrong;
   if (!options.configs.empty() &&
       failed(applyConfigFile(*module, options.configs, registry, wrong))) {
@@ -724,7 +729,7 @@ LogicalResult Compilation::compileAll(llvm::SourceMgr &sources) {
       if (explained.target == program.target->name)
         explainCode(program, explained);
   ObservedStep step(&watcher, kSharedStep, "package");
-  return package(module->getLoc(), programs, options.emit, prefix,
+  return package(module->getLoc(), programs, parameters, options, prefix,
                  result.outputs);
 }
 

@@ -79,9 +79,41 @@ static int64_t getScalarBytes(const json::Object &variant) {
   return size;
 }
 
+/// Constants by number. The bytes of those that do not stay in the parameter file go
+/// to `sections`.
+static FailureOr<json::Array> describeConstants(Location loc,
+                                                const CompiledProgram &program,
+                                                Parameters &parameters, bool embed,
+                                                std::vector<Section> &sections) {
+  json::Array constants;
+  for (ElementsAttr constant : program.host.constants) {
+    FailureOr<json::Object> value = describeValue(loc, constant.getShapedType());
+    if (failed(value))
+      return failure();
+    value->erase("kind");
+    bool isParameter = parameters.contains(constant);
+    if (isParameter && !embed) {
+      parameters.describe(constant, *value);
+      constants.push_back(std::move(*value));
+      continue;
+    }
+    FailureOr<std::string> bytes =
+        isParameter ? parameters.getBytes(constant).str() : getConstantBytes(constant);
+    if (failed(bytes))
+      return failure();
+    std::string section = llvm::formatv("{0}/c{1}", targetFolder(*program.target),
+                                        sections.size());
+    (*value)["section"] = section;
+    sections.push_back({section, std::move(*bytes)});
+    constants.push_back(std::move(*value));
+  }
+  return constants;
+}
+
 /// The manifest's entry of a program; its code goes to `sections`.
 static FailureOr<json::Object> describeProgram(Location loc,
                                                CompiledProgram &program,
+                                               Parameters &parameters, bool embed,
                                                std::vector<Section> &sections) {
   std::string folder = targetFolder(*program.target);
   json::Object required = program.target->required;
@@ -116,19 +148,10 @@ static FailureOr<json::Object> describeProgram(Location loc,
     dispatches.push_back(std::move(dispatch));
   }
 
-  json::Array constants;
-  for (ElementsAttr constant : program.host.constants) {
-    FailureOr<std::string> bytes = getConstantBytes(constant);
-    FailureOr<json::Object> value = describeValue(loc, constant.getShapedType());
-    if (failed(bytes) || failed(value))
-      return failure();
-    std::string section = llvm::formatv("{0}/c{1}", folder, sections.size());
-    value->erase("kind");
-    (*value)["section"] = section;
-    sections.push_back({section, std::move(*bytes)});
-    constants.push_back(std::move(*value));
-  }
-
+  FailureOr<json::Array> constants =
+      describeConstants(loc, program, parameters, embed, sections);
+  if (failed(constants))
+    return failure();
   FailureOr<json::Array> functions = describeFunctions(loc, program);
   if (failed(functions))
     return failure();
@@ -144,7 +167,7 @@ static FailureOr<json::Object> describeProgram(Location loc,
                             {"triple", program.host.triple},
                             {"imports", std::move(imports)}}},
       {"functions", std::move(*functions)},
-      {"constants", std::move(constants)},
+      {"constants", std::move(*constants)},
       {"dispatches", std::move(dispatches)}};
 }
 
@@ -181,26 +204,32 @@ static void addRaw(const CompiledProgram &program, EmitKind kind,
 
 /// The manifest and every section that it names.
 static FailureOr<std::vector<Section>>
-describePrograms(Location loc, MutableArrayRef<CompiledProgram> programs) {
+describePrograms(Location loc, MutableArrayRef<CompiledProgram> programs,
+                 Parameters &parameters, bool embed) {
   std::vector<Section> sections(1);
   json::Array described;
   for (CompiledProgram &program : programs) {
-    FailureOr<json::Object> entry = describeProgram(loc, program, sections);
+    FailureOr<json::Object> entry = describeProgram(loc, program, parameters, embed, sections);
     if (failed(entry))
       return failure();
     described.push_back(std::move(*entry));
   }
-  json::Value manifest = json::Object{{"format", 1},
-                                      {"producer", "tilewright " + getVersion()},
-                                      {"programs", std::move(described)}};
-  sections[0] = {"manifest", llvm::formatv("{0:2}\n", manifest)};
+  json::Object manifest{{"format", 1},
+                        {"producer", "tilewright " + getVersion()},
+                        {"programs", std::move(described)}};
+  if (!parameters.getFileName().empty() && !embed)
+    manifest["parameters"] = json::Object{{"file", parameters.getFileName()}};
+  sections[0] = {"manifest",
+                 llvm::formatv("{0:2}\n", json::Value(std::move(manifest)))};
   return sections;
 }
 
 LogicalResult tilewright::package(Location loc,
                                   MutableArrayRef<CompiledProgram> programs,
-                                  EmitKind kind, StringRef prefix,
+                                  Parameters &parameters,
+                                  const CompileOptions &options, StringRef prefix,
                                   std::vector<CompileOutput> &outputs) {
+  EmitKind kind = options.emit;
   auto addOnly = [&](FailureOr<std::string> bytes) {
     if (succeeded(bytes))
       outputs.push_back({"", std::move(*bytes)});
@@ -221,7 +250,10 @@ LogicalResult tilewright::package(Location loc,
                                "for; add a target that does";
     return success();
   }
-  FailureOr<std::vector<Section>> sections = describePrograms(loc, programs);
+  // What is linked into a program has no file beside it.
+  bool embed = options.embedParameters || kind == EmitKind::Object;
+  FailureOr<std::vector<Section>> sections =
+      describePrograms(loc, programs, parameters, embed);
   if (failed(sections))
     return failure();
   if (kind == EmitKind::Manifest)

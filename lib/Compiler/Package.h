@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 #define TILEWRIGHT_LIB_COMPILER_PACKAGE_H
 
+#include "Parameters.h"
 #include "Source.h"
 
 #include "tilewright/Artifact/Work.h"
@@ -46,7 +47,8 @@ struct CompiledProgram {
 
 mlir::LogicalResult package(mlir::Location loc,
                             llvm::MutableArrayRef<CompiledProgram> programs,
-                            EmitKind kind, llvm::StringRef prefix,
+                            Parameters &parameters,
+                            const CompileOptions &options, llvm::StringRef prefix,
                             std::vector<CompileOutput> &outputs);
 
 } // namespace tilewright

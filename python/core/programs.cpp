@@ -45,13 +45,16 @@ void print(void *, const char *text, size_t length) {
 
 Program load(const Device &device, nb::bytes artifact,
              std::optional<std::string> target, bool reference,
-             const std::vector<std::string> &libraries) {
+             const std::vector<std::string> &libraries,
+             std::optional<std::string> parameters, bool verifyParameters) {
   Program program;
   std::vector<const char *> paths;
   for (const std::string &path : libraries)
     paths.push_back(path.c_str());
   tilewright_program_options options = {target ? target->c_str() : nullptr,
-                                        reference, paths.size(), paths.data()};
+                                        reference, paths.size(), paths.data(),
+                                        parameters ? parameters->c_str() : nullptr,
+                                        verifyParameters};
   unlocked([&] {
     return tilewright_program_load(device.handle.get(), artifact.data(),
                                    artifact.size(), &options,
@@ -138,7 +141,8 @@ void bindPrograms(nb::module_ &module) {
            nb::arg("args"));
   module.def("load_program", &load, nb::arg("device"), nb::arg("artifact"),
              nb::arg("target") = nb::none(), nb::arg("reference") = false,
-             nb::arg("libraries") = std::vector<std::string>());
+             nb::arg("libraries") = std::vector<std::string>(),
+             nb::arg("parameters") = nb::none(), nb::arg("verify_parameters") = false);
 }
 
 } // namespace tilewright::python

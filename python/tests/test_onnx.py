@@ -6,6 +6,7 @@ torch-mlir is not in the environment of these tests: it is that of build/onnx-ve
 TILEWRIGHT_ONNX_PYTHON. Without either, what needs it is skipped.
 """
 
+import gc
 import importlib.metadata
 import os
 import pathlib
@@ -69,9 +70,20 @@ def test_command(model, tmp_path):
     assert done.returncode == 0, done.stderr
     text = target.read_text()
     assert "func.func @main(%image: tensor<1x3x16x16xf32>) -> tensor<1x10xf32>" in text
-    # Without -o the text goes to standard output.
-    assert command(model).stdout == text
-    assert list(tmp_path.iterdir()) == [target]
+    # Its one large constant is beside it, by its name.
+    assert 'tilewright.parameters = "model.safetensors"' in text and 'dense_resource<"w2">' in text
+    assert sorted(tmp_path.iterdir()) == [target, tmp_path / "model.safetensors"]
+    # Without -o the text goes to standard output, with all constants.
+    whole = command(model).stdout
+    assert command(model, "-o", tmp_path / "whole.mlir", "--inline").returncode == 0
+    assert (tmp_path / "whole.mlir").read_text() == whole and "dense_resource" not in whole
+    assert not (tmp_path / "whole.safetensors").exists()
+    named = tmp_path / "named.safetensors"
+    assert command(model, "-o", target, "--parameters", named).returncode == 0
+    assert 'tilewright.parameters = "named.safetensors"' in target.read_text() and named.exists()
+    image = np.random.default_rng(1).standard_normal((1, 3, 16, 16)).astype(np.float32)
+    scores = [np.asarray(tilewright.compile(path, target="cpu")(image)) for path in (target, tmp_path / "whole.mlir")]
+    np.testing.assert_array_equal(*scores)
 
 
 @needs_torch_mlir
@@ -90,9 +102,15 @@ def test_from_onnx(model, monkeypatch):
     for source in (str(model), model, model.read_bytes()):
         program = tilewright.from_onnx(source, target="cpu")
         assert list(program.functions) == ["main"]
+    # The parameter file is there as long as the program.
+    file = program.parameters
+    assert os.path.exists(file)
     scores = np.asarray(program(np.ones((1, 3, 16, 16), np.float32)))
     assert scores.shape == (1, 10)
     assert abs(scores.sum() - 1) < 1e-5
+    del program
+    gc.collect()
+    assert not os.path.exists(file)
 
 
 @needs_torch_mlir

@@ -37,10 +37,10 @@ struct Arguments {
   std::string asserts = "on";
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
-  std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip;
+  std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip, parameters;
   LoopKind loops = LoopKind::Affine;
   int64_t parent = 0;
-  bool listTargets = false, listConfigs = false, listInstructions = false, listOps = false, debugInfo = false, serial = false, serve = false;
+  bool listTargets = false, listConfigs = false, listInstructions = false, listOps = false, debugInfo = false, serial = false, serve = false, embedParameters = false;
   double timeout = 0;
   WatchArguments watch;
 };
@@ -94,6 +94,13 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
   app.add_option("--ptxas", arguments.ptxas,
                  "ptxas for --emit=cubin and --resources; default: on PATH, in "
                  "CUDA_HOME, in /usr/local/cuda");
+  app.add_option("--parameters", arguments.parameters,
+                 "parameter file (safetensors) with the constants that the text has "
+                 "by name only; default: the one that the module names, beside it")
+      ->option_text("FILE");
+  app.add_flag("--embed-parameters", arguments.embedParameters,
+               "copy these constants into the artifact, which then needs no "
+               "parameter file (--emit=object always does)");
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
@@ -311,6 +318,8 @@ static int run(const Arguments &arguments) {
   options.loops = arguments.loops;
   options.symbolPrefix = arguments.name;
   options.ptxas = arguments.ptxas;
+  options.parameters = arguments.parameters;
+  options.embedParameters = arguments.embedParameters;
   for (auto [path, text] : {std::pair(&arguments.config, &options.configs),
                             std::pair(&arguments.tuning, &options.tuning)}) {
     if (path->empty())

@@ -170,7 +170,10 @@ std::string programText(const json &program) {
   size_t index = 0;
   for (const json &constant : program.value("constants", json::array()))
     text += "  constant " + std::to_string(index++) + " " + typeText(constant) +
-            " in " + constant["section"].get<std::string>() + "\n";
+            (constant.contains("parameter")
+                 ? " is parameter '" + constant["parameter"].get<std::string>() + "'"
+                 : " in " + constant["section"].get<std::string>()) +
+            "\n";
   index = 0;
   for (const json &dispatch : program.value("dispatches", json::array()))
     text += dispatchText(dispatch, index++);

@@ -70,7 +70,23 @@ std::string cacheFolder() {
   return folder;
 }
 
-std::string describeCompiler(const std::string &path) {
+/// The parameter file of a program's text; empty: it names none.
+std::string parameterPath(const CompileRequest &request, const std::string &text) {
+  const std::string attribute = "tilewright.parameters = \"";
+  size_t at = text.find(attribute);
+  if (at == std::string::npos)
+    return request.parameters;
+  struct stat info;
+  bool isFolder = stat(request.parameters.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (!request.parameters.empty() && !isFolder)
+    return request.parameters;
+  at += attribute.size();
+  std::string name = text.substr(at, text.find('"', at) - at);
+  return (isFolder ? request.parameters + "/" : folderOf(request.input)) + name;
+}
+
+/// Which file it is and in which state.
+std::string describeFile(const std::string &path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
     throw RunError(path + ": " + std::strerror(errno));
@@ -97,13 +113,22 @@ void runCompiler(const std::vector<std::string> &command) {
 std::string compileCached(const CompileRequest &request) {
   std::string text = readFile(request.input, kProgramText);
   std::string compiler = compilerPath();
-  std::string key = describeCompiler(compiler);
+  std::string key = describeFile(compiler);
   // Lengths keep the parts apart.
   auto add = [&](const std::string &part) {
     key += "\n" + std::to_string(part.size()) + ":" + part;
   };
   add(request.targets);
-  for (const std::string &argument : request.arguments)
+  std::vector<std::string> arguments = request.arguments;
+  std::string parameters = parameterPath(request, text);
+  struct stat info;
+  if (!parameters.empty()) {
+    arguments.push_back("--parameters=" + parameters);
+    // Of one that is missing the compiler tells.
+    if (stat(parameters.c_str(), &info) == 0)
+      add(describeFile(parameters));
+  }
+  for (const std::string &argument : arguments)
     add(argument);
   add(text);
   std::string name = cacheFolder() + "/" +
@@ -114,8 +139,7 @@ std::string compileCached(const CompileRequest &request) {
   std::string temporary = name + ".tmp" + std::to_string(getpid());
   std::vector<std::string> command = {compiler, request.input, "-o", temporary,
                                       "--target=" + request.targets};
-  command.insert(command.end(), request.arguments.begin(),
-                 request.arguments.end());
+  command.insert(command.end(), arguments.begin(), arguments.end());
   try {
     runCompiler(command);
     std::string artifact = readFile(temporary, kArtifact);

@@ -19,6 +19,7 @@ struct CompileRequest {
   std::string input;   // path of the .mlir
   std::string targets; // "cuda:sm_90a,cpu-reference"
   std::vector<std::string> arguments;
+  std::string parameters; // a file or folder; empty: the program's own folder
 };
 
 /// The artifact's bytes. Throws RunError; the compiler's diagnostics go to

@@ -53,6 +53,11 @@ int writeAll(File file, const std::string &bytes) {
 
 } // namespace
 
+std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
 std::string readFile(const std::string &path, const FileKind &kind) {
   File file(std::fopen(path.c_str(), "rb"));
   if (!file)

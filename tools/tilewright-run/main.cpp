@@ -43,6 +43,9 @@ struct Run {
     result.trace = options.tracePath.empty() ? nullptr : &trace;
     result.device = device;
     result.externalLibraries = options.externalLibraries;
+    result.parameters = options.parameters.empty() ? folderOf(options.program)
+                                                   : options.parameters;
+    result.verifyParameters = options.verifyParameters;
     result.timeoutNs =
         static_cast<uint64_t>(std::min(options.timeoutSeconds, 1e9) * 1e9);
     return result;
@@ -133,6 +136,7 @@ void loadArtifact(Run &run) {
     request.input = options.program;
     request.arguments = options.compileArguments;
     request.targets = options.target;
+    request.parameters = options.parameters;
     std::vector<std::string> devices = candidates(run);
     if (request.targets.empty() && !devices.empty())
       request.targets = targetFor(run, devices[0]);

@@ -89,6 +89,13 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
   app.add_option("--external-lib", options.externalLibraries,
                  "shared library that defines what the program imports")
       ->allow_extra_args(false);
+  app.add_option("--parameters", options.parameters,
+                 "parameter file (safetensors) of the program, or a folder with the file "
+                 "that it names (default: the folder of the program)")
+      ->option_text("FILE");
+  app.add_flag("--verify-parameters", options.verifyParameters,
+               "fail where a parameter has other values than the program was compiled "
+               "with (by SHA-256)");
   const char *ofKernels = "Kernels in .ptx (devices cuda and ptxsim)";
   app.add_option("--entry", options.entry,
                  "kernel to launch (default: the only one)")

@@ -35,6 +35,8 @@ struct Options {
   std::string target;
   std::vector<std::string> compileArguments;
   std::vector<std::string> externalLibraries;
+  std::string parameters; // path; empty: beside the program
+  bool verifyParameters = false;
 
   // Of a PTX file: see kernel.h.
   std::string entry; // empty: the only one

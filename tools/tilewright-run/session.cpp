@@ -70,7 +70,9 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
     libraries.push_back(path.c_str());
   tilewright_program_options options = {
       choice.target.empty() ? nullptr : choice.target.c_str(), choice.reference,
-      libraries.size(), libraries.data()};
+      libraries.size(), libraries.data(),
+      choice.parameters.empty() ? nullptr : choice.parameters.c_str(),
+      choice.verifyParameters};
   program = make<tilewright_program>([&](tilewright_program **out) {
     return tilewright_program_load(&*device, artifact.data(), artifact.size(),
                                    &options, out);

@@ -39,6 +39,8 @@ struct ProgramChoice {
   std::string target; // of the artifact; empty: any
   bool reference = false;
   std::vector<std::string> externalLibraries;
+  std::string parameters; // a file, or a folder with it
+  bool verifyParameters = false;
   uint64_t timeoutNs = TILEWRIGHT_FOREVER;
   Trace *trace = nullptr; // hears of all that the device does
 };

@@ -441,10 +441,21 @@ typedef struct tilewright_program_options {
   size_t num_external_libraries;
   const char *const *external_libraries; /* paths; may define what the host
                                             program imports */
+  const char *parameters; /* path of the parameter file (safetensors), or of a
+                             folder with the file that the artifact names; null:
+                             that file in the current folder */
+  int32_t verify_parameters; /* compare the SHA-256 of every parameter with the
+                                artifact's; reads all of the file */
 } tilewright_program_options;
 
 /* Verifies the artifact and loads its program for the device. The bytes are
- * copied. An artifact is native code: load only what you trust. */
+ * copied. An artifact is native code: load only what you trust.
+ *
+ * A parameter file is mapped, once for all programs of the process that use it, and
+ * must not be changed in place while one of them lives. Programs of the cpu read
+ * parameters there; those that do not begin at a multiple of 16 bytes, and those of
+ * other devices, are copied. Names, element types and shapes must be the
+ * artifact's; values may be others. */
 TILEWRIGHT_API tilewright_status *
 tilewright_program_load(tilewright_device *device, const void *data,
                         size_t size, const tilewright_program_options *options,

@@ -77,6 +77,10 @@ struct CompileOptions {
   /// A tuning database, JSON (docs/sweeping.md), with its name for diagnostics, and
   /// the chip whose records are taken where it has several.
   std::string tuning, tuningName, tuningChip;
+  /// The parameter file; empty: the one that the module names.
+  std::string parameters;
+  /// Parameters go into the artifact. For EmitKind::Object they always do.
+  bool embedParameters = false;
   bool debugInfo = false;
   /// Stop after this stage and return the IR, whatever `emit` says.
   std::optional<Stage> stopAfter;

@@ -60,6 +60,11 @@ static DType getDType(Type type) {
 int32_t tilewright::getDTypeNumber(Type type) { return getDType(type).number; }
 StringRef tilewright::getDTypeName(Type type) { return getDType(type).name; }
 
+bool tilewright::isParameter(Attribute constant) {
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
+  return resource && !resource.getRawHandle().getBlob();
+}
+
 FailureOr<std::string> tilewright::getConstantBytes(ElementsAttr constant) {
   ShapedType type = constant.getShapedType();
   Type element = type.getElementType();

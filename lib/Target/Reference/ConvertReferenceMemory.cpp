@@ -10,7 +10,14 @@
 //   %b = <descriptor of %p> : memref<?xi8>
 //   %m = memref.view %b[%c0][%n] : memref<?xi8> to memref<?x4xf32>
 //
-// and likewise memref.dealloc, memref.copy (as a loop nest), cf.assert and
+// likewise memref.get_global of parameters, whose globals have a number,
+//
+//   %m = memref.get_global @w : memref<8x4xf32>
+//
+//   %p = llvm.call @twr_parameter(%context, %number)
+//   %m = …
+//
+// and memref.dealloc, memref.copy (as a loop nest), cf.assert and
 // vector.print. Every function takes the context as its first argument.
 
 #include "tilewright/Target/Reference/Passes.h"
@@ -66,6 +73,20 @@ static void lowerDealloc(memref::DeallocOp op) {
   op.erase();
 }
 
+/// The whole memory of a parameter, which is a constant of the manifest.
+static void lowerParameter(memref::GetGlobalOp op, IntegerAttr number) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  MemRefType type = op.getType();
+  Value pointer = callSupport(builder, loc, "twr_parameter",
+                              LLVM::LLVMPointerType::get(op.getContext()),
+                              {getCallContext(op),
+                               createI32(builder, loc, number.getInt())});
+  Value bytes = createByteCount(builder, loc, type, {});
+  op.replaceAllUsesWith(createBuffer(builder, loc, pointer, bytes, type, {}));
+  op.erase();
+}
+
 static void lowerAssert(cf::AssertOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -93,8 +114,13 @@ struct ConvertReferenceMemoryPass
       if (failed(func.insertArgument(0, pointer, {}, func.getLoc())))
         return signalPassFailure();
     }
+    SymbolTable symbols(module);
     WalkResult result = module.walk([&](Operation *op) {
-      if (auto call = dyn_cast<func::CallOp>(op)) {
+      if (auto use = dyn_cast<memref::GetGlobalOp>(op)) {
+        auto global = symbols.lookup<memref::GlobalOp>(use.getName());
+        if (auto number = global->getAttrOfType<IntegerAttr>(kConstantIdAttr))
+          lowerParameter(use, number);
+      } else if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
         if (callee && !callee.isExternal()) {
           SmallVector<Value> operands = {getCallContext(op)};
@@ -113,6 +139,9 @@ struct ConvertReferenceMemoryPass
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    for (auto global : llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
+      if (global->hasAttr(kConstantIdAttr))
+        global.erase();
 
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });

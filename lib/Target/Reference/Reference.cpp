@@ -295,6 +295,18 @@ static HostFunction describeBounds(const HostFunction &function) {
 // The way
 //===----------------------------------------------------------------------===//
 
+/// Gives globals that are parameters their number in the manifest.
+static void numberParameters(ModuleOp module,
+                             std::vector<ElementsAttr> &constants) {
+  Builder builder(module.getContext());
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    if (!isParameter(global.getInitialValueAttr()))
+      continue;
+    global->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(constants.size()));
+    constants.push_back(cast<ElementsAttr>(global.getInitialValueAttr()));
+  }
+}
+
 static LogicalResult lower(ModuleOp module, HostProgram &host,
                            const HostOptions &options,
                            std::vector<std::string> &allowed) {
@@ -324,6 +336,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
     options.observer->watch(loops);
   if (failed(loops.run(module)))
     return failure();
+  numberParameters(module, host.constants);
   generalizeCopies(module);
   PassManager memory(context, ModuleOp::getOperationName());
   memory.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiled programs, kept by content: $XDG_CACHE_HOME/tilewright, else ~/.cache/tilewright, as for tilewright-run.
 
-An entry's name is the SHA-256 of the compiler (path, size, time), its arguments and the program's text; KEY.tw is the
+An entry's name is the SHA-256 of the compiler (path, size, time), its arguments, the program's text and its parameter file; KEY.tw is the
 artifact, KEY.log what the compiler said. Entries can be deleted at any time.
 """
 
@@ -18,7 +18,7 @@ from ._errors import UnavailableError
 _MAX_TEXT = 1 << 30
 
 
-def _text_of(path):
+def text_of(path):
     """The bytes of a regular file; None for what can be read but once, or what the compiler has to refuse."""
     try:
         info = os.stat(path)
@@ -27,6 +27,18 @@ def _text_of(path):
         return pathlib.Path(path).read_bytes()
     except OSError:
         return None
+
+
+def _digest(path):
+    """Of a parameter file, with its name: where it is does not matter. Of one that is missing the compiler tells."""
+    hashed = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                hashed.update(part)
+    except OSError:
+        pass
+    return f"{os.path.basename(path)}:{hashed.hexdigest()}"
 
 
 def _folder():
@@ -51,9 +63,11 @@ def _folder():
 class Entry:
     """Where the result of one command is kept; `path`: of the program, None where `text` is all of it."""
 
-    def __init__(self, compiler, arguments, path, text):
+    def __init__(self, compiler, arguments, path, text, parameters):
         info = os.stat(compiler)
         parts = [compiler, str(info.st_size), str(info.st_mtime_ns), *arguments, os.fspath(path) if path else ""]
+        if parameters:
+            parts.append(_digest(parameters))
         hashed = hashlib.sha256()
         for part in [*(part.encode() for part in parts), text]:
             hashed.update(b"%d:" % len(part))  # lengths keep the parts apart
@@ -61,11 +75,11 @@ class Entry:
         self._path = _folder() / hashed.hexdigest()
 
     @staticmethod
-    def make(compiler, arguments, path, text):
+    def make(compiler, arguments, path, text, parameters=None):
         """The entry of a command; None where there can be none."""
         if path is not None:
-            text = _text_of(path)
-        return None if text is None or not os.path.isfile(compiler) else Entry(compiler, arguments, path, text)
+            text = text_of(path)
+        return None if text is None or not os.path.isfile(compiler) else Entry(compiler, arguments, path, text, parameters)
 
     def read(self):
         """(artifact, what the compiler said), or None."""

@@ -11,10 +11,11 @@ if that is killed: --parent-pid asks the kernel for it.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
-from ._cache import Entry
+from ._cache import Entry, text_of
 from ._errors import CompileError, UnavailableError
 
 
@@ -41,7 +42,16 @@ def _list(value):
     return [value] if isinstance(value, str) else list(value)
 
 
-def run_compiler(source, target, fp, require, explain, debug_info, cache):
+def parameter_file(source, parameters):
+    """The parameter file of a program: `parameters`, or the one that the text names, beside it; None without."""
+    if parameters is not None:
+        return os.fspath(parameters)
+    text = text_of(source) if _is_path(source) else source.encode()
+    named = re.search(rb'tilewright\.parameters = "([^"/]+)"', text or b"")
+    return named and os.path.join(os.path.dirname(os.fspath(source)) if _is_path(source) else "", os.fsdecode(named[1]))
+
+
+def run_compiler(source, target, fp, require, explain, debug_info, cache, parameters=None):
     """(artifact, what the compiler said): bytes and text."""
     compiler, path = find_compiler(), os.fspath(source) if _is_path(source) else None
     text = None if path else source.encode()
@@ -56,7 +66,9 @@ def run_compiler(source, target, fp, require, explain, debug_info, cache):
         arguments.append("--explain")
     if debug_info:
         arguments.append("-g")
-    entry = Entry.make(compiler, arguments, path, text) if cache else None
+    entry = Entry.make(compiler, arguments, path, text, parameters) if cache else None
+    if parameters:
+        arguments.append("--parameters=" + parameters)
     known = entry.read() if entry else None
     if known:
         return known

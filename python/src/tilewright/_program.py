@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 import threading
 from typing import Any, Iterable, Mapping
@@ -13,7 +14,7 @@ from typing import Any, Iterable, Mapping
 import numpy
 
 from . import _core, _dtypes
-from ._compiler import run_compiler
+from ._compiler import parameter_file, run_compiler
 from ._devices import Device, Stream, device as open_device, devices
 from ._errors import (CorruptArtifactError, Error, InvalidArgumentError, NotFoundError, UnavailableError, UnsupportedError,
                       argument_error)
@@ -22,7 +23,7 @@ from ._tensors import Tensor, convert, is_same, overlaps, share_memory
 
 def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = None, fp: str | Iterable[str] = (),
             require: str | Iterable[str] = (), explain: bool = False, debug_info: bool = False,
-            cache: bool = True) -> Program:
+            cache: bool = True, parameters: str | os.PathLike | None = None) -> Program:
     """Compiles a program and returns it.
 
     source: MLIR text, or a path (a str that ends in .mlir, a pathlib.Path).
@@ -33,23 +34,32 @@ def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = N
     explain: keep what was decided about each kernel, and why, in
     `program.diagnostics`. cache: take the program from ~/.cache/tilewright where it
     was compiled before, by the same compiler with the same options, and keep it
-    there.
+    there. parameters: the parameter file (safetensors), with the constants that the
+    text has by name only; None: the file that the text names, beside it.
 
     Raises CompileError with the diagnostics, UnavailableError without a compiler.
     """
-    artifact, said = run_compiler(source, target, fp, require, explain, debug_info, cache)
-    return Program(artifact, said)
+    parameters = parameter_file(source, parameters)
+    artifact, said = run_compiler(source, target, fp, require, explain, debug_info, cache, parameters)
+    return Program(artifact, said, parameters)
 
 
-def load(source: str | os.PathLike | bytes | bytearray | memoryview) -> Program:
+def load(source: str | os.PathLike | bytes | bytearray | memoryview, *, parameters: str | os.PathLike | None = None,
+         verify_parameters: bool = False) -> Program:
     """A program from an artifact (.tw): a path, or its bytes.
+
+    parameters: the parameter file (safetensors), or a folder with the file that the artifact
+    names; None: the artifact's folder, the current one for bytes. Its tensors may have other
+    values than those that were compiled with; verify_parameters refuses them, by SHA-256.
 
     An artifact is native code: load only what you trust. Raises
     CorruptArtifactError.
     """
+    chosen = None if parameters is None else os.fspath(parameters)
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Program(bytes(source))
-    return Program(_read_artifact(os.fspath(source)))
+        return Program(bytes(source), "", chosen, verify_parameters)
+    path = os.fspath(source)
+    return Program(_read_artifact(path), "", chosen or os.path.dirname(path) or None, verify_parameters)
 
 
 _MAGIC = b"TILEWRT\x01"
@@ -79,9 +89,10 @@ def _manifest(artifact):
             name, offset, size = struct.unpack_from("<48sQQ", artifact, 56 + 64 * i)
             if name.rstrip(b"\0") == b"manifest":
                 manifest = json.loads(artifact[offset:offset + size])
-                return [(p["target"], p["driver"], p["functions"]) for p in manifest["programs"]]
+                return ([(p["target"], p["driver"], p["functions"]) for p in manifest["programs"]],
+                        manifest.get("parameters", {}).get("file"))
         raise ValueError("it has no manifest")
-    except (struct.error, ValueError, KeyError, TypeError) as error:
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptArtifactError(f"these bytes are no artifact: {error}") from None
 
 
@@ -93,9 +104,11 @@ class Program:
     thread.
     """
 
-    def __init__(self, artifact: bytes, diagnostics: str = ""):
+    def __init__(self, artifact: bytes, diagnostics: str = "", parameters: str | None = None,
+                 verify_parameters: bool = False):
         self._artifact = artifact
-        self._programs = _manifest(artifact)
+        self._programs, self._parameter_name = _manifest(artifact)
+        self._parameters, self._verify_parameters = parameters, verify_parameters
         #: What the compiler said: warnings, remarks, and explanations where asked for.
         self.diagnostics = diagnostics
         self._loaded = {}
@@ -140,9 +153,25 @@ class Program:
         return self._artifact
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the artifact: for `load`, tilewright-run and the C API."""
+        """Writes the artifact: for `load`, tilewright-run and the C API. Its parameter file, where there is one, is copied
+        to the same folder under the name that the artifact has for it."""
+        if self.parameters:
+            beside = os.path.join(os.path.dirname(os.fspath(path)), self._parameter_name)
+            if not (os.path.exists(beside) and os.path.samefile(beside, self.parameters)):
+                part = f"{beside}.{os.getpid()}"
+                shutil.copyfile(self.parameters, part)
+                os.replace(part, beside)
         with open(os.fspath(path), "wb") as file:
             file.write(self._artifact)
+
+    @property
+    def parameters(self) -> str | None:
+        """Path of the parameter file; None for programs that have all constants themselves."""
+        if not self._parameter_name:
+            return None
+        if self._parameters and not os.path.isdir(self._parameters):
+            return self._parameters
+        return os.path.join(self._parameters or "", self._parameter_name)
 
     def on(self, device: str | Device = "auto") -> Device:
         """The device that a call would run on; loads the program for it.
@@ -169,7 +198,8 @@ class Program:
     def _load(self, device):
         with self._lock:
             if device not in self._loaded:
-                core = _core.load_program(device._core, self._artifact)
+                core = _core.load_program(device._core, self._artifact, parameters=self.parameters,
+                                          verify_parameters=self._verify_parameters)
                 numbers = {s.name: (i, s) for i, s in enumerate(core.signatures())}
                 self._loaded[device] = core, numbers
             return self._loaded[device]

@@ -78,7 +78,8 @@ struct HostProgram {
   std::string bytes;
   std::string triple;
   std::vector<HostFunction> functions;
-  /// Index is the constant's number. getConstantBytes gives the section.
+  /// Index is the constant's number. getConstantBytes gives the section of those that
+  /// are no parameters.
   std::vector<mlir::ElementsAttr> constants;
   /// Index is the dispatch's number: names of the kernel functions.
   std::vector<std::string> dispatches;
@@ -102,6 +103,10 @@ void registerHostDialects(mlir::DialectRegistry &registry);
 /// Passes from the program form to the LLVM dialect (host functions only; the
 /// kernels must have been removed or be declarations).
 void buildHostLowering(mlir::OpPassManager &pm, bool debugInfo);
+
+/// Whether a constant's values are in the parameter file: a resource of which the
+/// text has no data.
+bool isParameter(mlir::Attribute constant);
 
 /// Dense little-endian elements of a constant as the runtime keeps them (i1:
 /// one byte each), or failure where the type has no such form.

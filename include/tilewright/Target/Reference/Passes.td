@@ -67,7 +67,8 @@ def ConvertReferenceMemoryPass
   let summary = "allocations, copies, assertions and printing of the reference";
   let description = [{
     Host functions take the support functions' context first; memory comes from
-    the runtime through it, and errors leave the call.
+    the runtime through it, and errors leave the call. Globals with a
+    `tilewright.constant_id` are parameters, whose memory is the runtime's.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect",
                            "mlir::arith::ArithDialect",

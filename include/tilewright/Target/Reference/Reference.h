@@ -3,7 +3,8 @@
 //
 // cpu-reference, the oracle: the input module by upstream's path (one-shot
 // bufferization, linalg to loops), none of our stages. Its functions compute
-// on the host; there are no dispatches and no constants in its manifest.
+// on the host; there are no dispatches in its manifest, and no constants but those of the
+// parameter file.
 
 #ifndef TILEWRIGHT_TARGET_REFERENCE_REFERENCE_H
 #define TILEWRIGHT_TARGET_REFERENCE_REFERENCE_H

@@ -28,12 +28,13 @@ tilewright_program_query(uint32_t abiVersion, const TilewrightHostApi *table) {
 }
 
 #ifdef TILEWRIGHT_REFERENCE
-enum { MAX_MAPPED = 256 };
+enum { MAX_MAPPED = 4096 };
 typedef struct twh_context {
   tw_context *context;
   void *jump[5]; /* __builtin_setjmp */
   int32_t mapped;
   tw_view *views[MAX_MAPPED];
+  int32_t constants[MAX_MAPPED]; /* their numbers; -1: arguments */
   void *data[MAX_MAPPED];
 } twh_context;
 #define CONTEXT(c) ((c)->context)
@@ -216,17 +217,32 @@ void twh_print_f64(twh_context *c, double value) { api->print_f64(CONTEXT(c), va
 void twh_print_f32(twh_context *c, float value) { api->print_f32(CONTEXT(c), value); }
 
 #ifdef TILEWRIGHT_REFERENCE
+static void *map_whole(twh_context *c, tw_view *view, int32_t constant, int32_t write) {
+  twh_check(c, c->mapped < MAX_MAPPED, "more than 4096 tensor arguments and parameters");
+  void *data = api->map(c->context, view, write);
+  leave_on_error(c);
+  c->views[c->mapped] = view;
+  c->constants[c->mapped] = constant;
+  c->data[c->mapped++] = data;
+  return data;
+}
+
 /* The host memory of an argument; one view may be several arguments. */
 void *twr_map(twh_context *c, tw_view *view, int32_t write) {
   for (int32_t i = 0; i < c->mapped; ++i)
     if (c->views[i] == view)
       return c->data[i];
-  twh_check(c, c->mapped < MAX_MAPPED, "more than 256 tensor arguments");
-  void *data = api->map(c->context, view, write);
+  return map_whole(c, view, -1, write);
+}
+
+/* That of a constant of the parameter file. */
+void *twr_parameter(twh_context *c, int32_t constant) {
+  for (int32_t i = 0; i < c->mapped; ++i)
+    if (c->constants[i] == constant)
+      return c->data[i];
+  tw_view *view = api->constant(c->context, constant);
   leave_on_error(c);
-  c->views[c->mapped] = view;
-  c->data[c->mapped++] = data;
-  return data;
+  return map_whole(c, view, constant, 0);
 }
 
 enum { HEADER = 64, POINTER = 8 };

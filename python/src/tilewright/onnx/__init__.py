@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models in ONNX's format, lowered to linalg by torch-mlir.
 
-    python -m tilewright.onnx model.onnx -o model.mlir
+    python -m tilewright.onnx model.onnx -o model.mlir          # and model.safetensors, with its weights
     program = tilewright.from_onnx("model.onnx", target="cpu")
 
 torch-mlir and the package onnx (`pip install tilewright[onnx]`) work in a process of their own, lower.py, by the same Python
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,25 +27,45 @@ _REFUSED = 3
 _WAY_OUT = "export the model without it, or write that part as linalg"
 
 
-def lower(model: str | os.PathLike | bytes, *, timeout: float | None = None) -> str:
+def lower(model: str | os.PathLike | bytes, *, timeout: float | None = None,
+          parameters: str | os.PathLike | None = None) -> str:
     """The MLIR text of a model: a function `main` whose arguments and results are those of the graph.
 
-    model: a path, the bytes of a file, or an onnx.ModelProto. timeout: seconds after which torch-mlir is ended.
+    model: a path, the bytes of a file, or an onnx.ModelProto. timeout: seconds after which torch-mlir is ended. parameters:
+    a path; constants of 4 KiB and more go to a parameter file (safetensors) there, and the text has their names and that
+    of the file. There is none where no constant is large. None: the text has all.
 
     Raises CompileError where the model is not lowered, with the op and the reason, UnavailableError without the packages.
     """
     with tempfile.TemporaryDirectory() as folder:
         path, name = _file_of(model, folder)
         target = os.path.join(folder, "model.mlir")
-        said = _run(path, target, name, timeout)
+        said = _run(path, target, name, timeout, parameters)
         if said is not None:
             raise CompileError(f"{name}: {said}; {_WAY_OUT}")
         return pathlib.Path(target).read_text(encoding="utf-8")
 
 
 def from_onnx(model: str | os.PathLike | bytes, *, timeout: float | None = None, **options) -> Program:
-    """Lowers a model as `lower` does and compiles it; options are those of tilewright.compile."""
-    return compile_text(lower(model, timeout=timeout), **options)
+    """Lowers a model as `lower` does and compiles it; options are those of tilewright.compile.
+
+    parameters: where the parameter file goes; None: into a folder that goes when the program does. `Program.save` copies it.
+    """
+    kept = options.pop("parameters", None)
+    folder = None if kept else tempfile.TemporaryDirectory(prefix="tilewright-")
+    stem = pathlib.Path(model).stem if isinstance(model, (str, os.PathLike)) else "model"
+    path = os.fspath(kept or os.path.join(folder.name, _plain(stem) + ".safetensors"))
+    text = lower(model, timeout=timeout, parameters=path)
+    named = 'tilewright.parameters = "' in text
+    program = compile_text(text, parameters=path if named else None, **options)
+    if named:
+        program._folder = folder  # until the program goes
+    return program
+
+
+def _plain(name):
+    """A name that stands in a text without escapes."""
+    return re.sub(r"[^\w.+-]", "_", name) or "model"
 
 
 def _file_of(model, folder):
@@ -58,11 +79,12 @@ def _file_of(model, folder):
     return path, "the model"
 
 
-def _run(path, target, name, timeout):
+def _run(path, target, name, timeout, parameters):
     """Why torch-mlir refuses the model; None where it does not."""
     python = os.environ.get("TILEWRIGHT_ONNX_PYTHON") or sys.executable
     try:
-        done = subprocess.run([python, str(_LOWER), path, target], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        more = [os.fspath(parameters)] if parameters else []
+        done = subprocess.run([python, str(_LOWER), path, target, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=timeout, check=False)
     except OSError as error:
         raise UnavailableError(f"cannot run {python}: {error.strerror}") from error

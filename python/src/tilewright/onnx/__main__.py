@@ -15,9 +15,18 @@ def main():
     parser.add_argument("model", help="a file of ONNX")
     parser.add_argument("-o", dest="output", default="-", help="the MLIR text; '-', the default, is standard output")
     parser.add_argument("--timeout", type=float, help="seconds after which torch-mlir is ended")
+    parser.add_argument("--parameters", metavar="FILE", help="parameter file (safetensors) for constants of 4 KiB and more; the "
+                        "default has the name of the text, with .safetensors; the compiler looks for it beside the text")
+    parser.add_argument("--inline", action="store_true", help="all constants stay in the text, as they do on standard output")
     options = parser.parse_args()
+    if options.inline and options.parameters:
+        parser.error("--inline and --parameters exclude each other")
+    parameters = options.parameters
+    if not parameters and not options.inline and options.output != "-":
+        stem = options.output[:-len(".mlir")] if options.output.endswith(".mlir") else options.output
+        parameters = stem + ".safetensors"
     try:
-        text = lower(options.model, timeout=options.timeout)
+        text = lower(options.model, timeout=options.timeout, parameters=parameters)
         if options.output == "-":
             sys.stdout.write(text)
             return 0

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From ONNX to linalg on tensors, by torch-mlir.
 
-    python lower.py model.onnx model.mlir
+    python lower.py model.onnx model.mlir [model.safetensors]
 
 A process of its own: torch-mlir brings another LLVM than ours and ends the process where it meets what it did not expect.
 Needs the packages onnx and torch-mlir, and nothing of Tilewright but the files beside it. Exit code 0: model.mlir is
-written; 3: the model is refused, with the reason on stdout; anything else is a fault of torch-mlir.
+written, and the parameter file where one is named and there are large constants (parameters.py); 3: the model is refused, with the reason on stdout; anything else is a fault of torch-mlir.
 
     model.onnx ─ shapes are inferred ─ importer ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py ─▶ model.mlir
 """
 
+import os
 import re
 import sys
 import warnings
@@ -23,6 +24,7 @@ from torch_mlir.ir import Context
 from torch_mlir.passmanager import PassManager
 
 import float8
+import parameters
 import spelling
 
 PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline,"
@@ -106,6 +108,15 @@ def _lower(model, config):
         raise Refused(str(error)) from None
 
 
+def names_of_constants(model):
+    """{bytes: name} of the constants that may be large: torch-mlir forgets names, not contents."""
+    tensors = [(tensor.name, tensor) for tensor in model.graph.initializer]
+    tensors += [(node.output[0], attribute.t) for node in model.graph.node if node.op_type == "Constant"
+                for attribute in node.attribute if attribute.name == "value"]
+    return {onnx.numpy_helper.to_array(tensor).tobytes(): name for name, tensor in reversed(tensors)
+            if tensor.ByteSize() >= parameters.LARGE}
+
+
 def first_line(error):
     lines = str(error).strip().splitlines()
     return lines[0].strip() if lines else type(error).__name__
@@ -122,13 +133,18 @@ def reason(message):
     return text[:200]
 
 
-def main(source, target):
+def main(source, target, parameter_file=None):
     warnings.filterwarnings("ignore")
     try:
-        text = lower(onnx.load(source))
+        model = onnx.load(source)
+        text = lower(model)
     except Refused as refusal:
         print(refusal)
         return REFUSED
+    if parameter_file:
+        text, tensors = parameters.take_out(text, os.path.basename(parameter_file), names_of_constants(model))
+        if tensors:
+            parameters.write(parameter_file, tensors)
     with open(target, "w", encoding="utf-8") as file:
         file.write(text)
     return 0

@@ -1,0 +1,146 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs whose constants are in a parameter file, and how large constants of a text get there."""
+
+import importlib.util
+import json
+import os
+import pathlib
+
+import numpy as np
+import pytest
+import tilewright
+
+TEXT = """
+module attributes {tilewright.parameters = "p.safetensors"} {
+  func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %w = arith.constant dense_resource<"a.weight"> : tensor<8x8xf32>
+    %e = tensor.empty() : tensor<4x8xf32>
+    %z = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %r = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x8xf32>) outs(%f : tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %r : tensor<4x8xf32>
+  }
+}
+"""
+X = np.arange(32, dtype=np.float32).reshape(4, 8)
+
+# Works in torch-mlir's process, too, so it is no module of the package that has to be imported as one.
+_spec = importlib.util.spec_from_file_location(
+    "parameters", pathlib.Path(tilewright.__file__).parent / "onnx/parameters.py")
+parameters = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(parameters)
+
+
+def weights(seed):
+    return np.random.default_rng(seed).integers(-4, 4, (8, 8)).astype(np.float32)
+
+
+def write(path, seed):
+    parameters.write(path, {"a.weight": ("F32", [8, 8], weights(seed).tobytes())})
+    return path
+
+
+def read(path):
+    data = pathlib.Path(path).read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    return {name: data[8 + size:][slice(*entry["data_offsets"])] for name, entry in header.items()}, 8 + size, header
+
+
+def test_compile_load_and_save(tmp_path):
+    source = tmp_path / "model.mlir"
+    source.write_text(TEXT)
+    write(tmp_path / "p.safetensors", 1)
+    write(tmp_path / "other.safetensors", 2)
+    program = tilewright.compile(source, target=["cpu", "vulkan", "cuda:sm_80"])
+    for device in ("cpu", "vulkan", "ptxsim"):
+        np.testing.assert_array_equal(program(X, device=device), X @ weights(1))
+    assert program.parameters == str(tmp_path / "p.safetensors")
+
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    program.save(folder / "model.tw")
+    assert sorted(os.listdir(folder)) == ["model.tw", "p.safetensors"]
+    loaded = tilewright.load(folder / "model.tw", verify_parameters=True)
+    np.testing.assert_array_equal(loaded(X, device="cpu"), X @ weights(1))
+    other = tilewright.load(folder / "model.tw", parameters=tmp_path / "other.safetensors")
+    np.testing.assert_array_equal(other(X, device="cpu"), X @ weights(2))
+    data = (folder / "model.tw").read_bytes()
+    np.testing.assert_array_equal(tilewright.load(data, parameters=tmp_path)(X, device="cpu"), X @ weights(1))
+    with pytest.raises(tilewright.InvalidArgumentError, match="has other values than the one that the program was compiled"):
+        tilewright.load(folder / "model.tw", parameters=tmp_path / "other.safetensors", verify_parameters=True).on("cpu")
+    os.unlink(folder / "p.safetensors")
+    with pytest.raises(tilewright.NotFoundError, match="saved/p.safetensors': No such file"):
+        tilewright.load(folder / "model.tw")(X, device="cpu")
+
+
+def test_the_file_of_a_text_and_the_cache(tmp_path):
+    path = write(tmp_path / "p.safetensors", 1)
+    first = tilewright.compile(TEXT, target="cpu", parameters=path)
+    np.testing.assert_array_equal(first(X), X @ weights(1))
+    # The same name with other values: another artifact, since it has the hashes.
+    write(path, 2)
+    second = tilewright.compile(TEXT, target="cpu", parameters=path)
+    np.testing.assert_array_equal(second(X), X @ weights(2))
+    assert second.artifact != first.artifact
+    # The first one has its file still.
+    np.testing.assert_array_equal(first(X), X @ weights(1))
+    with pytest.raises(tilewright.CompileError, match="parameter file 'p.safetensors': No such file"):
+        tilewright.compile(TEXT, target="cpu")
+
+
+def test_large_constants_leave_a_text(tmp_path):
+    random = np.random.default_rng(1)
+    big, odd = random.standard_normal((32, 64)).astype("<f4"), random.standard_normal(1025).astype("<f4")
+    ids, small = np.arange(1024).astype("<i8"), np.arange(4).astype("<f4")
+    ones = np.ones(2048, "<f4")
+    entries = ",\n".join(f'      {name}: "0x08000000{array.tobytes().hex().upper()}"' for name, array in
+                         (("_big", big), ("_small", small), ("_ones", ones)))
+    text = f"""#map = affine_map<(d0) -> (d0)>
+module @m attributes {{torch.x = 1 : i64}} {{
+  func.func @main() -> tensor<32x64xf32> {{
+    %0 = arith.constant dense_resource<_big> : tensor<32x64xf32>
+    %1 = arith.constant dense_resource<_small> : tensor<4xf32>
+    %2 = arith.constant dense<"0x{odd.tobytes().hex().upper()}"> : tensor<1025xf32>
+    %3 = arith.constant dense<"0x{ids.tobytes().hex().upper()}"> : tensor<1024xi64>
+    %4 = arith.constant dense_resource<_ones> : tensor<2048xf32>
+    %5 = arith.constant dense<"0x{big.tobytes().hex().upper()}"> : tensor<32x64xf32>
+    return %0 : tensor<32x64xf32>
+  }}
+}}
+
+{{-#
+  dialect_resources: {{
+    builtin: {{
+{entries}
+    }}
+  }}
+#-}}
+"""
+    result, tensors = parameters.take_out(text, "p.safetensors", {big.tobytes(): 'fc/"1'})
+    assert len(result) < 1200
+    assert 'module @m attributes {tilewright.parameters = "p.safetensors", torch.x' in result
+    # One tensor for one content; a value that is everywhere is written; what is small stays.
+    assert result.count('dense_resource<"fc/_1"> : tensor<32x64xf32>') == 2
+    assert 'dense<"0x0000803F"> : tensor<2048xf32>' in result
+    assert "_small: \"0x08000000" in result and "_big" not in result
+    assert {name: tensor[:2] for name, tensor in tensors.items()} == {
+        "fc/_1": ("F32", [32, 64]), "constant": ("F32", [1025]), "constant_1": ("I64", [1024])}
+
+    path = tmp_path / "p.safetensors"
+    parameters.write(path, tensors)
+    data, begin, header = read(path)
+    assert data == {"fc/_1": big.tobytes(), "constant": odd.tobytes(), "constant_1": ids.tobytes()}
+    # All but what has an odd size, which is last, can be used in place; there are no gaps.
+    assert begin % 64 == 0
+    assert all(header[name]["data_offsets"][0] % 64 == 0 for name in header)
+    assert sum(len(part) for part in data.values()) + begin == path.stat().st_size
+    result = result.replace(", torch.x = 1 : i64", "")
+    program = tilewright.compile(result, target="cpu", parameters=path)
+    np.testing.assert_array_equal(program(), big)
+
+
+def test_a_text_without_large_constants_stays():
+    text = "module {\n  func.func @main() -> tensor<2xf32> {\n    %0 = arith.constant dense<1.0> : tensor<2xf32>\n  }\n}\n"
+    assert parameters.take_out(text, "p.safetensors") == (text, {})

@@ -22,6 +22,7 @@ from ._errors import (CompileError, CorruptArtifactError, DeadlineExceededError,
                       UnsupportedError)
 from ._program import Function, Program, compile, load
 from ._tensors import Tensor, asarray, empty
+from ._torch import from_torch
 from .onnx import from_onnx
 from . import _core
 
@@ -30,5 +31,5 @@ __all__ = [
     "CompileError", "CorruptArtifactError", "DeadlineExceededError", "Device", "DeviceLostError", "Error", "Function",
     "InternalError", "InvalidArgumentError", "NotFoundError", "OutOfMemoryError", "Program", "ProgramError", "Stream",
     "Tensor", "UnavailableError", "UnsupportedError", "asarray", "compile", "device", "devices", "empty",
-    "from_onnx", "load",
+    "from_onnx", "from_torch", "load",
 ]

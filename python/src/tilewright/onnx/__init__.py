@@ -6,7 +6,7 @@
     program = tilewright.from_onnx("model.onnx", target="cpu")
 
 torch-mlir and the package onnx (`pip install tilewright[onnx]`) work in a process of their own, lower.py, by the same Python
-or the one that TILEWRIGHT_ONNX_PYTHON names. spelling.py brings torch-mlir's text to that of MLIR 22.
+or the one that TILEWRIGHT_ONNX_PYTHON names; so do modules of PyTorch (lower_torch.py). spelling.py brings torch-mlir's text to that of MLIR 22.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import tempfile
 from .._errors import CompileError, UnavailableError
 from .._program import Program, compile as compile_text
 
-_LOWER = pathlib.Path(__file__).parent / "lower.py"
-# lower.py's exit code where the model is the reason.
+_FOLDER = pathlib.Path(__file__).parent
+# Exit code of a lowering where the model is the reason.
 _REFUSED = 3
-_WAY_OUT = "export the model without it, or write that part as linalg"
+WAY_OUT = "export the model without it, or write that part as linalg"
 
 
 def lower(model: str | os.PathLike | bytes, *, timeout: float | None = None,
@@ -40,9 +40,9 @@ def lower(model: str | os.PathLike | bytes, *, timeout: float | None = None,
     with tempfile.TemporaryDirectory() as folder:
         path, name = _file_of(model, folder)
         target = os.path.join(folder, "model.mlir")
-        said = _run(path, target, name, timeout, parameters)
+        said = run_lowering("lower.py", [path, target, *([os.fspath(parameters)] if parameters else [])], timeout)
         if said is not None:
-            raise CompileError(f"{name}: {said}; {_WAY_OUT}")
+            raise CompileError(f"{name}: {said}; {WAY_OUT}")
         return pathlib.Path(target).read_text(encoding="utf-8")
 
 
@@ -51,15 +51,21 @@ def from_onnx(model: str | os.PathLike | bytes, *, timeout: float | None = None,
 
     parameters: where the parameter file goes; None: into a folder that goes when the program does. `Program.save` copies it.
     """
+    stem = pathlib.Path(model).stem if isinstance(model, (str, os.PathLike)) else "model"
+    return compile_lowered(lambda path: lower(model, timeout=timeout, parameters=path), stem, options)
+
+
+def compile_lowered(lower_to, stem, options):
+    """Compiles lower_to(path of the parameter file), the text. The file is options' "parameters", or one in a folder that goes
+    when the program does, by the name `stem`."""
     kept = options.pop("parameters", None)
     folder = None if kept else tempfile.TemporaryDirectory(prefix="tilewright-")
-    stem = pathlib.Path(model).stem if isinstance(model, (str, os.PathLike)) else "model"
     path = os.fspath(kept or os.path.join(folder.name, _plain(stem) + ".safetensors"))
-    text = lower(model, timeout=timeout, parameters=path)
+    text = lower_to(path)
     named = 'tilewright.parameters = "' in text
     program = compile_text(text, parameters=path if named else None, **options)
     if named:
-        program._folder = folder  # until the program goes
+        program._folder = folder
     return program
 
 
@@ -79,12 +85,11 @@ def _file_of(model, folder):
     return path, "the model"
 
 
-def _run(path, target, name, timeout, parameters):
-    """Why torch-mlir refuses the model; None where it does not."""
+def run_lowering(script, arguments, timeout, needs="torch-mlir", extra="onnx"):
+    """Why torch-mlir refuses the model; None where it does not. UnavailableError where its Python lacks what `extra` has."""
     python = os.environ.get("TILEWRIGHT_ONNX_PYTHON") or sys.executable
     try:
-        more = [os.fspath(parameters)] if parameters else []
-        done = subprocess.run([python, str(_LOWER), path, target, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        done = subprocess.run([python, str(_FOLDER / script), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=timeout, check=False)
     except OSError as error:
         raise UnavailableError(f"cannot run {python}: {error.strerror}") from error
@@ -97,7 +102,7 @@ def _run(path, target, name, timeout, parameters):
     lines = done.stderr.strip().splitlines()
     last = lines[-1] if lines else "without a message"
     if last.startswith(("ModuleNotFoundError", "ImportError")):
-        raise UnavailableError(f"{python} has no torch-mlir: {last}; pip install tilewright[onnx], or name a Python that "
+        raise UnavailableError(f"{python} has no {needs}: {last}; pip install tilewright[{extra}], or name a Python that "
                                "has it in TILEWRIGHT_ONNX_PYTHON")
     how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with status {done.returncode}"
     return f"torch-mlir ended {how} ({last})"

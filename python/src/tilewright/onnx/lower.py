@@ -12,7 +12,6 @@ written, and the parameter file where one is named and there are large constants
 """
 
 import os
-import re
 import sys
 import warnings
 
@@ -26,16 +25,12 @@ from torch_mlir.passmanager import PassManager
 import float8
 import parameters
 import spelling
+from diagnostics import REFUSED, Refused, first_line, reason
 
 PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
-REFUSED = 3
 # A version of ONNX's operators that torch-mlir knows all of.
 NEWER = 17
-
-
-class Refused(Exception):
-    """What torch-mlir does not lower, and why."""
 
 
 def lower(model):
@@ -115,22 +110,6 @@ def names_of_constants(model):
                 for attribute in node.attribute if attribute.name == "value"]
     return {onnx.numpy_helper.to_array(tensor).tobytes(): name for name, tensor in reversed(tensors)
             if tensor.ByteSize() >= parameters.LARGE}
-
-
-def first_line(error):
-    lines = str(error).strip().splitlines()
-    return lines[0].strip() if lines else type(error).__name__
-
-
-def reason(message):
-    """The op that was not lowered, in the words of the model, from a failed pipeline's diagnostics."""
-    if op := re.search(r'"torch\.operator"[^\n]*?name = "onnx\.(\w+)"', message):
-        return f"ONNX op {op[1]}: torch-mlir does not lower it with these attributes and types"
-    if op := re.search(r"failed to legalize operation '([\w.]+)'", message):
-        return f"op {op[1]}: torch-mlir does not lower it to linalg"
-    errors = re.findall(r"error: (.*)", message)
-    text = re.sub(r'^"[^"]*": |^loc\([^)]*\): ', "", errors[0]) if errors else first_line(message)
-    return text[:200]
 
 
 def main(source, target, parameter_file=None):

@@ -1,0 +1,101 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of PyTorch: torch.export in this process, torch-mlir in one of its own.
+
+    module ─ torch.export ─▶ program.pt2 ─ onnx/lower_torch.py ─▶ MLIR text and parameter file ─▶ Program
+           ─ torch.onnx.export ─▶ model.onnx ─ onnx/lower.py ─────▲
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pathlib
+import tempfile
+import warnings
+from typing import Any, Mapping, Sequence
+
+from ._errors import CompileError, InvalidArgumentError, UnavailableError
+from ._program import Program
+from .onnx import WAY_OUT, compile_lowered, lower as lower_onnx, run_lowering
+
+_WAYS = ("torch-mlir", "onnx")
+
+
+def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None,
+               via: str | None = None, timeout: float | None = None, **options) -> Program:
+    """Compiles a torch.nn.Module, or a torch.export.ExportedProgram, to a function `main`.
+
+    Its arguments are the tensors among `args` and `kwargs`, by the names that `forward` has for them, its results the tensors that
+    `forward` returns; structures are flattened. What else is in `args` is constant. The module is taken as it is: call
+    `eval()` before.
+
+    dynamic_shapes: of torch.export, which dims of the arguments are of any size. via: "torch-mlir", or "onnx": by
+    torch.onnx.export and torch-mlir's ONNX front end; None: "torch-mlir", and "onnx" where torch-mlir's Python
+    (TILEWRIGHT_ONNX_PYTHON, or this one) has no torch. timeout: seconds after which torch-mlir is ended. options: those of
+    tilewright.compile; parameters: where the parameter file goes, as for from_onnx.
+
+    Raises CompileError where the module is not exported or not lowered, with the reason, UnavailableError without the packages.
+    """
+    if via not in (None, *_WAYS):
+        raise InvalidArgumentError(f"via={via!r}; expected one of {', '.join(_WAYS)}, or None")
+    try:
+        import torch
+    except ImportError as error:
+        raise UnavailableError(f"from_torch needs PyTorch: {error}; pip install tilewright[torch]") from None
+    program = _exported(torch, module, args, kwargs, dynamic_shapes)
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        def lower(path):
+            if via != "onnx":
+                try:
+                    return _by_torch_mlir(torch, program, folder, path, timeout)
+                except UnavailableError:
+                    if via:
+                        raise
+            return lower_onnx(_to_onnx(torch, program, folder), timeout=timeout, parameters=path)
+
+        return compile_lowered(lower, type(module).__name__, options)
+
+
+def _exported(torch, module, args, kwargs, dynamic_shapes):
+    if isinstance(module, torch.export.ExportedProgram):
+        return module
+    if not isinstance(module, torch.nn.Module):
+        raise InvalidArgumentError(f"from_torch takes a torch.nn.Module or a torch.export.ExportedProgram, no {type(module).__name__}")
+    with _quiet("torch.export"):
+        return torch.export.export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+
+
+def _by_torch_mlir(torch, program, folder, parameters, timeout):
+    source, target = os.path.join(folder, "program.pt2"), os.path.join(folder, "model.mlir")
+    with _quiet("torch.export.save"):
+        torch.export.save(program, source)
+    said = run_lowering("lower_torch.py", [source, target, parameters], timeout, needs="torch with torch-mlir", extra="torch")
+    if said is not None:
+        raise CompileError(f"the module: {said}; {WAY_OUT}")
+    return pathlib.Path(target).read_text(encoding="utf-8")
+
+
+def _to_onnx(torch, program, folder):
+    path = os.path.join(folder, "model.onnx")
+    try:
+        with _quiet("torch.onnx.export"):
+            torch.onnx.export(program, (), path, dynamo=True, external_data=False, verbose=False)
+    except ImportError as error:  # onnx and onnxscript
+        raise UnavailableError(f"torch.onnx.export: {error}; pip install onnx onnxscript") from None
+    return path
+
+
+@contextlib.contextmanager
+def _quiet(what):
+    """PyTorch's progress and warnings are for its developers; its errors become ours."""
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # of any kind
+        lines = str(error).strip().splitlines()
+        raise CompileError(f"{what}: {lines[0] if lines else type(error).__name__}") from error

@@ -1,0 +1,74 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From PyTorch to linalg on tensors, by torch-mlir.
+
+    python lower_torch.py program.pt2 model.mlir model.safetensors
+
+A process of its own for the reasons that lower.py has; program.pt2 is what torch.export.save wrote. Exit codes are those of
+lower.py.
+
+    program.pt2 ─ torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
+"""
+
+import os
+import sys
+import warnings
+
+import torch
+from torch_mlir import fx
+from torch_mlir.passmanager import PassManager
+
+import diagnostics
+import parameters
+import spelling
+
+PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
+            "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
+
+
+def lower(program):
+    """The text of a function `main` for a torch.export.ExportedProgram."""
+    try:
+        module = fx.export_and_import(program, output_type="raw", func_name="main").operation
+    except Exception as error:  # whatever the importer runs into
+        raise diagnostics.Refused(f"it cannot be imported: {diagnostics.first_line(error)}") from None
+    # Diagnostics are in the exception then.
+    module.context.emit_error_diagnostics = False
+    try:
+        PassManager.parse(PIPELINE, module.context).run(module)
+        text = module.get_asm()
+    except Exception as error:
+        raise diagnostics.Refused(diagnostics.reason(str(error))) from None
+    try:
+        return spelling.to_mlir_22(text, [str(name) for name in program.graph_signature.user_inputs])
+    except ValueError as error:
+        raise diagnostics.Refused(str(error)) from None
+
+
+def names_of_constants(program):
+    """{bytes: name} of the tensors that may be large, as the module has them."""
+    tensors = {**program.constants, **program.state_dict}
+    return {tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes(): name
+            for name, tensor in reversed(tensors.items())
+            if isinstance(tensor, torch.Tensor) and tensor.numel() * tensor.element_size() >= parameters.LARGE}
+
+
+def main(source, target, parameter_file):
+    warnings.filterwarnings("ignore")
+    program = torch.export.load(source)
+    try:
+        text = lower(program)
+    except diagnostics.Refused as refusal:
+        print(refusal)
+        return diagnostics.REFUSED
+    if parameter_file:
+        text, tensors = parameters.take_out(text, os.path.basename(parameter_file), names_of_constants(program))
+        if tensors:
+            parameters.write(parameter_file, tensors)
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

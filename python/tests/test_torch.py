@@ -1,0 +1,119 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of PyTorch. Without torch in the environment only what is said then is tested; torch-mlir's Python is this one, or
+that of TILEWRIGHT_ONNX_PYTHON."""
+
+import importlib.metadata
+import importlib.util
+import os
+import sys
+
+import numpy as np
+import pytest
+import tilewright
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed: pip install torch torch-mlir")
+needs_torch_mlir = pytest.mark.skipif(
+    not HAS_TORCH or importlib.util.find_spec("torch_mlir") is None and "TILEWRIGHT_ONNX_PYTHON" not in os.environ,
+    reason="torch or torch-mlir is not installed: pip install torch torch-mlir")
+
+
+def network():
+    import torch
+    torch.manual_seed(1)
+
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = torch.nn.Linear(64, 128)
+            self.norm = torch.nn.LayerNorm(128)
+            self.second = torch.nn.Linear(128, 10)
+
+        def forward(self, x, shift):
+            return self.second(torch.nn.functional.gelu(self.norm(self.first(x)))) + shift, x.mean(dim=1)
+
+    return Network().eval(), (torch.randn(3, 64), torch.randn(10))
+
+
+def check(program, module, args):
+    import torch
+    with torch.no_grad():
+        expected = module(*args)
+    for got, wanted in zip(program(*(arg.numpy() for arg in args)), expected):
+        np.testing.assert_allclose(np.asarray(got), wanted.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_wheel_has_the_extra():
+    wanted = importlib.metadata.requires("tilewright")
+    for package in ("torch", "torch-mlir"):
+        assert any(line.startswith(package) and 'extra == "torch"' in line.replace("'", '"') for line in wanted), wanted
+
+
+def test_without_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(tilewright.UnavailableError, match=r"from_torch needs PyTorch: .*; pip install tilewright\[torch\]"):
+        tilewright.from_torch(None)
+    with pytest.raises(tilewright.InvalidArgumentError, match="via='tosa'; expected one of torch-mlir, onnx, or None"):
+        tilewright.from_torch(None, via="tosa")
+
+
+@needs_torch_mlir
+def test_module():
+    module, args = network()
+    program = tilewright.from_torch(module, args, target="cpu")
+    assert program.main.signature == "main(x: tensor<3x64xf32>, shift: tensor<10xf32>) -> tensor<3x10xf32>, tensor<3xf32>"
+    check(program, module, args)
+    # Weights are in a file, by the names of the module.
+    with open(program.parameters, "rb") as file:
+        assert b'"first.weight":{"dtype":"F32","shape":[128,64]' in file.read(4096)
+
+
+@needs_torch_mlir
+def test_dynamic_shapes_and_exported_programs(tmp_path):
+    import torch
+    module, args = network()
+    batch = torch.export.Dim("batch", min=2, max=64)
+    shapes = {"x": {0: batch}, "shift": None}
+    path = tmp_path / "weights.safetensors"
+    program = tilewright.from_torch(torch.export.export(module, args, dynamic_shapes=shapes), target="cpu", parameters=path)
+    assert program.parameters == str(path) and path.exists()
+    for rows in (2, 7):
+        check(program, module, (torch.randn(rows, 64), args[1]))
+
+
+@needs_torch
+def test_what_is_no_module_or_cannot_be_exported(monkeypatch, tmp_path):
+    import torch
+    with pytest.raises(tilewright.InvalidArgumentError, match="takes a torch.nn.Module .* no int"):
+        tilewright.from_torch(3)
+
+    class Branches(torch.nn.Module):
+        def forward(self, x):
+            return x + 1 if x.sum() > 0 else x - 1
+
+    with pytest.raises(tilewright.CompileError, match="torch.export: "):
+        tilewright.from_torch(Branches(), (torch.ones(3),), target="cpu")
+    monkeypatch.setenv("TILEWRIGHT_ONNX_PYTHON", str(tmp_path / "no-python"))
+    module, args = network()
+    with pytest.raises(tilewright.UnavailableError, match="cannot run"):
+        tilewright.from_torch(module, args, via="torch-mlir", target="cpu")
+
+
+@needs_torch_mlir
+def test_refused():
+    import torch
+
+    class Eigenvalues(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigvals(x)
+
+    with pytest.raises(tilewright.CompileError, match="the module: .*eig"):
+        tilewright.from_torch(Eigenvalues(), (torch.ones(3, 3),), via="torch-mlir", target="cpu")
+
+
+@needs_torch_mlir
+def test_by_onnx():
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed, which torch.onnx.export needs")
+    module, args = network()
+    check(tilewright.from_torch(module, args, via="onnx", target="cpu"), module, args)

@@ -120,3 +120,13 @@ def test_example(model, tmp_path):
     done = subprocess.run([LOWERING, CLASSIFY], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(package)})
     assert done.returncode == 0, done.stderr
     assert "scores agree with ONNX's evaluator" in done.stdout
+
+
+@needs_torch_mlir
+@pytest.mark.parametrize("name", ["resnet", "bert", "llama"])
+def test_larger_examples(name):
+    package = pathlib.Path(tilewright.__file__).parents[1]
+    done = subprocess.run([LOWERING, CLASSIFY.parent / "models.py", name], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(package)})
+    assert done.returncode == 0, done.stderr
+    assert f"{name}: 1x" in done.stdout and " agrees with ONNX" in done.stdout

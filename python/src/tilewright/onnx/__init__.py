@@ -6,7 +6,8 @@
     program = tilewright.from_onnx("model.onnx", target="cpu")
 
 torch-mlir and the package onnx (`pip install tilewright[onnx]`) work in a process of their own, lower.py, by the same Python
-or the one that TILEWRIGHT_ONNX_PYTHON names; so do modules of PyTorch (lower_torch.py). spelling.py brings torch-mlir's text to that of MLIR 22.
+or the one that TILEWRIGHT_ONNX_PYTHON names; lower_torch.py does the same for modules of PyTorch. spelling.py brings torch-mlir's
+text to that of MLIR 22.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs whose constants are in a parameter file, and how large constants of a text get there."""
 
+import gc
 import importlib.util
 import json
 import os
@@ -88,6 +89,53 @@ def test_the_file_of_a_text_and_the_cache(tmp_path):
     np.testing.assert_array_equal(first(X), X @ weights(1))
     with pytest.raises(tilewright.CompileError, match="parameter file 'p.safetensors': No such file"):
         tilewright.compile(TEXT, target="cpu")
+
+
+def mappings(path):
+    """How many mappings of a file this process has."""
+    with open("/proc/self/maps", encoding="utf-8") as file:
+        return sum(line.rstrip().endswith(os.fspath(path)) for line in file)
+
+
+def test_programs_share_a_file(tmp_path):
+    # One takes one tensor and returns it, the other both: each finds its own, in one mapping that goes with the last of them.
+    path, other = tmp_path / "p.safetensors", np.arange(128, dtype=np.float32).reshape(8, 16)
+    parameters.write(path, {"a.weight": ("F32", [8, 8], weights(1).tobytes()), "b": ("F32", [8, 16], other.tobytes())})
+    returned = """
+module attributes {tilewright.parameters = "p.safetensors"} {
+  func.func @main() -> (tensor<8x16xf32>, tensor<8x8xf32>) {
+    %b = arith.constant dense_resource<b> : tensor<8x16xf32>
+    %a = arith.constant dense_resource<"a.weight"> : tensor<8x8xf32>
+    return %b, %a : tensor<8x16xf32>, tensor<8x8xf32>
+  }
+}
+"""
+    targets = ["cpu", "vulkan", "cuda:sm_80"]
+    first, second = (tilewright.compile(text, target=targets, parameters=path) for text in (TEXT, returned))
+    overwrite = tilewright.compile("""
+func.func @main(%m: memref<8x16xf32>) {
+  %c = arith.constant 2.0 : f32
+  linalg.fill ins(%c : f32) outs(%m : memref<8x16xf32>)
+  return
+}
+""", target=targets)
+    for device in ("cpu", "vulkan", "ptxsim"):
+        np.testing.assert_array_equal(first(X, device=device), X @ weights(1))
+        b, a = second(device=device)
+        np.testing.assert_array_equal(a, weights(1))
+        # Who got a weight as a result may write there: the file and the programs have theirs still.
+        overwrite(b, device=device)
+        np.testing.assert_array_equal(b, np.full((8, 16), 2))
+        np.testing.assert_array_equal(second(device=device)[0], other)
+        assert mappings(path) == 1
+    del first
+    gc.collect()
+    assert mappings(path) == 1
+    b, a = second(device="cpu")
+    del second
+    gc.collect()
+    assert mappings(path) == 0
+    np.testing.assert_array_equal(b, other)
 
 
 def test_large_constants_leave_a_text(tmp_path):

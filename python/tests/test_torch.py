@@ -6,6 +6,7 @@ that of TILEWRIGHT_ONNX_PYTHON."""
 import importlib.metadata
 import importlib.util
 import os
+import pathlib
 import sys
 
 import numpy as np
@@ -96,8 +97,10 @@ def test_what_is_no_module_or_cannot_be_exported(monkeypatch, tmp_path):
         tilewright.from_torch(Branches(), (torch.ones(3),), target="cpu")
     monkeypatch.setenv("TILEWRIGHT_ONNX_PYTHON", str(tmp_path / "no-python"))
     module, args = network()
-    with pytest.raises(tilewright.UnavailableError, match="cannot run"):
+    with pytest.raises(tilewright.UnavailableError, match="^cannot run [^(]*$"):
         tilewright.from_torch(module, args, via="torch-mlir", target="cpu")
+    with pytest.raises(tilewright.UnavailableError, match="^cannot run .* [(]nor by way of ONNX: "):
+        tilewright.from_torch(module, args, target="cpu")
 
 
 @needs_torch_mlir
@@ -117,3 +120,16 @@ def test_by_onnx():
     pytest.importorskip("onnxscript", reason="onnxscript is not installed, which torch.onnx.export needs")
     module, args = network()
     check(tilewright.from_torch(module, args, via="onnx", target="cpu"), module, args)
+
+
+@needs_torch
+def test_by_onnx_where_the_other_python_has_no_torch(monkeypatch):
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed, which torch.onnx.export needs")
+    python = pathlib.Path(__file__).parents[2] / "build/onnx-venv/bin/python"
+    if not python.exists():
+        pytest.skip("no Python with torch-mlir and without torch; test/onnx/run.py --install makes one")
+    monkeypatch.setenv("TILEWRIGHT_ONNX_PYTHON", str(python))
+    module, args = network()
+    with pytest.raises(tilewright.UnavailableError, match=r"has no torch with torch-mlir: .*torch.*; pip install tilewright\[torch\]"):
+        tilewright.from_torch(module, args, via="torch-mlir", target="cpu")
+    check(tilewright.from_torch(module, args, target="cpu"), module, args)

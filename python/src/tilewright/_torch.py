@@ -46,15 +46,23 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
         raise UnavailableError(f"from_torch needs PyTorch: {error}; pip install tilewright[torch]") from None
     program = _exported(torch, module, args, kwargs, dynamic_shapes)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        def lower(path):
-            if via != "onnx":
-                try:
-                    return _by_torch_mlir(torch, program, folder, path, timeout)
-                except UnavailableError:
-                    if via:
-                        raise
+        def by_torch_mlir(path):
+            return _by_torch_mlir(torch, program, folder, path, timeout)
+
+        def by_onnx(path):
             return lower_onnx(_to_onnx(torch, program, folder), timeout=timeout, parameters=path)
 
+        def by_either(path):
+            try:
+                return by_torch_mlir(path)
+            except UnavailableError as error:
+                lacking = error
+            try:
+                return by_onnx(path)
+            except UnavailableError as error:
+                raise UnavailableError(f"{lacking} (nor by way of ONNX: {error})") from None
+
+        lower = {"torch-mlir": by_torch_mlir, "onnx": by_onnx, None: by_either}[via]
         return compile_lowered(lower, type(module).__name__, options)
 
 

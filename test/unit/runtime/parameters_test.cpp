@@ -126,6 +126,26 @@ TEST_F(ParameterFileTest, RefusesWhatIsDamaged) {
   EXPECT_EQ(missing.code(), StatusCode::NotFound);
 }
 
+TEST_F(ParameterFileTest, OtherBytesGiveTensorsInTheFileOrAnError) {
+  const std::string good = parameterFile(
+      R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+      R"("w":{"dtype":"I8","shape":[2,4],"data_offsets":[8,16]}})",
+      std::string(16, 'x'));
+  for (size_t i = 0; i + 16 < good.size(); ++i)
+    for (char other : {'\0', '9', '"', '-', 'e', '}', '\xff'}) {
+      std::string bad = good;
+      bad[i] = other;
+      if (!open(bad).empty())
+        continue;
+      uint64_t count = 0;
+      for (const auto &[name, tensor] : file->tensors())
+        count += std::string(reinterpret_cast<const char *>(tensor.data),
+                             tensor.size)
+                     .size();
+      EXPECT_LE(count, 16u) << "byte " << i;
+    }
+}
+
 TEST_F(ParameterFileTest, SharesMappingsOfOneStateOfAFile) {
   std::string header =
       R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";

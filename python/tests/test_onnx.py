@@ -123,10 +123,12 @@ def test_example(model, tmp_path):
 
 
 @needs_torch_mlir
-@pytest.mark.parametrize("name", ["resnet", "bert", "llama"])
-def test_larger_examples(name):
+@pytest.mark.parametrize("name, device, target", [
+    *((name, device, target) for name in ("resnet", "bert", "llama") for device, target in (("cpu", "cpu"), ("ptxsim", "cuda:sm_80"))),
+    ("bert", "vulkan", "vulkan")])
+def test_larger_examples(name, device, target):
     package = pathlib.Path(tilewright.__file__).parents[1]
-    done = subprocess.run([LOWERING, CLASSIFY.parent / "models.py", name], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(package)})
+    done = subprocess.run([LOWERING, CLASSIFY.parent / "models.py", name, "--target", target, "--device", device],
+                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(package)})
     assert done.returncode == 0, done.stderr
     assert f"{name}: 1x" in done.stdout and " agrees with ONNX" in done.stdout

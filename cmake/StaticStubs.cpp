@@ -5,7 +5,7 @@
 // which we never use; it asks for every target that LLVM was built with, and for
 // Polly, which Debian's LLVM has as an extension. Functions that do nothing stand
 // for them here: the linker then leaves those archives alone. Targets that we use
-// (X86, NVPTX) are not in the list; one missing from it only costs size.
+// (X86, AArch64, NVPTX) are not in the list; one missing from it only costs size.
 //
 // And what keeps it quick: static programs hand their unwind tables to the
 // unwinder, which sorts all of them at the first exception (0.1 s for LLVM's).
@@ -21,7 +21,6 @@
   extern "C" void LLVMInitialize##name##AsmPrinter() {}                        \
   extern "C" void LLVMInitialize##name##AsmParser() {}
 
-NO_TARGET(AArch64)
 NO_TARGET(AMDGPU)
 NO_TARGET(ARM)
 NO_TARGET(AVR)

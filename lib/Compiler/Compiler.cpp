@@ -390,6 +390,11 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   program.names = &names;
   HostOptions host;
   host.observer = &watcher;
+  StringRef triple = job.target->variants.front().target.getText("triple");
+  if (!triple.empty()) {
+    host.triple = triple.str();
+    host.cpu = "generic";
+  }
   host.debugInfo = options.debugInfo;
   host.keepText = backendOptions().keepText;
   if (options.emit == EmitKind::Object)

@@ -27,7 +27,7 @@ static FailureOr<std::string> buildData(Location loc, StringRef triple,
                                         StringRef prefix, StringRef bytes) {
   LLVMTargetOptions options;
   options.triple = triple.str();
-  options.cpu = "x86-64";
+  options.cpu = triple.starts_with("x86_64") ? "x86-64" : "generic";
   options.positionIndependent = true;
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(loc, options);
@@ -55,12 +55,19 @@ static FailureOr<std::string> buildData(Location loc, StringRef triple,
 FailureOr<std::string>
 tilewright::buildObject(Location loc, StringRef prefix, StringRef artifact,
                         ArrayRef<CompiledProgram> programs) {
+  StringRef triple = programs.front().host.triple;
+  for (const CompiledProgram &program : programs)
+    if (program.host.triple != triple)
+      return emitError(loc) << "an object holds code of one architecture: '"
+                            << programs.front().target->name << "' is for " << triple
+                            << ", '" << program.target->name << "' for "
+                            << program.host.triple;
   std::vector<std::pair<std::string, std::string>> exported;
   auto keep = [&](std::string name) { exported.emplace_back(name, name); };
   keep((prefix + "_artifact").str());
   keep((prefix + "_artifact_size").str());
   FailureOr<std::string> data =
-      buildData(loc, programs.front().host.triple, prefix, artifact);
+      buildData(loc, triple, prefix, artifact);
   if (failed(data))
     return failure();
   SmallVector<StringRef> objects = {*data};

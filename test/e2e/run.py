@@ -31,6 +31,7 @@ import selection
 
 HERE = pathlib.Path(__file__).resolve().parent
 NEWER_VULKAN = "vulkan-newer"
+AARCH64 = "cpu-aarch64"
 # What the validation layers print, through whatever log.
 VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
 LARGE = "ptxsim-large"
@@ -48,7 +49,8 @@ def arguments():
                         help="comma list; ptxsim@ARCH is the simulator as that GPU, with checks: small cases and those "
                              "of simulated-large.txt; ptxsim@ARCH+large without checks: the others; ptxsim@ARCH+speed "
                              "without checks: all that ptxsim@ARCH has; vulkan-newer@NAME the Vulkan of "
-                             "scripts/newer-vulkan under its validation layers (%(default)s)")
+                             "scripts/newer-vulkan under its validation layers; cpu-aarch64[@sveBITS] a processor "
+                             "of scripts/aarch64 (%(default)s)")
     parser.add_argument("--simulated-elements", type=int, default=selection.LARGE,
                         help="cases of more input elements are large (%(default)s)")
     parser.add_argument("--report", type=pathlib.Path, help="where report.json goes (OUT/report.json)")
@@ -251,6 +253,11 @@ def seeds(text):
     return range(first, first + count)
 
 
+def on_aarch64(options, mode):
+    """The command in front of a program for AArch64, with NEON or, as `sve256`, with SVE."""
+    return [options.build / "aarch64/run", *([f"--sve={mode.removeprefix('sve')}"] if mode else [])]
+
+
 def newer_vulkan(options):
     return options.build / "newer-vulkan/run"
 
@@ -265,6 +272,7 @@ class Start:
         self.words = device + (f", part {part}" if part else "") + (f", order {seed}" if seed else "")
         stem = "-".join(filter(None, [device, part, seed]))
         self.journal, self.log = options.out / f"journal-{stem}.jsonl", options.out / f"runner-{stem}.log"
+        self.program = options.build / "bin/tilewright-e2e"
         self.seconds, self.code = 0, None
 
 
@@ -277,6 +285,10 @@ def starts(options, devices, programs, functions):
         if name == NEWER_VULKAN:
             yield Start(options, options.out / "cases.json", device, "vulkan",
                         front=[newer_vulkan(options), "--validate"])
+        elif name == AARCH64:
+            start = Start(options, options.out / "cases.json", device, "cpu", front=on_aarch64(options, mode))
+            start.program = options.build / "aarch64/bin/tilewright-e2e"
+            yield start
         elif device == "vulkan" and options.jobs > 1:
             for part in range(options.jobs):
                 path = options.out / f"cases-vulkan-{part}.json"
@@ -312,7 +324,7 @@ def run_cases(options, programs, devices, expectations, functions, verdicts):
 def run_start(options, start):
     begin = time.monotonic()
     start.journal.unlink(missing_ok=True)
-    program = [*map(str, start.front), str(options.build / "bin/tilewright-e2e")]
+    program = [*map(str, start.front), str(start.program)]
     with open(start.log, "w") as log:
         for _ in range(200):  # restarts after crashes
             try:
@@ -391,6 +403,12 @@ def available(options, devices):
                 good.append(device)
             else:
                 missing[device] = "run scripts/newer-vulkan first"
+            continue
+        if driver == AARCH64:
+            if (options.build / "aarch64/run").exists():
+                good.append(device)
+            else:
+                missing[device] = "run scripts/aarch64 first"
             continue
         lines = [line for line in listed.splitlines() if line.split()[0].split(":")[0] == driver]
         if any("(not available" not in line for line in lines):

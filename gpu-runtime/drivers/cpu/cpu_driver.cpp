@@ -53,6 +53,12 @@ public:
       return INT32_MAX;
     if (key.substr(0, 8) == "x86-64-v" && key.size() == 9)
       return cpuLevel() > 0 && key[8] >= '1' && key[8] <= '0' + cpuLevel();
+#if defined(__aarch64__)
+    if (key == "aarch64")
+      return 1;
+#endif
+    if (key == "sve_bits")
+      return sveBits();
     if (key.substr(0, 8) == "feature:")
       return hasCpuFeature(key.substr(8));
     return 0;
@@ -66,12 +72,16 @@ public:
       name = "the processor feature " + name.substr(8);
     else if (key.substr(0, 8) == "x86-64-v")
       name = "a processor of level " + name;
+    else if (key == "aarch64")
+      name = "an AArch64 processor";
+    else if (key == "sve_bits")
+      name = "SVE vectors of " + std::to_string(value) + " bits";
     else
       name += " " + std::to_string(value);
     // Tile registers are the kernel's to give.
     std::string who = key.substr(0, 12) == "feature:amx-" ? ", or its operating system," : "";
     return unsupported("the program requires " + name + ", which " + cpuName() + who +
-                       " lacks");
+                       (key == "aarch64" ? " is not" : " lacks"));
   }
 
   Status lost() const override { return state->check(); }

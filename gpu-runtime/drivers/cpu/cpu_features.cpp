@@ -4,13 +4,13 @@
 // Reads CPUID (Intel SDM vol. 2A, AMD APM vol. 3). A vector feature counts only
 // if the system saves its registers: XCR0 bits 1-2 for AVX, 5-7 for AVX-512,
 // 17-18 for AMX, 19 for APX. Of AMX, Linux gives a process the registers when it asks for
-// them (arch_prctl, Documentation/arch/x86/xstate.rst). Elsewhere than on x86 the list comes from the kernel.
+// them (arch_prctl, Documentation/arch/x86/xstate.rst). On AArch64 the kernel
+// says what there is.
 
 #include "cpu_features.h"
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 
 #if defined(__x86_64__)
@@ -19,6 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 namespace tilewright::runtime {
@@ -255,39 +259,69 @@ std::string cpuName() {
                                     : name.substr(begin, end - begin + 1);
 }
 
-#else
+int64_t sveBits() { return 0; }
+
+#elif defined(__aarch64__)
 
 namespace {
 
-// The line "Features : fp asimd …" (Arm) or "isa : …" (RISC-V).
-const std::string &kernelFeatures() {
-  static const std::string line = [] {
-    std::ifstream file("/proc/cpuinfo");
-    std::string text;
-    while (std::getline(file, text))
-      if (text.rfind("Features", 0) == 0)
-        return text.substr(text.find(':') + 1) + " ";
-    return std::string();
-  }();
-  return line;
-}
+struct Feature {
+  const char *name;
+  unsigned long first, second; // bits of AT_HWCAP, AT_HWCAP2
+};
+
+// LLVM's names (AArch64Features.td) and the kernel's bits (Documentation/arch/arm64/elf_hwcaps.rst).
+constexpr Feature kFeatures[] = {
+    {"fp-armv8", HWCAP_FP, 0},
+    {"neon", HWCAP_ASIMD, 0},
+    {"aes", HWCAP_AES | HWCAP_PMULL, 0},
+    {"sha2", HWCAP_SHA1 | HWCAP_SHA2, 0},
+    {"crc", HWCAP_CRC32, 0},
+    {"lse", HWCAP_ATOMICS, 0},
+    {"fullfp16", HWCAP_FPHP | HWCAP_ASIMDHP, 0},
+    {"rdm", HWCAP_ASIMDRDM, 0},
+    {"jsconv", HWCAP_JSCVT, 0},
+    {"complxnum", HWCAP_FCMA, 0},
+    {"rcpc", HWCAP_LRCPC, 0},
+    {"sha3", HWCAP_SHA3 | HWCAP_SHA512, 0},
+    {"sm4", HWCAP_SM3 | HWCAP_SM4, 0},
+    {"dotprod", HWCAP_ASIMDDP, 0},
+    {"fp16fml", HWCAP_ASIMDFHM, 0},
+    {"sve", HWCAP_SVE, 0},
+    {"sve2", HWCAP_SVE, HWCAP2_SVE2},
+    {"f32mm", HWCAP_SVE, HWCAP2_SVEF32MM},
+    {"f64mm", HWCAP_SVE, HWCAP2_SVEF64MM},
+    {"fptoint", 0, HWCAP2_FRINT},
+    {"i8mm", 0, HWCAP2_I8MM},
+    {"bf16", 0, HWCAP2_BF16},
+};
 
 } // namespace
 
 bool hasCpuFeature(std::string_view name) {
-  // Linux names where LLVM's differ.
-  if (name == "neon")
-    name = "asimd";
-  else if (name == "fullfp16")
-    name = "fphp";
-  else if (name == "dotprod")
-    name = "asimddp";
-  return kernelFeatures().find(" " + std::string(name) + " ") !=
-         std::string::npos;
+  for (const Feature &feature : kFeatures)
+    if (name == feature.name)
+      return (getauxval(AT_HWCAP) & feature.first) == feature.first &&
+             (getauxval(AT_HWCAP2) & feature.second) == feature.second;
+  return false;
 }
 
 int cpuLevel() { return 0; }
 
+int64_t sveBits() {
+  if (!hasCpuFeature("sve"))
+    return 0;
+  int length = prctl(PR_SVE_GET_VL);
+  return length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
+}
+
+std::string cpuName() { return "AArch64 processor"; }
+
+#else
+
+bool hasCpuFeature(std::string_view) { return false; }
+int cpuLevel() { return 0; }
+int64_t sveBits() { return 0; }
 std::string cpuName() { return "processor"; }
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef TILEWRIGHT_DRIVERS_CPU_CPU_FEATURES_H
 #define TILEWRIGHT_DRIVERS_CPU_CPU_FEATURES_H
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ namespace tilewright::runtime {
 bool hasCpuFeature(std::string_view name);
 /// 1 for baseline x86-64, up to 4 for x86-64-v4; 0 on other processors.
 int cpuLevel();
+/// Bits of an SVE vector register; 0 where there are none.
+int64_t sveBits();
 /// The processor's name for itself.
 std::string cpuName();
 

@@ -36,7 +36,7 @@
 //   access_bytes   i64   widest memory access of a thread
 //   index_bits     i64   bits of kernel indices (32)
 //   -----
-//   chip           str   cuda: "sm_90a"; cpu: "x86-64-v3"
+//   chip           str   cuda: "sm_90a"; cpu: "x86-64-v3", "aarch64"
 //   version        str   vulkan: "1.3"
 //   sm             i64   cuda: 90
 //   arch_specific  unit  cuda: the `a` of sm_90a
@@ -44,6 +44,8 @@
 //   dispatch_vector_bytes  i64  cpu: of the widest of the levels that a target has,
 //                          which all have the same dispatches
 //   features       str   cpu: LLVM's feature list, "+avx2,+fma"
+//   sve_bits       i64   cpu: bits that SVE vectors have at least
+//   triple         str   LLVM's, of code and of the host program; absent: x86-64 Linux
 //   mma            [str] matrix instructions, "mma.m16n8k16.f16.f32",
 //                        "coopmat.m16n16k16.f16.f32"
 //   wide_index     unit  kernels can compute indices with 64 bits instead

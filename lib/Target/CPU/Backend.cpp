@@ -35,8 +35,6 @@ static constexpr StringLiteral kPipeline =
     "loop-mssa(loop-rotate<header-duplication>,licm),gvn,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
-static int64_t getVectorBytes(const Chip &chip) { return chip.hasAvx512() ? 64 : 32; }
-
 /// `best`: of the target's chips, which all have the dispatches that are good for it.
 static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
                              StringRef name, const Chip &best) {
@@ -45,12 +43,16 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   auto number = [&](StringRef key, int64_t value) {
     facts.set(key, builder.getI64IntegerAttr(value));
   };
-  int64_t vectorBytes = getVectorBytes(chip);
+  int64_t vectorBytes = chip.getVectorBytes();
   facts.set("chip", builder.getStringAttr(chip.level));
   std::string features;
   for (const std::string &feature : chip.features)
     features += (features.empty() ? "+" : ",+") + feature;
   facts.set("features", builder.getStringAttr(features));
+  if (chip.isArm())
+    facts.set("triple", builder.getStringAttr(chip.getTriple()));
+  if (chip.sveBits)
+    number("sve_bits", chip.sveBits);
   number("subgroup", 1);
   number("max_threads", 1);
   number("shared_memory", 0);
@@ -60,15 +62,16 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   bool hasTiles = llvm::any_of(instructions, [](StringRef name) {
     return name.starts_with("amx.");
   });
-  number("l1_bytes", (hasTiles ? 48 : 32) * 1024);
-  number("l2_bytes", hasTiles           ? 2048 * 1024
-                     : chip.hasAvx512() ? 1024 * 1024
-                                        : 256 * 1024);
+  number("l1_bytes", chip.sveBits ? 64 * 1024 : hasTiles ? 48 * 1024 : 32 * 1024);
+  number("l2_bytes", hasTiles                           ? 2048 * 1024
+                     : chip.sveBits || chip.hasAvx512() ? 1024 * 1024
+                     : chip.isArm()                     ? 512 * 1024
+                                                        : 256 * 1024);
   number("thread_memory", 1024 * 1024);
-  number("registers", chip.hasAvx512() ? 32 : 16);
+  number("registers", chip.getVectorRegisters());
   number("access_bytes", vectorBytes);
   number("vector_bytes", vectorBytes);
-  number("dispatch_vector_bytes", getVectorBytes(best));
+  number("dispatch_vector_bytes", best.getVectorBytes());
   number("index_bits", 64);
   StringRef types[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
   facts.set("types", builder.getStrArrayAttr(types));
@@ -91,13 +94,26 @@ static void addSmallFloats(OpPassManager &pm, TargetAttr target) {
   pm.addPass(math::createMathExtendToSupportedTypes(math));
 }
 
+/// `sve=256`: the length that vectors have at least.
+static llvm::Error readSveLength(const TargetSpec &spec, const TargetFeature &feature,
+                                 Chip &chip) {
+  int64_t bits;
+  if (StringRef(feature.value).getAsInteger(10, bits) || !isSveLength(bits))
+    return makeTargetError("target '" + spec.str() +
+                           "': 'sve' needs the bits that vectors have at least: "
+                           "sve=128, 256, 512, 1024 or 2048");
+  chip.sveBits = bits;
+  return llvm::Error::success();
+}
+
 namespace {
 class CPUBackend final : public TargetBackend {
 public:
   StringRef getName() const override { return "cpu"; }
   StringRef getTargetName() const override { return "cpu"; }
   StringRef getSyntax() const override {
-    return "cpu[:native|x86-64-v3|x86-64-v4][+FEATURE...]";
+    return "cpu[:native|x86-64-v3|x86-64-v4|aarch64|cortex-a72|neoverse-n1|"
+           "neoverse-v1|neoverse-n2|neoverse-v2|a64fx][+FEATURE...][+sve=BITS]";
   }
   KernelForm getKernelForm() const override { return KernelForm::Block; }
 
@@ -113,20 +129,34 @@ public:
     target.name = spec.str();
     target.backend = getName();
     target.driver = "cpu";
-    SmallVector<std::string> added;
+    Chip named;
+    if (isLevel(spec.version))
+      named.level = spec.version;
+    else if (std::optional<Chip> processor = getArmProcessor(spec.version))
+      named = *processor;
     for (const TargetFeature &feature : spec.features) {
-      if (!feature.value.empty() || !isFeature(feature.name))
-        return makeTargetError("target '" + spec.str() +
-                               "': no x86 processor has a feature '" +
-                               feature.name + "'; accepted is " + getSyntax());
-      added.push_back(feature.name);
-      target.required["feature:" + feature.name] = 1;
+      if (named.isArm() && feature.name == "sve") {
+        if (llvm::Error error = readSveLength(spec, feature, named))
+          return error;
+      } else if (!feature.value.empty() || !isFeature(named, feature.name)) {
+        return makeTargetError("target '" + spec.str() + "': no " +
+                               (named.isArm() ? "AArch64" : "x86") +
+                               " processor has a feature '" + feature.name +
+                               "'; accepted is " + getSyntax());
+      }
+      if (!llvm::is_contained(named.features, feature.name))
+        named.features.push_back(feature.name);
     }
-    llvm::sort(added);
+    llvm::sort(named.features);
+    for (const std::string &feature : named.features)
+      target.required["feature:" + feature] = 1;
+    if (named.sveBits)
+      target.required["sve_bits"] = named.sveBits;
     // A plain `cpu` runs on both levels, the better one first.
     SmallVector<Chip> chips;
     if (spec.version.empty()) {
-      chips = {{"x86-64-v4", added}, {"x86-64-v3", added}};
+      for (const char *level : {"x86-64-v4", "x86-64-v3"})
+        chips.push_back({level, named.features});
       target.required["x86-64-v3"] = 1;
       for (const Chip &chip : chips)
         target.variants.push_back(
@@ -148,8 +178,8 @@ public:
         target.required["feature:" + feature] = 1;
       }
       chips.push_back(*chip);
-    } else if (isLevel(spec.version)) {
-      chips.push_back({spec.version, added});
+    } else if (!named.level.empty()) {
+      chips.push_back(named);
     } else {
       return makeTargetError("target '" + spec.str() + "': unknown processor '" +
                              spec.version + "'; accepted is " + getSyntax());
@@ -211,6 +241,23 @@ static void keepSelects(llvm::Module &module) {
                                   unpredictable);
 }
 
+/// The smallest elements whose accesses the processor masks, in bits.
+static unsigned getMaskedBits(const Chip &chip, int64_t vectorBytes) {
+  if (chip.isArm())
+    return chip.sveBits > 128 ? 8 : 128;
+  return vectorBytes >= 64 ? 8 : 32;
+}
+
+/// Vectors of a fixed length then are SVE vectors, under predicates of that length:
+/// longer registers do not matter. LLVM's most is 16 x 128 bits.
+static void setSveLength(llvm::Module &module, int64_t bits) {
+  llvm::Attribute range = llvm::Attribute::getWithVScaleRangeArgs(
+      module.getContext(), unsigned(bits / 128), 16);
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr(range);
+}
+
 FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
                                        const BackendOptions &options) const {
   FunctionOpInterface kernel = getOnlyKernel(module);
@@ -229,8 +276,9 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
       func.setLinkage(LLVM::Linkage::Internal);
   }
   LLVMTargetOptions llvmOptions;
-  llvmOptions.triple = "x86_64-unknown-linux-gnu";
-  llvmOptions.cpu = target.getText("chip").str();
+  Chip chip{target.getText("chip").str(), {}, target.getFact("sve_bits", 0)};
+  llvmOptions.triple = chip.getTriple().str();
+  llvmOptions.cpu = chip.getProcessor().str();
   llvmOptions.features = target.getText("features").str();
   llvmOptions.positionIndependent = true;
   llvmOptions.vectorBits = 8 * target.getFact("vector_bytes");
@@ -243,11 +291,16 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir =
       translateToLLVM(module, context, *machine, llvmOptions);
-  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
+  if (!ir)
+    return failure();
+  if (chip.sveBits)
+    setSveLength(*ir, chip.sveBits);
+  if (failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
     return failure();
   keepSelects(*ir);
-  bool hasSmallMasks = target.getFact("vector_bytes") >= 64;
-  lowerMaskedAccesses(*ir, hasSmallMasks ? 8 : 32);
+  if (chip.sveBits > 128)
+    maskOddStores(*ir);
+  lowerMaskedAccesses(*ir, getMaskedBits(chip, target.getFact("vector_bytes")));
 
   KernelCode code;
   code.kind = CodeKind::Object;

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// AVX2 masks accesses of 32 and 64 bits only. Of a masked access of smaller
+// AVX2 masks accesses of 32 and 64 bits only, NEON none. Of a masked access of other
 // elements the code generator makes a branch per element: 16 blocks per vector,
 // thousands per kernel. It is needed at the edges of tensors alone, so it
 // becomes a call:
@@ -80,7 +80,7 @@ static void lower(IntrinsicInst *access, unsigned nativeBits) {
   unsigned bits = type->getScalarSizeInBits();
   bool isFloat = type->getElementType()->isFloatingPointTy();
   bool isCalled = bits < nativeBits && !isa<Constant>(mask);
-  if (bits >= 32 || (!isFloat && !isCalled))
+  if (!isCalled && (bits >= 32 || !isFloat))
     return;
   IRBuilder<> builder(access);
   auto *integers = FixedVectorType::get(builder.getIntNTy(bits), type->getNumElements());
@@ -112,4 +112,37 @@ void cpu::lowerMaskedAccesses(Module &module, unsigned nativeBits) {
             accesses.push_back(call);
   for (IntrinsicInst *access : accesses)
     lower(access, nativeBits);
+}
+
+static void maskStore(StoreInst *store, FixedVectorType *type) {
+  unsigned lanes = type->getNumElements(), wide = PowerOf2Ceil(lanes);
+  IRBuilder<> builder(store);
+  Type *integer = builder.getIntNTy(type->getScalarSizeInBits());
+  SmallVector<int> order;
+  SmallVector<Constant *> mask;
+  for (unsigned i = 0; i < wide; ++i) {
+    order.push_back(i < lanes ? int(i) : PoisonMaskElem);
+    mask.push_back(builder.getInt1(i < lanes));
+  }
+  Value *integers = builder.CreateBitCast(store->getValueOperand(),
+                                          FixedVectorType::get(integer, lanes));
+  builder.CreateMaskedStore(builder.CreateShuffleVector(integers, order),
+                            store->getPointerOperand(), store->getAlign(),
+                            ConstantVector::get(mask));
+  store->eraseFromParent();
+}
+
+void cpu::maskOddStores(Module &module) {
+  SmallVector<StoreInst *> stores;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *store = dyn_cast<StoreInst>(&instruction))
+          stores.push_back(store);
+  for (StoreInst *store : stores) {
+    auto *type = dyn_cast<FixedVectorType>(store->getValueOperand()->getType());
+    if (type && type->getElementType()->isFloatingPointTy() &&
+        type->getScalarSizeInBits() == 16 && !isPowerOf2_32(type->getNumElements()))
+      maskStore(store, type);
+  }
 }

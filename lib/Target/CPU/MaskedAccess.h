@@ -13,6 +13,10 @@ namespace tilewright::cpu {
 /// become integers first. Masks that are constants keep their form.
 void lowerMaskedAccesses(llvm::Module &module, unsigned nativeBits);
 
+/// Stores of 16-bit floats, as many as no power of two, become masked stores of
+/// integers: for SVE, of which LLVM 22 cannot store 31 ("Cannot select").
+void maskOddStores(llvm::Module &module);
+
 } // namespace tilewright::cpu
 
 #endif

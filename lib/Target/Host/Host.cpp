@@ -349,7 +349,7 @@ FailureOr<HostProgram> tilewright::host::emitHost(ModuleOp module,
   SmallVector<StringRef> objects = {*object};
   for (const KernelObject &kernel : options.objects)
     objects.push_back(kernel.bytes);
-  llvm::append_range(objects, getHostSupportObjects(options.reference));
+  llvm::append_range(objects, getHostSupportObjects(options.triple, options.reference));
   FailureOr<std::string> bytes =
       linkHost(loc, objects, allowed, host.imports, options.debugInfo);
   if (failed(bytes))

@@ -15,18 +15,26 @@
   extern "C" const char name##_begin[] __attribute__((visibility("hidden")));  \
   extern "C" const char name##_end[] __attribute__((visibility("hidden")));
 
-EMBED(tilewright_host_support, "host_support.o")
-EMBED(tilewright_reference_support, "reference_support.o")
-EMBED(tilewright_builtins, "builtins.o")
+EMBED(tilewright_host_support, "host_support-x86_64.o")
+EMBED(tilewright_reference_support, "reference_support-x86_64.o")
+EMBED(tilewright_builtins, "builtins-x86_64.o")
+EMBED(tilewright_host_support_aarch64, "host_support-aarch64.o")
+EMBED(tilewright_reference_support_aarch64, "reference_support-aarch64.o")
+EMBED(tilewright_builtins_aarch64, "builtins-aarch64.o")
 
 #define BYTES(name) llvm::StringRef(name##_begin, size_t(name##_end - name##_begin))
 
 namespace tilewright {
-llvm::SmallVector<llvm::StringRef> getHostSupportObjects(bool reference);
+llvm::SmallVector<llvm::StringRef> getHostSupportObjects(llvm::StringRef triple,
+                                                         bool reference);
 } // namespace tilewright
 
 llvm::SmallVector<llvm::StringRef>
-tilewright::getHostSupportObjects(bool reference) {
+tilewright::getHostSupportObjects(llvm::StringRef triple, bool reference) {
+  if (triple.starts_with("aarch64"))
+    return {reference ? BYTES(tilewright_reference_support_aarch64)
+                      : BYTES(tilewright_host_support_aarch64),
+            BYTES(tilewright_builtins_aarch64)};
   return {reference ? BYTES(tilewright_reference_support)
                     : BYTES(tilewright_host_support),
           BYTES(tilewright_builtins)};

@@ -15,7 +15,7 @@ class ReferenceBackend final : public TargetBackend {
 public:
   StringRef getName() const override { return "reference"; }
   StringRef getTargetName() const override { return "cpu-reference"; }
-  StringRef getSyntax() const override { return "cpu-reference"; }
+  StringRef getSyntax() const override { return "cpu-reference[:aarch64]"; }
   KernelForm getKernelForm() const override { return KernelForm::None; }
 
   void registerDialects(DialectRegistry &registry) const override {
@@ -24,19 +24,23 @@ public:
 
   llvm::Expected<ParsedTarget> parse(MLIRContext *context,
                                      const TargetSpec &spec) const override {
-    if (!spec.version.empty() || !spec.features.empty())
+    bool isArm = spec.version == "aarch64";
+    if ((!spec.version.empty() && !isArm) || !spec.features.empty())
       return makeTargetError("target '" + spec.str() +
-                             "' has no versions or features; accepted is " +
+                             "' has no other versions and no features; accepted is " +
                              getSyntax());
     ParsedTarget target;
     target.name = spec.str();
     target.backend = getName();
     target.driver = "cpu";
     target.reference = true;
-    target.required["x86-64-v3"] = 1;
+    target.required[isArm ? "aarch64" : "x86-64-v3"] = 1;
+    NamedAttrList facts;
+    if (isArm)
+      facts.set("triple", StringAttr::get(context, "aarch64-unknown-linux-gnu"));
     target.variants.push_back(
         {TargetAttr::get(context, target.name, target.backend,
-                         DictionaryAttr::get(context)),
+                         facts.getDictionary(context)),
          true, ""});
     return target;
   }

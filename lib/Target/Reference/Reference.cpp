@@ -386,7 +386,7 @@ FailureOr<HostProgram> tilewright::compileReference(ModuleOp input,
                                                     HostOptions options) {
   OwningOpRef<ModuleOp> module(input.clone());
   options.reference = true;
-  options.cpu = "x86-64-v3";
+  options.cpu = StringRef(options.triple).starts_with("x86_64") ? "x86-64-v3" : "generic";
   options.features.clear();
   HostProgram host;
   host.triple = options.triple;

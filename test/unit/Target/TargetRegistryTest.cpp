@@ -56,6 +56,36 @@ TEST_F(RegistryTest, GivesEveryVariantTheCommonFacts) {
   }
 }
 
+TEST_F(RegistryTest, TakesArmProcessors) {
+  for (StringRef text : {"cpu:aarch64", "cpu:aarch64+dotprod", "cpu:aarch64+sve=2048",
+                         "cpu:neoverse-v1", "cpu-reference:aarch64"})
+    EXPECT_EQ(parse(text), text);
+  auto target = registry.parse(&context, "cpu:aarch64+bf16+sve=256");
+  ASSERT_TRUE(bool(target)) << llvm::toString(target.takeError());
+  TargetAttr facts = target->variants.front().target;
+  EXPECT_EQ(facts.getFact("vector_bytes", 0), 32);
+  EXPECT_EQ(facts.getFact("registers", 0), 32);
+  EXPECT_EQ(facts.getText("features"), "+bf16,+sve");
+  EXPECT_EQ(facts.getText("triple"), "aarch64-unknown-linux-gnu");
+  EXPECT_EQ(target->required.getInteger("sve_bits"), 256);
+  EXPECT_EQ(target->required.getInteger("aarch64"), 1);
+  // A core is its features.
+  auto core = registry.parse(&context, "cpu:neoverse-v1");
+  ASSERT_TRUE(bool(core)) << llvm::toString(core.takeError());
+  EXPECT_EQ(core->variants.front().target.getText("features"),
+            "+bf16,+dotprod,+fullfp16,+i8mm,+sve");
+  for (StringRef text : {"cpu:aarch64+sve", "cpu:aarch64+sve=192", "cpu:aarch64+sve=4096"})
+    EXPECT_NE(parse(text).find("sve=128, 256, 512, 1024 or 2048"), std::string::npos)
+        << parse(text);
+  EXPECT_NE(parse("cpu:aarch64+avx2").find("no AArch64 processor has a feature 'avx2'"),
+            std::string::npos);
+  EXPECT_NE(parse("cpu:x86-64-v3+sve=256").find("no x86 processor has a feature 'sve'"),
+            std::string::npos);
+  EXPECT_NE(parse("cpu:neoverse").find("unknown processor 'neoverse'"), std::string::npos);
+  EXPECT_NE(parse("cpu-reference:sparc").find("accepted is cpu-reference[:aarch64]"),
+            std::string::npos);
+}
+
 TEST_F(RegistryTest, TakesShapesOfCooperativeMatrices) {
   auto instructions = [&](StringRef text) {
     llvm::Expected<ParsedTarget> target = registry.parse(&context, text);

@@ -131,9 +131,10 @@ mlir::FailureOr<std::string>
 linkRelocatable(mlir::Location loc, llvm::ArrayRef<llvm::StringRef> objects,
                 llvm::ArrayRef<std::pair<std::string, std::string>> exported);
 
-/// The support functions and the builtins, as object files. `reference`
+/// The support functions and the builtins, as object files for `triple`. `reference`
 /// chooses the support functions of the reference target.
-llvm::SmallVector<llvm::StringRef> getHostSupportObjects(bool reference);
+llvm::SmallVector<llvm::StringRef> getHostSupportObjects(llvm::StringRef triple,
+                                                         bool reference);
 
 } // namespace tilewright
 

@@ -28,10 +28,35 @@ tilewright_program_query(uint32_t abiVersion, const TilewrightHostApi *table) {
 }
 
 #ifdef TILEWRIGHT_REFERENCE
+#if defined(__aarch64__)
+/* Clang's __builtin_setjmp is not for this processor. The registers that a call keeps
+ * (AAPCS64, section 6.1): x19-x30, sp, d8-d15. */
+typedef uint64_t jump_buffer[21];
+__attribute__((naked, returns_twice)) static int set_jump(uint64_t *buffer) {
+  __asm__("stp x19, x20, [x0]\n stp x21, x22, [x0, #16]\n stp x23, x24, [x0, #32]\n"
+          "stp x25, x26, [x0, #48]\n stp x27, x28, [x0, #64]\n stp x29, x30, [x0, #80]\n"
+          "mov x9, sp\n str x9, [x0, #96]\n"
+          "stp d8, d9, [x0, #104]\n stp d10, d11, [x0, #120]\n"
+          "stp d12, d13, [x0, #136]\n stp d14, d15, [x0, #152]\n"
+          "mov w0, #0\n ret");
+}
+__attribute__((naked, noreturn)) static void jump_to(uint64_t *buffer) {
+  __asm__("ldp x19, x20, [x0]\n ldp x21, x22, [x0, #16]\n ldp x23, x24, [x0, #32]\n"
+          "ldp x25, x26, [x0, #48]\n ldp x27, x28, [x0, #64]\n ldp x29, x30, [x0, #80]\n"
+          "ldr x9, [x0, #96]\n mov sp, x9\n"
+          "ldp d8, d9, [x0, #104]\n ldp d10, d11, [x0, #120]\n"
+          "ldp d12, d13, [x0, #136]\n ldp d14, d15, [x0, #152]\n"
+          "mov w0, #1\n ret");
+}
+#else
+typedef void *jump_buffer[5];
+#define set_jump __builtin_setjmp
+#define jump_to(buffer) __builtin_longjmp(buffer, 1)
+#endif
 enum { MAX_MAPPED = 4096 };
 typedef struct twh_context {
   tw_context *context;
-  void *jump[5]; /* __builtin_setjmp */
+  jump_buffer jump;
   int32_t mapped;
   tw_view *views[MAX_MAPPED];
   int32_t constants[MAX_MAPPED]; /* their numbers; -1: arguments */
@@ -42,7 +67,7 @@ typedef struct twh_context {
 /* Leaves the call if an error is recorded. */
 static void leave_on_error(twh_context *c) {
   if (!api->ok(c->context))
-    __builtin_longjmp(c->jump, 1);
+    jump_to(c->jump);
 }
 #else
 typedef tw_context twh_context;
@@ -296,7 +321,7 @@ void twr_run(tw_context *context,
   run.mapped = 0;
   if (!api->ok(context))
     return;
-  if (__builtin_setjmp(run.jump) == 0)
+  if (set_jump(run.jump) == 0)
     body(&run, arguments, results);
   for (int32_t i = 0; i < run.mapped; ++i)
     api->unmap(context, run.views[i]);

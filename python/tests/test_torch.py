@@ -83,6 +83,50 @@ def test_dynamic_shapes_and_exported_programs(tmp_path):
         check(program, module, (torch.randn(rows, 64), args[1]))
 
 
+@needs_torch_mlir
+def test_constants_among_arguments_and_buffers_that_are_not_saved():
+    import torch
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.arange(3.0), persistent=False)
+
+        def forward(self, x, pair, scale=1, mode="sum", *, bias=None):
+            y = x * scale + pair["a"] - pair["b"][0]
+            return {"y": y + bias if mode == "sum" else y, "z": (x.sum() + self.table,)}
+
+    x, a, b, bias = torch.randn(2, 3), torch.randn(3), torch.randn(3), torch.randn(3)
+    args, kwargs = (x, {"a": a, "b": [b]}, 3, "sum"), {"bias": bias}
+    program = tilewright.from_torch(Scaled(), args, kwargs, target="cpu")
+    assert program.main.input_names == ["x", "pair_a", "pair_b_0", "bias"]
+    wanted = Scaled()(*args, **kwargs)
+    for got, expected in zip(program(x, a, b, bias), (wanted["y"], *wanted["z"])):
+        np.testing.assert_allclose(np.asarray(got), expected.numpy(), rtol=1e-5, atol=1e-5)
+    program = tilewright.from_torch(Scaled(), (x, {"a": a, "b": [b]}), {"mode": "none", "bias": None}, target="cpu")
+    np.testing.assert_allclose(np.asarray(program(x, a, b)[0]), (x + a - b).numpy(), rtol=1e-5, atol=1e-5)
+
+
+@needs_torch_mlir
+@pytest.mark.parametrize("via", ["torch-mlir", "onnx"])
+def test_what_writes_in_place(via):
+    import torch
+    if via == "onnx":
+        pytest.importorskip("onnxscript", reason="onnxscript is not installed, which torch.onnx.export needs")
+
+    class Counts(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(3))
+
+        def forward(self, x):
+            self.calls.add_(1)
+            return x + self.calls
+
+    with pytest.raises(tilewright.CompileError, match="the module: it writes 'calls' in place, and a program has no state"):
+        tilewright.from_torch(Counts(), (torch.ones(3),), via=via, target="cpu")
+
+
 @needs_torch
 def test_what_is_no_module_or_cannot_be_exported(monkeypatch, tmp_path):
     import torch

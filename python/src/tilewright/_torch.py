@@ -19,6 +19,7 @@ from typing import Any, Mapping, Sequence
 from ._errors import CompileError, InvalidArgumentError, UnavailableError
 from ._program import Program
 from .onnx import WAY_OUT, compile_lowered, lower as lower_onnx, run_lowering
+from .onnx.diagnostics import Refused, refuse_changes
 
 _WAYS = ("torch-mlir", "onnx")
 
@@ -89,9 +90,12 @@ def _to_onnx(torch, program, folder):
     path = os.path.join(folder, "model.onnx")
     try:
         with _quiet("torch.onnx.export"):
-            torch.onnx.export(program, (), path, dynamo=True, external_data=False, verbose=False)
+            made = torch.onnx.export(program, (), path, dynamo=True, external_data=False, verbose=False)
+        refuse_changes(made.exported_program.graph_signature)
     except ImportError as error:  # onnx and onnxscript
         raise UnavailableError(f"torch.onnx.export: {error}; pip install onnx onnxscript") from None
+    except Refused as refusal:
+        raise CompileError(f"the module: {refusal}") from None
     return path
 
 

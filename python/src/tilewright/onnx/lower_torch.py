@@ -15,7 +15,9 @@ import sys
 import warnings
 
 import torch
+from torch.export.graph_signature import ConstantArgument, InputKind
 from torch_mlir import fx
+from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.passmanager import PassManager
 
 import diagnostics
@@ -29,7 +31,11 @@ PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdyn
 def lower(program):
     """The text of a function `main` for a torch.export.ExportedProgram."""
     try:
-        module = fx.export_and_import(program, output_type="raw", func_name="main").operation
+        program = program.run_decompositions(get_decomposition_table())
+        inputs = prepare(program)
+        module = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={}).operation
+    except diagnostics.Refused:
+        raise
     except Exception as error:  # whatever the importer runs into
         raise diagnostics.Refused(f"it cannot be imported: {diagnostics.first_line(error)}") from None
     # Diagnostics are in the exception then.
@@ -40,9 +46,27 @@ def lower(program):
     except Exception as error:
         raise diagnostics.Refused(diagnostics.reason(str(error))) from None
     try:
-        return spelling.to_mlir_22(text, [str(name) for name in program.graph_signature.user_inputs])
+        return spelling.to_mlir_22(text, inputs)
     except ValueError as error:
         raise diagnostics.Refused(str(error)) from None
+
+
+def prepare(program):
+    """Brings a decomposed program to what torch-mlir's importer takes; the names of its inputs. The importer makes arguments of what
+    is constant among them, and finds buffers in the state only, where those are not that a module does not save."""
+    signature = program.graph_signature
+    diagnostics.refuse_changes(signature)
+    program.state_dict.update((name, program.constants[name]) for name in signature.buffers if name in program.constants)
+    inputs = []
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    for spec in signature.input_specs:
+        if spec.kind != InputKind.USER_INPUT:
+            continue
+        if isinstance(spec.arg, ConstantArgument) and not placeholders[spec.arg.name].users:
+            program.graph.erase_node(placeholders[spec.arg.name])
+        else:
+            inputs.append(spec.arg.name)
+    return inputs
 
 
 def names_of_constants(program):

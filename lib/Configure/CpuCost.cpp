@@ -49,6 +49,11 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
   /// More per multiply-add where a column of tiles leaves the first-level cache, where
   /// the operand leaves the second-level cache.
   constexpr double kBeyondFirst = 0.15, kBeyondSecond = 1;
+  /// To read an element of a strip of columns the first time, where rows come from memory:
+  /// each row of the strip is in a page of its own.
+  constexpr double kStrip = 10;
+  /// Rows so many bytes apart share a set of the first-level cache.
+  constexpr int64_t kSetBytes = 16 * 1024;
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
   auto count = [&](ArrayRef<unsigned> loops, auto &&size) {
     double result = 1;
@@ -64,13 +69,18 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
   };
   double batch = count(product->batch, extent), m = count(product->m, extent),
          n = count(product->n, extent), k = count(product->k, extent);
-  if (plan.panels)
+  if (plan.panels) {
+    double rows = m * count(product->n, blocks);
+    if (plan.panels->rowsInPlace)
+      rows *= int64_t(k) * plan.panels->elementBytes % kSetBytes ? 0 : 2;
     return kMove * plan.panels->elementBytes /
            bytesPerElement(info.getRoot().getDpsInits()[0].getType()) * batch * k *
-           (m * count(product->n, blocks) + n * count(product->m, blocks));
+           (rows + n * count(product->m, blocks));
+  }
   auto inner = [](const LoopClass &, const ClassTile &tile) {
     return double(tile.inner);
   };
+  auto step = [](const LoopClass &, const ClassTile &tile) { return double(tile.step); };
   double bytes = bytesPerElement(info.getRoot()->getOperand(product->b).getType());
   double column = k * count(product->n, inner) * bytes, operand = k * n * bytes;
   // Windows of a convolution lie over each other.
@@ -80,7 +90,12 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
     column *= std::min(1.0, own / operand);
     operand = std::min(operand, own);
   }
-  double more = operand > target.getFact("l2_bytes", 256 * 1024)  ? kBeyondSecond
+  // A block that has all rows, and one tile's columns, keeps these.
+  double kept = operand;
+  if (count(product->m, blocks) == 1 &&
+      count(product->n, inner) == count(product->n, step))
+    kept = column;
+  double more = kept > target.getFact("l2_bytes", 256 * 1024)    ? kBeyondSecond
                 : column > target.getFact("l1_bytes", 32 * 1024) ? kBeyondFirst
                                                                  : 0;
   // Columns that are not contiguous are gathered for each row of tiles.
@@ -90,7 +105,24 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
     more += kBeyondSecond;
   // A row of tiles reads each column once, which the first of them has to.
   double again = std::max(0.0, 1 - count(product->m, inner) / m);
-  return more * again * batch * m * n * k;
+  double first = operand > target.getFact("l2_bytes", 256 * 1024) ? kStrip : 0;
+  return more * again * batch * m * n * k + first * batch * operand / bytes;
+}
+
+/// Whether a block computes all rows of a contraction, a tile after the other.
+static bool hasAllRows(const KernelInfo &info, const TilePlan &plan) {
+  std::optional<Contraction> product = matchContractionByRows(info.getRoot());
+  if (!product)
+    return false;
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  bool several = false;
+  for (unsigned loop : product->m) {
+    const ClassTile &tile = plan.classes[classes[loop]];
+    if (nominalExtent(info.classes[classes[loop]]) > tile.step)
+      return false;
+    several |= tile.step > tile.inner;
+  }
+  return several;
 }
 
 /// More per multiply-add where a register tile of R rows by V vectors loads as much as it
@@ -121,9 +153,9 @@ double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,
   }
   double work = padded * (elements + 16) / elements * loadFactor(info, plan, target) /
                 (plan.panels ? plan.panels->speed : 1);
-  // Packed blocks are large: fewer threads have to do. Two that read long rows take
-  // most of what memory gives.
-  double threads = plan.chunks ? 2 : plan.panels ? 4 : 16;
+  // Blocks of packed operands or of all rows are large: fewer threads have to do. Two
+  // that read long rows take most of what memory gives.
+  double threads = plan.chunks ? 2 : plan.panels || hasAllRows(info, plan) ? 4 : 16;
   double grain = std::ceil(counts.blocks / threads) * threads;
   work += operandCost(info, plan, target);
   return work * countPasses(info, plan) * grain / counts.blocks + 50 * tiles;

@@ -68,6 +68,15 @@ static int64_t evenPiece(int64_t extent, int64_t most, int64_t unit) {
   return llvm::alignTo(llvm::divideCeil(extent, count), unit);
 }
 
+/// At most `most` rows of a register tile, as many as leave the last tile of `extent` rows
+/// whole if at least two thirds of `most` do.
+static int64_t wholeRows(int64_t extent, int64_t most) {
+  for (int64_t rows = most; 3 * rows >= 2 * most; --rows)
+    if (extent % rows == 0)
+      return rows;
+  return most;
+}
+
 /// Blocks of packed operands, of a register tile `thread` with `rows` rows where there
 /// are as many, elements of `bytes` each: the panel of rows has half of the first-level cache, that of columns at most a quarter of
 /// the second-level cache.
@@ -149,7 +158,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
   addPanelInstructions(info, target, contraction, promote, configs);
-  int64_t rowsFull = registers >= 32 ? 8 : 6;
+  int64_t rowsFull = wholeRows(rowsMost, registers >= 32 ? 8 : 6);
   for (int64_t rows : {rowsFull, rowsFull / 2})
     for (int64_t vectors : {2, 1}) {
       if (isOddVector(columnsMost, vectors * lanes, lanes))
@@ -159,6 +168,9 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
       thread[n] = vectors * lanes;
       thread[k] = kStep;
       addPackedBlocks(info, target, contraction, thread, rows, bytes, promote, {}, configs);
+      if (canReadRows(info, thread, reason))
+        addPackedBlocks(info, target, contraction, thread, rows, bytes,
+                        int64_t(contraction.b), {}, configs);
     }
 }
 
@@ -185,6 +197,37 @@ static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
   configs.push_back(makeConfig(info, block, thread));
 }
 
+/// Blocks of all rows and one tile's columns, which the second-level cache keeps for the
+/// next row of tiles: of products whose columns come from memory, as a filter's do.
+static void addColumns(const KernelInfo &info, const Contraction &contraction,
+                       int64_t rows, int64_t lanes, int64_t registers,
+                       std::vector<LoweringConfigAttr> &configs) {
+  constexpr int64_t kRowsMost = 1024;
+  unsigned m = contraction.m.back(), n = contraction.n.back();
+  int64_t all = 1;
+  for (unsigned loop : contraction.m) {
+    if (ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent))
+      return;
+    all *= nominalExtent(info, loop);
+  }
+  int64_t extent = nominalExtent(info, n);
+  for (int64_t vectors : {4, 2, 1}) {
+    if (all > kRowsMost || extent < 2 * vectors * lanes ||
+        vectors * (rows + 1) > registers ||
+        isOddVector(extent, vectors * lanes, lanes))
+      continue;
+    SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
+    for (unsigned loop : contraction.m)
+      block[loop] = nominalExtent(info, loop);
+    thread[m] = std::min(rows, block[m]);
+    block[m] = llvm::alignTo(block[m], thread[m]);
+    block[n] = thread[n] = vectors * lanes;
+    LoweringConfigAttr config = makeConfig(info, block, thread);
+    if (!llvm::is_contained(configs, config))
+      configs.push_back(config);
+  }
+}
+
 static std::vector<LoweringConfigAttr>
 enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
                         int64_t registers) {
@@ -197,7 +240,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
   // Two vectors per row and as many rows as leave registers for operands; of one vector,
   // where the result's rows are short and no whole number of two, more rows, so that sums
   // do not wait for each other.
-  int64_t most = registers >= 32 ? 8 : 6;
+  int64_t most = wholeRows(nominalExtent(info, m), registers >= 32 ? 8 : 6);
   int64_t extent = nominalExtent(info, n);
   bool isShort = extent < 4 * lanes && extent % (2 * lanes);
   for (int64_t vectors : {2, 1})
@@ -217,6 +260,7 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
         if (!llvm::is_contained(configs, config))
           configs.push_back(config);
       }
+  addColumns(info, contraction, most, lanes, registers, configs);
   return configs;
 }
 

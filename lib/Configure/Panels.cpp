@@ -7,11 +7,15 @@
 //   block = [256, 256, 256], thread = [8, 32, 8] of a 512 x 512 x 512 matmul:
 //     32 tiles of A, of which one row is packed at a time; 8 tiles of B;
 //     chunks of 32 steps; 8 KiB + 256 KiB, and 256 KiB of sums between chunks
+//
+// A register tile takes one number of each of its rows at a time, which vectors take from
+// anywhere: with promote = [1] they are read out of A, whose copy few columns do not pay.
 
 #include "tilewright/Configure/TilePlan.h"
 #include "CostModel.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
+#include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -44,6 +48,36 @@ bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
              });
            }))
     reason = "two elements of an operand lie in a byte";
+  else
+    return true;
+  return false;
+}
+
+bool tilewright::canReadRows(const KernelInfo &info, ArrayRef<int64_t> thread,
+                             std::string &reason) {
+  linalg::LinalgOp root = info.getRoot();
+  Contraction product = *matchContractionByRows(root);
+  OpOperand &rows = root->getOpOperand(product.a);
+  AffineMap map = root.getMatchingIndexingMap(&rows);
+  auto type = cast<RankedTensorType>(rows.get().getType());
+  unsigned k = product.k.front();
+  SmallVector<unsigned> loops(product.m.begin(), product.m.end());
+  loops.push_back(k);
+  auto isWhole = [&](unsigned loop) {
+    int64_t extent = info.classes[info.getClasses(root)[loop]].extent;
+    return loop < thread.size() && thread[loop] > 0 && extent > 0 &&
+           extent % thread[loop] == 0;
+  };
+  std::string operand = numberOperand(rows);
+  if (!isa<BlockArgument>(rows.get()))
+    reason = operand + " is computed in the kernel";
+  else if (type.getElementType() !=
+           getElementTypeOrSelf(root.getDpsInits()[0].getType()))
+    reason = operand + " is widened for the product";
+  else if (map.getDimPosition(map.getNumResults() - 1) != k)
+    reason = "the sum does not run along the rows of " + operand;
+  else if (!llvm::all_of(loops, isWhole))
+    reason = "tiles hang over the edge of " + operand;
   else
     return true;
   return false;
@@ -88,7 +122,9 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
     // Intel's optimization manual, chapter "AMX": 16 cycles for 16 x 16 words.
     panels.speed = instruction->perWord() * (instruction->tiles ? 8 : 1);
   }
-  panels.bytes = (panels.tiles[1] * n + m) * depth * panels.elementBytes +
+  panels.rowsInPlace = config.getPromote().size() == 1;
+  panels.bytes = (panels.tiles[1] * n + (panels.rowsInPlace ? 0 : m)) * depth *
+                     panels.elementBytes +
                  (chunks ? panels.tiles[0] * m * panels.tiles[1] * n : 0) * sumBytes;
   return panels;
 }

@@ -53,17 +53,34 @@ static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr con
   return success();
 }
 
-/// On CPUs both operands of a contraction are packed into panels, or none.
+/// Whether the operand that 'promote' leaves out can be read where it is.
+static LogicalResult checkReadRows(const KernelInfo &info, LoweringConfigAttr config,
+                                   std::string &reason) {
+  unsigned columns = matchContractionByRows(info.getRoot())->b;
+  std::string why;
+  if (config.getPromote().front() != columns)
+    reason = "a CPU packs both operands of a contraction, none, or " +
+             numberOperand(info.getRoot()->getOpOperand(columns)) +
+             ", whose rows are vectors; 'promote' has the other one";
+  else if (config.getMma())
+    reason = "'mma' multiplies what is packed; 'promote' has one operand";
+  else if (canPack(info, why) && !canReadRows(info, config.getThread(), why))
+    reason = "'promote' has one operand, and the other cannot be read where it is: " + why;
+  else
+    return success();
+  return failure();
+}
+
+/// On CPUs both operands of a contraction are packed into panels, that of the columns
+/// alone, or none.
 static LogicalResult checkPacked(const KernelInfo &info, LoweringConfigAttr config,
                                  std::string &reason) {
   if (config.getPromote().empty())
     return success();
   if (failed(checkPromote(info, config, reason)))
     return failure();
-  if (config.getPromote().size() != 2) {
-    reason = "a CPU packs both operands of a contraction or none; 'promote' has one";
+  if (config.getPromote().size() == 1 && failed(checkReadRows(info, config, reason)))
     return failure();
-  }
   unsigned k = matchContraction(info.getRoot())->k.front();
   int64_t step = k < config.getThread().size() ? config.getThread()[k] : 0;
   int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;

@@ -116,7 +116,8 @@ static bool isComputedIn(Value value, Value memref, Operation *store) {
 }
 
 /// The vectors of a CPU read what lies side by side, and a convolution reads each element
-/// many times: padding, and elements that a stride picks, are copied for it once.
+/// many times: padding, and elements that a stride picks, are copied for it once. Rows
+/// and columns of the copy are one loop of the product.
 static bool needsRows(OpOperand &use) {
   TargetAttr target = getTarget(use.getOwner());
   if (!target || !target.getFact("vector_bytes", 0))
@@ -128,12 +129,15 @@ static bool needsRows(OpOperand &use) {
       !op.getNumParallelLoops())
     return false;
   if (auto slice = use.get().getDefiningOp<tensor::ExtractSliceOp>())
-    return !slice.getStaticStrides().empty() && slice.getStaticStrides().back() != 1;
+    return llvm::any_of(slice.getStaticStrides(), [](int64_t step) { return step != 1; });
   // Windows of one element each, which do not lie over each other.
   auto windows = use.get().getDefiningOp<Im2colOp>();
   int64_t rank = windows ? windows.getType().getRank() : 0;
-  return rank && windows.getSource().getType().getRank() == rank &&
-         windows.getSteps(rank - 1).back() != 1;
+  if (!rank || windows.getSource().getType().getRank() != rank)
+    return false;
+  return llvm::any_of(llvm::seq<int64_t>(0, rank), [&](int64_t dim) {
+    return llvm::any_of(windows.getSteps(dim), [](int64_t step) { return step > 1; });
+  });
 }
 
 /// True if `use`, of a window, needs no dense tensor.

@@ -29,6 +29,9 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createDecomposeTensorOpsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
+  func.addPass(createChannelsLastPass());
+  // The transposes at the edges.
+  func.addPass(createGeneralizePass());
   func.addPass(createHoistAssertsPass());
   func.addPass(createDecomposeArgReductionsPass());
   func.addPass(createSliceConstantDimsPass());

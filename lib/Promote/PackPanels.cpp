@@ -32,6 +32,9 @@
 //   %ap: steps x k / 2 x m x 2 (of tile registers steps x m x k)
 //   %bp: tiles x steps x k / 2 x n x 2
 //   %r = for %t: mma %ap[%t], %bp[%j / 32, %t], %c {instruction = "dot.…"}
+//
+// Where the config promotes the operand of the columns alone, the numbers of A come from
+// where they lie: mma (read %A[%i, %p + 8 * %t]) (12x1), %bp[%j / 32, %t] (1x32), %c.
 
 #include "Chunks.h"
 #include "PackWords.h"
@@ -127,10 +130,13 @@ private:
   void writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
                  bool inside);
   Value readStep(Panel &panel, Value tile, Value step, int64_t element);
+  LogicalResult matchRowsInPlace();
+  Value readRows(IRMapping mapping, Value sumIndex, int64_t element);
   LogicalResult matchInstruction();
   Value readStepWords(Panel &panel, Value tile, Value step);
   Value multiplyWords(Value column, Value step, Value acc);
-  Value multiply(IRMapping &mapping, Value column, Value steps, Value init);
+  Value multiply(IRMapping &mapping, const Chunk &chunk, Value column, Value steps,
+                 Value init);
   void writeNest(const Chunk &chunk);
 
   func::FuncOp kernel;
@@ -144,6 +150,8 @@ private:
   Panel rows, columns;
   /// The accumulators between chunks; null where there is one chunk.
   Value sums;
+  /// What reads the rows' operand, if it is not packed.
+  vector::TransferReadOp rowsInPlace;
   /// What multiplies the panels' elements as they are.
   std::optional<MatrixInstruction> instruction;
 };
@@ -271,6 +279,23 @@ LogicalResult Packer::matchInstruction() {
   return success();
 }
 
+/// The rows' operand that the config leaves where it is: one read, which no tile leaves.
+LogicalResult Packer::matchRowsInPlace() {
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (config.getPromote().size() != 1)
+    return success();
+  rowsInPlace = mma->getOperand(rows.number).getDefiningOp<vector::TransferReadOp>();
+  auto acc = cast<VectorType>(mma.getAcc().getType());
+  if (instruction || !rowsInPlace || rowsInPlace.getMask() ||
+      rowsInPlace.hasOutOfBoundsDim() ||
+      !rowsInPlace.getPermutationMap().isMinorIdentity() ||
+      rowsInPlace.getVectorType().getElementType() != acc.getElementType())
+    return mma.emitOpError() << "operand " << rows.number
+                             << " cannot be read where it is, number by number; add "
+                                "it to 'promote'";
+  return success();
+}
+
 void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
   OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
   auto acc = cast<VectorType>(mma.getAcc().getType());
@@ -287,7 +312,8 @@ void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
   };
   if (instruction)
     element = instruction->operands[0];
-  rows.memory = alloc({steps}, tileOf(rows));
+  if (!rowsInPlace)
+    rows.memory = alloc({steps}, tileOf(rows));
   columns.memory = alloc({columnTiles, steps}, tileOf(columns));
   element = acc.getElementType();
   std::optional<int64_t> lower = getConstantIntValue(sum.getLowerBound());
@@ -443,6 +469,21 @@ Value Packer::readStep(Panel &panel, Value tile, Value step, int64_t element) {
       indices, padding, std::optional<ArrayRef<bool>>(inBounds));
 }
 
+/// The rows' operand at `sumIndex + element` of the sum, out of its own memory.
+Value Packer::readRows(IRMapping mapping, Value sumIndex, int64_t element) {
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  mapping.map(sum.getInductionVar(),
+              affine::AffineApplyOp::create(b, loc, d0 + element, sumIndex));
+  for (Operation *op : rows.chain)
+    if (op != rowsInPlace)
+      b.clone(*op, mapping);
+  auto read = cast<vector::TransferReadOp>(b.clone(*rowsInPlace, mapping));
+  SmallVector<int64_t> shape(read.getVectorType().getShape());
+  shape[rows.order[rows.sumDim]] = 1;
+  read.getResult().setType(VectorType::get(shape, read.getVectorType().getElementType()));
+  return read;
+}
+
 /// Step `step` of the panel, in its memory.
 Value Packer::readStepWords(Panel &panel, Value tile, Value step) {
   auto memory = cast<MemRefType>(panel.memory.getType());
@@ -485,7 +526,7 @@ Value Packer::multiplyWords(Value column, Value step, Value acc) {
                        mma.getSignednessAttr(), mma.getInstructionAttr());
 }
 
-Value Packer::multiply(IRMapping &mapping, Value column, Value steps,
+Value Packer::multiply(IRMapping &mapping, const Chunk &chunk, Value column, Value steps,
                        Value init) {
   auto loop = scf::ForOp::create(b, loc, constant(0), steps, constant(1), init);
   OpBuilder::InsertionGuard guard(b);
@@ -499,9 +540,17 @@ Value Packer::multiply(IRMapping &mapping, Value column, Value steps,
   SmallVector<Attribute> maps(mma.getMaps().getValue());
   maps[rows.number] = AffineMapAttr::get(rows.map);
   maps[columns.number] = AffineMapAttr::get(columns.map);
-  for (int64_t i = 0, e = *getConstantIntValue(sum.getStep()); i < e; ++i) {
+  int64_t elements = *getConstantIntValue(sum.getStep());
+  Value sumIndex;
+  if (rowsInPlace)
+    sumIndex = affine::AffineApplyOp::create(
+        b, loc, b.getAffineDimExpr(0) + b.getAffineDimExpr(1) * elements,
+        ValueRange{chunk.begin, loop.getInductionVar()});
+  for (int64_t i = 0; i < elements; ++i) {
     Value operands[2];
-    operands[rows.number] = readStep(rows, {}, loop.getInductionVar(), i);
+    operands[rows.number] = rowsInPlace
+                                ? readRows(mapping, sumIndex, i)
+                                : readStep(rows, {}, loop.getInductionVar(), i);
     operands[columns.number] =
         readStep(columns, column, loop.getInductionVar(), i);
     acc = MmaOp::create(b, loc, operands[0], operands[1], acc,
@@ -530,7 +579,8 @@ void Packer::writeNest(const Chunk &chunk) {
                         loop.getStep());
   };
   enterTiles(rows, row);
-  pack(rows, mapping, chunk.begin, chunk.end);
+  if (!rowsInPlace)
+    pack(rows, mapping, chunk.begin, chunk.end);
   enterTiles(columns, column);
 
   // What the tile starts from and ends in, at this place.
@@ -548,7 +598,7 @@ void Packer::writeNest(const Chunk &chunk) {
   SmallVector<Value> place{row, column};
   if (sums)
     init = startChunk(b, loc, chunk, init, sums, place);
-  Value result = multiply(mapping, column, steps, init);
+  Value result = multiply(mapping, chunk, column, steps, init);
   mapping.map(sum.getResult(0), result);
   if (sums)
     finishChunk(b, loc, chunk, result, sums, place);
@@ -561,7 +611,7 @@ LogicalResult Packer::run() {
   if (!panels || panels.size() != 3)
     return mma.emitOpError() << "of a kernel without '" << kPanelsAttr
                              << "'; run tilewright-tile";
-  if (failed(match()) || failed(matchInstruction()))
+  if (failed(match()) || failed(matchInstruction()) || failed(matchRowsInPlace()))
     return failure();
   int64_t tiles[2] = {panels[0], panels[1]}, steps = panels[2];
   allocate(tiles[0], tiles[1], steps);

@@ -42,6 +42,8 @@ struct Panels {
   /// they are multiplied.
   int64_t elementBytes = 4;
   double speed = 1;
+  /// Whether the rows' operand is read where it lies.
+  bool rowsInPlace = false;
 };
 
 struct TilePlan {
@@ -67,6 +69,11 @@ mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
 /// Whether a CPU can pack the operands of the kernel's contraction; else `reason` says
 /// why it reads them where they are.
 bool canPack(const KernelInfo &info, std::string &reason);
+
+/// Whether register tiles `thread` of a kernel that can be packed can read numbers of the
+/// rows' operand where they lie; else `reason` says why they cannot.
+bool canReadRows(const KernelInfo &info, llvm::ArrayRef<int64_t> thread,
+                 std::string &reason);
 
 /// Loops of the root, a product of a vector and a matrix whose rows lie across the sum.
 struct ChunkedSum {

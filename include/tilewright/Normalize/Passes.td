@@ -147,6 +147,18 @@ def CarryConfigsPass : Pass<"tilewright-carry-configs", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::tilewright::TilewrightDialect"];
 }
 
+def ChannelsLastPass : Pass<"tilewright-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "Store images with channels innermost where it pays";
+  let description = [{
+    Several convolutions of images `batch x channels x rows x columns`, and what follows
+    them, take `batch x rows x columns x channels` instead; filters that are constants are
+    stored as `rows x columns x channels x filters`. Images are transposed at the edges,
+    where these are small beside the products.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
   let summary = "Put the loops of every linalg.generic into canonical order";
   let description = [{

@@ -178,7 +178,46 @@ def plane_shapes():
     yield "strided", Images(1, [13, 14], 16, 16, [3, 3], [2, 2], pads=ones)
 
 
+def network(label, a=F32):
+    """Several convolutions whose channels are outermost, with what is between them: padding, a bias and a threshold, a
+    concatenation, pooling. Its images are stored with channels innermost."""
+    sizes = {"n": 1, "c": 1, "u": 28, "v": 28, "U": 30, "V": 30, "f": 32, "g": 64, "h": 4, "i": 3, "j": 3, "o": 1, "p": 1,
+             "y": 14, "z": 14, "s": 2, "t": 2}
+    f = Function("images", pair_name(a, F32), f"network_{label}", sizes)
+    x, first, bias = f.arg(a, "ncuv"), f.arg(a, "fcij"), f.arg(F32, "f")
+    second, last = f.arg(a, "ffij"), f.arg(a, "hgop")
+    ones = "{dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}"
+    twos = ones.replace("strides = dense<1>", "strides = dense<2>")
+    zero, low = f.constant(a, 0), [0, 0, 1, 1]
+
+    def threshold(lines, value, b, _):
+        lines += [f"%t0 = arith.addf {value}, {b} : f32", "%z = arith.constant 0.0 : f32", "%t1 = arith.maximumf %t0, %z : f32"]
+        return "%t1"
+
+    sums = f.op("linalg.conv_2d_nchw_fchw", [f.pad(x, "ncUV", low, low, zero), first], f.zeros(F32, "nfuv"), ones)
+    middle = f.generic("nfuv", [sums, bias], f.empty(F32, "nfuv"), threshold)
+    more = f.op("linalg.conv_2d_nchw_fchw", [f.pad(middle, "nfUV", low, low, f.constant(F32, 0)), second],
+                f.zeros(F32, "nfuv"), ones)
+    both = f.raw(f"tensor.concat dim(1) {middle.name}, {more.name} : ({f.value_type(middle)}, {f.value_type(more)}) -> "
+                 f"{f.type(F32, 'nguv')}", F32, "nguv")
+    mixed = f.op("linalg.conv_2d_nchw_fchw", [both, last], f.zeros(F32, "nhuv"), ones)
+    pooled = f.op("linalg.pooling_nchw_sum", [mixed, f.empty(F32, "st")], f.zeros(F32, "nhyz"), twos)
+    f.ret(pooled)
+
+    def convolve(image, weights, pad):
+        images = Images(1, [28, 28], 1, 1, list(weights.shape[2:]), pads=[(pad, pad)] * 2)
+        return np.moveaxis(images.reference(np.moveaxis(image, 1, 3), weights, "fcij"), 3, 1)
+
+    def reference(x, first, bias, second, last):
+        middle = np.maximum(convolve(x, first, 1) + bias[:, None, None], 0)
+        mixed = convolve(np.concatenate([middle, convolve(middle, second, 1)], 1), last, 0)
+        return mixed.reshape(1, 4, 14, 2, 14, 2).sum((3, 5))
+    f.case("int", {}, integers(-1, 1), EXACT, reference)
+    return f
+
+
 def functions():
+    yield network("f32")
     for label, images in plane_shapes():
         yield planes(label, images)
     yield planes("narrow_f16", Images(1, [7, 7], 24, 40, [3, 3], pads=[(1, 1), (1, 1)]), F16)

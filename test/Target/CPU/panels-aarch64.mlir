@@ -9,8 +9,8 @@
 // CHECK-COUNT-128: fmla v{{[0-9]+}}.4s, v{{[0-9]+}}.4s, v{{[0-9]+}}
 // CHECK-NOT: fmla
 
-// SVE-COUNT-128: fmla z{{[0-9]+}}.s, p0/m, z{{[0-9]+}}.s, z{{[0-9]+}}.s
-// SVE-NOT: fmla
+// SVE-COUNT-128: fm{{la|ad}} z{{[0-9]+}}.s, p0/m, z{{[0-9]+}}.s, z{{[0-9]+}}.s
+// SVE-NOT: fm{{la|ad}}
 
 func.func @main(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %zero = arith.constant 0.0 : f32

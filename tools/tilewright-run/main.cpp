@@ -170,7 +170,7 @@ void openSession(Run &run) {
       ProgramChoice choice = run.choice(device);
       choice.target = run.options.target;
       // A reference program can be run by name.
-      choice.reference = run.options.target == "cpu-reference";
+      choice.reference = run.options.target.substr(0, 13) == "cpu-reference";
       run.session =
           std::make_unique<Session>(&*run.instance, run.artifact, choice);
       return;

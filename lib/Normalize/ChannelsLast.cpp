@@ -104,8 +104,9 @@ static DenseElementsAttr getConstant(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
                            : DenseElementsAttr();
-  if (!elements || (!elements.isSplat() &&
-                    elements.getElementType().getIntOrFloatBitWidth() % 8))
+  Type element = elements ? elements.getElementType() : Type();
+  if (!elements || !element.isIntOrFloat() ||
+      (!elements.isSplat() && element.getIntOrFloatBitWidth() % 8))
     return {};
   return elements;
 }
@@ -183,7 +184,8 @@ bool ChannelsLast::isConvolution(linalg::GenericOp op) {
             result = op.getIndexingMapMatchingResult(op->getResult(0));
   if (reads.getNumResults() != result.getNumResults() ||
       !result.isProjectedPermutation() || isWindow(reads.getResult(0)) ||
-      isWindow(reads.getResult(1)))
+      isWindow(reads.getResult(1)) ||
+      !llvm::all_of(reads.getResults().drop_front(2), isWindow))
     return false;
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
@@ -225,6 +227,7 @@ bool ChannelsLast::isMember(Operation *op) {
            pad.getLow().empty() && pad.getHigh().empty();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return seen.contains(slice.getSource()) && isStaticSlice(slice) &&
+           isImage(slice.getType()) &&
            slice.getSourceType().getRank() == slice.getType().getRank();
   if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
     return seen.contains(slice.getSource()) && isStaticSlice(slice) &&
@@ -250,7 +253,8 @@ bool ChannelsLast::pays() {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     OpOperand *windows = generic ? getWindows(generic) : nullptr;
     for (OpOperand &operand : op->getOpOperands()) {
-      bool isFilter = windows && filterOrder(&operand, windows);
+      bool isFilter = windows && !seen.contains(operand.get()) &&
+                      filterOrder(&operand, windows);
       if ((isFilter || isImage(operand.get().getType())) &&
           read.insert(operand.get()).second)
         moves += elementsToMove(operand.get());
@@ -335,7 +339,7 @@ Operation *ChannelsLast::rewrite(linalg::GenericOp op) {
     Value value = operand.get();
     AffineMap map = op.getMatchingIndexingMap(&operand);
     std::optional<SmallVector<int64_t>> order;
-    if (windows && (order = filterOrder(&operand, windows))) {
+    if (windows && !seen.contains(value) && (order = filterOrder(&operand, windows))) {
       value = getFilter(value, *order);
     } else if (isImage(value.getType())) {
       order = channelsLast(map.getNumResults());
@@ -389,18 +393,18 @@ void ChannelsLast::run() {
     b.setInsertionPoint(op);
     Operation *copy = rewrite(op);
     for (auto [old, made] : llvm::zip_equal(op->getResults(), copy->getResults())) {
-      bool image = isImage(old.getType());
-      if (image)
-        images[old] = made;
-      if (llvm::all_of(old.getUsers(), [&](Operation *user) { return members.contains(user); }))
+      if (!isImage(old.getType())) {
+        old.replaceAllUsesWith(made);
         continue;
-      Value back = made;
-      if (image)
-        back = transpose(b, op->getLoc(), made,
-                         invertPermutationVector(
-                             channelsLast(cast<ShapedType>(old.getType()).getRank())));
-      old.replaceUsesWithIf(
-          back, [&](OpOperand &use) { return !members.contains(use.getOwner()); });
+      }
+      images[old] = made;
+      auto isOutside = [&](OpOperand &use) { return !members.contains(use.getOwner()); };
+      if (llvm::none_of(old.getUses(), isOutside))
+        continue;
+      int64_t rank = cast<ShapedType>(old.getType()).getRank();
+      old.replaceUsesWithIf(transpose(b, op->getLoc(), made,
+                                      invertPermutationVector(channelsLast(rank))),
+                            isOutside);
     }
   }
   for (Operation *op : llvm::reverse(members))

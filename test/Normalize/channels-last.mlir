@@ -113,3 +113,64 @@ func.func @Narrow(%x: tensor<1x4x42x42xf32>, %w: tensor<4x4x1x1xf32>, %z: tensor
   } -> tensor<1x4x42x42xf32>
   return %t : tensor<1x4x42x42xf32>
 }
+
+// -----
+
+// What has one pixel stays as it is, whoever makes or reads it: here the mean of each channel, by which the image is scaled. A
+// slice of one pixel is no image either.
+// CHECK-LABEL: func.func @Scaled
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x40x40x64xf32>)
+// CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%[[R]] : tensor<1x40x40x64xf32>) outs(%{{.*}} : tensor<1x64x1x1xf32>)
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[R]], %[[M]] : tensor<1x40x40x64xf32>, tensor<1x64x1x1xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[S]], %{{.*}} : tensor<1x40x40x64xf32>, tensor<1x1x64x64xf32>)
+// CHECK: %[[T:.*]] = linalg.transpose
+// CHECK: tensor.extract_slice %[[T]][0, 0, 3, 3] [1, 2, 1, 1] [1, 1, 1, 1]
+#read = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#filter = affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
+#image = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#pixel = affine_map<(n, c, y, x) -> (n, c, 0, 0)>
+#conv = {indexing_maps = [#read, #filter, #result],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+func.func @Scaled(%x: tensor<1x1x42x42xf32>, %means: tensor<1x64x1x1xf32>) -> (tensor<1x64x1x1xf32>, tensor<1x2x1x1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %first = arith.constant dense<1.0> : tensor<64x1x3x3xf32>
+  %second = arith.constant dense<1.0> : tensor<64x64x1x1xf32>
+  %e = tensor.empty() : tensor<1x64x40x40xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x40x40xf32>) -> tensor<1x64x40x40xf32>
+  %s = linalg.generic #conv ins(%x, %first : tensor<1x1x42x42xf32>, tensor<64x1x3x3xf32>) outs(%z : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x40x40xf32>
+  %mean = linalg.generic {indexing_maps = [#image, #pixel], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%s : tensor<1x64x40x40xf32>) outs(%means : tensor<1x64x1x1xf32>) {
+  ^bb0(%l: f32, %o: f32):
+    %t = arith.addf %o, %l : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x1x1xf32>
+  %scaled = linalg.generic {indexing_maps = [#image, #pixel, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%s, %mean : tensor<1x64x40x40xf32>, tensor<1x64x1x1xf32>) outs(%e : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %t = arith.mulf %l, %r : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x40x40xf32>
+  %u = linalg.generic #conv ins(%scaled, %second : tensor<1x64x40x40xf32>, tensor<64x64x1x1xf32>) outs(%z : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x40x40xf32>
+  %last = arith.constant dense<1.0> : tensor<2x64x1x1xf32>
+  %d = tensor.empty() : tensor<1x2x40x40xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%d : tensor<1x2x40x40xf32>) -> tensor<1x2x40x40xf32>
+  %v = linalg.generic #conv ins(%u, %last : tensor<1x64x40x40xf32>, tensor<2x64x1x1xf32>) outs(%y : tensor<1x2x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x2x40x40xf32>
+  %pixel = tensor.extract_slice %v[0, 0, 3, 3] [1, 2, 1, 1] [1, 1, 1, 1] : tensor<1x2x40x40xf32> to tensor<1x2x1x1xf32>
+  return %mean, %pixel : tensor<1x64x1x1xf32>, tensor<1x2x1x1xf32>
+}

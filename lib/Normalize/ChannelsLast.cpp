@@ -147,6 +147,17 @@ static std::optional<SmallVector<int64_t>> filterOrder(OpOperand *input, OpOpera
   return order;
 }
 
+/// An op that makes an image of what is none, as of a bias for each channel: as cheap in
+/// either layout. Null if `value` is none.
+static linalg::GenericOp getBroadcast(Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumResults() != 1 || !op.hasPureTensorSemantics() ||
+      op->hasAttr(kConfigAttr) || op.getNumReductionLoops() ||
+      llvm::any_of(op.getDpsInputs(), [](Value input) { return isImage(input.getType()); }))
+    return {};
+  return op;
+}
+
 namespace {
 class ChannelsLast {
 public:
@@ -240,6 +251,8 @@ double ChannelsLast::elementsToMove(Value value) {
   if (seen.contains(value) || value.getDefiningOp<tensor::EmptyOp>() ||
       value.getDefiningOp<linalg::FillOp>() || getConstant(value))
     return 0;
+  if (linalg::GenericOp broadcast = getBroadcast(value))
+    return elementsToMove(broadcast.getDpsInitOperand(0)->get());
   if (auto pad = value.getDefiningOp<tensor::PadOp>(); pad && getConstantFill(pad))
     return elementsToMove(pad.getSource());
   return double(cast<ShapedType>(value.getType()).getNumElements());
@@ -314,6 +327,8 @@ Value ChannelsLast::getImage(Value value) {
     result = linalg::FillOp::create(b, loc, fill.getInputs(),
                                     getImage(fill.getOutputs()[0]))
                  .getResult(0);
+  else if (linalg::GenericOp broadcast = getBroadcast(value))
+    result = rewrite(broadcast)->getResult(0);
   else if (auto pad = value.getDefiningOp<tensor::PadOp>();
            pad && getConstantFill(pad) && pad.getLow().empty() && pad.getHigh().empty())
     result = permutePad(b, pad, getImage(pad.getSource()), order);

@@ -174,3 +174,52 @@ func.func @Scaled(%x: tensor<1x1x42x42xf32>, %means: tensor<1x64x1x1xf32>) -> (t
   %pixel = tensor.extract_slice %v[0, 0, 3, 3] [1, 2, 1, 1] [1, 1, 1, 1] : tensor<1x2x40x40xf32> to tensor<1x2x1x1xf32>
   return %mean, %pixel : tensor<1x64x1x1xf32>, tensor<1x2x1x1xf32>
 }
+
+// -----
+
+// A bias that is broadcast to what a convolution adds to is broadcast in the new order.
+// CHECK-DAG: #[[BIAS:.*]] = affine_map<(d0, d1, d2, d3) -> (d1)>
+// CHECK-DAG: #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK-LABEL: func.func @Biased
+// CHECK: %[[B:.*]] = linalg.generic {indexing_maps = [#[[BIAS]], #[[IMAGE]]]{{.*}} outs(%{{.*}} : tensor<1x40x40x64xf32>)
+// CHECK: linalg.generic {{.*}} outs(%[[B]] : tensor<1x40x40x64xf32>)
+#read = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#filter = affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
+#image = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#bias = affine_map<(n, c, y, x) -> (c)>
+#conv = {indexing_maps = [#read, #filter, #result],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+func.func @Biased(%x: tensor<1x2x40x40xf32>, %bias: tensor<64xf32>) -> tensor<1x2x40x40xf32> {
+  %zero = arith.constant 0.0 : f32
+  %first = arith.constant dense<1.0> : tensor<64x2x1x1xf32>
+  %second = arith.constant dense<1.0> : tensor<64x64x1x1xf32>
+  %last = arith.constant dense<1.0> : tensor<2x64x1x1xf32>
+  %e = tensor.empty() : tensor<1x64x40x40xf32>
+  %z = linalg.generic {indexing_maps = [#bias, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%bias : tensor<64xf32>) outs(%e : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %o: f32):
+    linalg.yield %l : f32
+  } -> tensor<1x64x40x40xf32>
+  %s = linalg.generic #conv ins(%x, %first : tensor<1x2x40x40xf32>, tensor<64x2x1x1xf32>) outs(%z : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x40x40xf32>
+  %u = linalg.generic #conv ins(%s, %second : tensor<1x64x40x40xf32>, tensor<64x64x1x1xf32>) outs(%z : tensor<1x64x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x40x40xf32>
+  %d = tensor.empty() : tensor<1x2x40x40xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%d : tensor<1x2x40x40xf32>) -> tensor<1x2x40x40xf32>
+  %v = linalg.generic #conv ins(%u, %last : tensor<1x64x40x40xf32>, tensor<2x64x1x1xf32>) outs(%y : tensor<1x2x40x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x2x40x40xf32>
+  return %v : tensor<1x2x40x40xf32>
+}

@@ -49,7 +49,8 @@ class _Work(ctypes.Structure):
 
 class _ProgramOptions(ctypes.Structure):
     _fields_ = [("target", ctypes.c_char_p), ("reference", ctypes.c_int32), ("num_external_libraries", ctypes.c_size_t),
-                ("external_libraries", ctypes.POINTER(ctypes.c_char_p))]
+                ("external_libraries", ctypes.POINTER(ctypes.c_char_p)), ("parameters", ctypes.c_char_p),
+                ("verify_parameters", ctypes.c_int32)]
 
 
 _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
@@ -172,7 +173,7 @@ class Device(_Object):
     def load(self, path, target=None, reference=False):
         with open(path, "rb") as file:
             data = file.read()
-        options = _ProgramOptions(target.encode() if target else None, int(reference), 0, None)
+        options = _ProgramOptions(target.encode() if target else None, int(reference))
         handle = self.library.make("program_load", self.handle, data, ctypes.c_size_t(len(data)),
                                    ctypes.byref(options))
         return Program(self.library, handle, self)

@@ -17,6 +17,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -280,6 +281,34 @@ static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
       std::max<uint64_t>(1, uint64_t(registers * 3 / 2 / count)));
 }
 
+/// Of pooling whose windows have rows shorter than a vector: the loop over the result's
+/// rows, if what neighbours there start with lies side by side or a short stride apart.
+static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innermost,
+                                         int64_t lanes) {
+  linalg::LinalgOp root = info.getRoot();
+  ArrayRef<unsigned> classes = info.getClasses(root);
+  if (info.strategy != Strategy::Reduction || info.classes[classes[innermost]].parallel ||
+      nominalExtent(info, innermost) >= lanes)
+    return std::nullopt;
+  AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  if (result.getNumResults() == 0)
+    return std::nullopt;
+  unsigned row = result.getDimPosition(result.getNumResults() - 1);
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    auto argument = dyn_cast<BlockArgument>(input->get());
+    StridedLayoutAttr view;
+    if (argument)
+      view = getView(root->getParentOfType<func::FuncOp>(), operandNumber(argument));
+    std::optional<unsigned> dim = root.getMatchingIndexingMap(input).getResultPosition(
+        getAffineDimExpr(row, root.getContext()));
+    if (view && dim && *dim < view.getStrides().size() &&
+        llvm::is_contained({1, 2, 4}, view.getStrides()[*dim]) &&
+        nominalExtent(info, row) >= lanes)
+      return row;
+  }
+  return std::nullopt;
+}
+
 std::vector<LoweringConfigAttr>
 tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   int64_t lanes = std::max<int64_t>(
@@ -304,14 +333,31 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   for (auto [loop, number] : llvm::enumerate(classes))
     if (!info.classes[number].parallel)
       sequential *= nominalExtent(info, loop);
+  // Vectors along columns are sums of their own: of several rows at a time they would be
+  // turned around, and have to be wide instead to hide how long an addition takes.
+  if (std::optional<unsigned> row =
+          loops.empty() ? std::nullopt : pooledRow(info, loops.front(), lanes)) {
+    llvm::erase(loops, *row);
+    loops.insert(loops.begin(), *row);
+  }
+  bool columns = info.strategy == Strategy::Reduction && !loops.empty() &&
+                 info.classes[classes[loops.front()]].parallel;
   for (int64_t task : kTasks)
-    for (int64_t vectors : {4, 2, 1})
+    for (int64_t vectors : {8, 4, 2, 1})
       for (int64_t rows : {1, 2, 4}) {
+        if (vectors == 8 && !columns)
+          continue;
         // Operands and results of the tile stay in registers.
         if (vectors * rows * 4 > registers)
           continue;
         SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
+        if (columns && isOddVector(nominalExtent(info, loops.front()),
+                                   std::min<int64_t>(vectors * lanes,
+                                                     llvm::PowerOf2Ceil(nominalExtent(
+                                                         info, loops.front()))),
+                                   lanes))
+          continue;
         int64_t left = llvm::bit_floor(
             std::max<uint64_t>(1, uint64_t(task / sequential)));
         for (auto [position, loop] : llvm::enumerate(loops)) {
@@ -319,6 +365,8 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
           int64_t own = position == 0   ? vectors * lanes
                         : position == 1 ? rows
                                         : 1;
+          if (columns && !info.classes[classes[loop]].parallel)
+            own = 1;
           if (transposed)
             own = position == 0 || loop == *transposed
                       ? std::min(lanes, rowsOfTile)

@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import best, build, bundle, compiler, journal, plan, problems, run, values, watch
+from tilewright_sweep import best, build, bundle, compiler, journal, plan, problems, run, runtime, values, watch
 
 
 def sweep(*arguments, cwd=None):
@@ -295,6 +296,18 @@ class OnSimulator(unittest.TestCase):
                 )
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(counted(work / "there/alone.jsonl"), {"ok": 6})
+
+
+class Binding(unittest.TestCase):
+    def test_structures_are_those_of_the_header(self):
+        header = re.sub(r"/\*.*?\*/", "", (ROOT / "gpu-runtime/include/tilewright/tilewright.h").read_text(), flags=re.S)
+        for structure, name in ((runtime._DeviceInfo, "device_info"), (runtime._ProgramOptions, "program_options"),
+                                (runtime._Work, "work"), (runtime._Signature, "signature"), (runtime._Type, "type"),
+                                (runtime._Value, "value")):
+            body = re.search(rf"typedef struct tilewright_{name} {{(.*?)}} tilewright_{name};", header, re.S)
+            self.assertIsNotNone(body, name)
+            fields = re.findall(r"(\w+)\s*;", re.sub(r"union {.*?} (\w+);", r"\1;", body[1], flags=re.S))
+            self.assertEqual([field for field, *_ in structure._fields_], fields, name)
 
 
 class Parts(unittest.TestCase):

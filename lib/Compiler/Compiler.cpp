@@ -291,6 +291,11 @@ LogicalResult Compilation::keepHostForms() {
     for (Job &job : jobs)
       if (!job.programs.empty())
         result.programs.push_back(explainProgram(*job.hostForm, *job.target));
+  // What is said of a function is no part of its code.
+  for (Job &job : jobs)
+    if (!job.programs.empty())
+      for (auto func : job.hostForm->getOps<func::FuncOp>())
+        func->removeAttr(kExplainAttr);
   return success();
 }
 

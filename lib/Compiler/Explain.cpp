@@ -317,6 +317,7 @@ explainFunction(func::FuncOp func, const llvm::StringMap<size_t> &kernels) {
   for (Value value : writer.write(func, 0))
     if (std::optional<int64_t> from = writer.getOrigins().lookup(value))
       result.results.push_back({*from, toText(value.getType())});
+  result.notes = getLines(func, kExplainAttr);
   FunctionWork work = describeWork(func);
   if (work.flops)
     result.flops = expressionText(*work.flops);

@@ -66,13 +66,13 @@ TargetAttr tilewright::getTarget(Operation *op) {
   return {};
 }
 
-void tilewright::addExplanation(Operation *kernel, const Twine &line) {
+void tilewright::addExplanation(Operation *function, const Twine &line) {
   SmallVector<Attribute> lines;
-  if (auto known = kernel->getAttrOfType<ArrayAttr>(kExplainAttr))
+  if (auto known = function->getAttrOfType<ArrayAttr>(kExplainAttr))
     llvm::append_range(lines, known);
-  auto text = StringAttr::get(kernel->getContext(), line);
+  auto text = StringAttr::get(function->getContext(), line);
   if (llvm::is_contained(lines, text))
     return;
   lines.push_back(text);
-  kernel->setAttr(kExplainAttr, ArrayAttr::get(kernel->getContext(), lines));
+  function->setAttr(kExplainAttr, ArrayAttr::get(function->getContext(), lines));
 }

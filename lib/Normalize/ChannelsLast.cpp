@@ -168,6 +168,7 @@ private:
   bool isConvolution(linalg::GenericOp op);
   bool follows(linalg::GenericOp op);
   bool isMember(Operation *op);
+  /// Whether it is worth it, which --explain says of the function.
   bool pays();
   double elementsToMove(Value value);
   Value getImage(Value value);
@@ -259,7 +260,7 @@ double ChannelsLast::elementsToMove(Value value) {
 }
 
 bool ChannelsLast::pays() {
-  double products = 0, moves = 0;
+  double products = 0, moves = 0, ofFilters = 0;
   unsigned convolutions = 0;
   llvm::DenseSet<Value> read;
   for (Operation *op : members) {
@@ -269,8 +270,11 @@ bool ChannelsLast::pays() {
       bool isFilter = windows && !seen.contains(operand.get()) &&
                       filterOrder(&operand, windows);
       if ((isFilter || isImage(operand.get().getType())) &&
-          read.insert(operand.get()).second)
-        moves += elementsToMove(operand.get());
+          read.insert(operand.get()).second) {
+        double elements = elementsToMove(operand.get());
+        moves += elements;
+        ofFilters += isFilter ? elements : 0;
+      }
     }
     if (generic && isConvolution(generic)) {
       ++convolutions;
@@ -285,7 +289,20 @@ bool ChannelsLast::pays() {
                        [&](Operation *user) { return !members.contains(user); }))
         moves += double(cast<ShapedType>(result.getType()).getNumElements());
   }
-  return convolutions >= kConvolutions && products >= kProductsPerMove * moves;
+  if (convolutions < kConvolutions)
+    return false;
+  bool worth = products >= kProductsPerMove * moves;
+  std::string filters;
+  if (ofFilters)
+    filters = ", " + std::to_string(int64_t(ofFilters)) +
+              " of them of filters that are no constants in the text";
+  addExplanation(func, Twine(worth ? "images take channels innermost: "
+                                   : "images stay with channels outermost: ") +
+                           std::to_string(convolutions) + " convolutions, " +
+                           std::to_string(int64_t(products)) + " products, " +
+                           std::to_string(int64_t(moves)) +
+                           " elements to transpose in each call" + filters);
+  return worth;
 }
 
 static Value transpose(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> order) {

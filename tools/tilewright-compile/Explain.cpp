@@ -105,6 +105,8 @@ static void writeFunction(raw_ostream &os, const ProgramExplanation &program,
     os << "    operations " << function.flops << "\n";
   if (!function.bytes.empty())
     os << "    bytes that must move " << function.bytes << "\n";
+  for (const std::string &note : function.notes)
+    os << "    " << note << "\n";
   for (const ExplainedStep &step : function.steps) {
     os << "    " << std::string(2 * step.depth, ' ')
        << program.kernels[step.kernel].name << "(";
@@ -253,6 +255,7 @@ std::string explainJson(const ExplainInput &input) {
       functions.push_back(
           json::Object{{"name", function.name},
                        {"arguments", json::Array(function.arguments)},
+                       {"notes", json::Array(function.notes)},
                        {"steps", std::move(steps)},
                        {"results", toJson(function.results)},
                        {"flops", function.flops},

@@ -77,6 +77,7 @@ struct ExplainedFunction {
   std::vector<ExplainedStep> steps;
   std::vector<ExplainedUse> results;
   std::string flops, bytes; // in terms of dim(argument, d); empty: unknown
+  std::vector<std::string> notes; // what was decided for all of it
 };
 
 struct ProgramExplanation {

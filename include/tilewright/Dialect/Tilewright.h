@@ -63,8 +63,8 @@ inline bool isKernel(mlir::FunctionOpInterface func) {
 /// The target of the program that encloses `op`, or null.
 TargetAttr getTarget(mlir::Operation *op);
 
-/// Adds a line to what a kernel's `tilewright.explain` says, unless it is there.
-void addExplanation(mlir::Operation *kernel, const llvm::Twine &line);
+/// Adds a line to what `tilewright.explain` of a function says, unless it is there.
+void addExplanation(mlir::Operation *function, const llvm::Twine &line);
 } // namespace tilewright
 
 #endif

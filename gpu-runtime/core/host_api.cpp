@@ -138,6 +138,10 @@ tw_view *apiConstant(tw_context *context, int32_t id) {
       return context->record(internalError(
           "the host program asks for constant " + std::to_string(id) + " of " +
           std::to_string(constants.size())));
+    if (!constants[id].buffer)
+      return context->record(internalError(
+          "the host program asks for constant " + std::to_string(id) +
+          ", which is there only while the program is loaded"));
     result = context->own(constants[id]);
   });
   return result;

@@ -104,17 +104,22 @@ Status HostModule::query(const ProgramDesc &program,
                        std::to_string(exports->version) +
                        "; this runtime knows versions up to " +
                        std::to_string(TW_PROGRAM_ABI_VERSION));
-  if (exports->numFunctions != program.functions.size())
+  std::vector<std::string> names;
+  for (const FunctionDesc &function : program.functions)
+    names.push_back(function.name);
+  for (const LoadFunctionDesc &function : program.loadFunctions)
+    names.push_back(function.name);
+  if (exports->numFunctions != names.size())
     return corruptArtifact("it exports " +
                            std::to_string(exports->numFunctions) +
                            " functions; the manifest has " +
-                           std::to_string(program.functions.size()));
+                           std::to_string(names.size()));
   if ((exports->numFunctions && !exports->functions) ||
       (exports->numKernels && !exports->kernels))
     return corruptArtifact("a table of its exports is null");
   for (uint32_t i = 0; i < exports->numFunctions; ++i) {
     const TilewrightNamed &named = exports->functions[i];
-    const std::string &name = program.functions[i].name;
+    const std::string &name = names[i];
     if (!named.name || !named.address || name != named.name)
       return corruptArtifact("its function " + std::to_string(i) + " is '" +
                              (named.name ? named.name : "") +

@@ -189,10 +189,57 @@ Status readParameter(const JsonCursor &json, ConstantDesc &result) {
                 : json["sha256"].error("expected 64 lower-case hexadecimal digits");
 }
 
+Status readLoadFunction(const JsonCursor &json, LoadFunctionDesc &result) {
+  if (Status s = json.object())
+    return s;
+  if (Status s = json["name"].string(result.name))
+    return s;
+  JsonCursor results = json["results"];
+  if (Status s = results.array(kMaxItems))
+    return s;
+  for (size_t i = 0; i < results.size(); ++i) {
+    ValueType &type = result.results.emplace_back();
+    if (Status s = readValueType(results[i], type))
+      return s;
+    bool isStatic = type.kind == ValueKind::Tensor;
+    for (int64_t size : type.shape)
+      isStatic &= size >= 0;
+    if (!isStatic)
+      return results[i].expected("a tensor of static shape");
+  }
+  return Status::ok();
+}
+
+/// The result of a function that runs at load.
+Status readComputed(const JsonCursor &json,
+                    const std::vector<LoadFunctionDesc> &functions,
+                    ConstantDesc &result) {
+  if (Status s = json["at_load"].integer(0, int64_t(functions.size()) - 1,
+                                         result.loadFunction))
+    return s;
+  const std::vector<ValueType> &results = functions[size_t(result.loadFunction)].results;
+  int64_t number;
+  if (Status s = json["result"].integer(0, int64_t(results.size()) - 1, number))
+    return s;
+  result.result = size_t(number);
+  const ValueType &type = results[result.result];
+  return type.dtype == result.dtype && type.shape == result.shape
+             ? Status::ok()
+             : json.error("has another type than result " + std::to_string(number) +
+                          " of function '" +
+                          functions[size_t(result.loadFunction)].name + "'");
+}
+
 Status readConstant(const JsonCursor &json, const Artifact &artifact,
+                    const std::vector<LoadFunctionDesc> &functions,
                     ConstantDesc &result) {
   if (Status s = readTensor(json, result.dtype, result.shape))
     return s;
+  if (json.has("at_load"))
+    return readComputed(json, functions, result);
+  if (json.has("only_at_load"))
+    if (Status s = json["only_at_load"].boolean(result.onlyAtLoad))
+      return s;
   if (json.has("parameter"))
     return readParameter(json, result);
   if (Status s = readSection(json["section"], artifact, result.section))
@@ -486,11 +533,16 @@ Status readProgram(const JsonCursor &json, const Artifact &artifact,
   }
   if (Status s = readList(json, "functions", result.functions, readFunction))
     return s;
-  if (!result.functions.empty() && result.hostSection.empty())
+  if (json.has("at_load"))
+    if (Status s = readList(json, "at_load", result.loadFunctions, readLoadFunction))
+      return s;
+  if ((!result.functions.empty() || !result.loadFunctions.empty()) &&
+      result.hostSection.empty())
     return json.error("has functions but no host program");
   if (Status s = readList(json, "constants", result.constants,
                           [&](const JsonCursor &item, ConstantDesc &desc) {
-                            return readConstant(item, artifact, desc);
+                            return readConstant(item, artifact, result.loadFunctions,
+                                                desc);
                           }))
     return s;
   for (const ConstantDesc &constant : result.constants)

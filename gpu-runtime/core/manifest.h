@@ -54,13 +54,24 @@ struct FunctionDesc {
   std::optional<Expression> bytes;
 };
 
-/// Its bytes are a section of the artifact, or a tensor of the parameter file.
+/// A function without inputs that runs when the program is loaded.
+struct LoadFunctionDesc {
+  std::string name;
+  std::vector<ValueType> results; // tensors of static shape
+};
+
+/// Its bytes are a section of the artifact, or a tensor of the parameter file, or the
+/// result of a function that runs at load.
 struct ConstantDesc {
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> shape;
-  std::string section;   // empty for parameters
-  std::string parameter; // name of the tensor; empty for sections
+  std::string section;   // empty for others
+  std::string parameter; // name of the tensor; empty for others
   std::string sha256;    // of the tensor that was compiled with; lower-case
+  int64_t loadFunction = -1; // number of the function; -1 for others
+  size_t result = 0;         // of that function
+  /// Nothing but functions that run at load reads it.
+  bool onlyAtLoad = false;
 };
 
 struct OperandDesc {
@@ -117,6 +128,7 @@ struct ProgramDesc {
   std::string hostSection; // empty: kernels only
   std::string hostTriple;
   std::vector<FunctionDesc> functions;
+  std::vector<LoadFunctionDesc> loadFunctions; // behind `functions` in the host program
   std::vector<ConstantDesc> constants;
   std::string parameterFile; // of the manifest
   std::vector<DispatchDesc> dispatches;

@@ -320,22 +320,30 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
   if (Status s = checkArguments(desc, args, numArgs))
     return failed(std::move(s));
 
-  if (Status s = owner->lost())
+  std::vector<CallValue> values(numResults);
+  if (Status s = invoke(function, stream, desc.inputs, args, desc.results, values.data()))
     return failed(std::move(s));
+  std::move(values.begin(), values.end(), results);
+  return Status::ok();
+}
 
+Status Program::invoke(size_t number, Stream &stream, const std::vector<ValueType> &inputs,
+                       const CallValue *args, const std::vector<ValueType> &results,
+                       CallValue *values) {
+  if (Status s = owner->lost())
+    return s;
   std::lock_guard<std::recursive_timed_mutex> lock(stream.mutex);
   tw_context context(*this, stream);
-  std::vector<uint64_t> argSlots(numArgs), resultSlots(numResults);
-  for (size_t i = 0; i < numArgs; ++i)
+  std::vector<uint64_t> argSlots(inputs.size()), resultSlots(results.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
     argSlots[i] =
         args[i].kind == ValueKind::Scalar
-            ? uint64_t(normaliseScalar(desc.inputs[i].dtype, args[i].bits))
-            : reinterpret_cast<uintptr_t>(context.own(asCompiled(args[i].view, desc.inputs[i])));
-  host->function(function)(&context, argSlots.data(), resultSlots.data());
+            ? uint64_t(normaliseScalar(inputs[i].dtype, args[i].bits))
+            : reinterpret_cast<uintptr_t>(context.own(asCompiled(args[i].view, inputs[i])));
+  host->function(number)(&context, argSlots.data(), resultSlots.data());
 
-  std::vector<CallValue> values(numResults);
-  for (size_t i = 0; i < numResults && context.ok(); ++i) {
-    const ValueType &type = desc.results[i];
+  for (size_t i = 0; i < results.size() && context.ok(); ++i) {
+    const ValueType &type = results[i];
     std::string where = "result " + std::to_string(i);
     values[i].kind = type.kind;
     if (type.kind == ValueKind::Scalar) {
@@ -349,13 +357,7 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
         checkViewType(view->view, type.dtype, type.shape, type.strides, where));
     values[i].view = view->view;
   }
-  if (!context.ok())
-    return failed(std::move(context.error));
-  if (Status s = stream.flush())
-    return failed(std::move(s));
-  for (size_t i = 0; i < numResults; ++i)
-    results[i] = std::move(values[i]);
-  return Status::ok();
+  return context.ok() ? stream.flush() : std::move(context.error);
 }
 
 Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,

@@ -5,7 +5,8 @@
 // and its dispatches launched.
 //
 //   load     select the program (driver, target, requirements), bind device
-//            facts, check static limits, load the host code, place constants
+//            facts, check static limits, load the host code, place constants,
+//            run the functions that compute others from these
 //   call     check arguments ─▶ host code ─▶ dispatch … ─▶ check results
 //   launch   check operands ─▶ checks ─▶ guard picks the variant ─▶ grid ─▶
 //   driver
@@ -121,6 +122,13 @@ private:
                         const std::shared_ptr<const ParameterFile> &file,
                         bool verify, Stream &upload, View &view);
   Status placeSection(const ConstantDesc &constant, Stream &upload, View &view);
+  /// Runs the functions of `at_load`; their results are constants.
+  Status computeConstants(Stream &stream);
+  /// Calls function `number` of the host program with arguments of types `inputs`;
+  /// `values` has room for the results.
+  Status invoke(size_t number, Stream &stream, const std::vector<ValueType> &inputs,
+                const CallValue *args, const std::vector<ValueType> &results,
+                CallValue *values);
   Status checkArguments(const FunctionDesc &function, const CallValue *args,
                         size_t numArgs) const;
   Status chooseVariant(size_t dispatch, const ExpressionValues &values,

@@ -1,9 +1,10 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Constants of a program: sections of the artifact, which are uploaded, and tensors of
-// the parameter file. A device that computes on host memory uses these in place;
-// others get a copy from the mapping.
+// Constants of a program: sections of the artifact, which are uploaded, tensors of
+// the parameter file, and what functions of the program compute from these at load. A
+// device that computes on host memory uses tensors of the file in place; others get a
+// copy from the mapping.
 
 #include "core/program.h"
 
@@ -110,20 +111,49 @@ Status Program::placeConstants(const ProgramOptions &options) {
   std::shared_ptr<Stream> upload;
   if (Status s = ownStream(upload))
     return s;
-  for (const ConstantDesc &constant : program.constants) {
-    View view;
+  constantViews.resize(program.constants.size());
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantDesc &constant = program.constants[i];
+    if (constant.loadFunction >= 0)
+      continue;
     bool isParameter = !constant.parameter.empty();
     if (Status s = isParameter ? placeParameter(constant, file,
                                                 options.verifyParameters,
-                                                *upload, view)
-                               : placeSection(constant, *upload, view))
+                                                *upload, constantViews[i])
+                               : placeSection(constant, *upload, constantViews[i]))
       return std::move(s).in(isParameter ? "parameter file '" +
                                                pathOf(options, program) + "'"
                                          : "constant");
-    constantViews.push_back(std::move(view));
   }
   // Copies read the mapping until then.
-  return upload->synchronize();
+  if (Status s = upload->synchronize())
+    return s;
+  return computeConstants(*upload);
+}
+
+Status Program::computeConstants(Stream &stream) {
+  for (size_t number = 0; number < program.loadFunctions.size(); ++number) {
+    const LoadFunctionDesc &function = program.loadFunctions[number];
+    TraceSlice slice(*owner, "load", function.name);
+    std::vector<CallValue> values(function.results.size());
+    Status s = invoke(program.functions.size() + number, stream, {}, nullptr,
+                      function.results, values.data());
+    if (!s)
+      s = stream.synchronize();
+    if (s)
+      return std::move(s).in("function '" + function.name + "', which runs at load");
+    for (size_t i = 0; i < program.constants.size(); ++i) {
+      const ConstantDesc &constant = program.constants[i];
+      if (constant.loadFunction != int64_t(number))
+        continue;
+      constantViews[i] = values[constant.result].view;
+      constantViews[i].buffer->protect();
+    }
+  }
+  for (size_t i = 0; i < program.constants.size(); ++i)
+    if (program.constants[i].onlyAtLoad)
+      constantViews[i] = View();
+  return Status::ok();
 }
 
 } // namespace tilewright::runtime

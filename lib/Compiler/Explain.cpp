@@ -318,6 +318,8 @@ explainFunction(func::FuncOp func, const llvm::StringMap<size_t> &kernels) {
     if (std::optional<int64_t> from = writer.getOrigins().lookup(value))
       result.results.push_back({*from, toText(value.getType())});
   result.notes = getLines(func, kExplainAttr);
+  if (func->hasAttr(kAtLoadAttr))
+    result.notes.push_back("runs once, when the program is loaded: it depends on constants alone");
   FunctionWork work = describeWork(func);
   if (work.flops)
     result.flops = expressionText(*work.flops);
@@ -339,7 +341,8 @@ ProgramExplanation tilewright::explainProgram(ModuleOp program,
       result.kernels.push_back(explainKernel(kernel));
     }
   for (auto func : program.getOps<func::FuncOp>())
-    if (!isKernel(func) && func.isPublic() && !func.isExternal())
+    if (!isKernel(func) && !func.isExternal() &&
+        (func.isPublic() || func->hasAttr(kAtLoadAttr)))
       result.functions.push_back(explainFunction(func, numbers));
   return result;
 }

@@ -29,19 +29,29 @@ static void join(json::Object &into, const json::Object &from) {
   }
 }
 
+static FailureOr<json::Array> describeValues(Location loc, TypeRange types) {
+  json::Array values;
+  for (Type type : types) {
+    FailureOr<json::Object> value = describeValue(loc, type);
+    if (failed(value))
+      return failure();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
 static FailureOr<json::Array> describeFunctions(Location loc,
                                                 const CompiledProgram &program) {
   json::Array functions;
   for (auto [number, function] : llvm::enumerate(program.host.functions)) {
-    json::Array inputs, results;
-    for (auto [types, into] : {std::pair(function.type.getInputs(), &inputs),
-                               std::pair(function.type.getResults(), &results)})
-      for (Type type : types) {
-        FailureOr<json::Object> value = describeValue(loc, type);
-        if (failed(value))
-          return failure();
-        into->push_back(std::move(*value));
-      }
+    FailureOr<json::Array> described = describeValues(loc, function.type.getInputs());
+    if (failed(described))
+      return failure();
+    json::Array inputs = std::move(*described);
+    described = describeValues(loc, function.type.getResults());
+    if (failed(described))
+      return failure();
+    json::Array results = std::move(*described);
     auto names = program.names->find(function.name);
     if (names != program.names->end() && names->second.size() == inputs.size())
       for (auto [name, input] : llvm::zip(names->second, inputs))
@@ -61,6 +71,19 @@ static FailureOr<json::Array> describeFunctions(Location loc,
     entry["inputs"] = std::move(inputs);
     entry["results"] = std::move(results);
     functions.push_back(std::move(entry));
+  }
+  return functions;
+}
+
+/// The functions that run at load.
+static FailureOr<json::Array> describeLoadFunctions(Location loc, const HostProgram &host) {
+  json::Array functions;
+  for (const HostFunction &function : host.loadFunctions) {
+    FailureOr<json::Array> results = describeValues(loc, function.type.getResults());
+    if (failed(results))
+      return failure();
+    functions.push_back(
+        json::Object{{"name", function.name}, {"results", std::move(*results)}});
   }
   return functions;
 }
@@ -86,11 +109,14 @@ static FailureOr<json::Array> describeConstants(Location loc,
                                                 Parameters &parameters, bool embed,
                                                 std::vector<Section> &sections) {
   json::Array constants;
-  for (ElementsAttr constant : program.host.constants) {
+  const HostConstants &all = program.host.constants;
+  for (auto [number, constant] : llvm::enumerate(all.data)) {
     FailureOr<json::Object> value = describeValue(loc, constant.getShapedType());
     if (failed(value))
       return failure();
     value->erase("kind");
+    if (number < all.onlyAtLoad.size() && all.onlyAtLoad[number])
+      (*value)["only_at_load"] = true;
     bool isParameter = parameters.contains(constant);
     if (isParameter && !embed) {
       parameters.describe(constant, *value);
@@ -105,6 +131,15 @@ static FailureOr<json::Array> describeConstants(Location loc,
                                         sections.size());
     (*value)["section"] = section;
     sections.push_back({section, std::move(*bytes)});
+    constants.push_back(std::move(*value));
+  }
+  for (const LoadedConstant &constant : all.loaded) {
+    FailureOr<json::Object> value = describeValue(loc, constant.type);
+    if (failed(value))
+      return failure();
+    value->erase("kind");
+    (*value)["at_load"] = int64_t(constant.function);
+    (*value)["result"] = constant.result;
     constants.push_back(std::move(*value));
   }
   return constants;
@@ -155,10 +190,13 @@ static FailureOr<json::Object> describeProgram(Location loc,
   FailureOr<json::Array> functions = describeFunctions(loc, program);
   if (failed(functions))
     return failure();
+  FailureOr<json::Array> loadFunctions = describeLoadFunctions(loc, program.host);
+  if (failed(loadFunctions))
+    return failure();
   std::string host = folder + "/host.so";
   sections.push_back({host, program.host.bytes});
   json::Array imports(ArrayRef<std::string>(program.host.imports));
-  return json::Object{
+  json::Object result{
       {"target", program.target->name},
       {"driver", program.target->driver},
       {"reference", program.target->reference},
@@ -169,6 +207,9 @@ static FailureOr<json::Object> describeProgram(Location loc,
       {"functions", std::move(*functions)},
       {"constants", std::move(*constants)},
       {"dispatches", std::move(dispatches)}};
+  if (!loadFunctions->empty())
+    result["at_load"] = std::move(*loadFunctions);
+  return result;
 }
 
 /// Adds what `kind` asks of a program as files of its folder.

@@ -43,6 +43,27 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
+// LoadedOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadedOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function =
+      symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr());
+  if (!function)
+    return emitOpError() << "function " << getFunctionAttr() << " does not exist";
+  if (!function->hasAttr(kAtLoadAttr))
+    return emitOpError() << getFunctionAttr() << " lacks '" << kAtLoadAttr << "'";
+  ArrayRef<Type> results = function.getResultTypes();
+  if (getNumber() < 0 || uint64_t(getNumber()) >= results.size())
+    return emitOpError() << "is result " << getNumber() << " of " << results.size()
+                         << " of " << getFunctionAttr();
+  if (results[getNumber()] != getType())
+    return emitOpError() << "is a " << getType() << ", but result " << getNumber() << " of "
+                         << getFunctionAttr() << " a " << results[getNumber()];
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // TileIdOp
 //===----------------------------------------------------------------------===//
 

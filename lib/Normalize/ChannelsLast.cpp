@@ -19,9 +19,9 @@
 //
 // Convolutions begin it, and what reads their results goes on with it as long as it
 // keeps the channels: ops of elements, pooling, padding, slices. Maps take the new order
-// of dims, loops stay as they are. Constant filters are stored in the new order; images
-// that come in or go out otherwise are transposed, which has to be little beside the
-// products of all convolutions.
+// of dims, loops stay as they are. Constant filters are stored in the new order, or brought
+// to it when the program is loaded; images that come in or go out otherwise are transposed,
+// which has to be little beside the products of all convolutions.
 
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Tilewright.h"
@@ -41,7 +41,7 @@ namespace tilewright {
 } // namespace tilewright
 
 /// Products of convolutions for each element that is transposed in each call: at an edge,
-/// or of a filter that is no constant in the program.
+/// or of a filter that is an argument.
 static constexpr double kProductsPerMove = 512;
 
 /// Of one convolution alone nothing is known about what is around it.
@@ -250,7 +250,7 @@ bool ChannelsLast::isMember(Operation *op) {
 /// How many elements are transposed for `value`, an image that a member reads.
 double ChannelsLast::elementsToMove(Value value) {
   if (seen.contains(value) || value.getDefiningOp<tensor::EmptyOp>() ||
-      value.getDefiningOp<linalg::FillOp>() || getConstant(value))
+      value.getDefiningOp<linalg::FillOp>() || dependsOnConstants(value))
     return 0;
   if (linalg::GenericOp broadcast = getBroadcast(value))
     return elementsToMove(broadcast.getDpsInitOperand(0)->get());
@@ -295,7 +295,7 @@ bool ChannelsLast::pays() {
   std::string filters;
   if (ofFilters)
     filters = ", " + std::to_string(int64_t(ofFilters)) +
-              " of them of filters that are no constants in the text";
+              " of them of filters that are no constants";
   addExplanation(func, Twine(worth ? "images take channels innermost: "
                                    : "images stay with channels outermost: ") +
                            std::to_string(convolutions) + " convolutions, " +
@@ -307,8 +307,12 @@ bool ChannelsLast::pays() {
 
 static Value transpose(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> order) {
   RankedTensorType type = permute(value.getType(), order);
+  bool atLoad = dependsOnConstants(value);
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
-  return linalg::TransposeOp::create(b, loc, value, empty, order)->getResult(0);
+  auto transpose = linalg::TransposeOp::create(b, loc, value, empty, order);
+  if (atLoad)
+    transpose->setAttr(kAtLoadAttr, b.getUnitAttr());
+  return transpose->getResult(0);
 }
 
 static Value permuteConstant(OpBuilder &b, Location loc, DenseElementsAttr constant,

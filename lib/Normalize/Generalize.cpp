@@ -93,13 +93,15 @@ static LogicalResult generalizeOp(RewriterBase &rewriter,
                                   linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || isa<linalg::GenericOp, linalg::FillOp>(op))
     return success();
-  Attribute config = op->getAttr(kConfigAttr);
+  SmallVector<std::pair<StringRef, Attribute>> decisions{
+      {kConfigAttr, op->getAttr(kConfigAttr)}, {kAtLoadAttr, op->getAttr(kAtLoadAttr)}};
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
   if (failed(generic))
     return success(); // reported by check-normalized
-  if (config)
-    (*generic)->setAttr(kConfigAttr, config);
+  for (auto [name, decision] : decisions)
+    if (decision)
+      (*generic)->setAttr(name, decision);
   return success();
 }
 

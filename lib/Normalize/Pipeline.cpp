@@ -32,21 +32,23 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createChannelsLastPass());
   // The transposes at the edges.
   func.addPass(createGeneralizePass());
-  func.addPass(createHoistAssertsPass());
-  func.addPass(createDecomposeArgReductionsPass());
-  func.addPass(createSliceConstantDimsPass());
-  func.addPass(createFoldRelayoutsPass());
-  func.addPass(createExpandSlicesPass());
-  func.addPass(createReadWindowsPass());
+  pm.addPass(createComputeAtLoadPass());
+  OpPassManager &rest = pm.nest<func::FuncOp>();
+  rest.addPass(createHoistAssertsPass());
+  rest.addPass(createDecomposeArgReductionsPass());
+  rest.addPass(createSliceConstantDimsPass());
+  rest.addPass(createFoldRelayoutsPass());
+  rest.addPass(createExpandSlicesPass());
+  rest.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.
-  func.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  func.addPass(createCanonicalizePass("normalize"));
-  func.addPass(createOrderLoopsPass());
-  func.addPass(createCollapseLoopsPass());
-  func.addPass(createCanonicalizePass("normalize"));
-  func.addPass(createCSEPass());
-  func.addPass(createCarryConfigsPass(CarryConfigsPassOptions{/*putDown=*/true}));
-  func.addPass(createCheckNormalizedPass());
+  rest.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  rest.addPass(createCanonicalizePass("normalize"));
+  rest.addPass(createOrderLoopsPass());
+  rest.addPass(createCollapseLoopsPass());
+  rest.addPass(createCanonicalizePass("normalize"));
+  rest.addPass(createCSEPass());
+  rest.addPass(createCarryConfigsPass(CarryConfigsPassOptions{/*putDown=*/true}));
+  rest.addPass(createCheckNormalizedPass());
 }
 
 void tilewright::registerNormalizePasses() {

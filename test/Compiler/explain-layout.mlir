@@ -2,7 +2,7 @@
 // RUN: tilewright-compile %s --target=cpu --explain -o %t.tw 2>&1 | FileCheck %s
 
 // Filters that would be transposed in each call keep the layout as it is written, and --explain says so.
-// CHECK: images stay with channels outermost: 2 convolutions, 35424 products, 1264 elements to transpose in each call, 432 of them of filters that are no constants in the text
+// CHECK: images stay with channels outermost: 2 convolutions, 35424 products, 1264 elements to transpose in each call, 432 of them of filters that are no constants
 func.func @main(%x: tensor<1x4x12x12xf32>, %v: tensor<6x4x3x3xf32>, %w: tensor<4x6x3x3xf32>) -> tensor<1x4x8x8xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x6x10x10xf32>

@@ -223,3 +223,34 @@ func.func @Biased(%x: tensor<1x2x40x40xf32>, %bias: tensor<64xf32>) -> tensor<1x
   } -> tensor<1x2x40x40xf32>
   return %v : tensor<1x2x40x40xf32>
 }
+
+// -----
+
+// Filters of a parameter file are turned when the program is loaded, and cost nothing in a call.
+// CHECK-LABEL: func.func @Parameters
+// CHECK: %[[W:.*]] = arith.constant dense_resource<second>
+// CHECK: linalg.transpose ins(%[[W]] {{.*}} permutation = [2, 3, 1, 0] {tilewright.at_load}
+#read = affine_map<(n, f, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#filter = affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>
+#conv = {indexing_maps = [#read, #filter, #result],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+func.func @Parameters(%x: tensor<1x64x16x16xf32>) -> tensor<1x64x12x12xf32> {
+  %e = tensor.empty() : tensor<1x128x14x14xf32>
+  %d = tensor.empty() : tensor<1x64x12x12xf32>
+  %v = arith.constant dense_resource<first> : tensor<128x64x3x3xf32>
+  %w = arith.constant dense_resource<second> : tensor<64x128x3x3xf32>
+  %s = linalg.generic #conv ins(%x, %v : tensor<1x64x16x16xf32>, tensor<128x64x3x3xf32>) outs(%e : tensor<1x128x14x14xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x128x14x14xf32>
+  %u = linalg.generic #conv ins(%s, %w : tensor<1x128x14x14xf32>, tensor<64x128x3x3xf32>) outs(%d : tensor<1x64x12x12xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<1x64x12x12xf32>
+  return %u : tensor<1x64x12x12xf32>
+}

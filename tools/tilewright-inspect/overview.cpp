@@ -153,6 +153,18 @@ std::string hostText(const json &host) {
   return text + "\n";
 }
 
+/// Where the values of a constant come from.
+std::string constantSource(const json &constant, const json &program) {
+  if (constant.contains("at_load"))
+    return " is result " + constant["result"].dump() + " of " +
+           program["at_load"][constant["at_load"].get<size_t>()]["name"].get<std::string>() +
+           ", which runs at load";
+  std::string text = constant.contains("parameter")
+                         ? " is parameter '" + constant["parameter"].get<std::string>() + "'"
+                         : " in " + constant["section"].get<std::string>();
+  return text + (constant.value("only_at_load", false) ? ", read at load only" : "");
+}
+
 std::string programText(const json &program) {
   std::string text = "program " + program["target"].get<std::string>() +
                      " (driver " + program["driver"].get<std::string>();
@@ -170,10 +182,7 @@ std::string programText(const json &program) {
   size_t index = 0;
   for (const json &constant : program.value("constants", json::array()))
     text += "  constant " + std::to_string(index++) + " " + typeText(constant) +
-            (constant.contains("parameter")
-                 ? " is parameter '" + constant["parameter"].get<std::string>() + "'"
-                 : " in " + constant["section"].get<std::string>()) +
-            "\n";
+            constantSource(constant, program) + "\n";
   index = 0;
   for (const json &dispatch : program.value("dispatches", json::array()))
     text += dispatchText(dispatch, index++);

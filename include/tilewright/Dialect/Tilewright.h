@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral kDivisibleAttr = "tilewright.divisible";
 inline constexpr llvm::StringLiteral kChecksAttr = "tilewright.checks";
 inline constexpr llvm::StringLiteral kVariantOfAttr = "tilewright.variant_of";
 inline constexpr llvm::StringLiteral kExplainAttr = "tilewright.explain";
+/// On a host function: the runtime calls it when it loads the program. On an op: what it
+/// computes from constants is to be computed then, though it only moves elements.
+inline constexpr llvm::StringLiteral kAtLoadAttr = "tilewright.at_load";
 
 /// True for functions that are device code.
 inline bool isKernel(mlir::FunctionOpInterface func) {

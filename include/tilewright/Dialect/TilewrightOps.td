@@ -38,6 +38,27 @@ def Tilewright_DispatchOp : Tilewright_Op<"dispatch", [
   let hasVerifier = 1;
 }
 
+def Tilewright_LoadedOp : Tilewright_Op<"loaded", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a tensor that was computed when the program was loaded";
+  let description = [{
+    Result `number` of `function`, a private function without arguments that has
+    `tilewright.at_load`. The runtime calls it once, when it loads the program;
+    for the functions that users call its results are constants.
+
+    ```mlir
+    func.func private @main.at_load() -> tensor<3x3x64x64xf32>
+        attributes {tilewright.at_load}
+    %filter = tilewright.loaded @main.at_load[0] : tensor<3x3x64x64xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, I64Attr:$number);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $function `[` $number `]` attr-dict `:` type($result)
+  }];
+}
+
 def Tilewright_Im2colOp : Tilewright_Op<"im2col", [Pure]> {
   let summary = "every window of a tensor, as a view of it";
   let description = [{

@@ -64,6 +64,13 @@ mlir::LogicalResult expandSlice(mlir::RewriterBase &rewriter,
 /// Slices the operands of `op` that are indexed by constants.
 void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Moves what depends on constants alone, where that is worth its memory, out of `func`
+/// into a private function that runs when the program is loaded.
+void computeAtLoad(mlir::func::FuncOp func, mlir::SymbolTable &symbols);
+
+/// True if nothing that `value` comes from is known later than the program is loaded.
+bool dependsOnConstants(mlir::Value value);
+
 /// Rewrites the structured ops of `func` to linalg.generic and linalg.fill.
 /// Ops that cannot be brought to that form stay (check-normalized reports
 /// them).

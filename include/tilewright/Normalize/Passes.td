@@ -152,11 +152,26 @@ def ChannelsLastPass : Pass<"tilewright-channels-last", "::mlir::func::FuncOp"> 
   let description = [{
     Several convolutions of images `batch x channels x rows x columns`, and what follows
     them, take `batch x rows x columns x channels` instead; filters that are constants are
-    stored as `rows x columns x channels x filters`. Images are transposed at the edges,
-    where these are small beside the products.
+    stored as `rows x columns x channels x filters`: those of the text here, those of a
+    parameter file by a transpose with `tilewright.at_load`. Images are transposed at the
+    edges, where these are small beside the products.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def ComputeAtLoadPass : Pass<"tilewright-compute-at-load", "::mlir::ModuleOp"> {
+  let summary = "Compute what depends on constants alone when the program is loaded";
+  let description = [{
+    Ops whose operands are constants, of the text or of a parameter file, or results of
+    such ops move to a private function `NAME.at_load` with `tilewright.at_load`, and what
+    calls still need of them becomes `tilewright.loaded`. Bodies that compute from
+    constants and other tensors are split. Results that take more memory than what they
+    come from stay, and so do ops that only move elements, unless they have
+    `tilewright.at_load`.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::tilewright::TilewrightDialect"];
 }
 
 def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {

@@ -127,23 +127,43 @@ void tilewright::host::numberDispatches(ModuleOp module,
   });
 }
 
-void tilewright::host::numberConstants(ModuleOp module,
-                                       std::vector<ElementsAttr> &constants) {
+HostConstants tilewright::host::numberConstants(ModuleOp module) {
+  HostConstants constants;
   DenseMap<Attribute, int64_t> ids;
+  DenseMap<std::pair<StringRef, int64_t>, int64_t> loadedIds;
+  llvm::StringMap<size_t> loadFunctions;
   Builder builder(module.getContext());
-  for (auto func : module.getOps<func::FuncOp>()) {
-    if (isKernel(func))
-      continue;
+  auto hosts = llvm::make_filter_range(module.getOps<func::FuncOp>(),
+                                       [](func::FuncOp func) { return !isKernel(func); });
+  for (func::FuncOp func : hosts) {
+    bool runsAtLoad = func->hasAttr(kAtLoadAttr);
+    if (runsAtLoad)
+      loadFunctions.try_emplace(func.getName(), loadFunctions.size());
     func.walk([&](arith::ConstantOp op) {
       auto elements = dyn_cast<ElementsAttr>(op.getValue());
       if (!elements || !isa<TensorType>(op.getType()))
         return;
-      auto [entry, isNew] = ids.try_emplace(elements, constants.size());
-      if (isNew)
-        constants.push_back(elements);
+      auto [entry, isNew] = ids.try_emplace(elements, constants.data.size());
+      if (isNew) {
+        constants.data.push_back(elements);
+        constants.onlyAtLoad.push_back(true);
+      }
+      constants.onlyAtLoad[entry->second] =
+          constants.onlyAtLoad[entry->second] && runsAtLoad;
       op->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(entry->second));
     });
   }
+  for (func::FuncOp func : hosts)
+    func.walk([&](LoadedOp op) {
+      int64_t next = constants.data.size() + constants.loaded.size(),
+              number = op.getNumber();
+      auto [entry, isNew] = loadedIds.try_emplace({op.getFunction(), number}, next);
+      if (isNew)
+        constants.loaded.push_back({loadFunctions.lookup(op.getFunction()), number,
+                                    cast<ShapedType>(op.getType())});
+      op->setAttr(kConstantIdAttr, builder.getI64IntegerAttr(entry->second));
+    });
+  return constants;
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,9 +177,8 @@ struct ConvertHostPass
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
     std::vector<std::string> dispatches;
-    std::vector<ElementsAttr> constants;
     numberDispatches(module, dispatches);
-    numberConstants(module, constants);
+    (void)numberConstants(module);
 
     SmallVector<Operation *> hosts;
     for (auto func : module.getOps<func::FuncOp>()) {

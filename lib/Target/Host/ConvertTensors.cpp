@@ -4,6 +4,7 @@
 // Tensors on the host: how they are made, named again and looked at, as calls
 // of the runtime's functions on views.
 
+#include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Target/Host/ConvertHost.h"
 #include "tilewright/Target/Host/Host.h"
@@ -91,12 +92,13 @@ struct AllocTensorLowering : OpConversionPattern<bufferization::AllocTensorOp> {
   }
 };
 
-struct ConstantLowering : OpConversionPattern<arith::ConstantOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// A constant of the runtime, with data of its own or computed at load.
+template <typename Op> struct ConstantLowering : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
-  matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+  matchAndRewrite(Op op, typename Op::Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto id = op->getAttrOfType<IntegerAttr>(kConstantIdAttr);
+    auto id = op->template getAttrOfType<IntegerAttr>(kConstantIdAttr);
     if (!id)
       return rewriter.notifyMatchFailure(op, "not a tensor constant");
     rewriter.replaceOp(
@@ -342,7 +344,8 @@ struct InsertLowering : OpConversionPattern<tensor::InsertOp> {
 
 void host::populateTensorPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns) {
-  patterns.add<EmptyLowering, AllocTensorLowering, ConstantLowering,
+  patterns.add<EmptyLowering, AllocTensorLowering,
+               ConstantLowering<arith::ConstantOp>, ConstantLowering<LoadedOp>,
                FromElementsLowering, CastLowering, SelectLowering,
                ReshapeLowering<tensor::ExpandShapeOp>,
                ReshapeLowering<tensor::CollapseShapeOp>, ToTensorLowering,

@@ -246,6 +246,8 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
         return failure();
       host.functions.push_back({func.getName().str(), func.getFunctionType()});
     }
+    if (func->hasAttr(kAtLoadAttr))
+      host.loadFunctions.push_back({func.getName().str(), func.getFunctionType()});
   }
 
   PassManager tensors(context, ModuleOp::getOperationName());
@@ -256,7 +258,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
   if (failed(tensors.run(module)))
     return failure();
   numberDispatches(module, host.dispatches);
-  numberConstants(module, host.constants);
+  host.constants = numberConstants(module);
   PassManager views(context, ModuleOp::getOperationName());
   views.addPass(createConvertHostPass());
   if (options.observer)
@@ -283,7 +285,8 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
   auto builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
   std::vector<std::pair<std::string, std::string>> functions;
-  for (const HostFunction &function : host.functions) {
+  for (const HostFunction &function :
+       llvm::concat<const HostFunction>(host.functions, host.loadFunctions)) {
     createEntry(builder, loc, function.name, function.type);
     functions.emplace_back(function.name,
                            getInternalName(function.name) + ".entry");

@@ -336,7 +336,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
     options.observer->watch(loops);
   if (failed(loops.run(module)))
     return failure();
-  numberParameters(module, host.constants);
+  numberParameters(module, host.constants.data);
   generalizeCopies(module);
   PassManager memory(context, ModuleOp::getOperationName());
   memory.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

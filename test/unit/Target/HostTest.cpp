@@ -274,8 +274,8 @@ TEST_F(HostTest, ConstantsAreNotOverwritten) {
       %g = tensor.insert %z into %f[%c1] : tensor<3xf32>
       return %k, %s, %g : tensor<2xf32>, tensor<2xf32>, tensor<3xf32>
     })")) << error;
-  ASSERT_EQ(program.constants.size(), 1u);
-  FailureOr<std::string> bytes = getConstantBytes(program.constants[0]);
+  ASSERT_EQ(program.constants.data.size(), 1u);
+  FailureOr<std::string> bytes = getConstantBytes(program.constants.data[0]);
   ASSERT_TRUE(succeeded(bytes));
   EXPECT_EQ(memcmp(bytes->data(), run.constant.data(), 8), 0);
   call(0, {});

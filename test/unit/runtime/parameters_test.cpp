@@ -271,6 +271,24 @@ TEST_F(ParametersTest, AreCheckedInManifests) {
   refused(R"("parameter": "bias", "bytes": 4, "sha256": "ABC")",
           "expected 64 lower-case hexadecimal digits");
   refused(R"("parameter": 3)", "constants[0].parameter");
+  // Of a function that runs at load.
+  auto atLoad = [&](const std::string &functions, const std::string &constant,
+                    const std::string &reason) {
+    Sections sections = testSections();
+    std::string &text = sections[0].second;
+    const std::string before = "\"section\": \"constants/0\"", list = "\"constants\":";
+    text.replace(text.find(before), before.size(), constant);
+    text.insert(text.find(list), "\"at_load\": " + functions + ", ");
+    EXPECT_PRED2(contains, load(writeArtifact(sections), folder, false, loaded), reason);
+  };
+  const std::string results = R"([{"name": "f", "results": [{"kind": "tensor", "dtype": "f32", "shape": [1]}]}])";
+  atLoad("[]", R"("at_load": 0, "result": 0)", "constants[0].at_load");
+  atLoad(results, R"("at_load": 0, "result": 1)", "constants[0].result");
+  atLoad(R"([{"name": "f", "results": [{"kind": "tensor", "dtype": "f32", "shape": [-1]}]}])",
+         R"("at_load": 0, "result": 0)", "expected a tensor of static shape");
+  atLoad(R"([{"name": "f", "results": [{"kind": "tensor", "dtype": "f32", "shape": [2]}]}])",
+         R"("at_load": 0, "result": 0)", "has another type than result 0 of function 'f'");
+  atLoad(results, R"("at_load": 0, "result": 0)", "functions; the manifest has");
   auto file = [&](const std::string &with) {
     Sections sections = testSections();
     std::string &text = sections[0].second;

@@ -6,6 +6,8 @@
 #ifndef TILEWRIGHT_TARGET_HOST_CONVERTHOST_H
 #define TILEWRIGHT_TARGET_HOST_CONVERTHOST_H
 
+#include "tilewright/Target/Host/Host.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -32,10 +34,9 @@ void guardTraps(mlir::Operation *func);
 /// Writes `tilewright.dispatch_id` on each dispatch; `names` by number.
 void numberDispatches(mlir::ModuleOp module, std::vector<std::string> &names);
 
-/// Writes `tilewright.constant_id` on tensor constants of host functions;
-/// equal constants have one number.
-void numberConstants(mlir::ModuleOp module,
-                     std::vector<mlir::ElementsAttr> &constants);
+/// Writes `tilewright.constant_id` on tensor constants of host functions and on
+/// what was computed at load; equal constants have one number.
+HostConstants numberConstants(mlir::ModuleOp module);
 
 } // namespace tilewright::host
 

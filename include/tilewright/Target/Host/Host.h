@@ -73,14 +73,31 @@ struct HostFunction {
   mlir::FunctionType type;
 };
 
+/// A constant that is a result of a function which runs at load.
+struct LoadedConstant {
+  size_t function; // index in HostProgram::loadFunctions
+  int64_t result;
+  mlir::ShapedType type;
+};
+
+/// The constants of a program, numbered one after the other: first those with data.
+struct HostConstants {
+  /// getConstantBytes gives the section of those that are no parameters.
+  std::vector<mlir::ElementsAttr> data;
+  /// For each of `data`: nothing but functions that run at load reads it.
+  std::vector<bool> onlyAtLoad;
+  std::vector<LoadedConstant> loaded;
+};
+
 struct HostProgram {
   /// The ELF shared object.
   std::string bytes;
   std::string triple;
   std::vector<HostFunction> functions;
-  /// Index is the constant's number. getConstantBytes gives the section of those that
-  /// are no parameters.
-  std::vector<mlir::ElementsAttr> constants;
+  /// Functions without arguments that the runtime calls when it loads the program, in
+  /// this order; the object has them behind `functions`.
+  std::vector<HostFunction> loadFunctions;
+  HostConstants constants;
   /// Index is the dispatch's number: names of the kernel functions.
   std::vector<std::string> dispatches;
   /// The same code as a relocatable object, see HostOptions::objectPrefix.

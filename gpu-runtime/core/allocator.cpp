@@ -59,6 +59,7 @@ Status Allocator::allocate(uint64_t size, const StreamClock *clock,
   BlockNode block = newBlock();
   if (Status s = device.allocate(rounded, block.mapped().memory))
     return s;
+  block.key() = rounded;
   result = std::move(block);
   return Status::ok();
 }
@@ -100,10 +101,8 @@ void Allocator::give(BlockNode block, bool reusable) noexcept {
   BlockMap done; // destroyed behind the lock
   std::lock_guard<std::mutex> lock(mutex);
   if (reusable) {
-    // Memory may be larger than its class when the driver rounds up; file it
-    // under the class that was asked for, which never exceeds its size.
-    uint64_t size = block.mapped().memory->size();
-    block.key() = std::min(sizeClass(size), size);
+    // Under the class that was asked for, though the driver may have rounded it
+    // up by more than a class: the next of that class is to find it.
     cache.insert(std::move(block));
   } else {
     retired.insert(std::move(block));

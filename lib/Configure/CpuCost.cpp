@@ -49,6 +49,8 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
   /// More per multiply-add where a column of tiles leaves the first-level cache, where
   /// the operand leaves the second-level cache.
   constexpr double kBeyondFirst = 0.15, kBeyondSecond = 1;
+  /// The first where the operand is stored in the order in which it is read.
+  constexpr double kBeyondFirstInOrder = 0.02;
   /// To read an element of a strip of columns the first time, where rows come from memory:
   /// each row of the strip is in a page of its own.
   constexpr double kStrip = 10;
@@ -95,17 +97,20 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
   if (count(product->m, blocks) == 1 &&
       count(product->n, inner) == count(product->n, step))
     kept = column;
-  double more = kept > target.getFact("l2_bytes", 256 * 1024)    ? kBeyondSecond
-                : column > target.getFact("l1_bytes", 32 * 1024) ? kBeyondFirst
-                                                                 : 0;
-  // Columns that are not contiguous are gathered for each row of tiles.
   AffineMap map = info.getRoot().getMatchingIndexingMap(
       &info.getRoot()->getOpOperand(product->b));
+  bool strips = hasStrips(info.getRoot(), *product);
+  double more = kept > target.getFact("l2_bytes", 256 * 1024)    ? kBeyondSecond
+                : column > target.getFact("l1_bytes", 32 * 1024) ? strips ? kBeyondFirstInOrder
+                                                                          : kBeyondFirst
+                                                                 : 0;
+  // Columns that are not contiguous are gathered for each row of tiles.
   if (llvm::is_contained(product->k, map.getDimPosition(map.getNumResults() - 1)))
     more += kBeyondSecond;
   // A row of tiles reads each column once, which the first of them has to.
   double again = std::max(0.0, 1 - count(product->m, inner) / m);
-  double first = operand > target.getFact("l2_bytes", 256 * 1024) ? kStrip : 0;
+  double first =
+      operand > target.getFact("l2_bytes", 256 * 1024) && !strips ? kStrip : 0;
   return more * again * batch * m * n * k + first * batch * operand / bytes;
 }
 
@@ -126,10 +131,11 @@ static bool hasAllRows(const KernelInfo &info, const TilePlan &plan) {
 }
 
 /// More per multiply-add where a register tile of R rows by V vectors loads as much as it
-/// multiplies: R numbers and V vectors for R x V multiply-adds.
+/// multiplies: R numbers and V vectors for R x V multiply-adds. A little more where it
+/// loads less than that: of equal tiles the larger one waits less.
 static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
   std::optional<Contraction> product = matchContractionByRows(info.getRoot());
-  if (!product || plan.panels)
+  if (!product || (plan.panels && plan.panels->speed != 1))
     return 1;
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
   double bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType()), rows = 1;
@@ -137,7 +143,8 @@ static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
     rows *= plan.classes[classes[loop]].inner;
   double vectors = std::ceil(plan.classes[classes[product->n.back()]].inner * bytes /
                              target.getFact("vector_bytes", 32));
-  return 1 + 4 * std::max(0.0, (rows + vectors) / (rows * vectors) - 1);
+  double loads = (rows + vectors) / (rows * vectors);
+  return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads;
 }
 
 double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,

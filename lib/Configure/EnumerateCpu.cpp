@@ -211,9 +211,11 @@ static void addColumns(const KernelInfo &info, const Contraction &contraction,
       return;
     all *= nominalExtent(info, loop);
   }
-  int64_t extent = nominalExtent(info, n);
+  int64_t extent = nominalExtent(info, n), columns = extent;
+  if (hasStrips(info.getRoot(), contraction))
+    columns *= nominalExtent(info, contraction.n.front());
   for (int64_t vectors : {4, 2, 1}) {
-    if (all > kRowsMost || extent < 2 * vectors * lanes ||
+    if (all > kRowsMost || columns < 2 * vectors * lanes || extent < vectors * lanes ||
         vectors * (rows + 1) > registers ||
         isOddVector(extent, vectors * lanes, lanes))
       continue;

@@ -83,6 +83,18 @@ bool tilewright::canReadRows(const KernelInfo &info, ArrayRef<int64_t> thread,
   return false;
 }
 
+bool tilewright::hasStrips(linalg::LinalgOp root, const Contraction &product) {
+  AffineMap map = root.getMatchingIndexingMap(&root->getOpOperand(product.b));
+  ArrayRef<AffineExpr> loops = map.getResults();
+  auto isSummed = [&](AffineExpr loop) {
+    return llvm::is_contained(product.k, cast<AffineDimExpr>(loop).getPosition());
+  };
+  return product.n.size() == 2 && loops.size() > 2 &&
+         map.getDimPosition(0) == product.n.front() &&
+         map.getDimPosition(loops.size() - 1) == product.n.back() &&
+         llvm::all_of(loops.drop_front().drop_back(), isSummed);
+}
+
 Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan) {
   linalg::LinalgOp root = info.getRoot();

@@ -28,6 +28,8 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
   pm.nest<func::FuncOp>().addPass(createSplitKeysPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
+  pm.nest<func::FuncOp>().addPass(createPackWeightsPass());
+  pm.addPass(createComputeAtLoadPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();
     func.addPass(createPackFactorsPass());

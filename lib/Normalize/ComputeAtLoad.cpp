@@ -76,8 +76,8 @@ class LoadWork {
 public:
   explicit LoadWork(func::FuncOp func) : func(func), b(func.getContext()) {}
   void splitBodies();
-  /// The function that computes it, to be put beside `func`; null if there is nothing.
-  func::FuncOp takeOut(StringRef name);
+  /// Moves it to the function that runs at load, which is made where there is none.
+  void takeOut(SymbolTable &symbols);
 
 private:
   void classify(Operation *op);
@@ -86,6 +86,8 @@ private:
   bool isWorthKeeping(Value value);
   void chooseKept();
   void addNeeded(Operation *op);
+  func::FuncOp getLoadFunction(SymbolTable &symbols);
+  void dropUnread(func::FuncOp atLoad);
 
   func::FuncOp func;
   OpBuilder b;
@@ -120,6 +122,8 @@ bool tilewright::dependsOnConstants(Value value) {
     if (!seen.insert(next).second)
       continue;
     Operation *op = next.getDefiningOp();
+    if (isa_and_nonnull<LoadedOp>(op))
+      continue;
     if (!op || !mayMove(op))
       return false;
     llvm::append_range(list, op->getOperands());
@@ -138,6 +142,8 @@ static bool computes(Operation *op) {
 }
 
 void LoadWork::classify(Operation *op) {
+  if (isa<LoadedOp>(op))
+    known[op->getResult(0)].bytes = getBytes(op->getResult(0).getType());
   if (!mayMove(op))
     return;
   ConstantWork work;
@@ -354,36 +360,76 @@ void LoadWork::addNeeded(Operation *op) {
     addNeeded(value.getDefiningOp());
 }
 
-func::FuncOp LoadWork::takeOut(StringRef name) {
-  chooseKept();
-  if (kept.empty())
-    return {};
-  SmallVector<Value> values(llvm::reverse(kept)); // in the order of the program
-  for (Value value : values)
-    addNeeded(value.getDefiningOp());
-  SmallVector<Type> types(ValueRange(values).getTypes());
-  auto made = func::FuncOp::create(func.getLoc(), name,
-                                   FunctionType::get(func.getContext(), {}, types));
+/// The function of which `func` has results already, or a new one.
+func::FuncOp LoadWork::getLoadFunction(SymbolTable &symbols) {
+  func::FuncOp known;
+  func.walk([&](LoadedOp op) {
+    known = symbols.lookup<func::FuncOp>(op.getFunction());
+    return WalkResult::interrupt();
+  });
+  if (known)
+    return known;
+  auto made = func::FuncOp::create(func.getLoc(), (func.getName() + ".at_load").str(),
+                                   FunctionType::get(func.getContext(), {}, {}));
   made.setPrivate();
   made->setAttr(kAtLoadAttr, b.getUnitAttr());
   b.setInsertionPointToStart(made.addEntryBlock());
+  func::ReturnOp::create(b, func.getLoc());
+  symbols.insert(made, Block::iterator(func));
+  return made;
+}
+
+void LoadWork::takeOut(SymbolTable &symbols) {
+  chooseKept();
+  if (kept.empty())
+    return;
+  for (Value value : kept)
+    addNeeded(value.getDefiningOp());
+  func::FuncOp atLoad = getLoadFunction(symbols);
+  auto done = cast<func::ReturnOp>(atLoad.getBody().front().getTerminator());
+  b.setInsertionPoint(done);
   IRMapping mapping;
-  for (Operation &op : func.getBody().front())
-    if (needed.contains(&op))
+  for (Operation &op : func.getBody().front()) {
+    if (!needed.contains(&op))
+      continue;
+    if (auto loaded = dyn_cast<LoadedOp>(op))
+      mapping.map(loaded.getResult(), done.getOperand(loaded.getNumber()));
+    else
       b.clone(op, mapping)->removeAttr(kAtLoadAttr);
-  SmallVector<Value> results;
-  for (Value value : values)
-    results.push_back(mapping.lookup(value));
-  func::ReturnOp::create(b, func.getLoc(), results);
+  }
   b.setInsertionPointToStart(&func.getBody().front());
-  for (auto [number, value] : llvm::enumerate(values))
+  for (Value value : llvm::to_vector(llvm::reverse(kept))) { // in the order of the program
+    int64_t number = done.getNumOperands();
+    done.getOperandsMutable().append(mapping.lookup(value));
     value.replaceAllUsesWith(LoadedOp::create(b, value.getLoc(), value.getType(),
-                                              made.getName(), int64_t(number)));
+                                              atLoad.getName(), number));
+  }
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
     if (needed.contains(&op) && isOpTriviallyDead(&op))
       op.erase();
-  return made;
+  dropUnread(atLoad);
+}
+
+/// Results of `atLoad` that `func` does not read any more, and what computes them.
+void LoadWork::dropUnread(func::FuncOp atLoad) {
+  auto done = cast<func::ReturnOp>(atLoad.getBody().front().getTerminator());
+  llvm::MapVector<int64_t, SmallVector<LoadedOp>> readers;
+  func.walk([&](LoadedOp op) { readers[op.getNumber()].push_back(op); });
+  SmallVector<Value> results;
+  for (auto [number, result] : llvm::enumerate(llvm::to_vector(done.getOperands()))) {
+    for (LoadedOp op : readers.lookup(number))
+      op.setNumber(results.size());
+    if (readers.contains(number))
+      results.push_back(result);
+  }
+  done.getOperandsMutable().assign(results);
+  atLoad.setFunctionType(
+      FunctionType::get(func.getContext(), {}, ValueRange(results).getTypes()));
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(atLoad.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 void tilewright::computeAtLoad(func::FuncOp func, SymbolTable &symbols) {
@@ -393,8 +439,7 @@ void tilewright::computeAtLoad(func::FuncOp func, SymbolTable &symbols) {
     return;
   LoadWork work(func);
   work.splitBodies();
-  if (func::FuncOp made = work.takeOut((func.getName() + ".at_load").str()))
-    symbols.insert(made, Block::iterator(func));
+  work.takeOut(symbols);
 }
 
 namespace {

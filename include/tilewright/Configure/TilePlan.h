@@ -75,6 +75,10 @@ bool canPack(const KernelInfo &info, std::string &reason);
 bool canReadRows(const KernelInfo &info, llvm::ArrayRef<int64_t> thread,
                  std::string &reason);
 
+/// Whether the second factor of `root` is stored in strips of columns, each in the order in
+/// which a tile reads it (lib/Dispatch/PackWeights.cpp).
+bool hasStrips(mlir::linalg::LinalgOp root, const Contraction &product);
+
 /// Loops of the root, a product of a vector and a matrix whose rows lie across the sum.
 struct ChunkedSum {
   unsigned sum, columns;

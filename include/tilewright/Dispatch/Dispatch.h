@@ -53,6 +53,10 @@ std::optional<Halves> matchHalves(mlir::Value value);
 /// so; see tilewright-pack-int4-products.
 void packInt4Products(mlir::func::FuncOp func);
 
+/// Stores constant weights of products in strips, as wide as two vectors of
+/// `vectorBytes`; true if there are any.
+bool packWeights(mlir::func::FuncOp func, int64_t vectorBytes);
+
 struct GuardedSplit;
 struct Split;
 /// Replaces `op` by one that computes partial results and one that combines

@@ -49,6 +49,20 @@ def PackFactorsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def PackWeightsPass : Pass<"tilewright-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Store constant weights of products in strips of columns";
+  let description = [{
+    Weights that are constants, and larger than what a cache keeps, get the order
+    strips x rows x columns of a strip, by an op with `tilewright.at_load`; the loop over
+    columns becomes one over strips and one over the columns of a strip, and so does
+    that of elementwise ops on the result. For targets with `dispatch_vector_bytes`, which
+    say how wide a strip is; of f32 and f64.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandFactorsPass
     : Pass<"tilewright-expand-factors", "::mlir::func::FuncOp"> {
   let summary = "Let products sum over the dims in which a factor is computed";

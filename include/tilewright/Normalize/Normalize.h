@@ -64,6 +64,10 @@ mlir::LogicalResult expandSlice(mlir::RewriterBase &rewriter,
 /// Slices the operands of `op` that are indexed by constants.
 void sliceConstantDims(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
 
+/// Lets the sums of `op`, a product, begin with zero where they begin with a broadcast
+/// tensor, and adds that to the result; true if it did.
+bool addInitLast(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Moves what depends on constants alone, where that is worth its memory, out of `func`
 /// into a private function that runs when the program is loaded.
 void computeAtLoad(mlir::func::FuncOp func, mlir::SymbolTable &symbols);

@@ -147,6 +147,17 @@ def CarryConfigsPass : Pass<"tilewright-carry-configs", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::tilewright::TilewrightDialect"];
 }
 
+def AddInitsLastPass : Pass<"tilewright-add-inits-last", "::mlir::func::FuncOp"> {
+  let summary = "Add what a product begins with to its sums, where it is a broadcast";
+  let description = [{
+    A product whose sums begin with a bias that was broadcast into a tensor of the
+    result's shape begins with zero, and the bias is added to its result by an
+    elementwise op, which reads it as it is: no tensor is written and read for it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ChannelsLastPass : Pass<"tilewright-channels-last", "::mlir::func::FuncOp"> {
   let summary = "Store images with channels innermost where it pays";
   let description = [{

@@ -26,7 +26,7 @@ struct CountedDevice : DriverDevice {
                   std::unique_ptr<DriverBuffer> &result) override {
     if (++calls == failAt)
       return outOfMemory("told to fail");
-    result = std::make_unique<CountedBuffer>(size);
+    result = std::make_unique<CountedBuffer>((size + pieces - 1) / pieces * pieces);
     return Status::ok();
   }
   Status loadModule(const ModuleDesc &,
@@ -41,6 +41,7 @@ struct CountedDevice : DriverDevice {
   }
   int calls = 0;
   int failAt = -1;
+  uint64_t pieces = 1; // what it rounds up to
 };
 
 TEST(Allocator, ReusesMemoryInStreamOrder) {
@@ -67,6 +68,20 @@ TEST(Allocator, ReusesMemoryInStreamOrder) {
   mine->completed = 5;
   ASSERT_TRUE(allocator.allocate(1024, other.get(), a).isOk());
   EXPECT_EQ(a.mapped().memory.get(), first);
+}
+
+// As pages of 2 MiB do, which the cpu takes for large tensors.
+TEST(Allocator, ReusesWhatTheDriverRoundsUp) {
+  CountedDevice device;
+  device.pieces = 2 << 20;
+  Allocator allocator(device);
+  for (int i = 0; i < 3; ++i) {
+    BlockNode block;
+    ASSERT_TRUE(allocator.allocate((4 << 20) + 5, nullptr, block).isOk());
+    EXPECT_EQ(block.mapped().memory->size(), uint64_t(6 << 20));
+    allocator.give(std::move(block), true);
+  }
+  EXPECT_EQ(device.calls, 1);
 }
 
 // A block that was handed out again and not used keeps whom it waits for.

@@ -375,12 +375,21 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
                       : 1;
           if (info.classes[classes[loop]].sequential)
             own = 1;
-          thread[loop] = std::min(own, extent);
-          block[loop] = thread[loop];
-          if (info.classes[classes[loop]].parallel)
-            block[loop] = std::max(block[loop], std::min(left, extent));
-          if (info.classes[classes[loop]].parallel)
-            left = std::max<int64_t>(1, left / block[loop]);
+          block[loop] = thread[loop] = std::min(own, extent);
+        }
+        // A task goes on along the result's rows; where tiles are transposed along those of
+        // the operand: what is read is waited for, what is written is not.
+        SmallVector<unsigned> onward = loops;
+        if (transposed) {
+          llvm::erase(onward, *transposed);
+          onward.insert(onward.begin(), *transposed);
+        }
+        for (unsigned loop : onward) {
+          if (!info.classes[classes[loop]].parallel)
+            continue;
+          int64_t extent = llvm::PowerOf2Ceil(nominalExtent(info, loop));
+          block[loop] = std::max(block[loop], std::min(left, extent));
+          left = std::max<int64_t>(1, left / block[loop]);
         }
         LoweringConfigAttr config = makeConfig(info, block, thread);
         if (!llvm::is_contained(configs, config))

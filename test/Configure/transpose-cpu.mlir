@@ -3,7 +3,7 @@
 // A transposed tile has a register for each row as it is read, and as it is
 // written: larger ones of bytes took LLVM a minute each.
 // CHECK: block tile 1024 x 16, 16 x 16 elements a thread
-// CHECK: block tile 16 x 1024, 8 x 8 elements a thread
+// CHECK: block tile 1024 x 16, 8 x 8 elements a thread
 func.func @bytes(%a: tensor<?x?xi8>) -> tensor<?x?xi8> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -25,7 +25,7 @@ class ToolError(Exception):
 
 
 class Instruction:
-    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "predicated")
+    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "predicated", "highest")
 
     def __init__(self, opcode, operands, line, control, target, predicated):
         self.opcode, self.operands, self.line, self.target, self.predicated = opcode, operands, line, target, predicated
@@ -33,6 +33,7 @@ class Instruction:
         self.write_barrier = control >> 5 & 7
         self.read_barrier = control >> 8 & 7
         self.waits = control >> 11 & 63
+        self.highest = -1  # number of the highest register that is read, written or live here; -1: none, or not asked for
 
     @property
     def root(self):
@@ -134,8 +135,34 @@ def divide(kernel, items, labels):
         kernel.successors.append(following)
 
 
-def assemble(ptx, arch, ptxas=None, nvdisasm=None):
-    """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none."""
+_LIVE = re.compile(r"\s*/\*[0-9a-f]+\*/[^;]*;\s+// \|([^|]*)\|")
+
+
+def add_live_registers(kernels, text):
+    """Instruction.highest from `nvdisasm -c -lrm narrow`, a column for each register:
+
+        HGMMA.64x16x16.F32.BF16 R4, gdesc[UR16], R4 ;   // |  10 ::  xxxxxxxx  | 2 :: |     R0 and R1 live, R4 to R11 in use
+    """
+    columns, rows = None, {}
+    for row in text.splitlines():
+        if match := re.match(r"\s*\.section\s+\.text\.([^,\s]+)", row):
+            columns = rows.setdefault(match[1], [])
+        elif columns is not None and (match := _LIVE.match(row)):
+            columns.append(match[1])
+    for name, kernel in kernels.items():
+        items = [item for block in kernel.code for item in block]
+        known = len(rows.get(name, []))
+        if known > len(items) or any(item.root != "NOP" for item in items[known:]):  # what fills up the last line is left out
+            raise ToolError(f"nvdisasm: {name} has {len(items)} instructions, and says of {known} what is live")
+        # In front of the columns is how many are live, as wide in every row, or nothing.
+        front = max((match.end() for row in rows[name] if (match := re.match(r" *\d+ ", row))), default=0)
+        for item, row in zip(items, rows[name]):
+            item.highest = max(-1, len(row.rstrip()) - front - 1)
+
+
+def assemble(ptx, arch, ptxas=None, nvdisasm=None, live=False):
+    """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none. `live`: with
+    Instruction.highest."""
     ptxas, nvdisasm = ptxas or find("ptxas"), nvdisasm or find("nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         cubin = str(pathlib.Path(folder) / "kernel.cubin")
@@ -147,7 +174,10 @@ def assemble(ptx, arch, ptxas=None, nvdisasm=None):
         listing = subprocess.run([nvdisasm, "-c", "-gp", "-hex", cubin], capture_output=True, text=True)
         if listing.returncode:
             raise ToolError(f"nvdisasm: {listing.stderr.strip()}")
-    kernels = parse(listing.stdout)
+        kernels = parse(listing.stdout)
+        if live:
+            ranges = subprocess.run([nvdisasm, "-c", "-lrm", "narrow", cubin], capture_output=True, text=True, check=True)
+            add_live_registers(kernels, ranges.stdout)
     for name, used in resources(done.stdout + done.stderr).items():
         kernels[name].registers, kernels[name].spills, kernels[name].shared = used
     return kernels

@@ -134,6 +134,25 @@ Registers ThreadCode::loadBlock(Location loc, const MemView &view,
   return result;
 }
 
+/// True if `value` is computed from what this kernel reads of a tensor that it updates.
+static bool isReadFromUpdated(ThreadCode &code, Value value) {
+  SmallVector<Value> work{value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
+      FailureOr<MemView> view = code.view(read.getBase());
+      if (succeeded(view) && view->updated)
+        return true;
+    } else if (op->getNumRegions() == 0) {
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+  return false;
+}
+
 LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
   Location loc = op.getLoc();
   VectorType type = laidOutType(op.getResult().getType());
@@ -170,5 +189,9 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
     return success();
   }
   define(op.getResult(), convertInWarp(loc, *plan, *source));
+  // Another lane may write where this one has read. Shuffles do not order accesses of
+  // memory.
+  if (plan->kind == ConversionKind::LaneShuffle && isReadFromUpdated(*this, op.getSource()))
+    barrier(loc);
   return success();
 }

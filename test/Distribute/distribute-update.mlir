@@ -49,4 +49,24 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     vector.transfer_write %s, %c[%c0] {in_bounds = [true]} : vector<8xf32>, memref<8xf32>
     return
   }
+
+  // Four lanes turn the tile between them by shuffles, which order nothing in memory:
+  // each writes rows of which others have read a part.
+  // CHECK-LABEL: func.func private @turn
+  // CHECK-SAME: (%[[C:.*]]: memref<?xf32>)
+  // CHECK: memref.load %[[C]]
+  // CHECK-COUNT-4: gpu.shuffle
+  // CHECK: gpu.barrier
+  // CHECK: vector.store %{{.*}}, %[[C]]
+  func.func private @turn(%c: memref<4x4xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["readwrite"],
+        tilewright.launch = #tilewright.launch<threads = 4, subgroup = 4, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f32
+    %v = vector.transfer_read %c[%c0, %c0], %pad {in_bounds = [true, true], tilewright.layouts = [#tilewright.layout<"regs=[4:1@0] lanes=[4:1@1] warps=[]">]} : memref<4x4xf32>, vector<4x4xf32>
+    %s = arith.addf %v, %v {tilewright.layouts = [#tilewright.layout<"regs=[4:1@0] lanes=[4:1@1] warps=[]">]} : vector<4x4xf32>
+    %t = tilewright.convert_layout %s from <"regs=[4:1@0] lanes=[4:1@1] warps=[]"> to <"regs=[4:1@1] lanes=[4:1@0] warps=[]"> {tilewright.layouts = [#tilewright.layout<"regs=[4:1@1] lanes=[4:1@0] warps=[]">]} : vector<4x4xf32>
+    vector.transfer_write %t, %c[%c0, %c0] {in_bounds = [true, true]} : vector<4x4xf32>, memref<4x4xf32>
+    return
+  }
 }

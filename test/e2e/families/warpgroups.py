@@ -72,6 +72,46 @@ def depths():
                               config(I8, I32, 128, 128))
 
 
+def signs():
+    """Bytes with and without a sign on either side, with every technique and without, of dynamic sizes, too."""
+    every = text(True, [2, 1, 1], True)
+    for kinds, tile, groups, more in (("uu", (128, 128), 2, every), ("us", (64, 96), 1, ""), ("su", (128, 64), 2, every),
+                                      ("uu", (64, 256), 1, text(True, [], False)), ("su", (64, 32), 1, ""),
+                                      ("us", (128, 192), 2, text(False, [1, 2, 1], True))):
+        yield signed_product(kinds, f"tile_{tile[0]}x{tile[1]}", sizes(2 * tile[0] + 8, tile[1] + 40, 400),
+                             signed_config(kinds, *tile, groups, more))
+        if groups == 1:
+            yield signed_product(kinds, f"any_{tile[0]}x{tile[1]}", sizes(1, 1, 1), signed_config(kinds, *tile, groups, more), True,
+                                 [sizes(136, 144, 272), sizes(64, 16, 16), sizes(72, 40, 0), sizes(64, 33, 33)])
+
+
+def signed_config(kinds, m, n, groups, techniques):
+    """Of "us": the left operand without a sign, the right one with one."""
+    pinned = config(I8, I32, m, n, 3, groups, techniques=techniques)
+    left, right = (kind + "8" for kind in kinds)
+    return pinned.replace("k32.s8.", f"k32.{left}." if left == right else f"k32.{left}.{right}.")
+
+
+def signed_product(kinds, label, dims, pinned, dynamic=False, dims_list=({},)):
+    f = Function("warpgroup", "-".join(kind + "8" for kind in kinds), label, dims, dynamic, targets=("cuda", "cpu-reference"))
+    ins = [f.arg(I8, "mk"), f.arg(I8, "nk")]
+
+    def body(lines, x, y, out):
+        for number, value in enumerate((x, y)):
+            lines.append(f"%w{number} = arith.{'extui' if kinds[number] == 'u' else 'extsi'} {value} : i8 to i32")
+        lines.extend(("%p = arith.muli %w0, %w1 : i32", f"%t = arith.addi {out}, %p : i32"))
+        return "%t"
+
+    def reference(*arrays):
+        x, y = (a & 255 if kind == "u" else a for kind, a in zip(kinds, (a.astype(np.int64) for a in arrays)))
+        return x @ y.T
+
+    f.ret(f.generic("mnk", ins, f.zeros(I32, "mn"), body, reduce="k", attributes=pinned[1:-1]))
+    for sizes_ in dims_list:
+        f.case(f"int/{'x'.join(map(str, {**f.sizes, **sizes_}.values()))}", sizes_, integers(-128, 127), EXACT, reference)
+    return f
+
+
 def batches():
     f = Function("warpgroup", pair_name(BF16, F32), "batch", {"b": 3, **sizes(136, 128, 136)},
                  targets=("cuda", "cpu-reference"))
@@ -328,6 +368,6 @@ def windows():
 
 
 def functions():
-    for part in (windows, floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, batches, epilogues,
+    for part in (windows, floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, signs, batches, epilogues,
                  techniques, narrow_results):
         yield from part()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """every-instruction.py TARGET OUT [REGEX] < what --list-instructions says: writes a product for each
 matrix instruction of TARGET, with a config that pins it. Sizes are no multiples of a tile.
-The arguments to run each with go to OUT, a line each. REGEX chooses among the names."""
+The arguments to run each with go to OUT, a line each. REGEX chooses among the names. Instructions of warpgroups (wgmma.) have a
+step of 128 bytes along the sum, in a ring of three stages; every other one is in persistent blocks."""
 
 import re
 import sys
@@ -23,23 +24,38 @@ def extended(value, kind, acc):
     return f"%e{value[1:]}", f"    %e{value[1:]} = {op} {value} : {TYPES[kind]} to {to}\n"
 
 
-def product(name):
-    shape, *types = name.removeprefix("mma.").split(".")
+def warps_config(name, m, n, k):
+    return (f"strategy = matrix_unit, block = [{2 * m}, {2 * n}, {2 * k}], warps = [2, 1, 1], stages = 2, promote = [0, 1], "
+            f'mma = "{name}"')
+
+
+def warpgroup_config(name, n, k, number):
+    return (f"strategy = warp_specialized, block = [64, {n}, {4 * k}], warps = [4, 1, 1], stages = 3, promote = [0, 1], "
+            f'mma = "{name}"{", persistent = true" if number % 2 else ""}')
+
+
+def product(name, number):
+    kind, shape, *types = name.split(".")
     m, n, k = map(int, re.match(r"m(\d+)n(\d+)k(\d+)", shape).groups())
     if len(types) == 2:
         types.insert(0, types[0])
     a, b, acc = types
     function = name.replace(".", "_")
-    depth = 3 * k - 2
-    ta, tb, tc = f"tensor<{M}x{depth}x{TYPES[a]}>", f"tensor<{N}x{depth}x{TYPES[b]}>", f"tensor<{M}x{N}x{TYPES[acc]}>"
+    rows, columns, depth = M, N, 3 * k - 2
+    config = warps_config(name, m, n, k)
+    if kind == "wgmma":
+        # Rows in memory are multiples of 16 bytes. Five steps, the last one in part.
+        rows, columns, depth = m + 9, n + 10, 17 * k + k // 2
+        config = warpgroup_config(name, n, k, number)
+    ta, tb = f"tensor<{rows}x{depth}x{TYPES[a]}>", f"tensor<{columns}x{depth}x{TYPES[b]}>"
+    tc = f"tensor<{rows}x{columns}x{TYPES[acc]}>"
     x, extend_x = extended("%x", a, acc)
     y, extend_y = extended("%y", b, acc)
     mul, add = ("arith.muli", "arith.addi") if acc == "s32" else ("arith.mulf", "arith.addf")
     text = f"""func.func @{function}(%a: {ta}, %b: {tb}, %c: {tc}) -> {tc} {{
   %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"],
-      tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [{2 * m}, {2 * n}, {2 * k}],
-      warps = [2, 1, 1], stages = 2, promote = [0, 1], mma = "{name}">}}
+      tilewright.lowering_config = #tilewright.lowering_config<{config}>}}
       ins(%a, %b : {ta}, {tb}) outs(%c : {tc}) {{
   ^bb0(%x: {TYPES[a]}, %y: {TYPES[b]}, %s: {TYPES[acc]}):
 {extend_x}{extend_y}    %p = {mul} {x}, {y} : {TYPES[acc]}
@@ -49,8 +65,10 @@ def product(name):
   return %r : {tc}
 }}
 """
-    inputs = (f"--input={M}x{depth}x{TYPES[a]}=int:{RANGES[a]}:1 --input={N}x{depth}x{TYPES[b]}=int:{RANGES[b]}:2 "
-              f"--input={M}x{N}x{TYPES[acc]}=int:-9:9:3")
+    # The sums of f16 stay below 2048, too.
+    ranges = ["-2:2" if kind == "wgmma" and acc == "f16" else RANGES[t] for t in (a, b)]
+    inputs = (f"--input={rows}x{depth}x{TYPES[a]}=int:{ranges[0]}:1 --input={columns}x{depth}x{TYPES[b]}=int:{ranges[1]}:2 "
+              f"--input={rows}x{columns}x{TYPES[acc]}=int:-9:9:3")
     return text, f"--function={function} {inputs}"
 
 
@@ -59,8 +77,8 @@ def main():
     names = [line.split()[1] for line in sys.stdin if line.split()[0] == target]
     names = [name for name in names if not chosen or re.search(chosen[0], name)]
     with open(out, "w") as runs:
-        for name in names:
-            text, arguments = product(name)
+        for number, name in enumerate(names):
+            text, arguments = product(name, number)
             print(text)
             print(arguments, file=runs)
 

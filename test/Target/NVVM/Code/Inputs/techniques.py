@@ -1,0 +1,152 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""techniques.py FOLDER: each technique of a product by warpgroups, switched off alone, changes the PTX in the way that is named
+here, by numbers of instructions; by default a product has each where its guard holds, and lacks it where it does not.
+
+tilewright-compile is on the PATH. A line for each technique: "stages: as named", or what is different.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+PRODUCT = """func.func @{name}(%a: tensor<{m}x{k}xbf16>, %b: tensor<{k}x{n}xbf16>) -> tensor<{m}x{n}xbf16> {{
+  %zero = arith.constant 0.0 : f32
+  %sums = tensor.empty() : tensor<{m}x{n}xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%sums : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %sum = linalg.matmul {pinned}
+      ins(%a, %b : tensor<{m}x{k}xbf16>, tensor<{k}x{n}xbf16>) outs(%init : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %empty = tensor.empty() : tensor<{m}x{n}xbf16>
+  %result = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%sum : tensor<{m}x{n}xf32>) outs(%empty : tensor<{m}x{n}xbf16>) {{
+  ^bb0(%x: f32, %out: bf16):
+    %y = arith.truncf %x : f32 to bf16
+    linalg.yield %y : bf16
+  }} -> tensor<{m}x{n}xbf16>
+  return %result : tensor<{m}x{n}xbf16>
+}}
+"""
+
+# Every technique. Tiles of 128 columns, so that results fit without copy engines, too.
+EVERY = {"strategy": "warp_specialized", "block": "[128, 128, 64]", "warps": "[8, 1, 1]", "stages": "4", "promote": "[0, 1]",
+         "mma": '"wgmma.m64n128k16.bf16.f32"', "raster": "3", "registers": "[40, 232]", "persistent": "true",
+         "cluster": "[2, 1, 1]", "tma_store": "true"}
+
+# What is counted, and the pattern of a line of PTX.
+COUNTED = {
+    "kernels": r"\.entry ",
+    "threads": r"\.reqntid 384, 1, 1",
+    "barriers of the ring": r"mbarrier\.init",
+    "copies by TMA": r"cp\.async\.bulk\.tensor\.\dd\.shared",
+    "multicast": r"multicast::cluster",
+    "stores by TMA": r"cp\.async\.bulk\.tensor\.\dd\.global",
+    "stmatrix": r"stmatrix\.",
+    "stores": r"st\.global",
+    "copies by threads": r"cp\.async\.c[ag]\.",
+    "wgmma": r"wgmma\.mma_async",
+    "mma": r"mma\.sync",
+    "setmaxnreg": r"setmaxnreg\.",
+    "blocks asked for": r"%nctaid",
+    "waits for stores": r"cp\.async\.bulk\.wait_group\.read",
+    "barriers of clusters": r"barrier\.cluster\.arrive",
+    "arrivals elsewhere": r"mapa\.shared::cluster",
+    "divisions": r"\b(div|rem)\.[us]32",
+    "atomics": r"\b(atom|red)\.(?!async)",
+}
+
+# technique: (fields that switch it off, None: without the field; {what is counted: (with, without)}). What is not named is as
+# with it.
+OFF = {
+    "stages": ({"stages": "2"}, {"barriers of the ring": (8, 4)}),
+    "consumer warpgroups": ({"block": "[64, 128, 64]", "warps": "[4, 1, 1]", "registers": None},
+                            {"threads": (1, 0), "setmaxnreg": (2, 0)}),
+    "registers": ({"registers": None}, {"setmaxnreg": (2, 0)}),
+    # Stores of one tile have their pieces to themselves, and nobody waits for the last stage that it empties.
+    "persistent": ({"persistent": None}, {"blocks asked for": (2, 0), "waits for stores": (3, 1), "arrivals elsewhere": (2, 1),
+                                          "divisions": (2, 1)}),
+    # The rows of a band, and what is left of them in the last one.
+    "rasterization": ({"raster": None}, {"divisions": (2, 0)}),
+    "cluster": ({"cluster": None}, {"multicast": (1, 0), "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0),
+                                    "copies by TMA": (2, 3)}),
+    "tma_store": ({"tma_store": None}, {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8)}),
+    "copies by TMA": ({"strategy": "matrix_unit", "block": "[128, 128, 32]", "warps": "[2, 2, 1]", "mma": '"mma.m16n8k16.bf16.f32"',
+                       "registers": None, "persistent": None, "cluster": None, "tma_store": None},
+                      {"threads": (1, 0), "barriers of the ring": (8, 0), "copies by TMA": (2, 0), "multicast": (1, 0),
+                       "stores by TMA": (2, 0), "stmatrix": (8, 0), "stores": (0, 16), "copies by threads": (0, 32), "wgmma": (4, 0),
+                       "mma": (0, 64), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
+                       "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0), "divisions": (2, 1)}),
+    # Parts are added in a second kernel, in a fixed order.
+    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2),
+                                               "waits for stores": (3, 5)}),
+}
+
+ANY = """func.func @gemm(%a: tensor<?x1024xbf16>, %b: tensor<1024x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %init = linalg.fill ins(%zero : f32) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %sum = linalg.matmul ins(%a, %b : tensor<?x1024xbf16>, tensor<1024x?xbf16>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %sum : tensor<?x?xf32>
+}}
+"""
+
+# Of default configs: sizes, what is there, what is not and why.
+DEFAULTS = [
+    ((8192, 8192, 8192), ["stages = 4", "warps = [8, 1, 1]", "raster = 8", "registers = [40, 232]", "persistent = true",
+                          "cluster = [2, 1, 1]", "tma_store = true"], ["splits"]),
+    # Nobody knows whether there are pairs of tiles, nor whether parts of the sum pay.
+    ("any", ["persistent = true"], ["cluster", "splits"]),
+    # One warpgroup: each thread has what it can use.
+    ((64, 4096, 4096), ["persistent = true", "warps = [4, 1, 1]", "splits = "], ["registers"]),
+    # Columns as the instruction's rows.
+    ((16, 4096, 4096), ["warps = [1, 8, 1]", "splits = ", "persistent = true", "cluster = [1, 2, 1]"], ["tma_store"]),
+]
+
+
+def compile_(folder, name, text, *more):
+    source = folder / f"{name}.mlir"
+    source.write_text(text)
+    out = folder / f"{name}.ptx"
+    done = subprocess.run(["tilewright-compile", source, "--target=cuda:sm_90a", "--emit=ptx", "-o", out, *more],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{name}: {done.stderr}")
+    return "".join(path.read_text() for path in (sorted(out.rglob("*.ptx")) if out.is_dir() else [out]))
+
+
+def counts(folder, name, fields):
+    config = ", ".join(f"{field} = {value}" for field, value in fields.items() if value is not None)
+    pinned = f"{{tilewright.lowering_config = #tilewright.lowering_config<{config}>}}"
+    ptx = compile_(folder, name.replace(" ", "-"), PRODUCT.format(name="gemm", m=1024, n=1024, k=1024, pinned=pinned))
+    return {what: sum(bool(re.search(pattern, line)) for line in ptx.splitlines()) for what, pattern in COUNTED.items()}
+
+
+def check_switches(folder):
+    every = counts(folder, "every", EVERY)
+    for name, (fields, named) in OFF.items():
+        without = counts(folder, name, {**EVERY, **fields})
+        changed = {what: (every[what], without[what]) for what in every if every[what] != without[what]}
+        print(f"{name}: {'as named' if changed == named else f'changes {changed}, not {named}'}")
+
+
+def check_defaults(folder):
+    for sizes, there, missing in DEFAULTS:
+        name = "default_" + "x".join(map(str, [sizes] if sizes == "any" else sizes))
+        text = ANY if sizes == "any" else PRODUCT
+        said = folder / f"{name}.json"
+        compile_(folder, name, text.format(name="gemm", pinned="", **dict(zip("mnk", sizes))), "--explain=json", f"--explain-output={said}")
+        lines = [line for kernel in json.loads(said.read_text())["kernels"] for line in kernel["lines"]]
+        configs = [line for line in lines if line.startswith("config") and "warp_specialized" in line]
+        wrong = [f"lacks {field}: {config}" for config in configs for field in there if field not in config]
+        wrong += [f"has {field}: {config}" for config in configs for field in missing if field in config]
+        print(f"{name}: {'as named' if configs and not wrong else ', '.join(wrong) or 'not by warpgroups'}")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    check_switches(folder)
+    check_defaults(folder)
+
+
+main()

@@ -6,6 +6,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "tilewright/Configure/TilePlan.h"
+#include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Padding.h"
 
@@ -175,8 +176,11 @@ static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
   if (!loops || !hasAInRegisters(config, product))
     return 0;
   OpOperand *operand = copiedOperand(info, product.a, product, *loops);
-  return operand ? config.getStages() * slotBytes(info, config, plan, target, *operand)
-                 : 0;
+  if (!operand)
+    return 0;
+  bool isPacked = bytesOf(operand->get()) != operand->get();
+  return config.getStages() * slotBytes(info, config, plan, target, *operand) /
+         (isPacked ? 2 : 1);
 }
 
 std::pair<double, double> tilewright::threadTile(const KernelInfo &info,

@@ -18,6 +18,7 @@
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -46,7 +47,8 @@ OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
       SmallVector<unsigned> classes;
       for (AffineExpr expr : op.getMatchingIndexingMap(input).getResults())
         classes.push_back(info.getClasses(op)[cast<AffineDimExpr>(expr).getPosition()]);
-      if (!isa<BlockArgument>(input->get()) || !llvm::is_contained(classes, rows) ||
+      if (!isa<BlockArgument>(bytesOf(input->get())) ||
+          !llvm::is_contained(classes, rows) ||
           !llvm::is_contained(classes, rootClasses[loops.k]))
         continue;
       if (found)
@@ -77,7 +79,8 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
   auto owner = cast<linalg::LinalgOp>(operand.getOwner());
   if (owner != root)
     what += ", or what it is computed from,";
-  auto argument = cast<BlockArgument>(operand.get());
+  auto argument = cast<BlockArgument>(bytesOf(operand.get()));
+  bool isPacked = argument != operand.get();
   if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
     return what + why;
   AffineMap map = owner.getMatchingIndexingMap(&operand);
@@ -90,13 +93,15 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
     return what + " has neighbours in memory along loop " +
            std::to_string(dim) + ", of which a tile has one element";
   int64_t neighbours = config.getBlock()[last == classes[rows] ? rows : loops.k] * bytes;
-  if (inRegisters && !llvm::is_contained({32, 64, 128}, neighbours))
+  neighbours /= isPacked ? 2 : 1;
+  if (inRegisters && !llvm::is_contained({32, 64}, neighbours) && neighbours % 128)
     return what + " has tiles of " + std::to_string(neighbours) +
-           " bytes a row; to be read into registers they have 32, 64 or 128";
+           " bytes a row; to be read into registers they have 32, 64 or whole 128";
   if (last == classes[rows] && bytes != 2 && !inRegisters)
     return what +
            " has its sums across the rows of memory, where only 16-bit types are "
-           "read as matrices";
+           "read as matrices; one such operand is taken out of registers, if 'promote' "
+           "leaves it out";
   return "";
 }
 
@@ -175,9 +180,6 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
         !why.empty())
       return fail(why);
 
-  if (hasAInRegisters(config, product) && instruction.operandBits() != 16)
-    return fail("'promote' leaves out " + numberOperand(info.getRoot()->getOpOperand(product.a)) +
-                ", and warpgroups take 16-bit types alone from registers");
   int64_t warps = entryOf(config.getWarps(), loops.m), groups = warps / 4;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (loop != loops.m && entryOf(config.getWarps(), loop) != 1)
@@ -238,6 +240,22 @@ static SmallVector<bool> levelsOf(const KernelInfo &info,
   return {true};
 }
 
+/// Whether operand `number` of the root is computed in its kernel.
+static bool isComputed(const KernelInfo &info, unsigned number) {
+  return !isa<BlockArgument>(info.getRoot()->getOperand(number));
+}
+
+/// Whether operand `number` has its sums across the rows of memory, and a type of which
+/// instructions read only rows along the sum out of shared memory.
+static bool isTransposed(const KernelInfo &info, const Contraction &product,
+                         unsigned number) {
+  linalg::LinalgOp root = info.getRoot();
+  OpOperand &operand = root->getOpOperand(number);
+  AffineMap map = root.getMatchingIndexingMap(&operand);
+  return bytesPerElement(operand.get().getType()) != 2 && map.getNumResults() &&
+         !llvm::is_contained(product.k, map.getDimPosition(map.getNumResults() - 1));
+}
+
 /// Configs of the contraction `product`, the root's or that with its operands swapped.
 static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                               const Contraction &product,
@@ -248,9 +266,11 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                    .value_or(longestLoop(info, product.k));
   SmallVector<int64_t> promote{product.a, product.b};
   llvm::sort(promote);
-  // What is computed is multiplied out of registers.
-  if (!isa<BlockArgument>(info.getRoot()->getOperand(product.a)))
+  // What is computed is multiplied out of registers, and what no descriptor names.
+  bool inRegisters = isComputed(info, product.a) || isTransposed(info, product, product.a);
+  if (inRegisters)
     promote = {product.b};
+  int64_t extentOfSum = info.getRoot().getStaticLoopRanges()[k];
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
     auto instruction = matchInstruction(info, name, product, reason);
@@ -262,6 +282,11 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
       SmallVector<int64_t> block(info.getNumConfigLoops(), 1), warps(block);
       block[m] = rows, block[n] = instruction->n;
       block[k] = 1024 / instruction->operandBits();
+      // Groups with a scale of their own may be shorter than a swizzle.
+      while (inRegisters && ShapedType::isStatic(extentOfSum) &&
+             block[k] > int64_t(llvm::PowerOf2Ceil(extentOfSum)) &&
+             block[k] * instruction->operandBits() > 256)
+        block[k] /= 2;
       warps[m] = 4 * groups;
       if (rows > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, m))) ||
           (info.split && info.isSplit(k) && info.split->unit % block[k]))
@@ -285,7 +310,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
 std::vector<LoweringConfigAttr>
 tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
   // Rows of one warpgroup: of fewer, columns are its rows; so they are where the right
-  // operand is computed, as A alone may be in registers.
+  // operand is computed or transposed, as A alone may be in registers.
   constexpr int64_t kRows = 64;
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
@@ -294,11 +319,11 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
       product->k.empty())
     return configs;
   enumerateOriented(info, names, *product, configs);
-  auto isComputed = [&](unsigned number) {
-    return !isa<BlockArgument>(info.getRoot()->getOperand(number));
+  auto isForRegisters = [&](unsigned number) {
+    return isComputed(info, number) || isTransposed(info, *product, number);
   };
   if (nominalExtent(info, longestLoop(info, product->m)) < kRows ||
-      (isComputed(product->b) && !isComputed(product->a)))
+      (isForRegisters(product->b) && !isForRegisters(product->a)))
     enumerateOriented(info, names, swapped(*product), configs);
   return configs;
 }

@@ -60,6 +60,23 @@ bool tilewright::isFragment(vector::TransferReadOp read) {
          isForInstructions(read);
 }
 
+/// Whether `value` is all for operands of warpgroups' products, computed element by
+/// element on its way there.
+static bool isForWarpgroups(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (auto mma = dyn_cast<MmaOp>(user))
+      return mma.getInstruction() && mma.getInstruction()->starts_with("wgmma");
+    return (isElementwise(user) || isa<vector::InterleaveOp, vector::ShapeCastOp>(user)) &&
+           isForWarpgroups(user->getResult(0));
+  });
+}
+
+/// What a warpgroup computes its operand from is read as the operand lies in registers.
+static bool isFromStage(vector::TransferReadOp read) {
+  auto memory = dyn_cast<MemRefType>(read.getBase().getType());
+  return memory && memory.getMemorySpace() && isForWarpgroups(read);
+}
+
 /// The most bytes of `read` that a thread reads at once where a factor of a product is
 /// computed from them. Of what goes to shared memory a thread stores 16 bytes at once,
 /// as copies do, which is what rows are swizzled for. Of a skinny product each element
@@ -195,7 +212,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     offer(result, *layout, Matrix);
   } else if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     // A broadcast read adapts to its users.
-    if (!type || read.hasBroadcastDim() || isFragment(read))
+    if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read))
       return success();
     LoweringConfigAttr config = getConfig(op);
     bool isFactor =

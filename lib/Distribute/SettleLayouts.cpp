@@ -42,9 +42,12 @@ bool LayoutAssigner::isCheap(Operation *op) {
     // The copy stands beside the read and sees the same memory; a second read
     // of an address hits the cache.
     auto memref = dyn_cast<MemRefType>(read.getBase().getType());
+    if (proposals[read.getResult()].strength == None)
+      return true;
     return memref && (!memref.getMemorySpace() || isFragment(read));
   }
-  if (!isElementwise(op) && !isa<vector::ShapeCastOp, vector::TransposeOp>(op))
+  if (!isElementwise(op) &&
+      !isa<vector::ShapeCastOp, vector::TransposeOp, vector::InterleaveOp>(op))
     return false;
   if (proposals[op->getResult(0)].strength == None)
     return true;

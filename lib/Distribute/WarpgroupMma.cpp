@@ -26,6 +26,8 @@
 
 using namespace mlir;
 using namespace tilewright;
+using layout::Level;
+using layout::Mode;
 
 namespace {
 
@@ -148,6 +150,39 @@ static Index sumOffset(const SharedOperand &operand, int64_t k) {
                k % operand.boxSums * operand.kStride);
 }
 
+/// Rows of the instruction that a thread has side by side (Rings.h); 1 by default.
+static int64_t rowsTogether(MmaOp op) {
+  auto rows = op->getAttrOfType<IntegerAttr>(kRowsTogetherAttr);
+  return rows ? rows.getInt() : 1;
+}
+
+/// `layout`, of `dim` as the instruction counts rows, with the rows in the order in which
+/// `together` of them are one thread's: the row 8 further down is the next one, where
+/// `together` is more than 2, so is that of the next instruction along the rows.
+static FailureOr<DistributedLayout> gatherRows(MmaOp op, const DistributedLayout &layout,
+                                               int dim, int64_t together) {
+  if (together == 1)
+    return layout;
+  auto moved = [&](DistributedLayout::Modes modes, Level level) {
+    for (Mode &mode : modes) {
+      if (mode.dim != dim)
+        continue;
+      if (level == Level::Register)
+        mode.stride = mode.stride == 8 ? 1 : together > 2 ? mode.stride / 32 : mode.stride;
+      else if (mode.stride < 64)
+        mode.stride = mode.stride == 1 ? together : mode.stride / 2 * together;
+    }
+    return modes;
+  };
+  auto result = DistributedLayout::get(
+      layout.shape(), moved(layout.modes(Level::Register), Level::Register),
+      moved(layout.modes(Level::Lane), Level::Lane),
+      moved(layout.modes(Level::Warp), Level::Warp), layout.firstWarp());
+  if (!result)
+    return op.emitOpError() << result.error();
+  return *result;
+}
+
 /// `atom` as often as `counts` says, by warpgroups along the rows.
 template <typename Atom>
 static FailureOr<DistributedLayout>
@@ -188,9 +223,12 @@ tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
            << "tile " << m << "x" << n << " is no multiple of instruction '"
            << *op.getInstruction() << "' by " << groups
            << " warpgroups along m";
-  return repeatAtom(op, layout::wgmmaAccumulator(instruction->n),
-                    {m / (instruction->m * groups), n / instruction->n}, groups,
-                    /*isTransposed=*/rows == 1, threads);
+  auto layout = repeatAtom(op, layout::wgmmaAccumulator(instruction->n),
+                           {m / (instruction->m * groups), n / instruction->n}, groups,
+                           /*isTransposed=*/rows == 1, threads);
+  if (failed(layout))
+    return failure();
+  return gatherRows(op, *layout, rows, rowsTogether(op));
 }
 
 FailureOr<DistributedLayout>
@@ -205,14 +243,76 @@ tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
   AffineMap map = cast<AffineMapAttr>(op.getMaps()[0]).getValue();
   unsigned rows = map.getDimPosition(0) == loops->m ? 0 : 1;
   int64_t m = type.getDimSize(rows), k = type.getDimSize(1 - rows);
-  if (instruction->operandBits() != 16 || type.getRank() != 2 ||
-      m % (instruction->m * groups) || k % instruction->k)
+  if (type.getRank() != 2 || m % (instruction->m * groups) || k % instruction->k)
     return op.emitOpError() << "has " << type << " in registers, which '"
                             << *op.getInstruction() << "' by " << groups
                             << " warpgroups does not take from there";
-  return repeatAtom(op, layout::wgmmaOperandA(instruction->operandBits()),
-                    {m / (instruction->m * groups), k / instruction->k}, groups,
-                    /*isTransposed=*/rows == 1, threads);
+  auto layout = repeatAtom(op, layout::wgmmaOperandA(instruction->operandBits()),
+                           {m / (instruction->m * groups), k / instruction->k}, groups,
+                           /*isTransposed=*/rows == 1, threads);
+  int64_t together = rowsTogether(op);
+  if (failed(layout) || together == 1)
+    return layout;
+  layout = gatherRows(op, *layout, rows, together);
+  if (failed(layout))
+    return failure();
+  // Registers in memory's order: those side by side first.
+  DistributedLayout::Modes first, rest;
+  for (const Mode &mode : layout->modes(Level::Register))
+    (mode.dim == int(rows) && mode.stride < together ? first : rest).push_back(mode);
+  llvm::append_range(first, rest);
+  auto result = DistributedLayout::get(layout->shape(), first, layout->modes(Level::Lane),
+                                       layout->modes(Level::Warp), layout->firstWarp());
+  if (!result)
+    return op.emitOpError() << result.error();
+  return *result;
+}
+
+/// The registers of A, which `held` are in the order of their layout, in that of the
+/// instructions: pairs or words along the sum, rows, sums; instructions along the rows,
+/// along the sum.
+static Registers inOrderOfInstruction(ArrayRef<Value> held, int64_t together,
+                                      int64_t perWord, int64_t repeatM) {
+  if (together == 1)
+    return Registers(ValueRange(held));
+  Registers ordered;
+  // Digits of the layout's order, the fastest first: rows that lie side by side, a word's,
+  // halves of the sum, then the other rows.
+  int64_t inside = together / 2, outside = repeatM / inside;
+  int64_t steps = held.size() / (2 * perWord * 2 * repeatM);
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t repeat = 0; repeat < repeatM; ++repeat)
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t row = 0; row < 2; ++row)
+          for (int64_t element = 0; element < perWord; ++element)
+            ordered.push_back(
+                held[row + 2 * (repeat % inside +
+                                inside * (element +
+                                          perWord * (half +
+                                                     2 * (repeat / inside +
+                                                          outside * step))))]);
+  return ordered;
+}
+
+/// Registers of the instruction's operand A, 32 bits each.
+static Registers packWords(ThreadCode &code, Location loc, ArrayRef<Value> values) {
+  Type element = values.front().getType();
+  int64_t bits = element.getIntOrFloatBitWidth();
+  if (bits == 16)
+    return code.packPairs(loc, ValueRange(values));
+  OpBuilder &b = code.b;
+  Registers words;
+  for (size_t at = 0; at < values.size(); at += 32 / bits) {
+    if (bits == 32) {
+      words.push_back(arith::BitcastOp::create(b, loc, b.getI32Type(), values[at]));
+      continue;
+    }
+    auto bytes = vector::FromElementsOp::create(
+        b, loc, VectorType::get(4, element), ValueRange(values.slice(at, 4)));
+    auto word = vector::BitCastOp::create(b, loc, VectorType::get(1, b.getI32Type()), bytes);
+    words.push_back(vector::ExtractOp::create(b, loc, word, 0));
+  }
+  return words;
 }
 
 Registers ThreadCode::packPairs(Location loc, ValueRange values) {
@@ -261,13 +361,7 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   // A in registers has no descriptor.
   bool inRegisters = bool(laidOutType(op.getA().getType()));
   FailureOr<SharedOperand> a = SharedOperand();
-  Registers fragmentsA;
-  if (inRegisters) {
-    FailureOr<Registers> held = registers(op.getA());
-    if (failed(held))
-      return failure();
-    fragmentsA = packPairs(loc, *held);
-  } else {
+  if (!inRegisters) {
     FailureOr<MemView> viewA = view(op.getA());
     if (failed(viewA))
       return failure();
@@ -297,6 +391,15 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
     return op.emitOpError() << "sums " << k << " elements, no multiple of '"
                             << *op.getInstruction() << "'";
   int64_t repeatM = m / instruction->m, repeatN = n / instruction->n;
+  Registers fragmentsA;
+  if (inRegisters) {
+    FailureOr<Registers> held = registers(op.getA());
+    if (failed(held))
+      return failure();
+    fragmentsA = packWords(*this, loc,
+                           inOrderOfInstruction(*held, rowsTogether(op),
+                                                32 / instruction->operandBits(), repeatM));
+  }
   Registers result = packPairs(loc, *acc);
   int64_t size = result.size() / (repeatM * repeatN);
 

@@ -50,10 +50,11 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
   bool sumsAlongMemory =
       int64_t(dims.getDimPosition(k)) == memory.getRank() - 1;
   unsigned numLoops = loops.getNumDims();
-  /// `first`: the dim of the vector that the tile has first.
-  auto loadOf = [&](unsigned first) {
-    return AffineMap::get(2, 0, first == 0 ? ArrayRef{d(0), d(1)} : ArrayRef{d(1), d(0)},
-                          context);
+  /// The dims of the tile that are rows, and those along the sum, boxes first.
+  auto loadOf = [&](ArrayRef<AffineExpr> ofRows, ArrayRef<AffineExpr> ofSum) {
+    SmallVector<AffineExpr> all(rows == 0 ? ofRows : ofSum);
+    llvm::append_range(all, rows == 0 ? ofSum : ofRows);
+    return AffineMap::get(all.size(), 0, all, context);
   };
   if (sumsAlongMemory && numSums * bytes > 128) {
     // Rows longer than a swizzle, in boxes along the sum.
@@ -67,13 +68,14 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
                                   swizzledRows(context, 128, bytes));
     factor.map = AffineMap::get(numLoops, 0,
                                 {sumLoop.floorDiv(width), rowLoop, sumLoop % width}, context);
+    factor.load = loadOf({d(1)}, {d(0), d(2)});
   } else if (sumsAlongMemory) {
     alongRows = d(0), alongSum = d(1);
     factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),
                                   swizzledRows(context, numSums * bytes, bytes));
     factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
-    factor.load = loadOf(rows);
+    factor.load = loadOf({d(0)}, {d(1)});
   } else {
     // Boxes as wide as the swizzle, one behind the other.
     int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
@@ -85,7 +87,7 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
       factor.tile = MemRefType::get({numSums, width}, type.getElementType(),
                                     MemRefLayoutAttrInterface(), space);
       factor.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
-      factor.load = loadOf(k);
+      factor.load = loadOf({d(1)}, {d(0)});
     } else {
       alongSum = d(0), alongRows = d(1) * width + d(2);
       factor.tile = MemRefType::get(
@@ -95,6 +97,7 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
       factor.map = AffineMap::get(
           numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width},
           context);
+      factor.load = loadOf({d(1), d(2)}, {d(0)});
     }
   }
   factor.copy = AffineMap::get(factor.tile.getRank(), 0, copy, context);

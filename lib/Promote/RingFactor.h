@@ -20,8 +20,8 @@ struct RingFactor {
   mlir::AffineMap copy;
   /// From the product's loops to the dims of the tile.
   mlir::AffineMap map;
-  /// From the dims of the tile to those of the vector that is read; null where the tile
-  /// is cut into boxes.
+  /// From the dims of the tile to those of the vector that is read, where boxes and what
+  /// is in one are two dims.
   mlir::AffineMap load;
 };
 

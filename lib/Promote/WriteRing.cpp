@@ -96,6 +96,7 @@ public:
 private:
   LogicalResult check();
   LogicalResult findComputedA();
+  void findRowsTogether();
   Value computeA(OpBuilder &b, const TileBody &body, Value step, Value tile);
   void mapStep(OpBuilder &b, IRMapping &mapping, Value step);
   /// The ops in front of the roles: what the producer's addresses come from.
@@ -128,6 +129,8 @@ private:
   /// Where A is in registers: what it is computed by, in order, the read of the factor
   /// among it.
   SetVector<Operation *> computesA;
+  /// Rows of A that a thread has side by side; 1: as the instruction has them.
+  int64_t rowsTogether = 1;
   /// The tiled loop along which a cluster's blocks share the factor's tile.
   SmallVector<IntegerAttr> multicasts;
   /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
@@ -286,12 +289,19 @@ Value RingWriter::computeA(OpBuilder &b, const TileBody &body, Value step, Value
       continue;
     }
     vector::TransferReadOp read = factors[0].read;
-    SmallVector<Value> zeros(2, constant(b, 0));
-    SmallVector<bool> inBounds(2, true);
-    mapping.map(read.getResult(),
-                vector::TransferReadOp::create(b, loc, read.getVectorType(), tile, zeros,
-                                               read.getPadding(), factors[0].load,
-                                               ArrayRef<bool>(inBounds)));
+    VectorType type = read.getVectorType();
+    SmallVector<int64_t> shape;
+    for (AffineExpr dim : factors[0].load.getResults())
+      shape.push_back(factors[0].tile.getDimSize(cast<AffineDimExpr>(dim).getPosition()));
+    SmallVector<Value> zeros(shape.size(), constant(b, 0));
+    SmallVector<bool> inBounds(shape.size(), true);
+    Value lies = vector::TransferReadOp::create(
+        b, loc, VectorType::get(shape, type.getElementType()), tile, zeros,
+        read.getPadding(), factors[0].load, ArrayRef<bool>(inBounds));
+    // Boxes are one dim.
+    if (lies.getType() != type)
+      lies = vector::ShapeCastOp::create(b, loc, type, lies);
+    mapping.map(read.getResult(), lies);
   }
   return mapping.lookup(product.getA());
 }
@@ -334,6 +344,9 @@ Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value
     next->setOperand(2, arith::ConstantOp::create(b, loc, b.getZeroAttr(acc.getType())));
   }
   auto done = MmaWaitOp::create(b, loc, acc.getType(), 0, next.getResult());
+  // One lane releases what all have read.
+  if (!computesA.empty())
+    WarpBarrierOp::create(b, loc);
   ReleaseOp::create(b, loc, ring, at);
   return config.getTwoLevelSums()
              ? arith::AddFOp::create(b, loc, acc, done.getResult(0)).getResult()
@@ -385,6 +398,8 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     next->setOperand(1, stage.getTiles()[1]);
     next->setOperand(2, acc);
     next.setMapsAttr(maps);
+    if (rowsTogether > 1)
+      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(rowsTogether));
     Value sum = next.getResult();
     if (waitsForStep) {
       sum = endStep(b, ring, next, acc, at);
@@ -480,6 +495,26 @@ void RingWriter::explainSums() {
   }
 }
 
+/// Where A's rows are neighbours in memory, a thread takes as many of them side by side
+/// as it has, if it reads them at once then.
+void RingWriter::findRowsTogether() {
+  constexpr int64_t kInstructionRows = 64, kMostBytes = 16;
+  vector::TransferReadOp read = factors[0].read;
+  AffineMap a = cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
+            acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
+  unsigned rows = acc.isFunctionOfDim(a.getDimPosition(0)) ? 0 : 1;
+  auto memory = cast<MemRefType>(read.getBase().getType());
+  if (int64_t(read.getPermutationMap().getDimPosition(rows)) != memory.getRank() - 1)
+    return;
+  int64_t all = cast<VectorType>(product.getA().getType()).getDimSize(rows);
+  int64_t groups = llvm::product_of(config.getWarps()) / 4;
+  int64_t own = 2 * all / (kInstructionRows * groups);
+  int64_t bytes = read.getVectorType().getDimSize(rows) *
+                  read.getVectorType().getElementTypeBitWidth() / 8;
+  bool wide = llvm::isPowerOf2_64(own) && own * bytes / all <= kMostBytes;
+  rowsTogether = wide ? own : 2;
+}
+
 /// Of what A is computed from, one tensor has a tile of A's rows and sums: that is in the
 /// ring. The others (scales, zero points) the consumers read for themselves.
 LogicalResult RingWriter::findComputedA() {
@@ -511,10 +546,8 @@ LogicalResult RingWriter::findComputedA() {
   FailureOr<RingFactor> factor = ringFactorOf(product, 0, main);
   if (failed(factor))
     return failure();
-  if (!factor->load)
-    return product.emitOpError()
-           << "has an operand in registers whose tile in the ring is cut into boxes";
   factors.push_back(*factor);
+  findRowsTogether();
   addExplanation(kernel, "operand A of the product is computed in registers, from a tile "
                          "of the ring");
   return success();

@@ -31,6 +31,11 @@ StorePiece storePieceOf(int64_t columns, int64_t elementBytes);
 SharedAttr swizzledRows(mlir::MLIRContext *context, int64_t rowBytes,
                         int64_t elementBytes);
 
+/// On a warpgroup's product with A in registers: how many neighbouring rows a thread has
+/// side by side, 2 or all that it has. Any order of rows is right where the sums have the
+/// same one; this one reads rows that are neighbours in memory at once.
+inline constexpr llvm::StringLiteral kRowsTogetherAttr = "tilewright.rows_together";
+
 } // namespace tilewright
 
 #endif

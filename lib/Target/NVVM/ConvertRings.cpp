@@ -421,8 +421,10 @@ RingLowering<WarpgroupMmaOp>::lower(WarpgroupMmaOp op, Adaptor adaptor,
            << "accumulator is not " << registers << " registers of 32 bits";
   bool inRegisters = adaptor.getA().size() > 1;
   if (inRegisters && (adaptor.getA().size() != 4 ||
-                      !llvm::all_of(adaptor.getA().getTypes(), isPair)))
-    return op.emitOpError() << "has A in registers that are not four pairs";
+                      !llvm::all_of(adaptor.getA().getTypes(), [](Type type) {
+                        return isPair(type) || type.isInteger(32);
+                      })))
+    return op.emitOpError() << "has A in registers that are not four pairs or words";
   // wgmma.m64n256k16.bf16.f32 -> m64n256k16, f32, bf16, bf16
   SmallVector<StringRef> parts;
   op.getInstruction().split(parts, '.');

@@ -153,7 +153,8 @@ static int64_t reductionScratch(const KernelInfo &info, const TilePlan &plan) {
 
 /// True if a warp's accumulators of a matrix instruction are narrower than a sector
 /// of memory when stored as, or combined with, elements of `type`: a row has eight
-/// neighbours, two in each of four lanes; along columns no lane has two.
+/// neighbours, two in each of four lanes; along columns no lane has two, and eight are
+/// neighbours in lanes that are none.
 static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
                              ArrayRef<unsigned> classes, Type type) {
   if (classes.size() < 2)
@@ -162,7 +163,7 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
   bool alongColumns = llvm::any_of(contraction.m, [&](unsigned loop) {
     return info.getClasses(info.getRoot())[loop] == classes.back();
   });
-  return alongColumns || bytesPerElement(type) < 4;
+  return (alongColumns && !config.isForWarpgroups()) || bytesPerElement(type) < 4;
 }
 
 int64_t tilewright::estimateScratch(const KernelInfo &info,

@@ -131,6 +131,13 @@ static int64_t sumsOfThread(LoweringConfigAttr config,
   return instruction.accumulator.isF16() ? sums / 2 : sums;
 }
 
+/// Registers of a thread with a step of A, of `rows` of the tile, where it is in
+/// registers.
+static int64_t operandOfThread(const MatrixInstruction &instruction, int64_t rows,
+                               int64_t sums, int64_t groups) {
+  return rows * sums * instruction.operandBits() / 32 / (groups * 128);
+}
+
 /// Bits that the target keeps of sums of such products, where those are few; else 0.
 static int64_t bitsOfSums(const KernelInfo &info, const MatrixInstruction &instruction) {
   TargetAttr target = getTarget(info.kernel);
@@ -220,11 +227,12 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
       return fail(why);
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
-  if (std::string why =
-          whyNotEnoughRegisters(config, groups,
-                                sumsOfThread(config, instruction, m * n, groups),
-                                config.getTwoLevelSums() ? "sums in two levels"
-                                                         : "registers of sums");
+  bool inRegisters = hasAInRegisters(config, product);
+  int64_t held = sumsOfThread(config, instruction, m * n, groups) +
+                 (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
+  std::string what = config.getTwoLevelSums() ? "sums in two levels" : "registers of sums";
+  if (std::string why = whyNotEnoughRegisters(
+          config, groups, held, inRegisters ? what + " and of an operand" : what);
       !why.empty())
     return fail(why);
   return success();

@@ -266,9 +266,20 @@ DistributedLayout tilewright::reduceDims(const DistributedLayout &source,
 }
 
 int64_t tilewright::contiguousBytes(const DistributedLayout &layout, int dim,
-                                    int64_t elementBytes) {
+                                    int64_t elementBytes, bool anyLanes) {
   int64_t run = layout.contiguity(dim);
   DistributedLayout canonical = layout.canonicalize();
+  if (anyLanes) {
+    const DistributedLayout::Modes &lanes = canonical.modes(Level::Lane);
+    auto next = lanes.end();
+    do {
+      next = llvm::find_if(lanes, [&](const Mode &mode) {
+        return mode.dim == dim && mode.stride == run && mode.count > 1;
+      });
+      run *= next == lanes.end() ? 1 : next->count;
+    } while (next != lanes.end());
+    return run * elementBytes;
+  }
   for (const Mode &mode : canonical.modes(Level::Lane)) {
     if (mode.dim != dim || mode.stride != run)
       break;

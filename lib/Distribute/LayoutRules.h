@@ -131,9 +131,10 @@ mlir::FailureOr<MmaLayouts> instructionLayouts(MmaOp op,
 /// The lowering config of the kernel around `op`, or null.
 LoweringConfigAttr getConfig(mlir::Operation *op);
 
-/// Bytes that neighbouring registers and lanes cover without a gap along `dim`.
+/// Bytes that neighbouring registers and lanes cover without a gap along `dim`;
+/// `anyLanes`: that lanes of a warp cover, neighbours or not.
 int64_t contiguousBytes(const DistributedLayout &layout, int dim,
-                        int64_t elementBytes);
+                        int64_t elementBytes, bool anyLanes = false);
 
 /// Bytes of one element in memory (i1 takes one byte, index eight).
 int64_t elementBytes(mlir::Type type);

@@ -19,6 +19,7 @@
 //   %e0 = arith.select %in, %x[0], %pad …
 
 #include "MemoryAccess.h"
+#include "Swizzle.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -398,10 +399,48 @@ LogicalResult ThreadCode::read(vector::TransferReadOp op) {
   return success();
 }
 
+/// Addresses of a stage of a ring, from its beginning on: those of a thread differ by
+/// constants.
+std::optional<SharedOffsets> ThreadCode::swizzledOffsets(Location loc,
+                                                         const Access &access) {
+  const MemView &view = access.view;
+  auto config = source->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config || !config.isForWarpgroups() || !view.shared ||
+      view.shared.getSwizzle().empty() || llvm::is_contained(access.checked, true) ||
+      !llvm::all_of(access.indices, [](Index index) {
+        return index.isConstant() && index.constant == 0;
+      }))
+    return std::nullopt;
+  SmallVector<int64_t> strides;
+  Index thread(0);
+  for (auto [dim, base] : llvm::enumerate(baseCoordinates(*access.layout))) {
+    int64_t memory = memoryDim(access.map, dim);
+    if (memory < 0 || !view.strides[memory].isConstant())
+      return std::nullopt;
+    strides.push_back(view.strides[memory].constant);
+    thread = add(loc, thread, multiply(loc, base, view.strides[memory]));
+  }
+  return SharedOffsets(*this, loc, view, thread, threadBits(*access.layout, strides));
+}
+
 Registers ThreadCode::readRunsOf(Location loc, Access &found,
                                  const RegisterRuns &runs, bool checked,
                                  const Registers &mask, Value padding) {
   Registers result(found.layout->numRegisters());
+  if (std::optional<SharedOffsets> offsets =
+          mask.empty() ? swizzledOffsets(loc, found) : std::nullopt) {
+    for (const std::vector<int64_t> &run : runs.groups) {
+      int64_t constant = 0;
+      for (auto [dim, coordinate] :
+           llvm::enumerate(found.layout->registerOffset(run[0])))
+        constant += coordinate * found.view.strides[memoryDim(found.map, dim)].constant;
+      SmallVector<Value> values =
+          load(loc, found.view, offsets->at(constant), run.size());
+      for (auto [reg, value] : llvm::zip_equal(run, values))
+        result[reg] = value;
+    }
+    return result;
+  }
   for (const std::vector<int64_t> &run : runs.groups) {
     Index offset = groupOffset(loc, found, run[0]);
     Value inside = checked ? groupPredicate(loc, found, run[0]) : Value();

@@ -18,6 +18,12 @@ static bool isOpaqueRead(Value value) {
   return read && isFragment(read);
 }
 
+/// Sums of warpgroups fill whole sectors of memory, if not by neighbouring lanes.
+static bool isForWarpgroups(Operation *op) {
+  LoweringConfigAttr config = getConfig(op);
+  return config && config.isForWarpgroups();
+}
+
 static SmallVector<int> inverse(ArrayRef<int64_t> permutation) {
   SmallVector<int> result(permutation.size());
   for (auto [position, dim] : llvm::enumerate(permutation))
@@ -106,7 +112,8 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
           dim = position;
       repeat = opaque ||
                (dim >= 0 && contiguousBytes(layout, dim,
-                                           elementBytes(type.getElementType())) >= 32);
+                                           elementBytes(type.getElementType()),
+                                           isForWarpgroups(op)) >= 32);
     }
     if (repeat) {
       OpBuilder builder(op);
@@ -244,7 +251,7 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
       if (it->second.isOpaque())
         layout = plainLayout(it->second);
       else if (opaque || memref.getMemorySpace() || dim < 0 ||
-          contiguousBytes(it->second, dim, bytes) >= wanted)
+          contiguousBytes(it->second, dim, bytes, isForWarpgroups(op)) >= wanted)
         layout = it->second;
     }
     if (failed(useInLayout(store.getValueToStoreMutable(), layout)))

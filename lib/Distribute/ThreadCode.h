@@ -96,6 +96,8 @@ using Registers = mlir::SmallVector<mlir::Value>;
 /// has them: by pairs. To take them apart would be to touch them while it is under way.
 bool staysPacked(mlir::Value accumulator);
 
+class SharedOffsets;
+
 class ThreadCode {
 public:
   ThreadCode(mlir::func::FuncOp source, mlir::func::FuncOp target,
@@ -290,6 +292,7 @@ private:
   /// i1: the padded view has the elements of a run; null: it is not padded.
   mlir::Value groupInsidePadding(mlir::Location loc, Access &access, int64_t reg);
   mlir::Value fillOf(mlir::Location loc, const MemView &view);
+  std::optional<SharedOffsets> swizzledOffsets(mlir::Location loc, const Access &access);
   Registers readRunsOf(mlir::Location loc, Access &access,
                        const layout::RegisterRuns &runs, bool checked,
                        const Registers &mask, mlir::Value padding);

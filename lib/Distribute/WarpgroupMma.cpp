@@ -16,6 +16,7 @@
 // What a descriptor says follows from the memref alone: strides, swizzle, and
 // which dim has neighbours in memory.
 
+#include "OperandWords.h"
 #include "ThreadCode.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Rings.h"
@@ -268,53 +269,6 @@ tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
   return *result;
 }
 
-/// The registers of A, which `held` are in the order of their layout, in that of the
-/// instructions: pairs or words along the sum, rows, sums; instructions along the rows,
-/// along the sum.
-static Registers inOrderOfInstruction(ArrayRef<Value> held, int64_t together,
-                                      int64_t perWord, int64_t repeatM) {
-  if (together == 1)
-    return Registers(ValueRange(held));
-  Registers ordered;
-  // Digits of the layout's order, the fastest first: rows that lie side by side, a word's,
-  // halves of the sum, then the other rows.
-  int64_t inside = together / 2, outside = repeatM / inside;
-  int64_t steps = held.size() / (2 * perWord * 2 * repeatM);
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t repeat = 0; repeat < repeatM; ++repeat)
-      for (int64_t half = 0; half < 2; ++half)
-        for (int64_t row = 0; row < 2; ++row)
-          for (int64_t element = 0; element < perWord; ++element)
-            ordered.push_back(
-                held[row + 2 * (repeat % inside +
-                                inside * (element +
-                                          perWord * (half +
-                                                     2 * (repeat / inside +
-                                                          outside * step))))]);
-  return ordered;
-}
-
-/// Registers of the instruction's operand A, 32 bits each.
-static Registers packWords(ThreadCode &code, Location loc, ArrayRef<Value> values) {
-  Type element = values.front().getType();
-  int64_t bits = element.getIntOrFloatBitWidth();
-  if (bits == 16)
-    return code.packPairs(loc, ValueRange(values));
-  OpBuilder &b = code.b;
-  Registers words;
-  for (size_t at = 0; at < values.size(); at += 32 / bits) {
-    if (bits == 32) {
-      words.push_back(arith::BitcastOp::create(b, loc, b.getI32Type(), values[at]));
-      continue;
-    }
-    auto bytes = vector::FromElementsOp::create(
-        b, loc, VectorType::get(4, element), ValueRange(values.slice(at, 4)));
-    auto word = vector::BitCastOp::create(b, loc, VectorType::get(1, b.getI32Type()), bytes);
-    words.push_back(vector::ExtractOp::create(b, loc, word, 0));
-  }
-  return words;
-}
-
 Registers ThreadCode::packPairs(Location loc, ValueRange values) {
   if (values.empty() || values.front().getType().getIntOrFloatBitWidth() != 16)
     return Registers(values);
@@ -396,9 +350,7 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
     FailureOr<Registers> held = registers(op.getA());
     if (failed(held))
       return failure();
-    fragmentsA = packWords(*this, loc,
-                           inOrderOfInstruction(*held, rowsTogether(op),
-                                                32 / instruction->operandBits(), repeatM));
+    fragmentsA = operandWords(*this, loc, *held, rowsTogether(op), repeatM);
   }
   Registers result = packPairs(loc, *acc);
   int64_t size = result.size() / (repeatM * repeatN);

@@ -179,8 +179,31 @@ static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
   if (!operand)
     return 0;
   bool isPacked = bytesOf(operand->get()) != operand->get();
-  return config.getStages() * slotBytes(info, config, plan, target, *operand) /
-         (isPacked ? 2 : 1);
+  int64_t bytes =
+      slotBytes(info, config, plan, target, *operand) / (isPacked ? 2 : 1);
+  // Scales and zero points of groups along the sum, a row of them a step.
+  ArrayRef<unsigned> root = info.getClasses(info.getRoot());
+  for (linalg::LinalgOp op : info.ops) {
+    if (!computesFactor(info, op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      auto runsOver = [&](unsigned number) {
+        return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+          return info.getClasses(op)[cast<AffineDimExpr>(expr).getPosition()] == number;
+        });
+      };
+      bool isOfGroup = llvm::any_of(product.k, [&](unsigned loop) {
+        return loop != loops->k && runsOver(root[loop]);
+      });
+      if (input != operand && isa<BlockArgument>(bytesOf(input->get())) && isOfGroup &&
+          runsOver(root[loops->m]) && !runsOver(root[loops->k]))
+        bytes += llvm::alignTo(config.getBlock()[loops->m] *
+                                   bytesPerElement(input->get().getType()),
+                               128);
+    }
+  }
+  return config.getStages() * bytes;
 }
 
 std::pair<double, double> tilewright::threadTile(const KernelInfo &info,

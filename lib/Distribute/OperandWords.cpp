@@ -68,9 +68,12 @@ static Registers packWords(ThreadCode &code, Location loc, ArrayRef<Value> value
   OpBuilder &b = code.b;
   Type element = values.front().getType();
   int64_t bits = element.getIntOrFloatBitWidth();
-  if (bits == 16)
-    return code.packPairs(loc, ValueRange(values));
   Registers words;
+  if (bits == 16) {
+    for (size_t at = 0; at < values.size(); at += 2)
+      words.push_back(computePair(b, loc, values[at], values[at + 1]));
+    return words;
+  }
   for (size_t at = 0; at < values.size(); at += 32 / bits) {
     if (bits == 32)
       words.push_back(values[at]);

@@ -18,6 +18,10 @@ Registers operandWords(ThreadCode &code, mlir::Location loc,
                        mlir::ArrayRef<mlir::Value> held, int64_t together,
                        int64_t repeatM);
 
+/// Two elements of 16 bits as a vector, computed as one where both are computed alike.
+mlir::Value computePair(mlir::OpBuilder &b, mlir::Location loc, mlir::Value first,
+                        mlir::Value second);
+
 } // namespace tilewright
 
 #endif

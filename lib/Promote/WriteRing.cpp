@@ -57,6 +57,7 @@
 // `cluster` a factor's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
+#include "ComputedOperand.h"
 #include "RingFactor.h"
 #include "RingFragments.h"
 #include "Roles.h"
@@ -95,9 +96,7 @@ public:
 
 private:
   LogicalResult check();
-  LogicalResult findComputedA();
-  void findRowsTogether();
-  Value computeA(OpBuilder &b, const TileBody &body, Value step, Value tile);
+  Value computeA(OpBuilder &b, const TileBody &body, Value step, ValueRange tiles);
   void mapStep(OpBuilder &b, IRMapping &mapping, Value step);
   /// The ops in front of the roles: what the producer's addresses come from.
   LogicalResult findShared();
@@ -126,11 +125,8 @@ private:
   Location loc;
   scf::ForOp loop; // null where one step is all
   SmallVector<RingFactor> factors;
-  /// Where A is in registers: what it is computed by, in order, the read of the factor
-  /// among it.
-  SetVector<Operation *> computesA;
-  /// Rows of A that a thread has side by side; 1: as the instruction has them.
-  int64_t rowsTogether = 1;
+  /// Where A is in registers: what it is computed by.
+  std::optional<ComputedOperand> computedA;
   /// The tiled loop along which a cluster's blocks share the factor's tile.
   SmallVector<IntegerAttr> multicasts;
   /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
@@ -152,7 +148,10 @@ LogicalResult RingWriter::findShared() {
     values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   // What addresses come from: outside, or in the loop, whose values lead
   // outside.
-  for (RingFactor &factor : factors)
+  SmallVector<RingFactor> copied(factors);
+  if (computedA)
+    llvm::append_range(copied, computedA->beside);
+  for (RingFactor &factor : copied)
     for (Value index : factor.read.getIndices()) {
       SmallVector<Value> work{index};
       while (!work.empty()) {
@@ -279,36 +278,30 @@ void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
   mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
 }
 
-/// What computes A, once more, of `tile` of a stage.
-Value RingWriter::computeA(OpBuilder &b, const TileBody &body, Value step, Value tile) {
+/// What computes A, once more, of the tiles of a stage.
+Value RingWriter::computeA(OpBuilder &b, const TileBody &body, Value step,
+                           ValueRange tiles) {
   IRMapping mapping(body.mapping);
   mapStep(b, mapping, step);
-  for (Operation *op : computesA) {
-    if (op != factors[0].read) {
+  for (Operation *op : computedA->ops) {
+    auto beside = llvm::find_if(computedA->beside, [&](RingFactor &factor) {
+      return factor.read == op;
+    });
+    if (op == factors[0].read)
+      mapping.map(op->getResult(0), readTile(b, factors[0], tiles[0]));
+    else if (beside != computedA->beside.end())
+      mapping.map(op->getResult(0),
+                  readTile(b, *beside,
+                           tiles[factors.size() + (beside - computedA->beside.begin())]));
+    else
       b.clone(*op, mapping);
-      continue;
-    }
-    vector::TransferReadOp read = factors[0].read;
-    VectorType type = read.getVectorType();
-    SmallVector<int64_t> shape;
-    for (AffineExpr dim : factors[0].load.getResults())
-      shape.push_back(factors[0].tile.getDimSize(cast<AffineDimExpr>(dim).getPosition()));
-    SmallVector<Value> zeros(shape.size(), constant(b, 0));
-    SmallVector<bool> inBounds(shape.size(), true);
-    Value lies = vector::TransferReadOp::create(
-        b, loc, VectorType::get(shape, type.getElementType()), tile, zeros,
-        read.getPadding(), factors[0].load, ArrayRef<bool>(inBounds));
-    // Boxes are one dim.
-    if (lies.getType() != type)
-      lies = vector::ShapeCastOp::create(b, loc, type, lies);
-    mapping.map(read.getResult(), lies);
   }
   return mapping.lookup(product.getA());
 }
 
 void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   TileBody body;
-  scf::ForOp tiles = addTileLoop(b, body);
+  scf::ForOp tileLoop = addTileLoop(b, body);
   Value steps = countSteps(b, body);
   auto copies =
       scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1));
@@ -322,17 +315,21 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring) {
     for (Operation &op : *loop.getBody())
       if (inside.contains(&op))
         b.clone(op, mapping);
-  for (auto [factor, tile, multicast] :
-       llvm::zip_equal(factors, stage.getTiles(), multicasts)) {
+  auto copy = [&](RingFactor &factor, Value tile, IntegerAttr multicast) {
     SmallVector<Value> indices;
     for (Value index : factor.read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
     TileCopyOp::create(b, loc, factor.read.getBase(), indices, tile,
                        factor.copy, multicast);
-  }
+  };
+  ValueRange tiles = stage.getTiles();
+  for (auto [factor, tile, multicast] : llvm::zip(factors, tiles, multicasts))
+    copy(factor, tile, multicast);
+  for (auto [number, tile] : llvm::enumerate(tiles.drop_front(factors.size())))
+    copy(computedA->beside[number], tile, IntegerAttr());
   FillOp::create(b, loc, ring, at);
   b.setInsertionPointAfter(copies);
-  endTile(b, tiles, body, steps);
+  endTile(b, tileLoop, body, steps);
 }
 
 /// Waits for `next`, whose stage is empty then. In two levels it is summed by itself, and
@@ -345,7 +342,7 @@ Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value
   }
   auto done = MmaWaitOp::create(b, loc, acc.getType(), 0, next.getResult());
   // One lane releases what all have read.
-  if (!computesA.empty())
+  if (computedA)
     WarpBarrierOp::create(b, loc);
   ReleaseOp::create(b, loc, ring, at);
   return config.getTwoLevelSums()
@@ -370,7 +367,7 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   Value init = loop ? loop.getInitArgs().front() : product.getAcc();
   Builder builder(kernel.getContext());
   ArrayAttr maps = builder.getAffineMapArrayAttr(
-      {computesA.empty() ? factors[0].map
+      {!computedA ? factors[0].map
                          : cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
        factors[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
   if (!config.isForWarpgroups()) {
@@ -381,7 +378,7 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     (loop ? loop.getResult(0) : product.getResult()).replaceAllUsesWith(sum);
     return sum.getDefiningOp();
   }
-  bool waitsForStep = config.getTwoLevelSums() || !computesA.empty();
+  bool waitsForStep = config.getTwoLevelSums() || computedA.has_value();
   auto sums =
       scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1), init);
   {
@@ -391,15 +388,15 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     Value acc = sums.getRegionIterArgs().front();
     auto stage = WaitOp::create(b, loc, ring, at);
     Value a = stage.getTiles()[0];
-    if (!computesA.empty())
-      a = computeA(b, body, step, a);
+    if (computedA)
+      a = computeA(b, body, step, stage.getTiles());
     auto next = cast<MmaOp>(b.clone(*product));
     next->setOperand(0, a);
     next->setOperand(1, stage.getTiles()[1]);
     next->setOperand(2, acc);
     next.setMapsAttr(maps);
-    if (rowsTogether > 1)
-      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(rowsTogether));
+    if (computedA && computedA->rowsTogether > 1)
+      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(computedA->rowsTogether));
     Value sum = next.getResult();
     if (waitsForStep) {
       sum = endStep(b, ring, next, acc, at);
@@ -495,64 +492,6 @@ void RingWriter::explainSums() {
   }
 }
 
-/// Where A's rows are neighbours in memory, a thread takes as many of them side by side
-/// as it has, if it reads them at once then.
-void RingWriter::findRowsTogether() {
-  constexpr int64_t kInstructionRows = 64, kMostBytes = 16;
-  vector::TransferReadOp read = factors[0].read;
-  AffineMap a = cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
-            acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
-  unsigned rows = acc.isFunctionOfDim(a.getDimPosition(0)) ? 0 : 1;
-  auto memory = cast<MemRefType>(read.getBase().getType());
-  if (int64_t(read.getPermutationMap().getDimPosition(rows)) != memory.getRank() - 1)
-    return;
-  int64_t all = cast<VectorType>(product.getA().getType()).getDimSize(rows);
-  int64_t groups = llvm::product_of(config.getWarps()) / 4;
-  int64_t own = 2 * all / (kInstructionRows * groups);
-  int64_t bytes = read.getVectorType().getDimSize(rows) *
-                  read.getVectorType().getElementTypeBitWidth() / 8;
-  bool wide = llvm::isPowerOf2_64(own) && own * bytes / all <= kMostBytes;
-  rowsTogether = wide ? own : 2;
-}
-
-/// Of what A is computed from, one tensor has a tile of A's rows and sums: that is in the
-/// ring. The others (scales, zero points) the consumers read for themselves.
-LogicalResult RingWriter::findComputedA() {
-  SetVector<Operation *> found;
-  Block *block = product->getBlock();
-  SmallVector<Value> work{product.getA()};
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
-    bool isVector = op && llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
-    if (op && op->getBlock() == block && (loop || isVector) && found.insert(op))
-      llvm::append_range(work, op->getOperands());
-  }
-  vector::TransferReadOp main;
-  for (Operation &op : *block) {
-    if (!found.contains(&op))
-      continue;
-    computesA.insert(&op);
-    auto read = dyn_cast<vector::TransferReadOp>(op);
-    if (!read || read.hasBroadcastDim() || read.getVectorType().getRank() != 2)
-      continue;
-    if (main)
-      return product.emitOpError()
-             << "has an operand in registers that two tensors of its shape make; the ring "
-                "has a tile of one";
-    main = read;
-  }
-  if (!main)
-    return product.emitOpError() << "has an operand in registers that no tile makes";
-  FailureOr<RingFactor> factor = ringFactorOf(product, 0, main);
-  if (failed(factor))
-    return failure();
-  factors.push_back(*factor);
-  findRowsTogether();
-  addExplanation(kernel, "operand A of the product is computed in registers, from a tile "
-                         "of the ring");
-  return success();
-}
-
 LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   if (whole->getParentOp() != kernel.getOperation() ||
@@ -561,8 +500,13 @@ LogicalResult RingWriter::check() {
                 product.getAcc() != loop.getRegionIterArgs().front())))
     return product.emitOpError()
            << "by a warpgroup stands in one loop, whose sums it alone carries";
-  if (config.getPromote().size() < 2 && failed(findComputedA()))
-    return failure();
+  if (config.getPromote().size() < 2) {
+    FailureOr<ComputedOperand> found = findComputedOperand(kernel, product, loop, config);
+    if (failed(found))
+      return failure();
+    computedA = *found;
+    factors.push_back(computedA->main);
+  }
   for (unsigned operand : {0, 1}) {
     if (factors.size() > operand)
       continue;
@@ -573,7 +517,7 @@ LogicalResult RingWriter::check() {
   }
   if (loop)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (&op != product && !isMemoryEffectFree(&op) && !computesA.contains(&op) &&
+      if (&op != product && !isMemoryEffectFree(&op) && !(computedA && computedA->ops.contains(&op)) &&
           llvm::none_of(factors,
                         [&](RingFactor &factor) { return factor.read == &op; }))
         return op.emitOpError()
@@ -594,6 +538,9 @@ LogicalResult RingWriter::write() {
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
   SmallVector<MemRefType> tiles{factors[0].tile, factors[1].tile};
+  if (computedA)
+    for (RingFactor &factor : computedA->beside)
+      tiles.push_back(factor.tile);
   auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
   Value ring = RingOp::create(b, loc, type);
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);

@@ -1,0 +1,37 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A warpgroup's operand that is computed in registers, or read into them.
+
+#ifndef TILEWRIGHT_LIB_PROMOTE_COMPUTEDOPERAND_H
+#define TILEWRIGHT_LIB_PROMOTE_COMPUTEDOPERAND_H
+
+#include "RingFactor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tilewright {
+
+struct ComputedOperand {
+  /// What computes it, in order, the reads of `main` and `beside` among it.
+  llvm::SetVector<mlir::Operation *> ops;
+  RingFactor main;
+  /// What else goes through the ring.
+  llvm::SmallVector<RingFactor> beside;
+  /// Rows that a thread has side by side; 1: as the instruction has them.
+  int64_t rowsTogether = 1;
+};
+
+/// Operand A of `product`, which stands in `loop`, if in one.
+mlir::FailureOr<ComputedOperand> findComputedOperand(mlir::func::FuncOp kernel,
+                                                     MmaOp product, mlir::scf::ForOp loop,
+                                                     LoweringConfigAttr config);
+
+/// What `factor` read of memory, read of `tile` of a stage.
+mlir::Value readTile(mlir::OpBuilder &b, const RingFactor &factor, mlir::Value tile);
+
+} // namespace tilewright
+
+#endif

@@ -270,6 +270,13 @@ double Counter::loadCycles() const {
 
 void Counter::countBody(linalg::LinalgOp op) {
   BodyWork body = workOf(op);
+  // Warpgroups compute pairs, which become floats by their bits.
+  if (config.isForWarpgroups() && computesFactor(info, op) &&
+      getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() == 16) {
+    body.alu += body.special;
+    body.fma = (body.fma + body.special) / 2;
+    body.special = 0;
+  }
   double runs = runsOf(op);
   double elements =
       std::ceil(tileOf(op) / double(plan.threads)) * double(plan.threads) * runs;
@@ -386,9 +393,14 @@ void Counter::countMatrix(linalg::LinalgOp op) {
   double bytes = bytesPerElement(op->getOperand(0).getType());
   double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
   if (instruction->warpgroup) {
-    // Four warps have as many rows; the units read both factors themselves.
+    // Four warps have as many rows; the units read both factors themselves, but what is
+    // in registers.
     double groups = std::max(1.0, warps / 4);
-    double read = (rows * 4 + columns) * sums * bytes * groups;
+    Contraction oriented = *matchOriented(op, config);
+    if (oriented.a != product.a)
+      std::swap(rows, columns);
+    double read = ((hasAInRegisters(config, oriented) ? 0 : rows * 4) + columns) * sums *
+                  bytes * groups;
     work[Resource::Shared] += runs * read / chip.bankBytes;
     issue(runs * kPerStep * 3);
   } else {

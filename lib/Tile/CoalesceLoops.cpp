@@ -102,14 +102,16 @@ static void hoistConstants(func::FuncOp kernel) {
 }
 
 void tilewright::coalesceLoops(func::FuncOp kernel) {
-  // A ring is filled by one loop.
-  if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-      config && config.isWarpSpecialized())
+  // A ring is filled by one loop. By the bounds of the outermost nothing is divided.
+  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  bool isRinged = config && config.isWarpSpecialized();
+  if (isRinged)
     hoistConstants(kernel);
   SmallVector<SmallVector<scf::ForOp>> nests;
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     SmallVector<scf::ForOp> nest;
-    for (; loop && hasConstantBounds(loop); loop = onlyLoopIn(loop))
+    for (; loop && (hasConstantBounds(loop) || (isRinged && nest.empty()));
+         loop = onlyLoopIn(loop))
       nest.push_back(loop);
     if (nest.size() < 2)
       return WalkResult::advance();

@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-from data import BF16, E4M3, E5M2, F16, F32, I32, I8, integers
+from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
 from families import factors, matrix_unit
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS
@@ -347,6 +347,92 @@ def operands_in_registers():
                        [sizes(16, 136, 80), sizes(5, 64, 16), sizes(16, 8, 0)])
 
 
+def dequantised(label, weights, rows, groups, size, m, n, pinned, target=F16, zero=True, dynamic=False, cases=({},)):
+    """x · ((w - zero) · scale), by `groups` of `size` along the sum, or by columns (`groups` None); `rows`: weights lie [n, k],
+    else [k, n], two of i4 to a byte."""
+    dims = {"m": m, "n": n, "k": size} if groups is None else {"m": m, "n": n, "g": groups, "k": size}
+    if dynamic:
+        dims["m"] = 1
+    f = Function("warpgroup", f"{weights.name}-{target.name}-f32", f"dequantised_{label}", dims, dynamic,
+                 targets=("cuda", "cpu-reference"))
+    sums = "k" if groups is None else "gk"
+    if dynamic:
+        sums, free = sums.upper(), "N"
+        f.sizes = {d if d == "m" else d.upper(): v for d, v in f.sizes.items()}
+    else:
+        free = "n"
+    whole, few = (free + sums if rows else sums + free), (free if groups is None else free + sums[0] if rows else sums[0] + free)
+    x, w, scale = f.arg(target, "m" + sums), f.arg(weights, whole), f.arg(target, few)
+    operands = [w, scale] + ([f.arg(target, few)] if zero else [])
+
+    def body(lines, w, scale, *rest):
+        lines.append(f"%f = arith.sitofp {w} : {weights.name} to {target.name}")
+        if zero:
+            lines.append(f"%d = arith.subf %f, {rest[0]} : {target.name}")
+        lines.append(f"%p = arith.mulf {'%d' if zero else '%f'}, {scale} : {target.name}")
+        return "%p"
+    d = f.generic(whole, operands, f.empty(target, whole), body)
+    loops = f"m{free}{sums}"
+    f.ret(f.op("linalg.contract", [x, d], f.zeros(F32, "m" + free), indexing(loops, "m" + sums, whole, "m" + free) + " " + pinned))
+
+    def reference(x, w, scale, *rest):
+        spread = [np.broadcast_to(v.reshape([v.shape[few.index(d)] if d in few else 1 for d in whole]), w.shape)
+                  for v in (scale, *rest)]
+        d = (w - (spread[1] if zero else 0)) * spread[0]
+        return np.einsum(f"m{sums},{whole}->m{free}".lower(), x, d)
+    for sizes_ in cases:
+        f.case(f"int/{'x'.join(map(str, {**f.sizes, **sizes_}.values()))}", sizes_,
+               [integers(-2, 2), integers(-8, 7), integers(-2, 2), integers(-2, 2)][:4 if zero else 3], EXACT, reference)
+    return f
+
+
+def dequantised_weights():
+    """Packed int4 and int8 weights as the right operand: columns are the instruction's rows, two or four of them a thread's
+    side by side; with a scale and a zero point for each column, or for groups along the sum, more of them than the ring
+    has stages, fewer, none that fills a tile; in f16 and bf16; rows of the result that end anywhere."""
+    def by_groups(m, n, step, stages=3, groups=1, techniques="", a=F16):
+        three = swapped(a, F32, m, n, stages, groups, techniques).replace("promote = [0, 1]", "promote = [0]")
+        return (three.replace(f"block = [{m}, {n}, 64]", f"block = [{m}, {n}, 1, {step}]")
+                .replace(f"warps = [1, {4 * groups}, 1]", f"warps = [1, {4 * groups}, 1, 1]"))
+    only = lambda text: text.replace("promote = [0, 1]", "promote = [0]")
+    clustered = text(True, [1, 2, 1, 1], False)
+    for weights in (I4, I8):
+        yield dequantised("groups_32", weights, False, 5, 32, 16, 128, by_groups(16, 64, 32))
+        yield dequantised("groups_64", weights, False, 7, 64, 24, 320, by_groups(32, 128, 64, 2, 2, clustered))
+        yield dequantised("groups_128", weights, False, 3, 128, 40, 256, by_groups(64, 128, 64, 4, 1))
+        yield dequantised("rows_64", weights, True, 4, 64, 16, 136, by_groups(16, 64, 64), zero=False)
+        yield dequantised("rows_128", weights, True, 2, 128, 72, 200, by_groups(64, 128, 64, 3, 2))
+        yield dequantised("columns", weights, False, None, 200, 16, 160, only(swapped(F16, F32, 16, 128, groups=2)))
+        yield dequantised("columns_four", weights, False, None, 200, 16, 160, only(swapped(F16, F32, 16, 128)))
+        yield dequantised("columns_rows", weights, True, None, 256, 24, 72, only(swapped(F16, F32, 32, 64)))
+        yield dequantised("bf16", weights, False, 3, 64, 16, 128, by_groups(16, 64, 64, a=BF16), BF16)
+    yield dequantised("any", I4, False, 3, 64, 16, 128, by_groups(16, 64, 64, techniques=text(True, [], False)), dynamic=True,
+                      cases=[{"m": m} for m in (0, 1, 16, 40)])
+
+
+def transposed_operands():
+    """Bytes, 8-bit floats and tf32 whose sums lie across the rows of memory, out of registers: the right operand, swapped,
+    or the left one; two, four or eight rows a thread's, in one box and in several; sums that end anywhere."""
+    left, right = (lambda text, n=n: text.replace("promote = [0, 1]", f"promote = [{n}]") for n in (1, 0))
+    every = text(True, [1, 2, 1], False)
+    for number, (m, n, k, tile, groups) in enumerate(((72, 272, 336, (64, 128), 2), (136, 160, 128, (128, 128), 1),
+                                                      (264, 528, 400, (128, 256), 2), (16, 256, 144, (16, 64), 1))):
+        yield matrix_unit.product(I8, I32, "warpgroup", f"across_nn_{tile[0]}x{tile[1]}_{groups}", sizes(m, n, k), "nn",
+                                  right(swapped(I8, I32, *tile, stages=2 + number % 3, groups=groups,
+                                                techniques=every if number % 2 == 0 else "")))
+    yield matrix_unit.product(I8, I32, "warpgroup", "across_tab", sizes(144, 136, 272), "tab", left(config(I8, I32, 128, 64, 3)))
+    yield matrix_unit.product(I8, I32, "warpgroup", "across_any", sizes(1, 1, 1), "nn",
+                              right(swapped(I8, I32, 64, 128, groups=2, techniques=text(True, [], False))), True,
+                              [sizes(136, 144, 272), sizes(64, 16, 16), sizes(0, 16, 16), sizes(16, 16, 0), sizes(30, 70, 33)])
+    for a, b in ((E4M3, E4M3), (E5M2, E4M3)):
+        f = Function("warpgroup", f"{a.name}-{b.name}-f32", "across_nn", sizes(72, 272, 336), targets=("cuda", "cpu-reference"))
+        x, y = f.arg(a, "mk"), f.arg(b, "kn")
+        f.ret(f.op("linalg.contract", [x, y], f.zeros(F32, "mn"), indexing("mnk", "mk", "kn", "mn") + " " +
+                   right(swapped(b, F32, 64, 128, groups=2, b=a, techniques=TWO_LEVELS))))
+        f.case("int", {}, integers(-3, 3), EXACT, lambda x, y: x @ y)
+        yield f
+
+
 def windows():
     """Windows of larger matrices, which a tensor map describes where they begin at multiples of 16 bytes; rows that end
     anywhere."""
@@ -368,6 +454,7 @@ def windows():
 
 
 def functions():
-    for part in (windows, floats8, sums_f16, swapped_operands, operands_in_registers, orders, variants, depths, signs, batches, epilogues,
+    for part in (dequantised_weights, transposed_operands, windows, floats8, sums_f16, swapped_operands, operands_in_registers,
+                 orders, variants, depths, signs, batches, epilogues,
                  techniques, narrow_results):
         yield from part()

@@ -3,7 +3,12 @@
 
 #include "ElementExpression.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
@@ -16,26 +21,146 @@ std::optional<double> ElementExpression::getConstant() const {
   return kind == Constant ? std::optional(constant) : std::nullopt;
 }
 
-bool tilewright::isSame(const ElementExpression &left, const ElementExpression &right) {
-  if (left.kind != right.kind)
-    return false;
-  switch (left.kind) {
-  case ElementExpression::Constant:
-    return left.constant == right.constant;
-  case ElementExpression::Element:
-    return left.tensor == right.tensor && left.coordinates == right.coordinates;
-  case ElementExpression::Coordinate:
-    return left.coordinate == right.coordinate;
-  case ElementExpression::Scalar:
-    break;
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+unsigned ElementExpressions::addCoordinate(int64_t size) {
+  places.push_back({size, {}});
+  return places.size() - 1;
+}
+
+int64_t ElementExpressions::sizeOf(unsigned coordinate) const {
+  return coordinate == kUnitCoordinate ? 1 : places[coordinate].size;
+}
+
+Coordinates ElementExpressions::atomsOf(ArrayRef<unsigned> coordinates) const {
+  Coordinates atoms;
+  for (unsigned coordinate : coordinates)
+    if (coordinate != kUnitCoordinate && !isAtom(coordinate))
+      llvm::append_range(atoms, atomsOf(places[coordinate].parts));
+    else if (coordinate != kUnitCoordinate)
+      atoms.push_back(coordinate);
+  return atoms;
+}
+
+unsigned ElementExpressions::join(ArrayRef<unsigned> coordinates) {
+  Coordinates atoms = atomsOf(coordinates);
+  if (atoms.empty())
+    return kUnitCoordinate;
+  if (atoms.size() == 1)
+    return atoms.front();
+  int64_t size = 1;
+  for (unsigned atom : atoms) {
+    bool isKnown = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(sizeOf(atom));
+    size = isKnown ? size * sizeOf(atom) : ShapedType::kDynamic;
   }
-  return left.op->getName() == right.op->getName() &&
-         left.op->getResultTypes() == right.op->getResultTypes() &&
-         left.op->getAttrDictionary() == right.op->getAttrDictionary() &&
-         left.operands.size() == right.operands.size() &&
-         llvm::all_of(llvm::zip(left.operands, right.operands), [](auto pair) {
-           return isSame(*std::get<0>(pair), *std::get<1>(pair));
-         });
+  places.push_back({size, atoms});
+  return places.size() - 1;
+}
+
+bool ElementExpressions::split(unsigned coordinate, ArrayRef<int64_t> given,
+                               Coordinates &parts) {
+  if (coordinate == kUnitCoordinate || given.size() == 1) {
+    parts.assign(given.size(), kUnitCoordinate);
+    if (given.size() == 1)
+      parts.front() = coordinate;
+    return true;
+  }
+  SmallVector<int64_t> sizes(given);
+  // One size of several follows from the others.
+  int64_t total = sizeOf(coordinate), others = 1;
+  int64_t *unknown = nullptr;
+  for (int64_t &size : sizes) {
+    if (ShapedType::isDynamic(size) && unknown)
+      return false;
+    if (ShapedType::isDynamic(size))
+      unknown = &size;
+    else
+      others *= size;
+  }
+  if (unknown && !ShapedType::isDynamic(total) && others > 0 && total % others == 0)
+    *unknown = total / others;
+  // From the innermost outwards; an atom that is longer than what is left is cut.
+  Coordinates left = atomsOf(coordinate);
+  parts.assign(sizes.size(), kUnitCoordinate);
+  for (unsigned part = sizes.size(); part-- > 0;) {
+    Coordinates own;
+    if (part == 0) {
+      own = left;
+      int64_t size = sizeOf(join(own));
+      if (!ShapedType::isDynamic(sizes[0]) && !ShapedType::isDynamic(size) &&
+          size != sizes[0])
+        return false;
+    } else if (ShapedType::isDynamic(sizes[part])) {
+      // Nothing but parts of one stand outside of it.
+      if (!llvm::all_of(ArrayRef(sizes).take_front(part), [](int64_t s) { return s == 1; }))
+        return false;
+      own = left;
+      left.clear();
+    } else {
+      for (int64_t need = sizes[part]; need > 1;) {
+        if (left.empty())
+          return false;
+        unsigned atom = left.back();
+        int64_t size = sizeOf(atom);
+        if (!ShapedType::isDynamic(size) && need % size == 0) {
+          left.pop_back();
+          need /= size;
+        } else if (ShapedType::isDynamic(size) || size % need == 0) {
+          unsigned outer = addCoordinate(
+              ShapedType::isDynamic(size) ? ShapedType::kDynamic : size / need);
+          unsigned inner = addCoordinate(need);
+          places[atom].parts = {outer, inner};
+          left.back() = outer;
+          atom = inner;
+          need = 1;
+        } else {
+          return false;
+        }
+        own.insert(own.begin(), atom);
+      }
+    }
+    parts[part] = join(own);
+  }
+  return true;
+}
+
+/// Steps from the result of a reshape or a cast to its source.
+bool ElementExpressions::throughReshape(Value &tensor, Coordinates &at) {
+  Operation *op = tensor.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op);
+      cast && isa<RankedTensorType>(cast.getSource().getType())) {
+    tensor = cast.getSource();
+    return true;
+  }
+  Coordinates from;
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op)) {
+    for (ArrayRef<int64_t> group : expand.getReassociationIndices()) {
+      Coordinates parts;
+      for (int64_t dim : group)
+        parts.push_back(at[dim]);
+      from.push_back(join(parts));
+    }
+    tensor = expand.getSrc();
+  } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
+    from.resize(collapse.getSrcType().getRank(), kUnitCoordinate);
+    for (auto [coordinate, group] : llvm::zip_equal(at, collapse.getReassociationIndices())) {
+      SmallVector<int64_t> sizes;
+      for (int64_t dim : group)
+        sizes.push_back(collapse.getSrcType().getDimSize(dim));
+      Coordinates parts;
+      if (!split(coordinate, sizes, parts))
+        return false;
+      for (auto [dim, part] : llvm::zip_equal(group, parts))
+        from[dim] = part;
+    }
+    tensor = collapse.getSrc();
+  } else {
+    return false;
+  }
+  at = from;
+  return true;
 }
 
 Coordinates tilewright::coordinatesOf(linalg::LinalgOp op, OpOperand &operand,
@@ -55,6 +180,53 @@ Coordinates tilewright::loopsAt(linalg::LinalgOp op, OpResult result,
   return loops;
 }
 
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+bool ElementExpressions::isSame(const ElementExpression &left,
+                                const ElementExpression &right) const {
+  if (&left == &right)
+    return true;
+  if (left.kind != right.kind)
+    return false;
+  switch (left.kind) {
+  case ElementExpression::Constant:
+    return left.constant == right.constant;
+  case ElementExpression::Element:
+    return left.tensor == right.tensor &&
+           left.coordinates.size() == right.coordinates.size() &&
+           llvm::all_of(llvm::zip(left.coordinates, right.coordinates), [&](auto pair) {
+             return atomsOf(std::get<0>(pair)) == atomsOf(std::get<1>(pair));
+           });
+  case ElementExpression::Coordinate:
+    return atomsOf(left.coordinate) == atomsOf(right.coordinate);
+  case ElementExpression::Scalar:
+    break;
+  }
+  return left.op->getName() == right.op->getName() &&
+         left.op->getResultTypes() == right.op->getResultTypes() &&
+         left.op->getAttrDictionary() == right.op->getAttrDictionary() &&
+         left.operands.size() == right.operands.size() &&
+         llvm::all_of(llvm::zip(left.operands, right.operands), [&](auto pair) {
+           return isSame(*std::get<0>(pair), *std::get<1>(pair));
+         });
+}
+
+Coordinates ElementExpressions::atomsOf(const ElementExpression &expression) const {
+  Coordinates all;
+  if (expression.kind == ElementExpression::Element)
+    all = atomsOf(expression.coordinates);
+  else if (expression.kind == ElementExpression::Coordinate)
+    all = atomsOf(expression.coordinate);
+  else
+    for (const ElementExpression *operand : expression.operands)
+      llvm::append_range(all, atomsOf(*operand));
+  llvm::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 static bool hasPlainMaps(linalg::LinalgOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
     return map.isProjectedPermutation() && map.getNumSymbols() == 0;
@@ -63,30 +235,89 @@ static bool hasPlainMaps(linalg::LinalgOp op) {
 
 const ElementExpression *ElementExpressions::ofElement(Value tensor,
                                                        ArrayRef<unsigned> at) {
+  auto key = std::pair(tensor.getAsOpaquePointer(), std::vector<unsigned>(at));
+  if (auto known = elements.find(key); known != elements.end())
+    return known->second;
+  const ElementExpression *expression = find(tensor, at);
+  elements[key] = expression;
+  return expression;
+}
+
+const ElementExpression *ElementExpressions::find(Value tensor, ArrayRef<unsigned> given) {
+  Coordinates at(given);
+  if (isa<RankedTensorType>(tensor.getType()))
+    while (throughReshape(tensor, at))
+      ;
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     tensor = fill.value();
+  ElementExpression result;
+  result.type = getElementTypeOrSelf(tensor.getType());
   FloatAttr number;
   if (matchPattern(tensor, m_Constant(&number))) {
-    ElementExpression constant;
-    constant.kind = ElementExpression::Constant;
-    constant.constant = number.getValueAsDouble();
-    return add(std::move(constant));
+    result.kind = ElementExpression::Constant;
+    result.constant = number.getValueAsDouble();
+    return add(std::move(result));
   }
+  SplatElementsAttr splat;
+  if (isa<FloatType>(result.type) && matchPattern(tensor, m_Constant(&splat))) {
+    result.kind = ElementExpression::Constant;
+    result.constant = splat.getSplatValue<FloatAttr>().getValueAsDouble();
+    return add(std::move(result));
+  }
+  result.tensor = tensor;
+  if (isa<ShapedType>(tensor.getType()))
+    result.coordinates = at;
   if (auto op = tensor.getDefiningOp<linalg::GenericOp>();
       op && op.getNumReductionLoops() == 0 && op.hasPureTensorSemantics() &&
       hasPlainMaps(op)) {
-    auto result = cast<OpResult>(tensor);
-    AffineMap map =
-        op.getMatchingIndexingMap(op.getDpsInitOperand(result.getResultNumber()));
-    if (map.isPermutation())
-      return ofScalar(op, op.getBody()->getTerminator()->getOperand(result.getResultNumber()),
-                      loopsAt(op, result, at, 0));
+    auto number = cast<OpResult>(tensor).getResultNumber();
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
+    if (map.isPermutation()) {
+      const ElementExpression *scalar =
+          ofScalar(op, op.getBody()->getTerminator()->getOperand(number),
+                   loopsAt(op, cast<OpResult>(tensor), at, 0));
+      if (scalar->kind != ElementExpression::Scalar || scalar->tensor)
+        return scalar;
+      ElementExpression known = *scalar;
+      known.tensor = result.tensor;
+      known.coordinates = result.coordinates;
+      return add(std::move(known));
+    }
   }
-  ElementExpression element;
-  element.tensor = tensor;
-  if (isa<ShapedType>(tensor.getType()))
-    element.coordinates.assign(at.begin(), at.end());
-  return add(std::move(element));
+  return add(std::move(result));
+}
+
+/// What a float op makes of constants, exactly.
+static std::optional<double> fold(Operation *op, ArrayRef<double> x) {
+  StringRef name = op->getName().getStringRef();
+  if (name == "arith.addf")
+    return x[0] + x[1];
+  if (name == "arith.subf")
+    return x[0] - x[1];
+  if (name == "arith.mulf")
+    return x[0] * x[1];
+  if (name == "arith.divf")
+    return x[0] / x[1];
+  if (name == "arith.negf")
+    return -x[0];
+  if (name == "math.sqrt")
+    return std::sqrt(x[0]);
+  if (name == "math.rsqrt")
+    return 1 / std::sqrt(x[0]);
+  if (name == "math.powf")
+    return std::pow(x[0], x[1]);
+  if (name == "arith.extf" || name == "arith.truncf")
+    return x[0];
+  return {};
+}
+
+static double roundTo(double value, Type type) {
+  APFloat rounded(value);
+  bool loses;
+  rounded.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &loses);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return rounded.convertToDouble();
 }
 
 const ElementExpression *ElementExpressions::ofScalar(linalg::GenericOp op, Value value,
@@ -101,15 +332,35 @@ const ElementExpression *ElementExpressions::ofScalar(linalg::GenericOp op, Valu
   if (!inner || inner->getBlock() != op.getBody() ||
       matchPattern(value, m_Constant(&number)))
     return ofElement(value, {});
+  auto key = std::pair(value.getAsOpaquePointer(), std::vector<unsigned>(loops));
+  if (auto known = scalars.find(key); known != scalars.end())
+    return known->second;
   ElementExpression expression;
+  expression.type = value.getType();
   if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
     expression.kind = ElementExpression::Coordinate;
     expression.coordinate = loops[index.getDim()];
-    return add(std::move(expression));
+    return scalars[key] = add(std::move(expression));
   }
   expression.kind = ElementExpression::Scalar;
   expression.op = inner;
-  for (Value operand : inner->getOperands())
+  SmallVector<double> constants;
+  for (Value operand : inner->getOperands()) {
     expression.operands.push_back(ofScalar(op, operand, loops));
-  return add(std::move(expression));
+    if (auto constant = expression.operands.back()->getConstant())
+      constants.push_back(*constant);
+  }
+  if (constants.size() == expression.operands.size() && isa<FloatType>(expression.type) &&
+      !constants.empty())
+    if (auto folded = fold(inner, constants)) {
+      expression.kind = ElementExpression::Constant;
+      expression.constant = roundTo(*folded, expression.type);
+      expression.operands.clear();
+    }
+  // Beside a zero nothing is added.
+  if (expression.is("arith.addf"))
+    for (unsigned side : {0, 1})
+      if (expression.operands[side]->getConstant() == 0.0)
+        return scalars[key] = expression.operands[1 - side];
+  return scalars[key] = add(std::move(expression));
 }

@@ -1,12 +1,17 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What an element of a tensor is computed from, through any number of elementwise ops:
-// a tree of scalar ops over elements of other tensors, constants and coordinates.
-// However a program spreads a formula over linalg.generics, the tree is the same.
+// What an element of a tensor is computed from, through any number of elementwise ops,
+// broadcasts and reshapes: a tree of scalar ops over elements of other tensors, constants
+// and coordinates. However a program spreads a formula over linalg.generics, the tree is
+// the same.
 //
 //   %b = generic (i, j): %a[i, j] * 0.5          element (x, y) of %d:
 //   %d = generic (i, j): exp(%b[j, i])    ->     exp(%a[y, x] * 0.5)
+//
+// Where a reshape joins dims, a coordinate of the joined dim has parts, one for each, the
+// outermost first; a coordinate without parts is an *atom*. Equal coordinates have equal
+// atoms, whatever reshapes they came through.
 
 #ifndef TILEWRIGHT_LIB_DISPATCH_ELEMENTEXPRESSION_H
 #define TILEWRIGHT_LIB_DISPATCH_ELEMENTEXPRESSION_H
@@ -14,22 +19,27 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <deque>
+#include <map>
 #include <optional>
 
 namespace tilewright {
 
-/// Coordinates are numbers that the user of the trees chooses, one for each loop.
 using Coordinates = llvm::SmallVector<unsigned>;
+
+/// The coordinate along a dim of one, which has no atoms.
+inline constexpr unsigned kUnitCoordinate = ~0u;
 
 struct ElementExpression {
   enum Kind { Scalar, Constant, Element, Coordinate };
   Kind kind = Element;
+  mlir::Type type;
   /// Scalar: the op, and what it is applied to.
   mlir::Operation *op = nullptr;
   llvm::SmallVector<const ElementExpression *, 3> operands;
   /// Constant: of a float.
   double constant = 0;
-  /// Element: of this tensor (or the scalar itself), at these coordinates.
+  /// Element: of this tensor (or the scalar itself), at these coordinates. Scalar: where
+  /// an op computes it as an element, if one does.
   mlir::Value tensor;
   Coordinates coordinates;
   /// Coordinate: which one.
@@ -38,25 +48,54 @@ struct ElementExpression {
   bool is(llvm::StringRef name) const;
   /// The number, of a constant.
   std::optional<double> getConstant() const;
+  /// An element of a tensor, not a scalar of the program.
+  bool isElement() const {
+    return kind == Element && mlir::isa<mlir::RankedTensorType>(tensor.getType());
+  }
 };
-
-bool isSame(const ElementExpression &left, const ElementExpression &right);
 
 /// Makes trees and keeps them.
 class ElementExpressions {
 public:
+  /// A coordinate from zero up to `size`, which may be dynamic.
+  unsigned addCoordinate(int64_t size);
+  int64_t sizeOf(unsigned coordinate) const;
+  Coordinates atomsOf(llvm::ArrayRef<unsigned> coordinates) const;
+  bool isAtom(unsigned coordinate) const {
+    return coordinate != kUnitCoordinate && places[coordinate].parts.empty();
+  }
+
   /// Element `at` of `tensor`.
   const ElementExpression *ofElement(mlir::Value tensor, mlir::ArrayRef<unsigned> at);
   /// `value` in the body of `op`, whose loops are `loops`.
   const ElementExpression *ofScalar(mlir::linalg::GenericOp op, mlir::Value value,
                                     mlir::ArrayRef<unsigned> loops);
+  bool isSame(const ElementExpression &left, const ElementExpression &right) const;
+  /// The atoms that `expression` depends on, in order.
+  Coordinates atomsOf(const ElementExpression &expression) const;
+
+  /// A coordinate for each of `sizes`, which together are `coordinate`: false if its parts
+  /// are others.
+  bool split(unsigned coordinate, llvm::ArrayRef<int64_t> sizes, Coordinates &parts);
+  /// The coordinate whose parts are `coordinates`.
+  unsigned join(llvm::ArrayRef<unsigned> coordinates);
 
 private:
   const ElementExpression *add(ElementExpression expression) {
     kept.push_back(std::move(expression));
     return &kept.back();
   }
+  const ElementExpression *find(mlir::Value tensor, mlir::ArrayRef<unsigned> at);
+  bool throughReshape(mlir::Value &tensor, Coordinates &at);
+
+  struct Place {
+    int64_t size;
+    Coordinates parts;
+  };
+  std::vector<Place> places;
   std::deque<ElementExpression> kept;
+  std::map<std::pair<void *, std::vector<unsigned>>, const ElementExpression *> elements,
+      scalars;
 };
 
 /// The coordinates of `operand`'s element at `loops` of its op.
@@ -65,6 +104,21 @@ Coordinates coordinatesOf(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
 /// What the loops of `op` are, reductions `reduced`, where its result's element is `at`.
 Coordinates loopsAt(mlir::linalg::LinalgOp op, mlir::OpResult result,
                     mlir::ArrayRef<unsigned> at, unsigned reduced);
+
+/// `tensor`, whose element is at `coordinates`, reshaped so that each dim is an atom, in
+/// the order of `atoms`; null where sizes are not known. The shape has one dynamic size
+/// where a dim is cut.
+mlir::Value reshapeToAtoms(mlir::OpBuilder &b, mlir::Value tensor,
+                           llvm::ArrayRef<unsigned> coordinates,
+                           const ElementExpressions &expressions, Coordinates &atoms);
+/// A tensor with a dim for each of `atoms` whose elements are what `write` makes, in the
+/// body of an elementwise op, of the scalars that `leaves` become there; null where one
+/// cannot be computed in such a body.
+mlir::Value
+writeTensor(mlir::OpBuilder &b, mlir::Location loc,
+            llvm::ArrayRef<const ElementExpression *> leaves,
+            const ElementExpressions &expressions, mlir::Type element, Coordinates &atoms,
+            llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> write);
 
 } // namespace tilewright
 

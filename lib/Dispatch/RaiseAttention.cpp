@@ -10,14 +10,17 @@
 //       t = hidden, masked, capped, scaled %s       what tilewright.attention can say
 //         %s[b, i, j] = sum over d of %q[b, i, d] * %k[b, j, d]
 //
-// Coordinates are the loops of the second contraction; the depth is one more.
+// Coordinates are the loops of the second contraction; the depth is one more. Reshapes
+// that cut a loop make several of it (atoms), which become loops of the op: heads that a
+// product has joined with the batch, heads that repeat those of keys and values.
 
-#include "ElementExpression.h"
+#include "ScoreMask.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
 
@@ -31,18 +34,21 @@ namespace tilewright {
 
 using Expression = ElementExpression;
 
-/// Numbers that hide a key: their exponentials are zeros beside that of any score.
-static constexpr double kHides = -1e9;
-
 namespace {
+
+/// A tensor and where its element is.
+struct Place {
+  Value tensor;
+  Coordinates at;
+};
 
 class Raiser {
 public:
   Raiser(linalg::GenericOp second, const Contraction &contraction)
       : second(second), contraction(contraction) {}
-  /// The op in place of `second`, or of what rounds its result; or null, with the reason
-  /// in `reason` if there is a softmax in front of the contraction.
-  AttentionOp raise(OpBuilder &b, TargetAttr target);
+  /// Puts the op in place of `second`, and of what rounds or transposes its result; or
+  /// false, with the reason in `reason` if there is a softmax in front of the contraction.
+  bool raise(OpBuilder &b, TargetAttr target);
 
   std::string reason;
 
@@ -55,24 +61,42 @@ private:
   linalg::GenericOp matchReduction(const Expression &value, StringRef combiner,
                                    StringRef other, const Expression &element,
                                    double &start);
+  bool matchGuard();
   bool matchScores(const Expression &score);
-  bool matchHidden(const Expression &visible, bool isInverted, double hidden);
   bool matchScaled(const Expression &score);
   bool matchProduct(const Expression &score);
-  bool chooseQuery();
-  AffineMap mapOf(ArrayRef<unsigned> coordinates, MLIRContext *context);
+  bool isOfScores(const Expression &expression);
+  bool isUsedElsewhere(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen);
+  bool matchLogSum(linalg::GenericOp op);
+  Place findFactor(linalg::GenericOp op, OpOperand &operand, ArrayRef<unsigned> loops,
+                   double &factor);
+  bool chooseLoops();
+  void followResult();
   AttentionOp create(OpBuilder &b);
+  void replace(OpBuilder &b, Value result, ArrayRef<unsigned> at, Operation *by);
 
-  linalg::GenericOp second;
+  linalg::GenericOp second, first;
   const Contraction &contraction;
   ElementExpressions expressions;
+  std::optional<ScoreMask> hiding;
   unsigned key = 0, depth = 0, query = 0, column = 0;
-  Coordinates weightsAt, valueAt, outAt, queryAt, keyAt, maskAt;
-  Value queries, keys, values, mask;
+  Coordinates weightsAt, resultAt; // of the second contraction
+  Coordinates order;               // its loops, then those of the op
+  Place queries, keys, values;
   const Expression *shifted = nullptr; // what is in the exponent before the largest
+  const Expression *largest = nullptr, *total = nullptr;
+  const Expression *added = nullptr; // what is added to the scores, last
+  const Expression *guard = nullptr; // where it is true, weights are zeros
   double scale = 1, softcap = 0;
-  std::optional<unsigned> causalQuery;
-  bool isCausal = false;
+  Type rounded; // what the text rounds scores to
+  std::string note;
+  // An op that computes log-sum-exps, if there is one.
+  linalg::GenericOp logSum;
+  Coordinates logSumAt;
+  // What is replaced, and where its element is; the tensor that it is written to.
+  Operation *last = nullptr;
+  Coordinates lastAt;
+  Place init;
 };
 
 } // namespace
@@ -95,7 +119,7 @@ linalg::GenericOp Raiser::matchReduction(const Expression &value, StringRef comb
     return {};
   Value term = combine->getOperand(combine->getOperand(0) == acc ? 1 : 0);
   Coordinates loops = loopsAt(op, result, value.coordinates, key);
-  if (!isSame(*expressions.ofScalar(op, term, loops), element))
+  if (!expressions.isSame(*expressions.ofScalar(op, term, loops), element))
     return {};
   auto init = expressions.ofElement(op.getDpsInits()[0], {})->getConstant();
   if (!init)
@@ -104,11 +128,25 @@ linalg::GenericOp Raiser::matchReduction(const Expression &value, StringRef comb
   return op;
 }
 
+static const Expression *withoutConversions(const Expression *expression,
+                                            Type *narrowest = nullptr) {
+  while (expression->is("arith.extf") || expression->is("arith.truncf")) {
+    if (narrowest && expression->is("arith.truncf"))
+      *narrowest = expression->type;
+    expression = expression->operands[0];
+  }
+  return expression;
+}
+
 bool Raiser::matchSoftmax(OpOperand &weights) {
-  weightsAt = coordinatesOf(second, weights, llvm::to_vector(llvm::seq(second.getNumLoops())));
-  const Expression *weight = expressions.ofElement(weights.get(), weightsAt);
-  if (weight->is("arith.truncf"))
-    weight = weight->operands[0];
+  weightsAt = coordinatesOf(second, weights, order);
+  const Expression *weight =
+      withoutConversions(expressions.ofElement(weights.get(), weightsAt));
+  guard = nullptr;
+  if (weight->is("arith.select") && weight->operands[1]->getConstant() == 0.0) {
+    guard = weight->operands[0];
+    weight = withoutConversions(weight->operands[2]);
+  }
   const Expression *part = nullptr, *sum = nullptr;
   if (weight->is("arith.divf")) {
     part = weight->operands[0];
@@ -125,98 +163,103 @@ bool Raiser::matchSoftmax(OpOperand &weights) {
     return false;
   const Expression *difference = part->operands[0];
   shifted = difference->operands[0];
+  largest = difference->operands[1];
+  total = sum;
   double start = 0;
-  if (!matchReduction(*difference->operands[1], "arith.maximumf", "arith.maxnumf", *shifted,
+  if (!matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *shifted,
                       start) ||
-      start > -1e30)
-    return false;
+      (start > -1e30 && !hidesKeys(start, shifted->type)))
+    return false; // what takes the larger number begins with NaN, too
   return bool(matchReduction(*sum, "arith.addf", "", *part, start)) && start == 0;
 }
 
-/// A condition on the coordinates of query and key, or a boolean mask.
-bool Raiser::matchHidden(const Expression &visible, bool isInverted, double hidden) {
-  if (visible.kind == Expression::Element && !isInverted && !mask &&
-      isa<RankedTensorType>(visible.tensor.getType()) &&
-      getElementTypeOrSelf(visible.tensor.getType()).isInteger(1)) {
-    // A finite number leaves a row of which all is hidden an average.
-    if (!std::isinf(hidden))
-      return refuse("a boolean mask hides keys by a finite number, which counts where a "
-                    "query sees no key");
-    mask = visible.tensor;
-    maskAt = visible.coordinates;
+/// Weights may be zeros where a query sees no key, as those of the op are.
+bool Raiser::matchGuard() {
+  if (!guard)
     return true;
-  }
-  auto compare = visible.kind == Expression::Scalar ? dyn_cast<arith::CmpIOp>(visible.op)
-                                                    : arith::CmpIOp();
-  if (!compare || visible.operands[0]->kind != Expression::Coordinate ||
-      visible.operands[1]->kind != Expression::Coordinate)
-    return refuse("keys are hidden by a condition that is neither a mask nor causal");
-  arith::CmpIPredicate predicate = compare.getPredicate();
-  unsigned left = visible.operands[0]->coordinate, right = visible.operands[1]->coordinate;
-  if (isInverted)
-    predicate = arith::invertPredicate(predicate);
-  using P = arith::CmpIPredicate;
-  bool isAtMost = predicate == P::sle || predicate == P::ule;
-  bool isAtLeast = predicate == P::sge || predicate == P::uge;
-  if (right == key) { // query >= key
-    std::swap(left, right);
-    std::swap(isAtMost, isAtLeast);
-  }
-  if (left != key || right == key || isCausal || !isAtMost)
-    return refuse("keys are hidden by a comparison of coordinates that is not causal");
-  isCausal = true;
-  causalQuery = right;
-  return true;
+  auto refused = [&] {
+    return refuse("weights are replaced by zeros on a condition that is not known to mean "
+                  "that a query sees no key");
+  };
+  double start = 0;
+  auto isInfinite = [](const Expression &compare) {
+    auto op = compare.kind == Expression::Scalar ? dyn_cast<arith::CmpFOp>(compare.op)
+                                                 : arith::CmpFOp();
+    return op && op.getPredicate() == arith::CmpFPredicate::OEQ &&
+           compare.operands[1]->getConstant() == -INFINITY;
+  };
+  if (!isInfinite(*guard))
+    return refused();
+  const Expression *largest = withoutConversions(guard->operands[0]);
+  // Of what is added to the scores, of the scores themselves, or of a number.
+  for (const Expression *of : {added, shifted})
+    if (of && matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *of, start))
+      return true;
+  auto result = largest->isElement() ? dyn_cast<OpResult>(largest->tensor) : OpResult();
+  auto op = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
+  if (!op || op->getNumResults() != 1 || op.getNumReductionLoops() != 1)
+    return refused();
+  auto combine =
+      op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::MaximumFOp>();
+  if (!combine)
+    return refused();
+  for (Value term : combine->getOperands())
+    if (auto number = expressions.ofElement(term, {})->getConstant();
+        number && std::isfinite(*number))
+      return true;
+  return refused();
 }
 
-static const Expression *withoutExtension(const Expression *expression) {
-  return expression->is("arith.extf") ? expression->operands[0] : expression;
+/// The scores' product is in it.
+bool Raiser::isOfScores(const Expression &expression) {
+  if (expression.isElement()) {
+    auto op = expression.tensor.getDefiningOp<linalg::GenericOp>();
+    return op && tilewright::matchProduct(op) && llvm::is_contained(expression.coordinates, key);
+  }
+  return llvm::any_of(expression.operands,
+                      [&](const Expression *operand) { return isOfScores(*operand); });
 }
 
 /// From what goes into the exponent inwards to the contraction.
 bool Raiser::matchScores(const Expression &score) {
+  if (score.is("arith.extf") || score.is("arith.truncf")) {
+    if (score.is("arith.truncf"))
+      rounded = score.type;
+    return matchScores(*score.operands[0]);
+  }
   if (score.is("arith.select")) {
     for (unsigned side : {1, 2})
-      if (auto hidden = score.operands[side]->getConstant(); hidden && *hidden <= kHides)
-        return matchHidden(*score.operands[0], side == 1, *hidden) &&
-               matchScores(*score.operands[3 - side]);
-    return refuse("scores are chosen between, and neither choice hides a key");
+      if (auto hidden = score.operands[side]->getConstant();
+          hidden && hidesKeys(*hidden, score.type)) {
+        hiding->hide(*score.operands[0], side == 1, *hidden);
+        return matchScores(*score.operands[3 - side]);
+      }
+    return refuse("scores are chosen between, and neither choice hides a key: the number "
+                  "is no less than -1e9");
   }
   if (score.is("arith.addf")) {
-    for (unsigned side : {0, 1}) {
-      const Expression *added = score.operands[side];
-      // 0 where a key is seen.
-      if (added->is("arith.select")) {
-        auto seen = added->operands[1]->getConstant(), hidden = added->operands[2]->getConstant();
-        bool isInverted = seen && *seen <= kHides;
-        if (isInverted)
-          std::swap(seen, hidden);
-        if (seen && hidden && *seen == 0 && *hidden <= kHides)
-          return matchHidden(*added->operands[0], isInverted, *hidden) &&
-                 matchScores(*score.operands[1 - side]);
+    for (unsigned side : {0, 1})
+      if (isOfScores(*score.operands[side])) {
+        if (score.type.getIntOrFloatBitWidth() < 32)
+          rounded = score.type;
+        added = added ? added : score.operands[1 - side];
+        hiding->add(*score.operands[1 - side]);
+        return matchScores(*score.operands[side]);
       }
-      added = withoutExtension(added);
-      if (added->kind != Expression::Element || mask ||
-          isa_and_nonnull<linalg::LinalgOp>(added->tensor.getDefiningOp()) ||
-          !isa<RankedTensorType>(added->tensor.getType()))
-        continue;
-      mask = added->tensor;
-      maskAt = added->coordinates;
-      return matchScores(*score.operands[1 - side]);
-    }
-    return refuse("what is added to the scores is computed");
+    return refuse("no term of the scores is a contraction of queries and keys");
   }
   return matchScaled(score);
 }
 
-bool Raiser::matchScaled(const Expression &score) {
+bool Raiser::matchScaled(const Expression &given) {
+  const Expression &score = *withoutConversions(&given, &rounded);
   if (score.is("arith.mulf") || score.is("arith.divf")) {
     bool divides = score.is("arith.divf");
     for (unsigned side : {1, 0}) {
       auto factor = score.operands[side]->getConstant();
       if (!factor || (divides && side == 0))
         continue;
-      const Expression *inner = score.operands[1 - side];
+      const Expression *inner = withoutConversions(score.operands[1 - side], &rounded);
       scale *= divides ? 1 / *factor : *factor;
       if (!inner->is("math.tanh"))
         return matchScaled(*inner);
@@ -230,144 +273,380 @@ bool Raiser::matchScaled(const Expression &score) {
   return matchProduct(score);
 }
 
+/// What `operand` of a contraction is read from: itself, or what has only been moved,
+/// repeated, converted from the same type, and multiplied by `factor`.
+Place Raiser::findFactor(linalg::GenericOp op, OpOperand &operand,
+                         ArrayRef<unsigned> loops, double &factor) {
+  Place itself{operand.get(), coordinatesOf(op, operand, loops)};
+  const Expression *read = expressions.ofElement(itself.tensor, itself.at);
+  double product = 1;
+  while (true) {
+    read = withoutConversions(read);
+    std::optional<double> by;
+    const Expression *inner = nullptr;
+    if (read->is("arith.mulf"))
+      for (unsigned side : {0, 1})
+        if ((by = read->operands[side]->getConstant())) {
+          inner = read->operands[1 - side];
+          break;
+        }
+    if (read->is("arith.divf") && (by = read->operands[1]->getConstant())) {
+      inner = read->operands[0];
+      by = 1 / *by;
+    }
+    if (!inner || !by || !std::isfinite(*by))
+      break;
+    product *= *by;
+    read = inner;
+  }
+  if (!read->tensor || !isa<RankedTensorType>(read->tensor.getType()) ||
+      getElementTypeOrSelf(read->tensor.getType()) !=
+          getElementTypeOrSelf(operand.get().getType()))
+    return itself;
+  factor *= product;
+  return {read->tensor, read->coordinates};
+}
+
 bool Raiser::matchProduct(const Expression &score) {
   auto result = score.kind == Expression::Element ? dyn_cast<OpResult>(score.tensor)
                                                   : OpResult();
-  auto first = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
-  auto product = first ? matchContraction(first) : std::nullopt;
+  first = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
+  auto product = first ? tilewright::matchProduct(first) : std::nullopt;
   if (!product || product->perElement != 1)
-    return refuse("the scores are no contraction, or are rounded, or computed in a way that "
-                  "is not known");
+    return refuse("the scores are no contraction, or computed in a way that is not known");
   if (first.getNumReductionLoops() != 1)
     return refuse("the scores are sums over several loops");
   if (expressions.ofElement(first.getDpsInits()[0], {})->getConstant() != 0.0)
     return refuse("the scores do not start from zero");
-  depth = second.getNumLoops();
+  for (auto [loop, type] : llvm::enumerate(first.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      depth = expressions.addCoordinate(first.getStaticLoopRanges()[loop]);
   Coordinates loops = loopsAt(first, result, score.coordinates, depth);
   for (unsigned number : {product->a, product->b}) {
     OpOperand &operand = first->getOpOperand(number);
-    Coordinates at = coordinatesOf(first, operand, loops);
-    bool isKey = llvm::is_contained(at, key);
-    (isKey ? keys : queries) = operand.get();
-    (isKey ? keyAt : queryAt) = at;
+    double factor = 1;
+    Place place = findFactor(first, operand, loops, factor);
+    bool isKey = llvm::is_contained(coordinatesOf(first, operand, loops), key);
+    (isKey ? keys : queries) = place;
+    scale *= factor;
   }
-  return queries && keys ? true : refuse("the keys are no loop of one operand of the scores");
+  return queries.tensor && keys.tensor
+             ? true
+             : refuse("the keys are no loop of one operand of the scores");
 }
 
-/// The loop of the queries: that of the causal mask, or the last that keys and values lack.
-bool Raiser::chooseQuery() {
-  std::optional<unsigned> found;
-  for (unsigned at : queryAt)
-    if (at != depth && llvm::is_contained(outAt, at) && !llvm::is_contained(keyAt, at) &&
-        !llvm::is_contained(valueAt, at))
-      found = std::max(found.value_or(0), at);
-  if (causalQuery && (!found || llvm::is_contained(keyAt, *causalQuery) ||
-                      llvm::is_contained(valueAt, *causalQuery)))
+/// Loops of the op: batch loops in the order of the result, then query, key, depth and
+/// column. The query's is that of a causal mask, or the last that keys and values lack.
+bool Raiser::chooseLoops() {
+  Coordinates outAt = expressions.atomsOf(lastAt), queryAt = expressions.atomsOf(queries.at),
+              keyAt = expressions.atomsOf(keys.at), valueAt = expressions.atomsOf(values.at),
+              ofWeights = expressions.atomsOf(weightsAt);
+  if (!expressions.isAtom(key) || !expressions.isAtom(depth))
+    return refuse("a reshape cuts the loop of the keys, or the depth");
+  Coordinates columns;
+  for (unsigned at : valueAt)
+    if (llvm::is_contained(outAt, at) && !llvm::is_contained(ofWeights, at))
+      columns.push_back(at);
+  if (columns.size() != 1)
+    return refuse("the values have " + Twine(columns.size()) +
+                  " loops of their own, not one");
+  column = columns.front();
+  auto isOwn = [&](unsigned at) {
+    return at != depth && llvm::is_contained(queryAt, at) && llvm::is_contained(outAt, at) &&
+           !llvm::is_contained(keyAt, at) && !llvm::is_contained(valueAt, at);
+  };
+  std::optional<unsigned> found = hiding->getQuery();
+  if (found && !isOwn(*found))
     return refuse("the causal mask compares keys with a loop that is not of the queries alone");
-  found = causalQuery ? causalQuery : found;
-  query = found.value_or(0);
-  return found ? true : refuse("there is no loop of the queries alone");
-}
-
-/// Loops of the op: batch loops in the order of the result, then query, key, depth, column.
-AffineMap Raiser::mapOf(ArrayRef<unsigned> coordinates, MLIRContext *context) {
-  Coordinates order;
+  // Behind the heads that repeat those of keys and values.
+  for (unsigned at : expressions.atomsOf(resultAt))
+    if (isOwn(at) && !hiding->getQuery())
+      found = at;
+  // One query a head: a loop of one.
+  query = found ? *found : expressions.addCoordinate(1);
+  if (!found) {
+    for (Coordinates *at : {&queries.at, &init.at, &lastAt})
+      for (unsigned &coordinate : *at)
+        if (coordinate == depth || coordinate == column)
+          coordinate = expressions.join({query, coordinate});
+    if (logSum && logSumAt.empty())
+      return refuse("one query of one head gives a log-sum-exp without dims");
+    if (logSum)
+      logSumAt.back() = expressions.join({logSumAt.back(), query});
+    outAt = expressions.atomsOf(lastAt);
+    queryAt = expressions.atomsOf(queries.at);
+  }
+  order.clear();
   for (unsigned at : outAt)
     if (at != query && at != column)
       order.push_back(at);
   order.append({query, key, depth, column});
-  SmallVector<AffineExpr> exprs;
-  for (unsigned at : coordinates)
-    exprs.push_back(getAffineDimExpr(llvm::find(order, at) - order.begin(), context));
-  return AffineMap::get(order.size(), 0, exprs, context);
+  auto isKnown = [&](unsigned at) { return llvm::is_contained(order, at); };
+  if (!llvm::all_of(queryAt, isKnown) || !llvm::all_of(keyAt, isKnown) ||
+      !llvm::all_of(valueAt, isKnown))
+    return refuse("queries, keys or values have loops that the result lacks");
+  return true;
 }
 
-/// The op that does no more than round the result, if it is the only one that reads it.
-static linalg::GenericOp findRounding(linalg::GenericOp op, Type type) {
-  Value result = op.getResult(0);
-  auto user = result.hasOneUse() ? dyn_cast<linalg::GenericOp>(*result.user_begin())
-                                 : linalg::GenericOp();
-  if (!user || user.getNumReductionLoops() || user.getNumDpsInputs() != 1 ||
-      user->getNumResults() != 1 || user.getDpsInputs()[0] != result ||
-      getElementTypeOrSelf(user.getResult(0).getType()) != type ||
-      !llvm::all_of(user.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); }))
-    return {};
-  auto truncation =
-      user.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::TruncFOp>();
-  return truncation && truncation.getIn() == user.getBody()->getArgument(0)
-             ? user
-             : linalg::GenericOp();
+/// Steps behind ops that do no more than round the result, cut or move its dims, if each is
+/// the only one that reads it.
+void Raiser::followResult() {
+  Type type = getElementTypeOrSelf(queries.tensor.getType());
+  while (last->getResult(0).hasOneUse()) {
+    Operation *user = *last->getResult(0).user_begin();
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
+      Coordinates at;
+      for (auto [coordinate, group] :
+           llvm::zip_equal(lastAt, expand.getReassociationIndices())) {
+        SmallVector<int64_t> sizes;
+        for (int64_t dim : group)
+          sizes.push_back(expand.getResultType().getDimSize(dim));
+        Coordinates parts;
+        if (llvm::is_contained(sizes, 1) || !expressions.split(coordinate, sizes, parts))
+          return;
+        at.append(parts);
+      }
+      last = user;
+      lastAt = at;
+      continue;
+    }
+    auto op = dyn_cast<linalg::GenericOp>(user);
+    if (!op || op.getNumReductionLoops() || op.getNumDpsInputs() != 1 ||
+        op->getNumResults() != 1 || op.getDpsInputs()[0] != last->getResult(0) ||
+        !llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); }))
+      return;
+    Value yielded = op.getBody()->getTerminator()->getOperand(0);
+    if (auto truncation = yielded.getDefiningOp<arith::TruncFOp>();
+        truncation && truncation.getType() == type)
+      yielded = truncation.getIn();
+    if (yielded != op.getBody()->getArgument(0))
+      return;
+    OpOperand &input = op->getOpOperand(0);
+    Coordinates loops(op.getNumLoops());
+    for (auto [expr, at] :
+         llvm::zip_equal(op.getMatchingIndexingMap(&input).getResults(), lastAt))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = at;
+    last = op;
+    lastAt = coordinatesOf(op, *op.getDpsInitOperand(0), loops);
+    init = {op.getDpsInits()[0], lastAt};
+  }
+}
+
+/// `op` computes log(total) + largest.
+bool Raiser::matchLogSum(linalg::GenericOp op) {
+  if (logSum == op)
+    return true;
+  if (logSum || op.getNumReductionLoops() || op->getNumResults() != 1)
+    return false;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    for (const Expression *of : {largest, total}) {
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      if (operand->get() != of->tensor || !map.isPermutation())
+        continue;
+      Coordinates loops(op.getNumLoops());
+      for (auto [expr, at] : llvm::zip_equal(map.getResults(), of->coordinates))
+        loops[cast<AffineDimExpr>(expr).getPosition()] = at;
+      const Expression *sum =
+          expressions.ofScalar(op, op.getBody()->getTerminator()->getOperand(0), loops);
+      if (!sum->is("arith.addf"))
+        continue;
+      for (unsigned side : {0, 1})
+        if (const Expression *log = sum->operands[side];
+            log->is("math.log") && expressions.isSame(*log->operands[0], *total) &&
+            expressions.isSame(*sum->operands[1 - side], *largest)) {
+          logSum = op;
+          logSumAt = coordinatesOf(op, *op.getDpsInitOperand(0), loops);
+          return true;
+        }
+    }
+  return false;
+}
+
+/// Something behind `op` reads what comes of it and is not in front of the second
+/// contraction, nor of log-sum-exps.
+bool Raiser::isUsedElsewhere(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (Operation *user : op->getUsers()) {
+    if (user == second || !seen.insert(user).second)
+      continue;
+    bool isInside = isa<linalg::GenericOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                        tensor::CastOp, tensor::DimOp>(user) &&
+                    user->getBlock() == op->getBlock();
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (isInside && generic && matchLogSum(generic))
+      continue;
+    if (!isInside || (generic && tilewright::matchProduct(generic)) ||
+        (!isa<tensor::DimOp>(user) && isUsedElsewhere(user, seen)))
+      return true;
+  }
+  return false;
+}
+
+static std::string spell(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
 }
 
 AttentionOp Raiser::create(OpBuilder &b) {
-  linalg::GenericOp last = second;
-  if (auto rounding = findRounding(second, getElementTypeOrSelf(queries.getType()))) {
-    OpOperand &input = rounding->getOpOperand(0);
-    Coordinates loops(rounding.getNumLoops());
-    for (auto [expr, at] :
-         llvm::zip_equal(rounding.getMatchingIndexingMap(&input).getResults(), outAt))
-      loops[cast<AffineDimExpr>(expr).getPosition()] = at;
-    outAt = coordinatesOf(rounding, *rounding.getDpsInitOperand(0), loops);
-    last = rounding;
-  }
   b.setInsertionPoint(last);
   MLIRContext *context = b.getContext();
-  SmallVector<AffineMap> maps{mapOf(queryAt, context), mapOf(keyAt, context),
-                              mapOf(valueAt, context)};
-  if (mask)
-    maps.push_back(mapOf(maskAt, context));
-  maps.push_back(mapOf(outAt, context));
+  auto queryType = cast<RankedTensorType>(queries.tensor.getType()).getElementType();
+  auto scoreType = cast<FloatType>(queryType.isF64() ? queryType : b.getF32Type());
+  auto isSizeOf = [&](Value value, unsigned atom) {
+    auto dim = value.getDefiningOp<tensor::DimOp>();
+    auto index = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!index)
+      return false;
+    for (const Place &place : {queries, keys, values})
+      if (dim.getSource() == place.tensor && place.at[*index] == atom)
+        return true;
+    return false;
+  };
+  ScoreMask::Result mask;
+  if (!hiding->resolve(
+          b, second.getLoc(), query, queryType, scoreType,
+          [&](Value value) { return isSizeOf(value, key); },
+          [&](Value value) { return isSizeOf(value, query); }, mask, reason))
+    return {};
+  SmallVector<AffineMap> maps;
+  auto addMap = [&](ArrayRef<unsigned> atoms) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned at : atoms) {
+      auto found = llvm::find(order, at);
+      if (found == order.end() || llvm::is_contained(exprs, getAffineDimExpr(found - order.begin(), context)))
+        return false;
+      exprs.push_back(getAffineDimExpr(found - order.begin(), context));
+    }
+    maps.push_back(AffineMap::get(order.size(), 0, exprs, context));
+    return true;
+  };
+  SmallVector<Value> operands;
+  for (const Place &place : {queries, keys, values}) {
+    Coordinates atoms;
+    operands.push_back(reshapeToAtoms(b, place.tensor, place.at, expressions, atoms));
+    if (!operands.back() || !addMap(atoms))
+      return refuse("a reshape has sizes that are not known"), AttentionOp();
+  }
+  if (mask.mask && !addMap(mask.maskAt))
+    return refuse("the mask has a loop that is not of the scores"), AttentionOp();
   // Where the result was added to what a fill had written, only its shape counts.
-  Value out = last.getDpsInits()[0];
+  Value out = init.tensor;
   if (auto fill = out.getDefiningOp<linalg::FillOp>())
     out = fill.getOutputs()[0];
+  Coordinates outAt;
+  out = reshapeToAtoms(b, out, init.at, expressions, outAt);
+  if (!out || !addMap(outAt))
+    return refuse("a reshape has sizes that are not known"), AttentionOp();
+  SmallVector<Value> outs{out};
+  if (logSum) {
+    Coordinates atoms = expressions.atomsOf(logSumAt);
+    SmallVector<OpFoldResult> sizes;
+    for (unsigned atom : atoms)
+      sizes.push_back(tensor::getMixedSize(b, second.getLoc(), out,
+                                           llvm::find(outAt, atom) - outAt.begin()));
+    outs.push_back(tensor::EmptyOp::create(b, second.getLoc(), sizes, scoreType));
+    addMap(atoms);
+  }
+  bool hasWindow = mask.before >= 0 || mask.behind >= 0;
   auto op = AttentionOp::create(
-      b, second.getLoc(), TypeRange{last.getResult(0).getType()}, queries, keys, values, mask,
-      ValueRange{out}, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
-      isCausal ? b.getStringAttr("top_left") : StringAttr(), DenseI64ArrayAttr(),
+      b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1], operands[2],
+      mask.mask, outs, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
+      mask.isTopLeft       ? b.getStringAttr("top_left")
+      : mask.isBottomRight ? b.getStringAttr("bottom_right")
+                           : StringAttr(),
+      hasWindow ? b.getDenseI64ArrayAttr({mask.before, mask.behind}) : DenseI64ArrayAttr(),
       softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(), IntegerAttr());
   op->setAttr(kRaisedAttr, b.getUnitAttr());
+  if (rounded && rounded != scoreType)
+    addExplanation(op, "scores are " + spell(scoreType) + ", where the text rounds them to " +
+                           spell(rounded));
+  if (!mask.note.empty())
+    addExplanation(op, mask.note);
   return op;
 }
 
-AttentionOp Raiser::raise(OpBuilder &b, TargetAttr target) {
+/// `result`, whose dims are atoms, for what `by` computes at `at`.
+void Raiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at, Operation *by) {
+  Type type = by->getResult(0).getType();
+  SmallVector<ReassociationIndices> groups;
+  int64_t next = 0;
+  for (unsigned coordinate : at) {
+    ReassociationIndices group;
+    for (size_t count = expressions.atomsOf(coordinate).size(); count-- > 0;)
+      group.push_back(next++);
+    groups.push_back(group);
+  }
+  Location loc = second.getLoc();
+  if (next != int64_t(groups.size()))
+    result = tensor::CollapseShapeOp::create(b, loc, result, groups);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(b, loc, type, result);
+  by->getResult(0).replaceAllUsesWith(result);
+}
+
+bool Raiser::raise(OpBuilder &b, TargetAttr target) {
   if (second.getNumReductionLoops() != 1 || second->getNumResults() != 1)
-    return {};
-  Coordinates loops = llvm::to_vector(llvm::seq(second.getNumLoops()));
-  for (auto [loop, type] : llvm::enumerate(second.getIteratorTypesArray()))
+    return false;
+  for (auto [size, type] :
+       llvm::zip_equal(second.getStaticLoopRanges(), second.getIteratorTypesArray())) {
+    order.push_back(expressions.addCoordinate(size));
     if (type == utils::IteratorType::reduction)
-      key = loop;
-  outAt = coordinatesOf(second, *second.getDpsInitOperand(0), loops);
+      key = order.back();
+  }
+  hiding.emplace(expressions, key);
+  last = second;
+  lastAt = coordinatesOf(second, *second.getDpsInitOperand(0), order);
+  resultAt = lastAt;
+  init = {second.getDpsInits()[0], lastAt};
   OpOperand *weights = nullptr;
   for (auto [number, other] : {std::pair(contraction.a, contraction.b),
                                std::pair(contraction.b, contraction.a)})
     if (!weights && matchSoftmax(second->getOpOperand(number))) {
       weights = &second->getOpOperand(number);
-      values = second->getOperand(other);
-      valueAt = coordinatesOf(second, second->getOpOperand(other), loops);
+      double factor = 1;
+      OpOperand &operand = second->getOpOperand(other);
+      values = findFactor(second, operand, order, factor);
+      if (factor != 1)
+        values = {operand.get(), coordinatesOf(second, operand, order)};
     }
   if (!weights)
-    return {};
-  if (!weights->get().hasOneUse())
-    return refuse("the weights are used elsewhere, too"), AttentionOp();
+    return false;
   if (expressions.ofElement(second.getDpsInits()[0], {})->getConstant() != 0.0)
-    return refuse("the result does not start from zero"), AttentionOp();
-  if (!matchScores(*shifted) || !chooseQuery())
-    return {};
-  Coordinates columns;
-  for (unsigned at : valueAt)
-    if (llvm::is_contained(outAt, at) && !llvm::is_contained(weightsAt, at))
-      columns.push_back(at);
-  if (columns.size() != 1)
-    return refuse("the values have " + Twine(columns.size()) +
-                  " loops of their own, not one"),
-           AttentionOp();
-  column = columns.front();
+    return refuse("the result does not start from zero");
+  if (!matchScores(*shifted) || !matchGuard())
+    return false;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  if (isUsedElsewhere(first, seen))
+    return refuse("the scores or weights are used elsewhere, too");
+  auto elementType = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+  Type type = elementType(queries.tensor);
+  if (elementType(keys.tensor) != type || elementType(values.tensor) != type)
+    return refuse("queries, keys and values are of different types");
+  if (elementType(weights->get()).getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())
+    return refuse("the weights are multiplied in a wider type than the values");
+  followResult();
+  // Log-sum-exps are there where the result is.
+  if (logSum && (!elementType(logSum.getResult(0)).isF32() ||
+                 !llvm::all_of(logSum->getUsers(), [&](Operation *user) {
+                   user = last->getBlock()->findAncestorOpInBlock(*user);
+                   return user && last->isBeforeInBlock(user);
+                 })))
+    return refuse("log-sum-exps are not of f32, or read in front of the result");
+  if (!chooseLoops())
+    return false;
   AttentionOp op = create(b);
-  if (succeeded(op.verify()) && succeeded(chooseAttentionConfig(op, target, reason)))
-    return op;
-  op.erase();
-  return {};
+  if (!op)
+    return false;
+  if (failed(op.verify()) || failed(chooseAttentionConfig(op, target, reason))) {
+    op.erase();
+    return false;
+  }
+  b.setInsertionPointAfter(op);
+  replace(b, op.getResult(0), lastAt, last);
+  if (logSum)
+    replace(b, op.getResult(1), logSumAt, logSum);
+  return true;
 }
 
 namespace {
@@ -381,16 +660,12 @@ struct RaiseAttentionPass
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     OpBuilder b(&getContext());
     for (linalg::GenericOp op : ops) {
-      auto contraction = matchContraction(op);
+      auto contraction = tilewright::matchProduct(op);
       if (!contraction || contraction->perElement != 1 || op->hasAttr(kConfigAttr))
         continue;
       Raiser raiser(op, *contraction);
-      if (AttentionOp raised = raiser.raise(b, target)) {
-        // In front of what it replaces: the contraction, or what rounds its result.
-        raised->getNextNode()->replaceAllUsesWith(raised->getResults());
-      } else if (!raiser.reason.empty()) {
+      if (!raiser.raise(b, target) && !raiser.reason.empty())
         op->setAttr(kDecomposedAttr, b.getStringAttr(raiser.reason));
-      }
     }
   }
 };

@@ -1,0 +1,403 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ScoreMask.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+using Expression = ElementExpression;
+
+bool tilewright::hidesKeys(double number, Type type) {
+  auto lowest = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
+                                    /*Negative=*/true);
+  bool loses;
+  lowest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return number <= std::max(-1e9, lowest.convertToDouble());
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons of coordinates
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A sum of coordinates and an offset.
+struct Linear {
+  llvm::SmallDenseMap<unsigned, int64_t> factors;
+  Offset offset;
+};
+} // namespace
+
+static void addSymbol(Offset &offset, Value value, int64_t factor) {
+  for (auto &[known, times] : offset.symbols)
+    if (known == value) {
+      times += factor;
+      return;
+    }
+  offset.symbols.push_back({value, factor});
+}
+
+static Value withoutCasts(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Adds what a scalar of the program is, which may be a sum of sizes.
+static void addScalar(Linear &sum, Value value, int64_t factor) {
+  value = withoutCasts(value);
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number))) {
+    sum.offset.constant += factor * number.getSExtValue();
+  } else if (auto add = value.getDefiningOp<arith::AddIOp>()) {
+    addScalar(sum, add.getLhs(), factor);
+    addScalar(sum, add.getRhs(), factor);
+  } else if (auto sub = value.getDefiningOp<arith::SubIOp>()) {
+    addScalar(sum, sub.getLhs(), factor);
+    addScalar(sum, sub.getRhs(), -factor);
+  } else {
+    addSymbol(sum.offset, value, factor);
+  }
+}
+
+static bool addTo(Linear &sum, const Expression &expression, int64_t factor) {
+  if (expression.kind == Expression::Coordinate) {
+    if (expression.coordinate != kUnitCoordinate)
+      sum.factors[expression.coordinate] += factor;
+    return true;
+  }
+  if (expression.kind == Expression::Element) {
+    APInt number;
+    if (!expression.isElement())
+      addScalar(sum, expression.tensor, factor);
+    else if (matchPattern(expression.tensor, m_ConstantInt(&number)))
+      sum.offset.constant += factor * number.getSExtValue();
+    else
+      return false;
+    return true;
+  }
+  if (expression.is("arith.index_cast") || expression.is("arith.index_castui") ||
+      expression.is("arith.extsi") || expression.is("arith.extui"))
+    return addTo(sum, *expression.operands[0], factor);
+  if (expression.is("arith.addi") || expression.is("arith.subi"))
+    return addTo(sum, *expression.operands[0], factor) &&
+           addTo(sum, *expression.operands[1],
+                 expression.is("arith.addi") ? factor : -factor);
+  return false;
+}
+
+/// How the larger side of a comparison exceeds the smaller: true where zero or more.
+static std::optional<Linear> excess(const Expression &expression, bool isInverted) {
+  auto compare = expression.kind == Expression::Scalar
+                     ? dyn_cast<arith::CmpIOp>(expression.op)
+                     : arith::CmpIOp();
+  if (!compare)
+    return {};
+  using P = arith::CmpIPredicate;
+  P predicate = compare.getPredicate();
+  if (isInverted)
+    predicate = arith::invertPredicate(predicate);
+  if (predicate == P::eq || predicate == P::ne)
+    return {};
+  bool isLess = llvm::is_contained({P::slt, P::sle, P::ult, P::ule}, predicate);
+  bool isStrict = llvm::is_contained({P::slt, P::sgt, P::ult, P::ugt}, predicate);
+  bool isUnsigned = llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate);
+  Linear sum;
+  if (!addTo(sum, *expression.operands[0], isLess ? -1 : 1) ||
+      !addTo(sum, *expression.operands[1], isLess ? 1 : -1))
+    return {};
+  // Differences wrap around in unsigned numbers.
+  if (isUnsigned && (sum.offset.constant != 0 || !sum.offset.symbols.empty()))
+    return {};
+  sum.offset.constant -= isStrict;
+  return sum;
+}
+
+/// A comparison of coordinates that holds for all that there are.
+bool ScoreMask::isAlways(const Expression &visible, bool isInverted) const {
+  std::optional<Linear> sum = excess(visible, isInverted);
+  if (!sum || !sum->offset.symbols.empty())
+    return false;
+  int64_t least = sum->offset.constant;
+  for (auto [coordinate, factor] : sum->factors) {
+    int64_t size = expressions.sizeOf(coordinate);
+    if (factor < 0 && ShapedType::isDynamic(size))
+      return false;
+    least += factor < 0 ? factor * (size - 1) : 0;
+  }
+  return least >= 0;
+}
+
+std::optional<ScoreMask::Bound> ScoreMask::matchBound(const Condition &condition) const {
+  std::optional<Linear> sum = excess(*condition.expression, condition.isInverted);
+  if (!sum)
+    return {};
+  Bound bound{condition, 0, false, sum->offset};
+  unsigned others = 0;
+  int64_t ofKey = 0, ofQuery = 0;
+  for (auto [coordinate, factor] : sum->factors) {
+    if (factor == 0)
+      continue;
+    if (coordinate == key) {
+      ofKey = factor;
+      continue;
+    }
+    bound.query = coordinate;
+    ofQuery = factor;
+    ++others;
+  }
+  if (others != 1 || !expressions.isAtom(bound.query) || std::abs(ofKey) != 1 ||
+      ofQuery != -ofKey)
+    return {};
+  bound.isLower = ofKey == 1;
+  return bound;
+}
+
+//===----------------------------------------------------------------------===//
+// Collecting
+//===----------------------------------------------------------------------===//
+
+void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) {
+  if (visible.is("arith.xori"))
+    for (unsigned side : {0, 1}) {
+      const Expression *other = visible.operands[side];
+      APInt number;
+      if (other->kind == Expression::Element &&
+          matchPattern(other->tensor, m_ConstantInt(&number)) && number.isOne())
+        return hide(*visible.operands[1 - side], !isInverted, hidden);
+    }
+  // All of several hide.
+  if (visible.is(isInverted ? "arith.ori" : "arith.andi")) {
+    hide(*visible.operands[0], isInverted, hidden);
+    return hide(*visible.operands[1], isInverted, hidden);
+  }
+  if (isAlways(visible, isInverted))
+    return;
+  Condition condition{&visible, isInverted, hidden, false};
+  if (auto bound = matchBound(condition))
+    bounds.push_back(*bound);
+  else
+    conditions.push_back(condition);
+}
+
+void ScoreMask::add(const Expression &term) {
+  if (term.is("arith.addf")) {
+    add(*term.operands[0]);
+    return add(*term.operands[1]);
+  }
+  if (term.is("arith.extf") && term.operands[0]->kind != Expression::Element)
+    return add(*term.operands[0]);
+  if (term.is("arith.select"))
+    for (unsigned side : {1, 2}) {
+      auto hidden = term.operands[side]->getConstant();
+      const Expression *other = term.operands[3 - side];
+      if (!hidden || !hidesKeys(*hidden, term.type))
+        continue;
+      if (std::isinf(*hidden)) {
+        hide(*term.operands[0], side == 1, *hidden);
+        return other->getConstant() == 0.0 ? void() : add(*other);
+      }
+      // A finite number leaves a row of which all is hidden an average.
+      Condition condition{&term, side == 1, *hidden, true};
+      condition.expression = term.operands[0];
+      auto bound = matchBound(condition);
+      if (other->getConstant() != 0.0 || !bound)
+        break;
+      bound->condition.expression = &term;
+      bounds.push_back(*bound);
+      return;
+    }
+  terms.push_back(&term);
+}
+
+std::optional<unsigned> ScoreMask::getQuery() const {
+  return bounds.empty() ? std::nullopt : std::optional(bounds.front().query);
+}
+
+/// Comparisons that hide by a finite number hide as -inf does where each query sees a key and
+/// nothing else hides any; else they are conditions and terms like others.
+void ScoreMask::takeFiniteBounds(unsigned query) {
+  int64_t keys = expressions.sizeOf(key), queries = expressions.sizeOf(query);
+  bool isKnown = !ShapedType::isDynamic(keys) && !ShapedType::isDynamic(queries);
+  bool isAlone = bounds.size() == 1 && conditions.empty() && terms.empty();
+  SmallVector<Bound> kept;
+  for (const Bound &bound : bounds) {
+    int64_t offset = bound.offset.constant;
+    // The first query sees the first key, or the last one the last.
+    bool seesAny = bound.offset.symbols.empty() &&
+                   (bound.isLower ? isKnown && queries - 1 - offset <= keys - 1
+                                  : offset >= 0);
+    if (std::isinf(bound.condition.hidden) || (isAlone && seesAny))
+      kept.push_back(bound);
+    else if (bound.condition.isAdded)
+      terms.push_back(bound.condition.expression);
+    else
+      conditions.push_back(bound.condition);
+  }
+  bounds = kept;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and masks
+//===----------------------------------------------------------------------===//
+
+/// Puts bounds into `causal` and `window`; false if they are not of that form.
+bool ScoreMask::place(ArrayRef<Bound> all, unsigned query,
+                      llvm::function_ref<bool(Value)> isKeys,
+                      llvm::function_ref<bool(Value)> isQueries, Result &result) const {
+  int64_t keys = expressions.sizeOf(key), queries = expressions.sizeOf(query);
+  bool isKnown = !ShapedType::isDynamic(keys) && !ShapedType::isDynamic(queries);
+  // How many times keys - queries an offset has, and what else.
+  auto dissect = [&](const Offset &offset) -> std::optional<std::pair<int64_t, int64_t>> {
+    int64_t ofKeys = 0, ofQueries = 0, rest = offset.constant;
+    for (auto [symbol, factor] : offset.symbols) {
+      if (isKeys(symbol))
+        ofKeys += factor;
+      else if (isQueries(symbol))
+        ofQueries += factor;
+      else if (factor != 0)
+        return {};
+    }
+    // The size that is known is in the constant.
+    if (ofKeys != 0 && ofQueries == 0 && !ShapedType::isDynamic(queries)) {
+      rest += ofKeys * queries;
+      ofQueries = -ofKeys;
+    } else if (ofQueries != 0 && ofKeys == 0 && !ShapedType::isDynamic(keys)) {
+      rest += ofQueries * keys;
+      ofKeys = -ofQueries;
+    }
+    if (ofKeys != -ofQueries)
+      return {};
+    return std::pair(ofKeys, rest);
+  };
+  std::optional<std::pair<int64_t, int64_t>> upper, lower;
+  for (const Bound &bound : all) {
+    auto parts = dissect(bound.offset);
+    auto &known = bound.isLower ? lower : upper;
+    if (!parts || bound.query != query || (known && known->first != parts->first))
+      return false;
+    known = known ? std::pair(known->first, std::min(known->second, parts->second)) : *parts;
+  }
+  int64_t shift = isKnown ? keys - queries : 0; // of the diagonal, where known
+  if (upper) {
+    auto [times, rest] = *upper;
+    if (isKnown)
+      rest += times * shift;
+    if (rest == 0 && (isKnown || times == 0))
+      result.isTopLeft = true;
+    else if (isKnown ? rest == shift : times == 1 && rest == 0)
+      result.isBottomRight = true;
+    else if (rest > 0 && (isKnown || times == 0))
+      result.behind = rest;
+    else
+      return false;
+  }
+  if (lower) {
+    auto [times, rest] = *lower;
+    if (isKnown)
+      rest += times * shift + (result.isBottomRight ? shift : 0);
+    else if (times != (result.isBottomRight ? -1 : 0))
+      return false;
+    if (rest < 0)
+      return false;
+    result.before = rest;
+  }
+  return true;
+}
+
+bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
+                        FloatType scoreType,
+                        llvm::function_ref<bool(Value)> isKeys,
+                        llvm::function_ref<bool(Value)> isQueries, Result &result,
+                        std::string &reason) {
+  takeFiniteBounds(query);
+  if (!place(bounds, query, isKeys, isQueries, result)) {
+    result = {};
+    for (const Bound &bound : bounds)
+      if (bound.condition.isAdded)
+        terms.push_back(bound.condition.expression);
+      else
+        conditions.push_back(bound.condition);
+  }
+  if (conditions.empty() && terms.empty())
+    return true;
+  auto take = [&](Value tensor, ArrayRef<unsigned> at) {
+    result.mask = reshapeToAtoms(b, tensor, at, expressions, result.maskAt);
+    return bool(result.mask);
+  };
+  bool isInfinite = llvm::all_of(
+      conditions, [](const Condition &c) { return std::isinf(c.hidden); });
+  if (terms.empty() && conditions.size() == 1 && isInfinite && !conditions[0].isInverted &&
+      conditions[0].expression->isElement())
+    return take(conditions[0].expression->tensor, conditions[0].expression->coordinates);
+  if (conditions.empty() && terms.size() == 1) {
+    // As it is in memory, if that is no larger than it has to be.
+    const Expression *term = terms[0];
+    if (term->is("arith.extf") && term->operands[0]->isElement() &&
+        term->operands[0]->type == queryType)
+      term = term->operands[0];
+    bool isFloat = term->type == queryType || term->type == scoreType;
+    if (isFloat && term->tensor && isa<RankedTensorType>(term->tensor.getType()) &&
+        (term->isElement() || expressions.atomsOf(term->coordinates).size() ==
+                                  expressions.atomsOf(*term).size()))
+      return take(term->tensor, term->coordinates);
+  }
+  SmallVector<const Expression *> parts(terms);
+  for (const Condition &condition : conditions)
+    parts.push_back(condition.expression);
+  bool isBoolean = terms.empty() && isInfinite;
+  const llvm::fltSemantics &semantics = scoreType.getFloatSemantics();
+  auto number = [&](OpBuilder &inner, const APFloat &value) {
+    return arith::ConstantOp::create(inner, loc, b.getFloatAttr(scoreType, value));
+  };
+  auto write = [&](OpBuilder &inner, ValueRange values) -> Value {
+    Value sum;
+    for (Value term : values.take_front(terms.size())) {
+      if (term.getType() != scoreType)
+        term = arith::ExtFOp::create(inner, loc, scoreType, term);
+      sum = sum ? arith::AddFOp::create(inner, loc, sum, term).getResult() : term;
+    }
+    if (!sum && !isBoolean)
+      sum = number(inner, APFloat::getZero(semantics));
+    Value all;
+    for (auto [condition, visible] : llvm::zip(conditions, values.drop_front(terms.size()))) {
+      if (condition.isInverted) {
+        Value yes = arith::ConstantOp::create(inner, loc, b.getBoolAttr(true));
+        visible = arith::XOrIOp::create(inner, loc, visible, yes);
+      }
+      if (isBoolean) {
+        all = all ? arith::AndIOp::create(inner, loc, all, visible).getResult() : visible;
+        continue;
+      }
+      // The lowest number, beside which any score is lost.
+      APFloat hidden = std::isinf(condition.hidden)
+                           ? APFloat::getInf(semantics, /*Negative=*/true)
+                           : APFloat::getLargest(semantics, /*Negative=*/true);
+      sum = arith::SelectOp::create(inner, loc, visible, sum, number(inner, hidden));
+    }
+    return isBoolean ? all : sum;
+  };
+  if (llvm::any_of(terms, [&](const Expression *term) {
+        return term->type.getIntOrFloatBitWidth() > scoreType.getWidth();
+      })) {
+    reason = "what is added to the scores is of a wider type";
+    return false;
+  }
+  result.mask = writeTensor(b, loc, parts, expressions,
+                            isBoolean ? Type(b.getI1Type()) : scoreType, result.maskAt, write);
+  if (!result.mask) {
+    reason = "what hides keys or is added to scores cannot be computed beside them";
+    return false;
+  }
+  result.note = "the mask is computed in front of it, where the text has it in parts";
+  return true;
+}

@@ -1,0 +1,91 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What hides keys from queries, and what is added to scores: collected from a program's
+// text term by term, then put into what tilewright.attention has for it.
+//
+//   select(j <= i, 0, -inf) + select(%seen[b, j], 0, -inf) + %bias[i, j]
+//     ->  causal = "top_left", mask = select(%seen[b, j], %bias[i, j], -inf)
+//
+// Comparisons of coordinates become `causal` and `window`; one tensor of i1 or of floats is
+// the mask as it is; all else is computed into a tensor over the coordinates that it
+// depends on.
+
+#ifndef TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
+#define TILEWRIGHT_LIB_DISPATCH_SCOREMASK_H
+
+#include "ElementExpression.h"
+
+namespace tilewright {
+
+/// A whole number that may depend on sizes that are not known: constant + sum of symbols,
+/// each with a factor.
+struct Offset {
+  int64_t constant = 0;
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>> symbols;
+};
+
+class ScoreMask {
+public:
+  ScoreMask(ElementExpressions &expressions, unsigned key)
+      : expressions(expressions), key(key) {}
+
+  /// Scores are `hidden` where `visible` is false (where it is true, if inverted).
+  void hide(const ElementExpression &visible, bool isInverted, double hidden);
+  /// `term` is added to the scores.
+  void add(const ElementExpression &term);
+
+  /// The coordinate that a comparison compares keys with, which is that of the queries.
+  std::optional<unsigned> getQuery() const;
+
+  /// What the op gets.
+  struct Result {
+    bool isTopLeft = false, isBottomRight = false;
+    int64_t before = -1, behind = -1; // window, -1: no limit
+    mlir::Value mask;
+    Coordinates maskAt; // atoms
+    std::string note; // for --explain
+  };
+  /// Sizes as `isKeys` and `isQueries` know them of a dim. False, with a reason, if
+  /// something cannot be computed.
+  bool resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
+               mlir::Type queryType, mlir::FloatType scoreType,
+               llvm::function_ref<bool(mlir::Value)> isKeys,
+               llvm::function_ref<bool(mlir::Value)> isQueries, Result &result,
+               std::string &reason);
+
+private:
+  /// Something that hides keys: `hidden` is -inf, or a number that is finite.
+  struct Condition {
+    const ElementExpression *expression;
+    bool isInverted;
+    double hidden;
+    bool isAdded; // 0 or `hidden` is added
+  };
+  /// Keys at most `offset` behind the query, or (isLower) at most before it.
+  struct Bound {
+    Condition condition;
+    unsigned query;
+    bool isLower;
+    Offset offset;
+  };
+  bool isAlways(const ElementExpression &visible, bool isInverted) const;
+  std::optional<Bound> matchBound(const Condition &condition) const;
+  bool place(llvm::ArrayRef<Bound> all, unsigned query,
+             llvm::function_ref<bool(mlir::Value)> isKeys,
+             llvm::function_ref<bool(mlir::Value)> isQueries, Result &result) const;
+  void takeFiniteBounds(unsigned query);
+
+  ElementExpressions &expressions;
+  unsigned key;
+  llvm::SmallVector<Bound> bounds;
+  llvm::SmallVector<Condition> conditions;
+  llvm::SmallVector<const ElementExpression *> terms;
+};
+
+/// Numbers that hide a key: their exponentials are zeros beside that of any score.
+bool hidesKeys(double number, mlir::Type type);
+
+} // namespace tilewright
+
+#endif

@@ -58,9 +58,10 @@ private:
     return false;
   }
   bool matchSoftmax(OpOperand &weights);
-  linalg::GenericOp matchReduction(const Expression &value, StringRef combiner,
-                                   StringRef other, const Expression &element,
-                                   double &start);
+  const Expression *findTerm(const Expression &value, StringRef combiner, StringRef other,
+                             Value &init);
+  bool matchReduction(const Expression &value, StringRef combiner, StringRef other,
+                      const Expression &element, double &start);
   bool matchGuard();
   bool matchScores(const Expression &score);
   bool matchScaled(const Expression &score);
@@ -101,31 +102,37 @@ private:
 
 } // namespace
 
-/// `value` is an element of a reduction along the keys of `element`, by an op called
-/// `combiner` or `other`; `start` is what it begins with.
-linalg::GenericOp Raiser::matchReduction(const Expression &value, StringRef combiner,
-                                         StringRef other, const Expression &element,
-                                         double &start) {
+/// What `value` is a reduction of, along the keys, by an op called `combiner` or `other`,
+/// and what it starts from; or null.
+const Expression *Raiser::findTerm(const Expression &value, StringRef combiner,
+                                   StringRef other, Value &init) {
   auto result = value.kind == Expression::Element ? dyn_cast<OpResult>(value.tensor)
                                                   : OpResult();
   auto op = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
   if (!op || op.getNumReductionLoops() != 1 || op->getNumResults() != 1)
-    return {};
+    return nullptr;
   Operation *combine = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   BlockArgument acc = op.getBody()->getArguments().back();
-  if (!combine || combine->getNumOperands() != 2 || !llvm::is_contained(combine->getOperands(), acc) ||
+  if (!combine || combine->getNumOperands() != 2 ||
+      !llvm::is_contained(combine->getOperands(), acc) ||
       (combine->getName().getStringRef() != combiner &&
        combine->getName().getStringRef() != other))
-    return {};
+    return nullptr;
+  init = op.getDpsInits()[0];
   Value term = combine->getOperand(combine->getOperand(0) == acc ? 1 : 0);
-  Coordinates loops = loopsAt(op, result, value.coordinates, key);
-  if (!expressions.isSame(*expressions.ofScalar(op, term, loops), element))
-    return {};
-  auto init = expressions.ofElement(op.getDpsInits()[0], {})->getConstant();
-  if (!init)
-    return {};
-  start = *init;
-  return op;
+  return expressions.ofScalar(op, term, loopsAt(op, result, value.coordinates, key));
+}
+
+/// The same of `element`; `start` is the number that it begins with.
+bool Raiser::matchReduction(const Expression &value, StringRef combiner, StringRef other,
+                            const Expression &element, double &start) {
+  Value init;
+  const Expression *term = findTerm(value, combiner, other, init);
+  if (!term || !expressions.isSame(*term, element))
+    return false;
+  auto number = expressions.ofElement(init, {})->getConstant();
+  start = number.value_or(0);
+  return number.has_value();
 }
 
 static const Expression *withoutConversions(const Expression *expression,
@@ -170,44 +177,41 @@ bool Raiser::matchSoftmax(OpOperand &weights) {
                       start) ||
       (start > -1e30 && !hidesKeys(start, shifted->type)))
     return false; // what takes the larger number begins with NaN, too
-  return bool(matchReduction(*sum, "arith.addf", "", *part, start)) && start == 0;
+  return matchReduction(*sum, "arith.addf", "", *part, start) && start == 0;
 }
 
-/// Weights may be zeros where a query sees no key, as those of the op are.
+/// Weights may be zeros where a query sees no key, as those of the op are: where the largest
+/// of the scores, or of what is added to them, is -inf, or all of them are.
 bool Raiser::matchGuard() {
   if (!guard)
     return true;
-  auto refused = [&] {
-    return refuse("weights are replaced by zeros on a condition that is not known to mean "
-                  "that a query sees no key");
-  };
-  double start = 0;
-  auto isInfinite = [](const Expression &compare) {
+  auto operandIfInfinite = [](const Expression &compare) -> const Expression * {
     auto op = compare.kind == Expression::Scalar ? dyn_cast<arith::CmpFOp>(compare.op)
                                                  : arith::CmpFOp();
     return op && op.getPredicate() == arith::CmpFPredicate::OEQ &&
-           compare.operands[1]->getConstant() == -INFINITY;
+                   compare.operands[1]->getConstant() == -INFINITY
+               ? withoutConversions(compare.operands[0])
+               : nullptr;
   };
-  if (!isInfinite(*guard))
-    return refused();
-  const Expression *largest = withoutConversions(guard->operands[0]);
-  // Of what is added to the scores, of the scores themselves, or of a number.
-  for (const Expression *of : {added, shifted})
-    if (of && matchReduction(*largest, "arith.maximumf", "arith.maxnumf", *of, start))
+  auto hides = [&](const Expression &element) {
+    return llvm::any_of(ArrayRef{added, shifted}, [&](const Expression *of) {
+      return of && expressions.isSame(*withoutConversions(of), element);
+    });
+  };
+  Value init;
+  if (const Expression *most = operandIfInfinite(*guard)) {
+    const Expression *term = findTerm(*most, "arith.maximumf", "arith.maxnumf", init);
+    // A number is never so low.
+    if (term && (hides(*withoutConversions(term)) ||
+                 std::isfinite(term->getConstant().value_or(NAN))))
       return true;
-  auto result = largest->isElement() ? dyn_cast<OpResult>(largest->tensor) : OpResult();
-  auto op = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
-  if (!op || op->getNumResults() != 1 || op.getNumReductionLoops() != 1)
-    return refused();
-  auto combine =
-      op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::MaximumFOp>();
-  if (!combine)
-    return refused();
-  for (Value term : combine->getOperands())
-    if (auto number = expressions.ofElement(term, {})->getConstant();
-        number && std::isfinite(*number))
+  } else if (const Expression *term = findTerm(*guard, "arith.andi", "", init)) {
+    const Expression *element = operandIfInfinite(*term);
+    if (element && hides(*element))
       return true;
-  return refused();
+  }
+  return refuse("weights are replaced by zeros on a condition that is not known to mean "
+                "that a query sees no key");
 }
 
 /// The scores' product is in it.
@@ -627,12 +631,12 @@ bool Raiser::raise(OpBuilder &b, TargetAttr target) {
     return refuse("the weights are multiplied in a wider type than the values");
   followResult();
   // Log-sum-exps are there where the result is.
-  if (logSum && (!elementType(logSum.getResult(0)).isF32() ||
+  if (logSum && (elementType(logSum.getResult(0)).isF64() != type.isF64() ||
                  !llvm::all_of(logSum->getUsers(), [&](Operation *user) {
                    user = last->getBlock()->findAncestorOpInBlock(*user);
                    return user && last->isBeforeInBlock(user);
                  })))
-    return refuse("log-sum-exps are not of f32, or read in front of the result");
+    return refuse("log-sum-exps are of another type than scores, or read in front of the result");
   if (!chooseLoops())
     return false;
   AttentionOp op = create(b);

@@ -396,44 +396,58 @@ bool Raiser::chooseLoops() {
 /// the only one that reads it.
 void Raiser::followResult() {
   Type type = getElementTypeOrSelf(queries.tensor.getType());
-  while (last->getResult(0).hasOneUse()) {
-    Operation *user = *last->getResult(0).user_begin();
+  Operation *end = last;
+  Coordinates at = lastAt;
+  Place written = init;
+  while (end->getResult(0).hasOneUse()) {
+    Operation *user = *end->getResult(0).user_begin();
+    Coordinates next;
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
-      Coordinates at;
       for (auto [coordinate, group] :
-           llvm::zip_equal(lastAt, expand.getReassociationIndices())) {
+           llvm::zip_equal(at, expand.getReassociationIndices())) {
         SmallVector<int64_t> sizes;
         for (int64_t dim : group)
           sizes.push_back(expand.getResultType().getDimSize(dim));
         Coordinates parts;
-        if (llvm::is_contained(sizes, 1) || !expressions.split(coordinate, sizes, parts))
+        if (!expressions.split(coordinate, sizes, parts))
           return;
-        at.append(parts);
+        next.append(parts);
       }
-      last = user;
-      lastAt = at;
-      continue;
+    } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user)) {
+      for (ArrayRef<int64_t> group : collapse.getReassociationIndices()) {
+        Coordinates parts;
+        for (int64_t dim : group)
+          parts.push_back(at[dim]);
+        next.push_back(expressions.join(parts));
+      }
+    } else {
+      auto op = dyn_cast<linalg::GenericOp>(user);
+      if (!op || op.getNumReductionLoops() || op.getNumDpsInputs() != 1 ||
+          op->getNumResults() != 1 || op.getDpsInputs()[0] != end->getResult(0) ||
+          !llvm::all_of(op.getIndexingMapsArray(),
+                        [](AffineMap map) { return map.isPermutation(); }))
+        return;
+      Value yielded = op.getBody()->getTerminator()->getOperand(0);
+      if (auto truncation = yielded.getDefiningOp<arith::TruncFOp>();
+          truncation && truncation.getType() == type)
+        yielded = truncation.getIn();
+      if (yielded != op.getBody()->getArgument(0))
+        return;
+      OpOperand &input = op->getOpOperand(0);
+      Coordinates loops(op.getNumLoops());
+      for (auto [expr, coordinate] :
+           llvm::zip_equal(op.getMatchingIndexingMap(&input).getResults(), at))
+        loops[cast<AffineDimExpr>(expr).getPosition()] = coordinate;
+      next = coordinatesOf(op, *op.getDpsInitOperand(0), loops);
+      written = {op.getDpsInits()[0], next};
     }
-    auto op = dyn_cast<linalg::GenericOp>(user);
-    if (!op || op.getNumReductionLoops() || op.getNumDpsInputs() != 1 ||
-        op->getNumResults() != 1 || op.getDpsInputs()[0] != last->getResult(0) ||
-        !llvm::all_of(op.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isPermutation(); }))
-      return;
-    Value yielded = op.getBody()->getTerminator()->getOperand(0);
-    if (auto truncation = yielded.getDefiningOp<arith::TruncFOp>();
-        truncation && truncation.getType() == type)
-      yielded = truncation.getIn();
-    if (yielded != op.getBody()->getArgument(0))
-      return;
-    OpOperand &input = op->getOpOperand(0);
-    Coordinates loops(op.getNumLoops());
-    for (auto [expr, at] :
-         llvm::zip_equal(op.getMatchingIndexingMap(&input).getResults(), lastAt))
-      loops[cast<AffineDimExpr>(expr).getPosition()] = at;
-    last = op;
-    lastAt = coordinatesOf(op, *op.getDpsInitOperand(0), loops);
-    init = {op.getDpsInits()[0], lastAt};
+    end = user;
+    at = next;
+    if (llvm::is_contained(at, kUnitCoordinate))
+      continue;
+    last = end;
+    lastAt = at;
+    init = written;
   }
 }
 

@@ -196,22 +196,35 @@ void ScoreMask::add(const Expression &term) {
   }
   if (term.is("arith.extf") && term.operands[0]->kind != Expression::Element)
     return add(*term.operands[0]);
-  if (term.is("arith.select"))
-    for (unsigned side : {1, 2}) {
-      auto hidden = term.operands[side]->getConstant();
-      const Expression *other = term.operands[3 - side];
-      if (!hidden || !hidesKeys(*hidden, term.type))
-        continue;
-      if (std::isinf(*hidden)) {
-        hide(*term.operands[0], side == 1, *hidden);
-        return other->getConstant() == 0.0 ? void() : add(*other);
-      }
-      // A finite number leaves a row of which all is hidden an average.
-      Condition condition{&term, side == 1, *hidden, true};
-      condition.expression = term.operands[0];
-      auto bound = matchBound(condition);
-      if (other->getConstant() != 0.0 || !bound)
-        break;
+  // A choice between a number that hides and another, or the one times 1 or 0.
+  const Expression *condition = nullptr, *other = nullptr;
+  std::optional<double> hidden;
+  bool isInverted = false;
+  for (unsigned side : {0, 1, 2}) {
+    if (side >= term.operands.size() || hidden)
+      continue;
+    const Expression &operand = *term.operands[side];
+    bool hides = operand.getConstant() && hidesKeys(*operand.getConstant(), term.type);
+    if (hides && term.is("arith.select") && side > 0) {
+      hidden = operand.getConstant();
+      condition = term.operands[0];
+      isInverted = side == 1;
+      other = term.operands[3 - side];
+    } else if (hides && term.is("arith.mulf") && std::isfinite(*operand.getConstant()) &&
+               term.operands[1 - side]->is("arith.uitofp") &&
+               term.operands[1 - side]->operands[0]->type.isInteger(1)) {
+      hidden = operand.getConstant();
+      condition = term.operands[1 - side]->operands[0];
+      isInverted = true;
+    }
+  }
+  if (hidden && std::isinf(*hidden)) {
+    hide(*condition, isInverted, *hidden);
+    return other->getConstant() == 0.0 ? void() : add(*other);
+  }
+  // A finite number leaves a row of which all is hidden an average.
+  if (hidden && (!other || other->getConstant() == 0.0))
+    if (auto bound = matchBound({condition, isInverted, *hidden, true})) {
       bound->condition.expression = &term;
       bounds.push_back(*bound);
       return;

@@ -92,14 +92,14 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
     column *= std::min(1.0, own / operand);
     operand = std::min(operand, own);
   }
-  // A block that has all rows, and one tile's columns, keeps these.
+  bool strips = hasStrips(info.getRoot(), *product);
+  // A block that has all rows, or many of a strip, and one tile's columns, keeps these.
   double kept = operand;
-  if (count(product->m, blocks) == 1 &&
+  if ((count(product->m, blocks) == 1 || strips) &&
       count(product->n, inner) == count(product->n, step))
     kept = column;
   AffineMap map = info.getRoot().getMatchingIndexingMap(
       &info.getRoot()->getOpOperand(product->b));
-  bool strips = hasStrips(info.getRoot(), *product);
   double more = kept > target.getFact("l2_bytes", 256 * 1024)    ? kBeyondSecond
                 : column > target.getFact("l1_bytes", 32 * 1024) ? strips ? kBeyondFirstInOrder
                                                                           : kBeyondFirst

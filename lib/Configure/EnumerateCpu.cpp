@@ -199,31 +199,34 @@ static void addChunked(const KernelInfo &info, TargetAttr target, int64_t lanes,
 }
 
 /// Blocks of all rows and one tile's columns, which the second-level cache keeps for the
-/// next row of tiles: of products whose columns come from memory, as a filter's do.
+/// next row of tiles: of products whose columns come from memory, as a filter's do. Of
+/// columns that are stored in strips, of as many rows as are worth reading a strip for.
 static void addColumns(const KernelInfo &info, const Contraction &contraction,
                        int64_t rows, int64_t lanes, int64_t registers,
                        std::vector<LoweringConfigAttr> &configs) {
   constexpr int64_t kRowsMost = 1024;
   unsigned m = contraction.m.back(), n = contraction.n.back();
-  int64_t all = 1;
-  for (unsigned loop : contraction.m) {
-    if (ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent))
-      return;
-    all *= nominalExtent(info, loop);
-  }
-  int64_t extent = nominalExtent(info, n), columns = extent;
-  if (hasStrips(info.getRoot(), contraction))
+  bool strips = hasStrips(info.getRoot(), contraction);
+  int64_t extent = nominalExtent(info, n), columns = extent, all = 1;
+  if (strips)
     columns *= nominalExtent(info, contraction.n.front());
+  SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
+  for (unsigned loop : llvm::reverse(contraction.m)) {
+    if (!strips &&
+        ShapedType::isDynamic(info.classes[info.getClasses(info.getRoot())[loop]].extent))
+      return;
+    int64_t most = strips ? std::max<int64_t>(1, kRowsMost / all) : nominalExtent(info, loop);
+    block[loop] = std::min(nominalExtent(info, loop), most);
+    all *= block[loop];
+  }
+  if (all > kRowsMost)
+    return;
+  thread[m] = std::min(rows, block[m]);
+  block[m] = llvm::alignTo(block[m], thread[m]);
   for (int64_t vectors : {4, 2, 1}) {
-    if (all > kRowsMost || columns < 2 * vectors * lanes || extent < vectors * lanes ||
-        vectors * (rows + 1) > registers ||
-        isOddVector(extent, vectors * lanes, lanes))
+    if (columns < 2 * vectors * lanes || extent < vectors * lanes ||
+        vectors * (rows + 1) > registers || isOddVector(extent, vectors * lanes, lanes))
       continue;
-    SmallVector<int64_t> block(info.getNumConfigLoops(), 1), thread(block);
-    for (unsigned loop : contraction.m)
-      block[loop] = nominalExtent(info, loop);
-    thread[m] = std::min(rows, block[m]);
-    block[m] = llvm::alignTo(block[m], thread[m]);
     block[n] = thread[n] = vectors * lanes;
     LoweringConfigAttr config = makeConfig(info, block, thread);
     if (!llvm::is_contained(configs, config))

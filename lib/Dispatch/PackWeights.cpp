@@ -78,14 +78,9 @@ static std::optional<Strips> findStrips(linalg::GenericOp op, int64_t vectorByte
     return std::nullopt;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  int64_t width = kVectors * vectorBytes / bytes, rows = 1;
-  for (unsigned loop : product->m) {
-    if (ShapedType::isDynamic(extents[loop]))
-      return std::nullopt;
-    rows *= extents[loop];
-  }
+  int64_t width = kVectors * vectorBytes / bytes;
   int64_t columns = extents[product->n.back()];
-  if (rows == 1 || columns % width || columns < 2 * width ||
+  if (columns % width || columns < 2 * width ||
       type.getNumElements() * bytes <= kKeptBytes)
     return std::nullopt;
   AffineMap map = op.getMatchingIndexingMap(&weights);

@@ -82,3 +82,29 @@ module attributes {tilewright.target = #target} {
     return %p, %q, %r : tensor<49x64xf32>, tensor<49x2048xf32>, tensor<49x1000xf32>
   }
 }
+
+// -----
+
+#target = #tilewright.target<"cpu", "cpu", {dispatch_vector_bytes = 64}>
+
+// Any number of rows, and weights whose sum runs along their rows, as torch stores them.
+// CHECK-LABEL: func.func private @rows.at_load() -> tensor<64x512x32xf32>
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] {{.*}} : tensor<2048x512xf32> into tensor<64x32x512xf32>
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[W:.*]] = tilewright.loaded @rows.at_load[0] : tensor<64x512x32xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[W]] : tensor<?x512xf32>, tensor<64x512x32xf32>) outs(%{{.*}} : tensor<?x64x32xf32>)
+// CHECK: tensor.collapse_shape {{.*}} : tensor<?x64x32xf32> into tensor<?x2048xf32>
+module attributes {tilewright.target = #target} {
+  func.func @rows(%x: tensor<?x512xf32>, %o: tensor<?x2048xf32>) -> tensor<?x2048xf32> {
+    %w = arith.constant dense_resource<w> : tensor<2048x512xf32>
+    %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+                         iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x512xf32>, tensor<2048x512xf32>) outs(%o : tensor<?x2048xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<?x2048xf32>
+    return %p : tensor<?x2048xf32>
+  }
+}

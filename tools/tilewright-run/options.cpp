@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
+
 namespace tilewright::run {
 
 namespace {
@@ -30,6 +32,7 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                        std::string("tilewright-run ") + tilewright_version());
   std::string bench, json, trace;
   double atol = 0, rtol = 0;
+  int threads = 0;
   app.add_option("PROGRAM", options.program, "artifact (.tw), .mlir, or a kernel in .ptx");
   app.add_option("--device", options.device,
                  "auto (cuda, then vulkan, then cpu; vulkan on a CPU last), cpu, cuda[:i], "
@@ -69,6 +72,11 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       ->check(CLI::Range(0.0, 3600.0));
   app.add_flag("--bench-flush-cache", options.benchFlushCache,
                "with --bench: empty the device's caches before each call");
+  CLI::Option *threadsOption =
+      app.add_option("--threads", threads,
+                     "threads of the device cpu (default: the processors that this "
+                     "process may run on, or TILEWRIGHT_CPU_THREADS)")
+          ->check(CLI::Range(1, 4096));
   app.add_flag("--json{-}", json,
                "write one line of JSON to stdout, or append it to a file "
                "(--json=FILE); see the README beside this tool's source");
@@ -127,6 +135,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       options.atol = atol;
     if (rtolOption->count())
       options.rtol = rtol;
+    // The driver asks for it when the device is opened.
+    if (threadsOption->count())
+      setenv("TILEWRIGHT_CPU_THREADS", std::to_string(threads).c_str(), /*overwrite=*/1);
     if (!bench.empty()) {
       char *end = nullptr;
       options.benchCount = std::strtoll(bench.c_str(), &end, 10);

@@ -3,6 +3,9 @@
 // RUN: env TILEWRIGHT_CPU_THREADS=1 tilewright-run %t.tw --device=cpu --input=70x90xf32=random --input=90x75xf32=random --output=@%t.1.npy
 // RUN: env TILEWRIGHT_CPU_THREADS=3 tilewright-run %t.tw --device=cpu --input=70x90xf32=random --input=90x75xf32=random --output=@%t.3.npy
 // RUN: cmp %t.1.npy %t.3.npy
+// RUN: tilewright-run %t.tw --device=cpu --input=70x90xf32=random --input=90x75xf32=random --output=@%t.2.npy --threads=2 --bench=1 --json=%t.json
+// RUN: cmp %t.1.npy %t.2.npy
+// RUN: grep -q '2 threads' %t.json
 
 // Blocks of a packed contraction share nothing: results have the same bits on any number of threads. Three chunks of the sum,
 // ragged tiles along every loop.

@@ -1,38 +1,31 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every limit of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (CUDA driver API,
-// "Tensor Map Object Management"), checked here so that the message names the operand's
-// dim, not the driver's argument.
+// Every limit of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col
+// (tensor_map_limits.h), checked here so that the message names the operand's dim, not
+// the driver's argument.
 #include "core/tensor_map.h"
 
 #include "core/checked.h"
 #include "core/dtype.h"
+#include "core/tensor_map_limits.h"
 
 namespace tilewright::runtime {
 
 namespace {
 
-constexpr size_t kMaxDims = 5;
-constexpr int64_t kMaxBox = 256;
-constexpr uint64_t kMaxDim = uint64_t(1) << 32;
-constexpr uint64_t kMaxStride = uint64_t(1) << 40; // bytes, exclusive
-constexpr uint64_t kAlignment = 16;                // bytes: base, strides, rows of a box
-// Of images, by their dims of space: corners are at least -bound and below it.
-constexpr size_t kMaxSpace = 3;
-constexpr int64_t kCornerBound[kMaxSpace] = {1 << 15, 1 << 7, 1 << 4};
-constexpr int64_t kMaxPixels = 1024, kMaxChannels = 256, kMaxStep = 8;
+using namespace tensor_map;
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
 /// What a row of a box, `bytes` long, has to be.
 Status checkRow(uint64_t bytes, unsigned swizzle) {
-  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+  if (!isSwizzle(swizzle))
     return unsupported("a tensor map swizzles 0, 32, 64 or 128 bytes, not " +
                        number(swizzle));
-  if (bytes % kAlignment)
+  if (!isAligned(bytes))
     return unsupported("rows of a box are multiples of 16 bytes, not " + number(bytes));
-  if (swizzle && bytes > swizzle)
+  if (!isBoxRow(bytes, swizzle))
     return unsupported("rows of a box have at most the " + number(swizzle) +
                        " bytes of the swizzle, not " + number(bytes));
   return Status::ok();
@@ -45,7 +38,7 @@ std::string within(const char *what, int64_t value, int64_t least, int64_t most)
 
 Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
   size_t space = image.lower.size();
-  if (space < 1 || space > kMaxSpace)
+  if (!isSpace(space))
     return unsupported("images have 1 to 3 dims of space, not " + number(space));
   if (image.dims.size() != space + 2 || image.strides.size() != space + 1 ||
       image.upper.size() != space || image.steps.size() != space)
@@ -54,22 +47,22 @@ Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
   if (box.size() != 2)
     return unsupported("the box of an image is pixels and channels, not " +
                        number(box.size()) + " dims");
-  if (box[0] < 1 || box[0] > kMaxPixels)
+  if (!isPixels(box[0]))
     return unsupported(within("the number of pixels", box[0], 1, kMaxPixels));
-  if (box[1] < 1 || box[1] > kMaxChannels)
+  if (!isChannels(box[1]))
     return unsupported(within("the number of channels", box[1], 1, kMaxChannels));
   for (int64_t dim : image.dims)
-    if (dim < 1 || uint64_t(dim) > kMaxDim)
+    if (!isDim(dim))
       return unsupported("an image has " + std::to_string(dim) +
                          " elements along a dim; a tensor map takes 1 to 2^32");
-  int64_t bound = kCornerBound[space - 1];
+  int64_t bound = cornerBound(space);
   for (size_t i = 0; i < space; ++i) {
     for (int64_t corner : {image.lower[i], image.upper[i]})
-      if (corner < -bound || corner >= bound)
+      if (!isCorner(space, corner))
         return unsupported(within("a corner", corner, -bound, bound - 1));
-    if (image.steps[i] < 1 || image.steps[i] > kMaxStep)
+    if (!isStep(image.steps[i]))
       return unsupported(within("a step", image.steps[i], 1, kMaxStep));
-    if (image.dims[i + 1] + image.upper[i] <= image.lower[i])
+    if (!hasWindows(image.dims[i + 1], image.lower[i], image.upper[i]))
       return unsupported("no window is between the corners along dim " + number(i + 1) +
                          " of the image");
   }
@@ -79,13 +72,13 @@ Status checkImage(const ImageParam &image, const std::vector<int64_t> &box) {
 /// A stride in bytes, as `result` if a tensor map takes it.
 Status addStride(uint64_t elements, uint64_t size, size_t dim, TensorMapDesc &result) {
   uint64_t width = dtypeBytes(result.dtype), bytes = 0;
-  bool isHuge = elements >= kMaxStride;
+  bool isHuge = elements >= uint64_t(kMaxStride);
   if (!isHuge)
     bytes = elements * width;
   // The stride of a dim of one element does not matter, but has to be allowed.
-  if (size == 1 && (isHuge || bytes % kAlignment || bytes >= kMaxStride))
+  if (size == 1 && (isHuge || !isStride(bytes)))
     isHuge = false, bytes = kAlignment;
-  if (isHuge || bytes % kAlignment || bytes >= kMaxStride)
+  if (isHuge || !isStride(bytes))
     return unsupported("neighbours along dim " + number(dim) + " are " +
                        number(isHuge ? elements : bytes) +
                        (isHuge ? " elements" : " bytes") +
@@ -166,7 +159,7 @@ Status checkTensorMapBox(const TensorMapParam &param, tw_dtype dtype, size_t ran
     return unsupported("the box has " + number(param.box.size()) +
                        " dims, its operand " + number(rank));
   for (int64_t extent : param.box)
-    if (extent < 1 || extent > kMaxBox)
+    if (!isBoxExtent(extent))
       return unsupported("a box has 1 to 256 elements along a dim, not " +
                          std::to_string(extent));
   return checkRow(uint64_t(param.box.back()) * dtypeBytes(dtype), param.swizzle);
@@ -178,7 +171,7 @@ Status describeTensorMap(const View &view, const TensorMapParam &param,
     return s;
   if (view.isPadded && !param.image)
     return unsupported("no tensor map describes a padded view");
-  if (view.address() % kAlignment)
+  if (!isAligned(view.address()))
     return unsupported("its first element is " + number(view.address() % kAlignment) +
                        " bytes behind a multiple of 16");
   result = {};
@@ -198,7 +191,7 @@ Status describeTensorMap(const View &view, const TensorMapParam &param,
                        std::to_string(strides[rank - 1]) + " elements apart, not 1");
   for (size_t i = rank; i-- > 0;) {
     uint64_t size = uint64_t(dims[i]);
-    if (size < 1 || size > kMaxDim)
+    if (!isDim(dims[i]))
       return unsupported("dim " + number(i) + " has " + number(size) +
                          " elements; a tensor map takes 1 to 2^32");
     result.dims.push_back(size);

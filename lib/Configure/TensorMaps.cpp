@@ -7,6 +7,7 @@
 
 #include "TensorMaps.h"
 
+#include "core/tensor_map_limits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Padding.h"
 
@@ -14,8 +15,7 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-static constexpr int64_t kAlignment = 16, kMostDims = 5;
+using namespace tilewright::tensor_map;
 
 /// Why no tensor map is of a window (of images, too, whose windows overlap), as the end of
 /// a sentence; empty if one is. A variant of the kernel promises that it is aligned.
@@ -34,38 +34,31 @@ static std::string whyNotWindow(func::FuncOp kernel, int64_t position,
   return "";
 }
 
-// CUDA driver API, cuTensorMapEncodeIm2col; PTX ISA, "im2col mode" of tensors, for
-// the range of offsets. By the number of dims of space, 1 to 3.
-static constexpr int64_t kCornerBound[] = {1 << 15, 1 << 7, 1 << 4},
-                         kMostOffset[] = {(1 << 16) - 1, (1 << 8) - 1, (1 << 5) - 1};
-static constexpr int64_t kMostStep = 8, kMostDim = int64_t(1) << 32,
-                         kMostStride = int64_t(1) << 40;
-
 std::string tilewright::whyNoImageMap(ImageAttr image, int64_t bytes) {
   size_t space = image.getPlaces().size();
   auto of = [](int64_t value) { return std::to_string(value); };
   std::string maps = "; an im2col map of " + of(space) + " dims of space takes ";
   for (int64_t dim : image.getDims())
-    if (dim < 1 || dim > kMostDim)
+    if (!isDim(dim))
       return " has images of " + of(dim) + " elements along a dim" + maps + "1 to 2^32";
   for (int64_t stride : image.getStrides())
-    if (stride * bytes % kAlignment || stride * bytes >= kMostStride)
+    if (!isStride(stride * bytes))
       return " has images with rows or pixels " + of(stride * bytes) + " bytes apart" +
              maps + "multiples of 16 below 2^40";
-  int64_t bound = kCornerBound[space - 1];
+  int64_t bound = cornerBound(space);
   for (size_t dim = 0; dim < space; ++dim) {
     int64_t lower = image.getLower()[dim], upper = image.getUpper()[dim];
     for (int64_t corner : {lower, upper})
-      if (corner < -bound || corner >= bound)
+      if (!isCorner(space, corner))
         return " has windows that begin or end " + of(corner) +
                " elements from an edge of the image" + maps + of(-bound) + " to " +
                of(bound - 1);
-    if (image.getSteps()[dim] < 1 || image.getSteps()[dim] > kMostStep)
+    if (!isStep(image.getSteps()[dim]))
       return " has windows " + of(image.getSteps()[dim]) + " elements apart" + maps +
-             "1 to " + of(kMostStep);
+             "1 to " + of(kMaxStep);
     // The windows of the result are the first ones of those that lie in the image.
     int64_t inside = image.getDims()[dim + 1] + upper - lower;
-    if (inside < 1 ||
+    if (!hasWindows(image.getDims()[dim + 1], lower, upper) ||
         llvm::divideCeil(inside, image.getSteps()[dim]) != uint64_t(image.getPlaces()[dim]))
       return " has fewer windows along a dim than fit between its corners";
   }
@@ -77,10 +70,10 @@ static std::string whyNotTaps(ImageAttr image, RankedTensorType type) {
   size_t space = image.getPlaces().size();
   for (auto [tap, dilation] : llvm::zip_equal(image.getTaps(), image.getDilations()))
     if (int64_t last = tap ? (type.getDimSize(tap) - 1) * dilation : 0;
-        last > kMostOffset[space - 1])
+        !isOffset(space, last))
       return " has taps " + std::to_string(last) +
              " elements behind the first; an im2col map of " + std::to_string(space) +
-             " dims of space takes up to " + std::to_string(kMostOffset[space - 1]);
+             " dims of space takes up to " + std::to_string(maxOffset(space));
   return "";
 }
 
@@ -99,7 +92,7 @@ std::string tilewright::whyNoTensorMap(func::FuncOp kernel, BlockArgument argume
       bits && bits.getInt() > 32)
     return " may have 2^31 elements; coordinates of copy engines have 32 bits";
   auto type = cast<RankedTensorType>(argument.getType());
-  if (type.getRank() < 2 || type.getRank() > kMostDims)
+  if (type.getRank() < 2 || type.getRank() > int64_t(kMaxDims))
     return " has " + std::to_string(type.getRank()) +
            " dims; a tensor map of a matrix has 2 to 5";
   if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() % 8)

@@ -315,10 +315,19 @@ def run_cases(options, programs, devices, expectations, functions, verdicts):
             read_journal(start.journal, start.device, expectations, functions, verdicts)
             if start.code not in (0, 2):
                 verdicts.add("tilewright-e2e", "failed", f"exit code {start.code}; see {start.log}")
-            message = VALIDATION_MESSAGE.search(start.log.read_text(errors="replace")) if start.front else None
+            text = start.log.read_text(errors="replace")
+            for kernel, warning in simulator_warnings(text):
+                verdicts.add(f"{kernel} on {start.words}", "failed", f"the simulator warns: {warning}; see {start.log}")
+            message = VALIDATION_MESSAGE.search(text) if start.front else None
             if message:
                 verdicts.add("validation layers", "failed", f"say '{message[0]}'; see {start.log}")
             print(f"  {start.words}: {start.seconds:.0f} s", flush=True)
+
+
+def simulator_warnings(log):
+    """Yields (kernel, what is said) of each warning. An error is a failed case by itself: it takes the device away."""
+    for match in re.finditer(r"^ptxsim: warning: (.*)\n  in (\w+)", log, re.MULTILINE):
+        yield match[2], match[1]
 
 
 def run_start(options, start):
@@ -429,6 +438,9 @@ def main():
     functions = [f for family in families.ALL for f in family.functions()
                  if any(fnmatch.fnmatchcase(f.path, p) for p in options.filter.split(","))]
     verdicts = Verdicts()
+    for pattern in options.filter.split(","):
+        if not any(fnmatch.fnmatchcase(f.path, pattern) for f in functions):
+            verdicts.add(f"filter: {pattern}", "failed", "there is no such function")
     if not options.all:
         functions = choose_cases(options, functions, verdicts)
     if options.list:

@@ -7,6 +7,7 @@
 #include "core/api_handles.h"
 #include "core/tensor_map.h"
 #include "core/tensor_map_cache.h"
+#include "core/tensor_map_limits.h"
 #include "test_program.h"
 
 #include <cstdlib>
@@ -96,6 +97,56 @@ TEST(TensorMapCache, KeepsNoErrors) {
   maps.get(256, 1, /*fails=*/true);
   EXPECT_EQ(maps.get(256, 1), 1);
   EXPECT_EQ(maps.encoded, 2);
+}
+
+// The limits that the compiler and the runtime share: the last value that is allowed
+// and the first that is not, on either side.
+struct Limit {
+  const char *name;
+  std::function<bool(int64_t)> holds;
+  int64_t least, most;
+};
+
+TEST(TensorMapLimits, HoldUpToTheirEdges) {
+  namespace maps = tilewright::tensor_map;
+  const int64_t two32 = int64_t(1) << 32;
+  std::vector<Limit> limits = {
+      {"dim", maps::isDim, 1, two32},       {"box", maps::isBoxExtent, 1, 256}, {"pixels", maps::isPixels, 1, 1024},
+      {"channels", maps::isChannels, 1, 256}, {"step", maps::isStep, 1, 8},
+      {"space", [](int64_t dims) { return dims >= 0 && maps::isSpace(size_t(dims)); }, 1, 3}};
+  const int64_t corners[] = {32768, 128, 16}, offsets[] = {65535, 255, 31};
+  for (size_t space : {1, 2, 3}) {
+    limits.push_back({"corner", [=](int64_t value) { return maps::isCorner(space, value); }, -corners[space - 1],
+                      corners[space - 1] - 1});
+    limits.push_back(
+        {"offset", [=](int64_t value) { return maps::isOffset(space, value); }, 0, offsets[space - 1]});
+  }
+  for (const Limit &limit : limits) {
+    EXPECT_TRUE(limit.holds(limit.least)) << limit.name;
+    EXPECT_TRUE(limit.holds(limit.most)) << limit.name;
+    EXPECT_FALSE(limit.holds(limit.least - 1)) << limit.name;
+    EXPECT_FALSE(limit.holds(limit.most + 1)) << limit.name;
+  }
+}
+
+TEST(TensorMapLimits, OfBytesAreMultiplesOf16) {
+  namespace maps = tilewright::tensor_map;
+  const uint64_t two40 = uint64_t(1) << 40;
+  EXPECT_TRUE(maps::isStride(two40 - 16));
+  EXPECT_FALSE(maps::isStride(two40 - 8));
+  EXPECT_FALSE(maps::isStride(two40));
+  for (int64_t swizzle : {32, 64, 128}) {
+    EXPECT_TRUE(maps::isSwizzle(swizzle));
+    EXPECT_FALSE(maps::isSwizzle(swizzle + 16));
+    EXPECT_TRUE(maps::isBoxRow(uint64_t(swizzle), swizzle));
+    EXPECT_FALSE(maps::isBoxRow(uint64_t(swizzle) + 16, swizzle));
+    EXPECT_FALSE(maps::isBoxRow(uint64_t(swizzle) - 8, swizzle));
+  }
+  EXPECT_TRUE(maps::isSwizzle(0));
+  EXPECT_FALSE(maps::isSwizzle(256));
+  EXPECT_TRUE(maps::isBoxRow(1024, 0));
+  EXPECT_TRUE(maps::hasWindows(9, -1, -9));
+  EXPECT_FALSE(maps::hasWindows(9, -1, -10));
 }
 
 TEST(TensorMapBox, HasOneToFiveDims) {

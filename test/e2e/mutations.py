@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I8
-from families import attention, images
+from families import attention, images, ringed
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, in_registers, product_float8, swapped, text
@@ -50,7 +50,7 @@ MULTIPROCESSORS = 2
 # Orders of delivery in which a mutant may show itself.
 FEW_ORDERS = 4
 # The same where nothing says that it is right without what it lacks.
-MORE_ORDERS = 32
+MORE_ORDERS = 64
 # Of all mutants, so many are reported.
 LEAST = 0.95
 # Far more than any kernel here runs: a kernel in which warps poll for ever has hung.
@@ -85,6 +85,10 @@ def kernels():
     yield "images", images.convolution(
         "mutated", images.Images(9, [7, 6], 72, 40, [3, 3], pads=[(1, 1), (1, 0)]), BF16,
         pinned=images.config(BF16, F32, 64, 32, 64, 2, stages=2, techniques=text(True, [2, 1, 1, 1, 1], True)))
+    # Instructions of warps, which read the stages into registers.
+    yield gemm("warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2))
+    yield gemm("warps-every-technique", (200, 72, 584), "tb",
+               ringed.config(F16, F32, (64, 64, 64), (2, 2), 2, text(True, [2, 1, 1], False)), F16)
     for name, case in attentions():
         yield name, case.f
 
@@ -125,7 +129,7 @@ class Mutant:
 
 
 OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_fence|mma_commit|mma_wait|proxy_fence|"
-                r"group_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy)\b(.*)")
+                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy)\b(.*)")
 
 
 def without(lines, at, match):

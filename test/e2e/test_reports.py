@@ -1,0 +1,62 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tests of what is read out of the tools' reports:  python test/e2e/test_reports.py"""
+
+import unittest
+
+import assemble
+import run
+
+WARNED = """ptxsim: warning: register-pool: setmaxnreg may be ignored
+  in product_matmul_0, PTX line 58 (setmaxnreg.dec.sync.aligned.u32)
+ptxsim: race: write of global memory is not ordered with a read
+  in other_matmul_0, PTX line 372 (st.global.b32)
+18 passed, 1 failed
+"""
+PTXAS = """ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient registers
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'gemm' for 'sm_90a'
+    16 bytes stack frame, 16 bytes spill stores, 8 bytes spill loads
+ptxas info    : Used 168 registers, used 9 barriers
+"""
+FINE = """ptxas info    : 0 bytes gmem
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+"""
+CONFIG = "#tilewright.lowering_config<strategy = matrix_unit>"
+
+
+class Reports(unittest.TestCase):
+    def test_a_warning_of_the_simulator(self):
+        self.assertEqual(list(run.simulator_warnings(WARNED)), [("product_matmul_0", "register-pool: setmaxnreg may be ignored")])
+
+    def test_known_spills(self):
+        known = next(iter(assemble.KNOWN_SPILLS))
+        said = {"problem": "", "warnings": [], "spills": 8}
+        self.assertIsNone(assemble.problem_of(said, b"mbarrier.init", False, known))
+        self.assertIn("spills no more", assemble.problem_of({**said, "spills": 0}, b"mbarrier.init", False, known))
+
+    def problem(self, output, pinned=False, data=b".minnctapersm 1\n\tmbarrier.init\n\tsetmaxnreg.dec"):
+        warnings, spills = assemble.read_ptxas(output)
+        return assemble.problem_of({"problem": "", "warnings": warnings, "spills": spills}, data, pinned)
+
+    def test_warnings_and_spills_of_ptxas(self):
+        self.assertIsNone(self.problem(FINE))
+        self.assertIn("C7510", self.problem(PTXAS, pinned=True))
+        spilled = PTXAS.partition("\n")[2]
+        self.assertIn("24 bytes of spills", self.problem(spilled))
+        self.assertIsNone(self.problem(spilled, pinned=True))
+        self.assertIsNone(self.problem(spilled, data=b"\tld.global"))
+
+    def test_registers_at_the_start(self):
+        self.assertIn("neither .minnctapersm nor .maxnreg", self.problem(FINE, data=b"\tsetmaxnreg.dec"))
+
+    def test_pinned(self):
+        self.assertTrue(assemble.is_pinned(f"tilewright.lowering_config = {CONFIG}", "sm_80"))
+        one = f'tilewright.lowering_config = {{"cuda:sm_90a" = {CONFIG}}}'
+        self.assertTrue(assemble.is_pinned(one, "sm_90a"))
+        self.assertFalse(assemble.is_pinned(one, "sm_80"))
+        self.assertFalse(assemble.is_pinned("linalg.matmul", "sm_80"))
+
+
+if __name__ == "__main__":
+    unittest.main()

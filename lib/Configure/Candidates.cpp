@@ -76,20 +76,21 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   if (target.getFact("subgroup", 1) > 1)
     larger = assumeMore(info);
   std::vector<Candidate> fitting, refused;
-  for (LoweringConfigAttr config : configs) {
+  auto tryConfig = [&](LoweringConfigAttr config) {
     Candidate candidate;
     candidate.config = config;
     FailureOr<TilePlan> plan = fits(info, config, target, candidate.refused);
     if (failed(plan)) {
       refused.push_back(std::move(candidate));
-      continue;
+      return;
     }
     candidate.cost = estimateTime(info, config, *plan, target);
     if (larger)
       candidate.cost =
           std::sqrt(candidate.cost * estimateTime(*larger, config, *plan, target));
     fitting.push_back(std::move(candidate));
-  }
+  };
+  llvm::for_each(configs, tryConfig);
   // What a matrix unit can compute it does, whatever the sizes, unless threads
   // share the sums of few rows; the model compares like with like, and knows nothing
   // yet of rings that warps' instructions read. Equals stay in the order of enumeration.
@@ -105,9 +106,18 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   for (auto [position, candidate] : llvm::enumerate(fitting))
     order.push_back({classOf(candidate.config), candidate.cost, position});
   llvm::sort(order);
+  // What nobody has measured yet is not the model's to choose: it stands behind the best
+  // one, for sweeps to try.
+  size_t known = fitting.size();
+  if (!order.empty())
+    if (auto best = fitting[std::get<2>(order.front())].config; best.isForWarpgroups())
+      llvm::for_each(neighboursOf(best), tryConfig);
   std::vector<Candidate> ranked;
-  for (auto [rank, cost, position] : order)
+  for (auto [rank, cost, position] : order) {
     ranked.push_back(fitting[position]);
+    if (ranked.size() == 1)
+      ranked.insert(ranked.end(), fitting.begin() + known, fitting.end());
+  }
   ranked.insert(ranked.end(), refused.begin(), refused.end());
   return ranked;
 }

@@ -108,6 +108,9 @@ bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops 
 llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      LoweringConfigAttr config,
                                                      bool each);
+/// The same config by warpgroups with other orders of tiles, and with other numbers of
+/// registers for its roles.
+llvm::SmallVector<LoweringConfigAttr> neighboursOf(LoweringConfigAttr config);
 
 /// Contractions by warps out of a ring (RingedMma.cpp); none where the target has no copy
 /// engines.

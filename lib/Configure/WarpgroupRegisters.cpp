@@ -41,11 +41,26 @@ std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t
   return "";
 }
 
+/// What threads of consumers have where those that copy keep `copying`.
+static SmallVector<int64_t> registersBeside(int64_t groups, int64_t copying) {
+  int64_t all = registersAtStart(groups) * (groups * 128 + kCopyThreads);
+  return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
+                                              (groups * 128) / 8 * 8)};
+}
+
 SmallVector<int64_t> tilewright::registersOf(int64_t groups) {
   if (groups == 1)
     return {};
-  int64_t all = registersAtStart(groups) * (groups * 128 + kCopyThreads);
-  int64_t copying = groups == 2 ? 40 : groups == 3 ? 32 : 24;
-  return {copying, std::min<int64_t>(240, (all - copying * kCopyThreads) /
-                                              (groups * 128) / 8 * 8)};
+  return registersBeside(groups, groups == 2 ? 40 : groups == 3 ? 32 : 24);
+}
+
+SmallVector<SmallVector<int64_t>> tilewright::otherRegisters(int64_t groups) {
+  SmallVector<SmallVector<int64_t>> choices;
+  if (groups == 1)
+    return choices;
+  for (int64_t copying : {24, 40, 56})
+    if (SmallVector<int64_t> choice = registersBeside(groups, copying);
+        choice != registersOf(groups))
+      choices.push_back(choice);
+  return choices;
 }

@@ -27,6 +27,9 @@ std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
 /// sums; empty where nothing is to be moved.
 llvm::SmallVector<int64_t> registersOf(int64_t groups);
 
+/// Others that a block of so many threads can have.
+llvm::SmallVector<llvm::SmallVector<int64_t>> otherRegisters(int64_t groups);
+
 } // namespace tilewright
 
 #endif

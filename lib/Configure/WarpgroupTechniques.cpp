@@ -10,6 +10,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "TensorMaps.h"
+#include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -222,5 +223,27 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
   less.cluster.clear();
   add(less);
   add(Techniques());
+  return configs;
+}
+
+SmallVector<LoweringConfigAttr> tilewright::neighboursOf(LoweringConfigAttr config) {
+  SmallVector<LoweringConfigAttr> configs;
+  int64_t groups = llvm::product_of(config.getWarps()) / 4;
+  auto add = [&](int64_t raster, ArrayRef<int64_t> registers) {
+    configs.push_back(LoweringConfigAttr::get(
+        config.getContext(), config.getStrategy(), config.getBlock(),
+        config.getWarps(), config.getThread(), config.getStages(),
+        config.getPromote(), config.getMma(), config.getSplits(), raster, registers,
+        config.getPersistent(), config.getCluster(), config.getTmaStore(),
+        config.getTwoLevelSums()));
+  };
+  // Where there are few tiles they are all at work at the same time.
+  if (config.getRaster() > 1)
+    for (int64_t raster : {1, 4, 8, 16})
+      if (raster != config.getRaster())
+        add(raster, config.getRegisters());
+  for (ArrayRef<int64_t> registers : otherRegisters(groups))
+    if (registers != config.getRegisters())
+      add(config.getRaster(), registers);
   return configs;
 }

@@ -12,11 +12,12 @@ For each kernel with matrix instructions, of its innermost loop that has them (o
 along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, other accesses
 of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
 them; bank conflicts as the compiler calculates them. Of kernels of warpgroups, instead: wgmma of
-the loop, and copies and stores by tensor maps in the kernel. Of the other kernels (products of one
+the loop, copies and stores by tensor maps in the kernel, stages of the ring, and bytes that each of them is filled with, beside
+those of the tiles of both factors. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
-spill, any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, and on kernels that appear, vanish or change strategy.
+spill, any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, stages that get more than the tiles, fewer stages than recorded, and on kernels that appear, vanish or change strategy.
 """
 
 import argparse
@@ -72,6 +73,24 @@ def bytes_read(line):
     """What one ld.global reads; 0: it is none."""
     m = re.search(r"\bld\.global(?:\.\w+)*?(?:\.v(\d))?\.[busf](\d+)\b", line)
     return int(m.group(1) or 1) * int(m.group(2)) // 8 if m else 0
+
+
+def ring_of(ptx):
+    """(stages, bytes that a stage waits for) of a kernel with one ring: two barriers for each stage, one loop that fills them."""
+    barriers = len(re.findall(r"\bmbarrier\.init\.", ptx))
+    names = re.findall(r"\bmbarrier\.arrive\.expect_tx\S*\s+_, \[[^\]]*\], (%\w+|\d+);", ptx)
+    values = {re.search(rf"\bmov\.b32\s+{name}, (\d+);", ptx)[1] if name[0] == "%" else name for name in names}
+    return barriers // 2, int(values.pop()) if len(values) == 1 else None
+
+
+def tile_bytes(config):
+    """Bytes of the tiles of both factors in one step along the sum."""
+    sides = [int(x) for x in re.search(r"block = \[([\d, ]*)\]", config)[1].split(",") if int(x) > 1]
+    kind = re.search(r'mma = "wgmma\.\w+\.(\w+)\.', config)
+    if len(sides) != 3 or not kind:
+        return None
+    bytes_ = 4 if kind[1] == "tf32" else 2 if kind[1] in ("f16", "bf16") else 1
+    return (sides[0] + sides[1]) * sides[2] * bytes_
 
 
 def facts_of(ptx_file, arch, ptxas, work):
@@ -147,6 +166,9 @@ def collect(compiler, suite, targets, ptxas, jobs, nvdisasm=None):
                 facts[f"{file.parent.name}/{file.stem}"] = found
                 found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
                 if "wgmma" in found:
+                    if "strategy = warp_specialized" in config:
+                        found["stages"], found["stage_bytes"] = ring_of(file.read_text())
+                        found["tile_bytes"] = tile_bytes(config)
                     continue
                 if "mma" not in found:
                     found["strategy"] = re.search(r"strategy = (\w+)", config).group(1)
@@ -177,6 +199,10 @@ def differences(known, now):
         if "wgmma" in new:
             if new["wgmma"] < old["wgmma"]:
                 yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
+            if new.get("stage_bytes") != new.get("tile_bytes"):
+                yield f"{name}: a stage is filled with {new['stage_bytes']} bytes, its tiles have {new['tile_bytes']}"
+            if new.get("stages", 0) < old.get("stages", 0):
+                yield f"{name}: {new['stages']} stages, recorded {old['stages']}"
             if not new["tensor_stores"] and old.get("tensor_stores"):
                 yield f"{name}: no results by tensor maps, recorded {old['tensor_stores']}"
             if new["tensor_copies"] * old["wgmma"] > old["tensor_copies"] * new["wgmma"]:
@@ -215,7 +241,7 @@ def main():
         sys.exit("no ptxas: set TILEWRIGHT_PTXAS")
     suite = pathlib.Path(options.suite)
     facts = collect(options.compiler, suite, options.targets, options.ptxas, options.jobs, options.sass)
-    columns = ("wgmma", "tensor_copies", "tensor_stores", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "exp2", "sass", "reads", "reads16", "registers", "spills", "conflicts")
+    columns = ("wgmma", "tensor_copies", "tensor_stores", "stages", "stage_bytes", "mma", "ldmatrix", "copies16", "copies", "global", "shared", "barriers", "exp2", "sass", "reads", "reads16", "registers", "spills", "conflicts")
     print(f"{'':44}", *(f"{c:>13}" for c in columns))
     for name, found in facts.items():
         print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))

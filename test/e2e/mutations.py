@@ -35,11 +35,11 @@ import sys
 import time
 
 import artifact
-from data import BF16, E4M3, E5M2, F16, F32, I8
+from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
 from families import attention, images, ringed
 from families.contraction import sizes
 from families.matrix_unit import product
-from families.warpgroups import TWO_LEVELS, config, in_registers, product_float8, swapped, text
+from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIST = HERE / "mutations.txt"
@@ -82,6 +82,9 @@ def kernels():
     yield gemm("split-k", (16, 72, 2312), "nn", swapped(BF16, F32, 16, 64, 2).replace(", mma =", ", splits = 3, mma ="))
     yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
     yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
+    yield "dequantised", dequantised("mutation", I4, False, 13, 32, 16, 96, right(swapped(F16, F32, 16, 64, 2)).replace(
+        "block = [16, 64, 64], warps = [1, 4, 1]", "block = [16, 64, 1, 32], warps = [1, 4, 1, 1]"))
+    yield gemm("across", (72, 144, 1552), "nn", right(swapped(I8, I32, 64, 64, 2, techniques=text(True, [1, 2, 1], False))), I8, I32)
     yield "images", images.convolution(
         "mutated", images.Images(9, [7, 6], 72, 40, [3, 3], pads=[(1, 1), (1, 0)]), BF16,
         pinned=images.config(BF16, F32, 64, 32, 64, 2, stages=2, techniques=text(True, [2, 1, 1, 1, 1], True)))

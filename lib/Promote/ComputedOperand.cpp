@@ -118,6 +118,29 @@ static SmallVector<RingFactor> findBeside(func::FuncOp kernel, scf::ForOp loop,
   return factors;
 }
 
+static void explain(func::FuncOp kernel, const ComputedOperand &operand,
+                    ArrayRef<vector::TransferReadOp> others) {
+  std::string text = operand.ops.size() == 1
+                         ? "operand A of the product is read into registers, from a tile "
+                           "of the ring"
+                         : "operand A of the product is computed in registers, from a tile "
+                           "of the ring";
+  if (operand.rowsTogether > 1)
+    text += "; its rows are neighbours in memory, " + std::to_string(operand.rowsTogether) +
+            " of which a thread reads at once";
+  addExplanation(kernel, text);
+  if (others.empty())
+    return;
+  size_t beside = operand.beside.size();
+  addExplanation(
+      kernel, Twine(beside) + " of " + Twine(others.size()) +
+                  " tensors beside it go through the ring, too" +
+                  (beside == others.size()
+                       ? ""
+                       : ": those of which each step has rows of its own, of whole 128 "
+                         "bytes; the others are read by the threads that multiply"));
+}
+
 FailureOr<ComputedOperand>
 tilewright::findComputedOperand(func::FuncOp kernel, MmaOp product, scf::ForOp loop,
                                 LoweringConfigAttr config) {
@@ -156,7 +179,6 @@ tilewright::findComputedOperand(func::FuncOp kernel, MmaOp product, scf::ForOp l
   result.main = *factor;
   result.rowsTogether = findRowsTogether(product, main, config);
   result.beside = findBeside(kernel, loop, others);
-  addExplanation(kernel, "operand A of the product is computed in registers, from a tile "
-                         "of the ring");
+  explain(kernel, result, others);
   return result;
 }

@@ -335,10 +335,10 @@ func.func private @OfOtherStrategies(%a: tensor<512x512xf8E4M3FN>, %b: tensor<51
 // -----
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
-func.func private @BytesInRegisters(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %o: tensor<512x512xi32>) -> tensor<512x512xi32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'promote' leaves out operand 0, and warpgroups take 16-bit types alone from registers}}
+func.func private @OperandInRegisters(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %o: tensor<512x512xi32>) -> tensor<512x512xi32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: a thread has 160 registers of sums and of an operand and needs 40 registers beside them, but has 168}}
   %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4, promote = [1], mma = "wgmma.m64n128k32.s8.s32", registers = [40, 232]>}
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [256, 128, 128], warps = [8, 1, 1], stages = 4, promote = [1], mma = "wgmma.m64n128k32.s8.s32">}
       ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%o : tensor<512x512xi32>) -> tensor<512x512xi32>
   return %m : tensor<512x512xi32>
 }

@@ -31,13 +31,41 @@ func.func @odd(%a: tensor<1024x1024xf16>, %b: tensor<1024x1023xf16>, %c: tensor<
   return %r : tensor<1024x1023xf32>
 }
 
+// Bytes whose sums lie across the rows of memory go through registers: one operand can.
 // CHECK-LABEL: func.func private @across_matmul_0
-// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, where only 16-bit types are read as matrices
-// CHECK: strategy = matrix_unit
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, {{[0-9]+}}, 128], warps = [1, {{[0-9]+}}, 1], stages = {{[0-9]}}, promote = [0], mma = "wgmma.m64n{{[0-9]+}}k32.s8.s32"
 func.func @across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
   %r = linalg.matmul ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>)
                      outs(%c : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
   return %r : tensor<1024x1024xi32>
+}
+
+// CHECK-LABEL: func.func private @both_across_matmul_0
+// CHECK-SAME: operand 1 (%b) has its sums across the rows of memory, where only 16-bit types are read as matrices; one such operand is taken out of registers, if 'promote' leaves it out
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit
+func.func @both_across(%a: tensor<1024x1024xi8>, %b: tensor<1024x1024xi8>, %c: tensor<1024x1024xi32>) -> tensor<1024x1024xi32> {
+  %r = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<1024x1024xi8>, tensor<1024x1024xi8>) outs(%c : tensor<1024x1024xi32>) -> tensor<1024x1024xi32>
+  return %r : tensor<1024x1024xi32>
+}
+
+// So do weights of four bits, which are dequantised there, by groups of rows as long as a
+// step or longer.
+// CHECK-LABEL: func.func private @weights_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, {{[0-9]+}}, 1, 64], warps = [1, {{[0-9]+}}, 1, 1], stages = {{[0-9]}}, promote = [0], mma = "wgmma.m64n64k16.f16.f32"
+func.func @weights(%x: tensor<64x32x128xf16>, %w: tensor<32x128x4096xi4>, %s: tensor<32x4096xf16>, %c: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
+  %e = tensor.empty() : tensor<32x128x4096xf16>
+  %d = linalg.generic {indexing_maps = [affine_map<(g, k, n) -> (g, k, n)>, affine_map<(g, k, n) -> (g, n)>, affine_map<(g, k, n) -> (g, k, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%w, %s : tensor<32x128x4096xi4>, tensor<32x4096xf16>) outs(%e : tensor<32x128x4096xf16>) {
+  ^bb0(%q: i4, %scale: f16, %out: f16):
+    %0 = arith.sitofp %q : i4 to f16
+    %1 = arith.mulf %0, %scale : f16
+    linalg.yield %1 : f16
+  } -> tensor<32x128x4096xf16>
+  %r = linalg.contract indexing_maps = [affine_map<(m, n, g, k) -> (m, g, k)>, affine_map<(m, n, g, k) -> (g, k, n)>, affine_map<(m, n, g, k) -> (m, n)>]
+      ins(%x, %d : tensor<64x32x128xf16>, tensor<32x128x4096xf16>) outs(%c : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  return %r : tensor<64x4096xf32>
 }
 
 // The windows of an image overlap in memory; pixels of the result are rows of one product,

@@ -225,6 +225,7 @@ func.func private @two_levels(%a: memref<1024x512xf8E4M3FN>, %b: memref<1024x512
 // CHECK: %[[A:.*]] = arith.sitofp %[[RAW]]
 // CHECK: %[[STEP:.*]] = tilewright.mma %[[A]], %[[FULL]]#1
 // CHECK-NEXT: %[[DONE:.*]] = tilewright.mma_wait 0(%[[STEP]] :
+// CHECK-NEXT: tilewright.warp_barrier
 // CHECK-NEXT: tilewright.release %{{.*}}[%[[P]]]
 // CHECK-NEXT: scf.yield %[[DONE]]
 func.func private @computed(%a: memref<1024x512xi8>, %b: memref<1024x512xf16>, %c: memref<1024x1024xf32>)
@@ -250,5 +251,101 @@ func.func private @computed(%a: memref<1024x512xi8>, %b: memref<1024x512xf16>, %
     scf.yield %n : vector<64x128xf32>
   }
   vector.transfer_write %r, %c[%i, %j] {in_bounds = [true, true]} : vector<64x128xf32>, memref<1024x1024xf32>
+  return
+}
+
+// -----
+
+// Two elements to a byte, rows side by side, and a scale for each group of the sum: a row of
+// scales goes through the ring with each step's bytes.
+
+#km = affine_map<(m, n, k) -> (k, m)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [16, 64, 1, 64], warps = [1, 4, 1, 1], stages = 4,
+    promote = [0], mma = "wgmma.m64n16k16.f16.f32">
+
+// CHECK-DAG: #[[ROW:.*]] = affine_map<(d0) -> (0, d0)>
+// CHECK-LABEL: @dequantised
+// CHECK-SAME: its rows are neighbours in memory, 2 of which a thread reads at once
+// CHECK-SAME: 1 of 1 tensors beside it go through the ring, too
+// CHECK: tilewright.ring : <4, memref<64x32xi8, #tilewright.shared<swizzle = [1, 4, 3]>>, memref<16x64xf16, {{.*}}>, memref<64xf16, #tilewright.shared>>
+// CHECK: tilewright.tile_copy %{{.*}} to %[[EMPTY:.*]]#0
+// CHECK-NEXT: tilewright.tile_copy %{{.*}} to %[[EMPTY]]#1
+// CHECK-NEXT: tilewright.tile_copy %{{.*}} to %[[EMPTY]]#2 {map = #[[ROW]]}
+// CHECK: %[[FULL:.*]]:3 = tilewright.wait
+// CHECK: vector.transfer_read %[[FULL]]#0[{{.*}} vector<64x32xi8>
+// CHECK: vector.transfer_read %[[FULL]]#2[{{.*}}permutation_map = #[[ROW]]{{.*}} memref<64xf16, #tilewright.shared>, vector<64x64xf16>
+// CHECK: tilewright.mma %{{.*}}, %[[FULL]]#1, {{.*}} tilewright.rows_together = 2
+// CHECK: tilewright.warp_barrier
+// CHECK-NEXT: tilewright.release
+func.func private @dequantised(%w: memref<8x64x128xi8>, %s: memref<8x256xf16>, %x: memref<16x8x64xf16>, %c: memref<16x256xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (4)>>} {
+  %zero = arith.constant dense<0.0> : vector<16x64xf32>
+  %four = arith.constant dense<4> : vector<64x32xi8>
+  %c0_i8 = arith.constant 0 : i8
+  %pad = arith.constant 0.0 : f16
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %t = tilewright.tile_id(%c4) : index
+  %j = affine.apply affine_map<()[s0] -> (s0 * 64)>()[%t]
+  %h = affine.apply affine_map<()[s0] -> (s0 * 32)>()[%t]
+  %r = scf.for %g = %c0 to %c8 step %c1 iter_args(%acc = %zero) -> (vector<16x64xf32>) {
+    %bytes = vector.transfer_read %w[%g, %c0, %h], %c0_i8 {in_bounds = [true, true]} : memref<8x64x128xi8>, vector<64x32xi8>
+    %left = arith.shli %bytes, %four : vector<64x32xi8>
+    %low = arith.shrsi %left, %four : vector<64x32xi8>
+    %high = arith.shrsi %bytes, %four : vector<64x32xi8>
+    %q = vector.interleave %low, %high : vector<64x32xi8> -> vector<64x64xi8>
+    %f = arith.sitofp %q : vector<64x64xi8> to vector<64x64xf16>
+    %scale = vector.transfer_read %s[%g, %j], %pad {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (0, d1)>} : memref<8x256xf16>, vector<64x64xf16>
+    %va = arith.mulf %f, %scale : vector<64x64xf16>
+    %vx = vector.transfer_read %x[%c0, %g, %c0], %pad {in_bounds = [true, true], permutation_map = affine_map<(d0, d1, d2) -> (d0, d2)>} : memref<16x8x64xf16>, vector<16x64xf16>
+    %n = tilewright.mma %va, %vx, %acc {instruction = "wgmma.m64n16k16.f16.f32", maps = [#km, #nk, #nm]}
+        : vector<64x64xf16>, vector<16x64xf16>, vector<16x64xf32>
+    scf.yield %n : vector<16x64xf32>
+  }
+  vector.transfer_write %r, %c[%c0, %j] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x256xf32>
+  return
+}
+
+// -----
+
+// Bytes whose rows are neighbours in memory, in two boxes: both are one dim of what is read.
+
+#km = affine_map<(m, n, k) -> (k, m)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+#config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 256, 128], warps = [1, 8, 1], stages = 4,
+    promote = [0], mma = "wgmma.m64n64k32.s8.s32">
+
+// CHECK-LABEL: @across
+// CHECK-SAME: operand A of the product is read into registers, from a tile of the ring; its rows are neighbours in memory, 4 of which a thread reads at once
+// CHECK: tilewright.ring : <4, memref<128x2x128xi8, strided<[128, 16384, 1]>, #tilewright.shared<swizzle = [3, 4, 3]>>, memref<64x128xi8, {{.*}}>>
+// CHECK: %[[FULL:.*]]:2 = tilewright.wait
+// CHECK: %[[BOXES:.*]] = vector.transfer_read %[[FULL]]#0[{{.*}} vector<128x2x128xi8>
+// CHECK: %[[A:.*]] = vector.shape_cast %[[BOXES]] : vector<128x2x128xi8> to vector<128x256xi8>
+// CHECK: tilewright.mma %[[A]], %[[FULL]]#1, {{.*}} tilewright.rows_together = 4
+func.func private @across(%x: memref<64x512xi8>, %w: memref<512x1024xi8>, %c: memref<64x1024xi32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config,
+      tilewright.launch = #tilewright.launch<threads = 384, subgroup = 32, tiles = affine_map<() -> (4)>>} {
+  %zero = arith.constant dense<0> : vector<64x256xi32>
+  %pad = arith.constant 0 : i8
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c128 = arith.constant 128 : index
+  %c512 = arith.constant 512 : index
+  %t = tilewright.tile_id(%c4) : index
+  %j = affine.apply affine_map<()[s0] -> (s0 * 256)>()[%t]
+  %r = scf.for %k = %c0 to %c512 step %c128 iter_args(%acc = %zero) -> (vector<64x256xi32>) {
+    %va = vector.transfer_read %w[%k, %j], %pad {in_bounds = [true, true]} : memref<512x1024xi8>, vector<128x256xi8>
+    %vx = vector.transfer_read %x[%c0, %k], %pad {in_bounds = [true, true]} : memref<64x512xi8>, vector<64x128xi8>
+    %n = tilewright.mma %va, %vx, %acc {instruction = "wgmma.m64n64k32.s8.s32", maps = [#km, #nk, #nm]}
+        : vector<128x256xi8>, vector<64x128xi8>, vector<64x256xi32>
+    scf.yield %n : vector<64x256xi32>
+  }
+  vector.transfer_write %r, %c[%c0, %j] {in_bounds = [true, true]} : vector<64x256xi32>, memref<64x1024xi32>
   return
 }

@@ -94,9 +94,12 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
            std::to_string(dim) + ", of which a tile has one element";
   int64_t neighbours = config.getBlock()[last == classes[rows] ? rows : loops.k] * bytes;
   neighbours /= isPacked ? 2 : 1;
-  if (inRegisters && !llvm::is_contained({32, 64}, neighbours) && neighbours % 128)
+  bool isShort = neighbours == 16 && last == classes[loops.k];
+  if (inRegisters && !isShort && !llvm::is_contained({32, 64}, neighbours) &&
+      neighbours % 128)
     return what + " has tiles of " + std::to_string(neighbours) +
-           " bytes a row; to be read into registers they have 32, 64 or whole 128";
+           " bytes a row; to be read into registers they have 32, 64 or whole 128, along "
+           "the sum 16, too";
   if (last == classes[rows] && bytes != 2 && !inRegisters)
     return what +
            " has its sums across the rows of memory, where only 16-bit types are "

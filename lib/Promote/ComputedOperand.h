@@ -22,6 +22,13 @@ struct ComputedOperand {
   llvm::SmallVector<RingFactor> beside;
   /// Rows that a thread has side by side; 1: as the instruction has them.
   int64_t rowsTogether = 1;
+
+  /// Whether `op` reads what the ring has.
+  bool isInRing(mlir::Operation *op) {
+    return op == main.read || llvm::any_of(beside, [&](RingFactor &factor) {
+             return op == factor.read;
+           });
+  }
 };
 
 /// Operand A of `product`, which stands in `loop`, if in one.

@@ -71,9 +71,12 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
     factor.load = loadOf({d(1)}, {d(0), d(2)});
   } else if (sumsAlongMemory) {
     alongRows = d(0), alongSum = d(1);
+    // Eight rows of 16 bytes are one of all banks as they lie.
+    bool isShort = numSums * bytes == 16;
     factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),
-                                  swizzledRows(context, numSums * bytes, bytes));
+                                  isShort ? SharedAttr::get(context, {})
+                                          : swizzledRows(context, numSums * bytes, bytes));
     factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
     factor.load = loadOf({d(0)}, {d(1)});
   } else {

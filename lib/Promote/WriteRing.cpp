@@ -96,7 +96,8 @@ public:
 
 private:
   LogicalResult check();
-  Value computeA(OpBuilder &b, const TileBody &body, Value step, ValueRange tiles);
+  IRMapping beginA(OpBuilder &b, const TileBody &body, Value step);
+  Value finishA(OpBuilder &b, IRMapping &mapping, ValueRange tiles);
   void mapStep(OpBuilder &b, IRMapping &mapping, Value step);
   /// The ops in front of the roles: what the producer's addresses come from.
   LogicalResult findShared();
@@ -278,17 +279,36 @@ void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
   mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
 }
 
-/// What computes A, once more, of the tiles of a stage.
-Value RingWriter::computeA(OpBuilder &b, const TileBody &body, Value step,
-                           ValueRange tiles) {
+/// What computes A, once more, as far as no stage is needed: what is read of memory comes
+/// while the stage is waited for.
+IRMapping RingWriter::beginA(OpBuilder &b, const TileBody &body, Value step) {
   IRMapping mapping(body.mapping);
   mapStep(b, mapping, step);
+  llvm::SmallPtrSet<Operation *, 8> ofStage;
   for (Operation *op : computedA->ops) {
+    bool needsStage =
+        computedA->isInRing(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+          return ofStage.contains(operand.getDefiningOp());
+        });
+    if (needsStage)
+      ofStage.insert(op);
+    else
+      b.clone(*op, mapping);
+  }
+  return mapping;
+}
+
+/// The rest of it, of the tiles of a stage.
+Value RingWriter::finishA(OpBuilder &b, IRMapping &mapping, ValueRange tiles) {
+  for (Operation *op : computedA->ops) {
+    if (llvm::all_of(op->getResults(),
+                     [&](Value result) { return mapping.contains(result); }))
+      continue;
     auto beside = llvm::find_if(computedA->beside, [&](RingFactor &factor) {
       return factor.read == op;
     });
-    if (op == factors[0].read)
-      mapping.map(op->getResult(0), readTile(b, factors[0], tiles[0]));
+    if (op == computedA->main.read)
+      mapping.map(op->getResult(0), readTile(b, computedA->main, tiles[0]));
     else if (beside != computedA->beside.end())
       mapping.map(op->getResult(0),
                   readTile(b, *beside,
@@ -386,10 +406,11 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     b.setInsertionPointToStart(sums.getBody());
     Value step = sums.getInductionVar(), at = position(b, body, step);
     Value acc = sums.getRegionIterArgs().front();
-    auto stage = WaitOp::create(b, loc, ring, at);
-    Value a = stage.getTiles()[0];
+    std::optional<IRMapping> begun;
     if (computedA)
-      a = computeA(b, body, step, stage.getTiles());
+      begun = beginA(b, body, step);
+    auto stage = WaitOp::create(b, loc, ring, at);
+    Value a = begun ? finishA(b, *begun, stage.getTiles()) : stage.getTiles()[0];
     auto next = cast<MmaOp>(b.clone(*product));
     next->setOperand(0, a);
     next->setOperand(1, stage.getTiles()[1]);

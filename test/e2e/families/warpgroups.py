@@ -400,6 +400,7 @@ def dequantised_weights():
         yield dequantised("groups_32", weights, False, 5, 32, 16, 128, by_groups(16, 64, 32))
         yield dequantised("groups_64", weights, False, 7, 64, 24, 320, by_groups(32, 128, 64, 2, 2, clustered))
         yield dequantised("groups_128", weights, False, 3, 128, 40, 256, by_groups(64, 128, 64, 4, 1))
+        yield dequantised("rows_32", weights, True, 6, 32, 16, 136, by_groups(16, 64, 32))
         yield dequantised("rows_64", weights, True, 4, 64, 16, 136, by_groups(16, 64, 64), zero=False)
         yield dequantised("rows_128", weights, True, 2, 128, 72, 200, by_groups(64, 128, 64, 3, 2))
         yield dequantised("columns", weights, False, None, 200, 16, 160, only(swapped(F16, F32, 16, 128, groups=2)))

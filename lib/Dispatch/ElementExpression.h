@@ -111,13 +111,14 @@ Coordinates loopsAt(mlir::linalg::LinalgOp op, mlir::OpResult result,
 mlir::Value reshapeToAtoms(mlir::OpBuilder &b, mlir::Value tensor,
                            llvm::ArrayRef<unsigned> coordinates,
                            const ElementExpressions &expressions, Coordinates &atoms);
-/// A tensor with a dim for each of `atoms` whose elements are what `write` makes, in the
-/// body of an elementwise op, of the scalars that `leaves` become there; null where one
-/// cannot be computed in such a body.
+/// A tensor with a dim for each of `atoms`, `innermost` last, whose elements are what
+/// `write` makes, in the body of an elementwise op, of the scalars that `leaves` become
+/// there; null where one cannot be computed in such a body.
 mlir::Value
 writeTensor(mlir::OpBuilder &b, mlir::Location loc,
             llvm::ArrayRef<const ElementExpression *> leaves,
-            const ElementExpressions &expressions, mlir::Type element, Coordinates &atoms,
+            const ElementExpressions &expressions, mlir::Type element,
+            llvm::ArrayRef<unsigned> innermost, Coordinates &atoms,
             llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> write);
 
 } // namespace tilewright

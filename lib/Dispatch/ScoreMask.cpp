@@ -406,7 +406,8 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
     return false;
   }
   result.mask = writeTensor(b, loc, parts, expressions,
-                            isBoolean ? Type(b.getI1Type()) : scoreType, result.maskAt, write);
+                            isBoolean ? Type(b.getI1Type()) : scoreType, {query, key},
+                            result.maskAt, write);
   if (!result.mask) {
     reason = "what hides keys or is added to scores cannot be computed beside them";
     return false;

@@ -166,8 +166,8 @@ private:
 
 Value tilewright::writeTensor(
     OpBuilder &b, Location loc, ArrayRef<const ElementExpression *> parts,
-    const ElementExpressions &expressions, Type element, Coordinates &atoms,
-    llvm::function_ref<Value(OpBuilder &, ValueRange)> write) {
+    const ElementExpressions &expressions, Type element, ArrayRef<unsigned> innermost,
+    Coordinates &atoms, llvm::function_ref<Value(OpBuilder &, ValueRange)> write) {
   Writer writer(expressions);
   atoms.clear();
   for (const ElementExpression *part : parts) {
@@ -177,6 +177,9 @@ Value tilewright::writeTensor(
   }
   llvm::sort(atoms);
   atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
+  for (unsigned atom : innermost)
+    if (auto found = llvm::find(atoms, atom); found != atoms.end())
+      std::rotate(found, found + 1, atoms.end());
   SmallVector<OpFoldResult> sizes;
   for (unsigned atom : atoms) {
     OpFoldResult size;

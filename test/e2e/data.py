@@ -31,6 +31,8 @@ class ElementType:
         """The nearest numbers of this type, as float64 or int64."""
         if not self.is_float:
             values = np.asarray(values).astype(np.int64)
+            if self.bits == 1:
+                return (values != 0).astype(np.int64)
             half = 1 << (self.bits - 1)
             return ((values + half) & ((1 << self.bits) - 1)) - half if self.bits < 64 else values
         values = np.asarray(values, np.float64)
@@ -70,6 +72,7 @@ E5M2 = ElementType("f8E5M2", 8, 2, 2.0**-16)
 E4M3UZ = ElementType("f8E4M3FNUZ", 8, 3, 2.0**-10)
 E5M2UZ = ElementType("f8E5M2FNUZ", 8, 2, 2.0**-17)
 I32 = ElementType("i32", 32)
+I1 = ElementType("i1", 1)
 I16 = ElementType("i16", 16)
 I8 = ElementType("i8", 8)
 I4 = ElementType("i4", 4)  # two to a byte

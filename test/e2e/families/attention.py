@@ -11,11 +11,9 @@ import functools
 
 import numpy as np
 
-from data import BF16, F16, F32, F64, choice, integers, uniform
+from data import BF16, F16, F32, F64, I1, choice, integers, uniform
 from families.panels import TILES
 from functions import Function, Value, relative
-
-I1 = type("I1", (), {"name": "i1", "is_float": False, "bits": 1, "mantissa": 0})
 
 
 def visible(causal, window, i, j):
@@ -144,6 +142,8 @@ def cases():
         yield Case(element, "mask_added", sizes(2, 20, 40, 32), mask=(element, "ij"))
         yield Case(element, "mask_added_heads", sizes(2, 20, 40, 32), True, mask=(F32, "hij"), lse=True)
         yield Case(element, "mask_keys", sizes(2, 20, 40, 32), mask=(element, "j"), causal="top_left")
+        yield Case(element, "mask_boolean", sizes(2, 20, 40, 32), mask=(I1, "hij"), lse=True)
+        yield Case(element, "mask_boolean_keys", sizes(2, 20, 40, 32), True, mask=(I1, "hj"), causal="bottom_right")
         yield Case(element, "scale", sizes(1, 20, 40, 32), scale=0.3)
         yield Case(element, "groups", {"g": 3, **sizes(2, 20, 40, 32)}, group="g", causal="bottom_right")
         yield Case(element, "tokens_first", sizes(3, 20, 40, 32), tokens_first=True)
@@ -178,6 +178,7 @@ def cases():
     yield elsewhere(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
     yield elsewhere(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
+    yield Case(F16, "many_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
     yield elsewhere(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
     yield elsewhere(F16, "many_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
     yield elsewhere(F16, "many_f32_out", sizes(1, 128, 128, 64), out=F32)
@@ -195,6 +196,7 @@ def cases():
     yield tiled("tiles_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)
     yield tiled("tiles_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield tiled("tiles_mask", sizes(2, 70, 140, 64), mask=(BF16, "ij"))
+    yield tiled("tiles_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
     yield tiled("tiles_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
     yield tiled("tiles_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
     yield tiled("tiles_f32_out", sizes(1, 128, 128, 64), out=F32)

@@ -25,7 +25,8 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
 
     A query that sees no key gets zeros, and -inf as its log-sum-exp. Scores, softmax
     and sums are f32 (f64 of f64 inputs); p is rounded to the type of the values
-    before it is multiplied.
+    before it is multiplied. This is what ONNX's `Attention` of opset 25 computes, whose
+    order of scale, soft cap, mask and windows is the op's.
 
     `indexing_maps` are those of query, key, value, mask (where given), out and
     log-sum-exp (where asked for), over the loops (batch..., i, j, d, e): the last four are

@@ -245,7 +245,10 @@ const ElementExpression *ElementExpressions::ofElement(Value tensor,
 
 const ElementExpression *ElementExpressions::find(Value tensor, ArrayRef<unsigned> given) {
   Coordinates at(given);
-  if (isa<RankedTensorType>(tensor.getType()))
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  // A body may read elements of a whole tensor (tensor.extract).
+  bool isWhole = type && type.getRank() != int64_t(at.size());
+  if (type && !isWhole)
     while (throughReshape(tensor, at))
       ;
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
@@ -268,7 +271,7 @@ const ElementExpression *ElementExpressions::find(Value tensor, ArrayRef<unsigne
   if (isa<ShapedType>(tensor.getType()))
     result.coordinates = at;
   if (auto op = tensor.getDefiningOp<linalg::GenericOp>();
-      op && op.getNumReductionLoops() == 0 && op.hasPureTensorSemantics() &&
+      op && !isWhole && op.getNumReductionLoops() == 0 && op.hasPureTensorSemantics() &&
       hasPlainMaps(op)) {
     auto number = cast<OpResult>(tensor).getResultNumber();
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
@@ -328,9 +331,7 @@ const ElementExpression *ElementExpressions::ofScalar(linalg::GenericOp op, Valu
     return ofElement(operand.get(), coordinatesOf(op, operand, loops));
   }
   Operation *inner = value.getDefiningOp();
-  FloatAttr number;
-  if (!inner || inner->getBlock() != op.getBody() ||
-      matchPattern(value, m_Constant(&number)))
+  if (!inner || inner->getBlock() != op.getBody() || matchPattern(value, m_Constant()))
     return ofElement(value, {});
   auto key = std::pair(value.getAsOpaquePointer(), std::vector<unsigned>(loops));
   if (auto known = scalars.find(key); known != scalars.end())

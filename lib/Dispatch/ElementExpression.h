@@ -113,12 +113,13 @@ mlir::Value reshapeToAtoms(mlir::OpBuilder &b, mlir::Value tensor,
                            const ElementExpressions &expressions, Coordinates &atoms);
 /// A tensor with a dim for each of `atoms`, `innermost` last, whose elements are what
 /// `write` makes, in the body of an elementwise op, of the scalars that `leaves` become
-/// there; null where one cannot be computed in such a body.
+/// there; null where one cannot be computed in such a body. `sizeOf` knows sizes of atoms.
 mlir::Value
 writeTensor(mlir::OpBuilder &b, mlir::Location loc,
             llvm::ArrayRef<const ElementExpression *> leaves,
             const ElementExpressions &expressions, mlir::Type element,
-            llvm::ArrayRef<unsigned> innermost, Coordinates &atoms,
+            llvm::ArrayRef<unsigned> innermost,
+            llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Coordinates &atoms,
             llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> write);
 
 } // namespace tilewright

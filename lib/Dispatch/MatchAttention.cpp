@@ -59,6 +59,32 @@ static const Expression *withoutConversions(const Expression *expression,
   return expression;
 }
 
+/// A softmax is read by coordinates that a body computes, or through a reshape that does not
+/// say which dims it cuts: it may be repeated, which a run decides.
+bool AttentionRaiser::isGathered(Value weights) {
+  bool isGathered = false;
+  while (Operation *op = weights.getDefiningOp()) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    auto extract = generic ? generic.getBody()->getTerminator()->getOperand(0)
+                                 .getDefiningOp<tensor::ExtractOp>()
+                           : tensor::ExtractOp();
+    if (extract)
+      weights = extract.getTensor();
+    else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      weights = op->getOperand(0);
+    else
+      break;
+    isGathered |= bool(extract);
+  }
+  Coordinates at;
+  for (int64_t size : cast<RankedTensorType>(weights.getType()).getShape())
+    at.push_back(expressions.addCoordinate(size));
+  const Expression *weight = withoutConversions(expressions.ofElement(weights, at));
+  if (weight->is("arith.select"))
+    weight = withoutConversions(weight->operands[2]);
+  return isGathered && weight->is("arith.divf") && weight->operands[0]->is("math.exp");
+}
+
 bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
   weightsAt = coordinatesOf(second, weights, order);
   const Expression *weight =
@@ -80,6 +106,9 @@ bool AttentionRaiser::matchSoftmax(OpOperand &weights) {
         sum = inverse->operands[1];
       }
   }
+  if (!part && isGathered(weights.get()))
+    return refuse("the weights are read by coordinates that are computed, as where sizes of a "
+                  "run decide whether a dim is repeated");
   if (!part || !part->is("math.exp") || !part->operands[0]->is("arith.subf"))
     return false;
   const Expression *difference = part->operands[0];

@@ -163,31 +163,42 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
         return true;
     return false;
   };
-  ScoreMask::Result mask;
-  if (!hiding->resolve(
-          b, second.getLoc(), query, queryType, scoreType,
-          [&](Value value) { return isSizeOf(value, key); },
-          [&](Value value) { return isSizeOf(value, query); }, mask, reason))
-    return {};
   SmallVector<AffineMap> maps;
   auto addMap = [&](ArrayRef<unsigned> atoms) {
     SmallVector<AffineExpr> exprs;
     for (unsigned at : atoms) {
       auto found = llvm::find(order, at);
-      if (found == order.end() || llvm::is_contained(exprs, getAffineDimExpr(found - order.begin(), context)))
+      AffineExpr loop = getAffineDimExpr(found - order.begin(), context);
+      if (found == order.end() || llvm::is_contained(exprs, loop))
         return false;
-      exprs.push_back(getAffineDimExpr(found - order.begin(), context));
+      exprs.push_back(loop);
     }
     maps.push_back(AffineMap::get(order.size(), 0, exprs, context));
     return true;
   };
   SmallVector<Value> operands;
+  SmallVector<Coordinates> operandsAt;
   for (const Place &place : {queries, keys, values}) {
-    Coordinates atoms;
-    operands.push_back(reshapeToAtoms(b, place.tensor, place.at, expressions, atoms));
-    if (!operands.back() || !addMap(atoms))
+    operandsAt.emplace_back();
+    operands.push_back(
+        reshapeToAtoms(b, place.tensor, place.at, expressions, operandsAt.back()));
+    if (!operands.back() || !addMap(operandsAt.back()))
       return refuse("a reshape has sizes that are not known"), AttentionOp();
   }
+  auto sizeOf = [&](unsigned atom) -> OpFoldResult {
+    if (!ShapedType::isDynamic(expressions.sizeOf(atom)))
+      return b.getIndexAttr(expressions.sizeOf(atom));
+    for (auto [operand, at] : llvm::zip_equal(operands, operandsAt))
+      if (auto dim = llvm::find(at, atom); dim != at.end())
+        return tensor::getMixedSize(b, second.getLoc(), operand, dim - at.begin());
+    return {};
+  };
+  ScoreMask::Result mask;
+  if (!hiding->resolve(
+          b, second.getLoc(), query, queryType, scoreType,
+          [&](Value value) { return isSizeOf(value, key); },
+          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask, reason))
+    return {};
   if (mask.mask && !addMap(mask.maskAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();
   // Where the result was added to what a fill had written, only its shape counts.

@@ -34,6 +34,7 @@ private:
     reason = why.str();
     return false;
   }
+  bool isGathered(mlir::Value weights);
   bool matchSoftmax(mlir::OpOperand &weights);
   const ElementExpression *findTerm(const ElementExpression &value,
                                     llvm::StringRef combiner, llvm::StringRef other,

@@ -330,7 +330,8 @@ bool ScoreMask::place(ArrayRef<Bound> all, unsigned query,
 bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryType,
                         FloatType scoreType,
                         llvm::function_ref<bool(Value)> isKeys,
-                        llvm::function_ref<bool(Value)> isQueries, Result &result,
+                        llvm::function_ref<bool(Value)> isQueries,
+                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result,
                         std::string &reason) {
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
@@ -407,7 +408,7 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   }
   result.mask = writeTensor(b, loc, parts, expressions,
                             isBoolean ? Type(b.getI1Type()) : scoreType, {query, key},
-                            result.maskAt, write);
+                            sizeOf, result.maskAt, write);
   if (!result.mask) {
     reason = "what hides keys or is added to scores cannot be computed beside them";
     return false;

@@ -46,12 +46,13 @@ public:
     Coordinates maskAt; // atoms
     std::string note; // for --explain
   };
-  /// Sizes as `isKeys` and `isQueries` know them of a dim. False, with a reason, if
-  /// something cannot be computed.
+  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. False,
+  /// with a reason, if something cannot be computed.
   bool resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                mlir::Type queryType, mlir::FloatType scoreType,
                llvm::function_ref<bool(mlir::Value)> isKeys,
-               llvm::function_ref<bool(mlir::Value)> isQueries, Result &result,
+               llvm::function_ref<bool(mlir::Value)> isQueries,
+               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result,
                std::string &reason);
 
 private:

@@ -167,7 +167,8 @@ private:
 Value tilewright::writeTensor(
     OpBuilder &b, Location loc, ArrayRef<const ElementExpression *> parts,
     const ElementExpressions &expressions, Type element, ArrayRef<unsigned> innermost,
-    Coordinates &atoms, llvm::function_ref<Value(OpBuilder &, ValueRange)> write) {
+    llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Coordinates &atoms,
+    llvm::function_ref<Value(OpBuilder &, ValueRange)> write) {
   Writer writer(expressions);
   atoms.clear();
   for (const ElementExpression *part : parts) {
@@ -182,12 +183,7 @@ Value tilewright::writeTensor(
       std::rotate(found, found + 1, atoms.end());
   SmallVector<OpFoldResult> sizes;
   for (unsigned atom : atoms) {
-    OpFoldResult size;
-    if (!ShapedType::isDynamic(expressions.sizeOf(atom)))
-      size = b.getIndexAttr(expressions.sizeOf(atom));
-    for (auto [input, own] : llvm::zip(writer.inputs, writer.leafAtoms))
-      if (auto dim = llvm::find(own, atom); !size && dim != own.end())
-        size = tensor::getMixedSize(b, loc, input, dim - own.begin());
+    OpFoldResult size = sizeOf(atom);
     if (!size)
       return {};
     sizes.push_back(size);

@@ -8,6 +8,7 @@
 #hij_h = affine_map<(h, i, j) -> (h)>
 #hij_hi = affine_map<(h, i, j) -> (h, i)>
 #hij_hij = affine_map<(h, i, j) -> (h, i, j)>
+#hij_i = affine_map<(h, i, j) -> (i)>
 #hij_ij = affine_map<(h, i, j) -> (i, j)>
 #hij_j = affine_map<(h, i, j) -> (j)>
 #hijd_hid = affine_map<(h, i, j, d) -> (h, i, d)>
@@ -209,5 +210,53 @@ func.func @average(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<
   %17 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%14, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%16 : tensor<4x24x16xf32>) {
     ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
   return %17 : tensor<4x24x16xf32>
+}
+
+// Weights that a body reads where it says, of a softmax and of anything else.
+// CHECK-LABEL: func.func @gathered_weights(
+// CHECK: tilewright.decomposed = "the weights are read by coordinates that are computed, as where sizes of a run decide whether a dim is repeated"
+func.func @gathered_weights(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %t: tensor<24xi64>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %k1 = arith.constant 0xFF800000 : f32
+  %1 = tensor.empty() : tensor<4x24x40xf32>
+  %2 = linalg.fill ins(%k0 : f32) outs(%1 : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hijd_hid, #hijd_hjd, #hijd_hij], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24xf32>
+  %5 = linalg.fill ins(%k1 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %6 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%3 : tensor<4x24x40xf32>) outs(%5 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %7 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%3, %6 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %8 = linalg.generic {indexing_maps = [#hij_hij, #hij_hij], iterator_types = #ppp} ins(%7 : tensor<4x24x40xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %9 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %10 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi], iterator_types = #ppr} ins(%8 : tensor<4x24x40xf32>) outs(%9 : tensor<4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<4x24xf32>
+  %11 = linalg.generic {indexing_maps = [#hij_hij, #hij_hi, #hij_hij], iterator_types = #ppp} ins(%8, %10 : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %12 = linalg.generic {indexing_maps = [#hij_i, #hij_hij], iterator_types = #ppp} ins(%t : tensor<24xi64>) outs(%1 : tensor<4x24x40xf32>) {
+    ^bb0(%x0: i64, %acc: f32): %h = linalg.index 0 : index %i = arith.index_cast %x0 : i64 to index %j = linalg.index 2 : index %y = tensor.extract %11[%h, %i, %j] : tensor<4x24x40xf32> linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %13 = tensor.empty() : tensor<4x24x16xf32>
+  %14 = linalg.fill ins(%k0 : f32) outs(%13 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %15 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%12, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%14 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %15 : tensor<4x24x16xf32>
+}
+
+// CHECK-LABEL: func.func @gathered(
+// CHECK-NOT: tilewright.decomposed
+// CHECK: return
+func.func @gathered(%w: tensor<4x12x24xf32>, %v: tensor<4x40x16xf32>) -> tensor<4x24x16xf32> {
+  %k0 = arith.constant 0.0 : f32
+  %1 = tensor.collapse_shape %w [[0], [1, 2]] : tensor<4x12x24xf32> into tensor<4x288xf32>
+  %2 = tensor.empty() : tensor<4x24x40xf32>
+  %3 = linalg.generic {indexing_maps = [#hij_hij], iterator_types = #ppp} outs(%2 : tensor<4x24x40xf32>) {
+    ^bb0(%acc: f32): %h = linalg.index 0 : index %i = linalg.index 1 : index %y = tensor.extract %1[%h, %i] : tensor<4x288xf32> linalg.yield %y : f32 } -> tensor<4x24x40xf32>
+  %4 = tensor.empty() : tensor<4x24x16xf32>
+  %5 = linalg.fill ins(%k0 : f32) outs(%4 : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %6 = linalg.generic {indexing_maps = [#hidj_hij, #hidj_hjd, #hidj_hid], iterator_types = #pppr} ins(%3, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%5 : tensor<4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %p = arith.mulf %x0, %x1 : f32 %y = arith.addf %acc, %p : f32 linalg.yield %y : f32 } -> tensor<4x24x16xf32>
+  return %6 : tensor<4x24x16xf32>
 }
 }

@@ -21,6 +21,7 @@
 // bufferization would decide the same but insert the copy.
 
 #include "tilewright/Bufferize/Bufferize.h"
+#include "Irregular.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 
@@ -147,6 +148,21 @@ LogicalResult Bufferizer::visit(Operation *op) {
                                     write.getPermutationMapAttr(),
                                     write.getMask(), write.getInBoundsAttr());
     setVersion(write.getResult(), argumentOf.lookup(write.getBase()));
+    dead.push_back(op);
+    return success();
+  }
+  if (isIrregular(op)) {
+    IRMapping memory;
+    for (Value operand : op->getOperands()) {
+      Value buffer = isTensor(operand.getType()) ? getBuffer(op, operand) : operand;
+      if (!buffer)
+        return failure();
+      memory.map(operand, buffer);
+    }
+    if (failed(writeIrregular(b, kernel, op, memory)))
+      return failure();
+    Value written = cast<DestinationStyleOpInterface>(op).getDpsInits()[0];
+    setVersion(op->getResult(0), argumentOf.lookup(written));
     dead.push_back(op);
     return success();
   }

@@ -410,6 +410,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
+    input.addNestedPass<func::FuncOp>(createPrepareIrregularPass());
     if (failed(input.run(*job.hostForm)))
       return failure();
     for (auto func : job.hostForm->getOps<func::FuncOp>())

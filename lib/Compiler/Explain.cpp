@@ -9,6 +9,7 @@
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Stages/Stages.h"
 
@@ -204,14 +205,16 @@ static ExplainedKernel explainKernel(func::FuncOp kernel) {
   Origins origins(kernel);
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if ((!structured && !isa<AttentionOp>(op)) || isa<linalg::FillOp>(op)) {
+    if ((!structured && !isa<AttentionOp>(op) && !isIrregular(op)) || isa<linalg::FillOp>(op)) {
       if (!structured && !isa<func::FuncOp, func::ReturnOp>(op))
         origins.passOn(op);
       return structured ? WalkResult::skip() : WalkResult::advance();
     }
     ExplainedOp &entry = result.ops.emplace_back();
     entry.kind = structured ? describeKind(structured)
-                            : "attention: two contractions, a softmax between them";
+                 : isIrregular(op)
+                     ? op->getName().stripDialect().str()
+                     : "attention: two contractions, a softmax between them";
     entry.line = getLine(op);
     if (op->getNumResults())
       entry.type = toText(op->getResult(0).getType());

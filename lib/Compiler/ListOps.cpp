@@ -14,6 +14,7 @@
 #include "tilewright/Normalize/Normalize.h"
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -26,6 +27,9 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "converted: to linalg, tensor, scf and arith by upstream's patterns";
   if (name.getStringRef() == AttentionOp::getOperationName())
     return "kernel: one, or several where no lowering config fits";
+  if (llvm::is_contained({ScatterOp::getOperationName(), ScanOp::getOperationName()},
+                         name.getStringRef()))
+    return "kernel: one; of long scans three";
   if (name.getDialectNamespace() == "tilewright" ||
       name.hasTrait<OpTrait::IsTerminator>())
     return "";

@@ -14,6 +14,7 @@
 #include "Enumerate.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/Tuning.h"
@@ -315,6 +316,8 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
     return kernel.emitOpError("is in no module with 'tilewright.target'");
   if (AttentionOp attention = findAttention(kernel))
     return configureAttention(kernel, attention, listAll);
+  if (Operation *irregular = findIrregular(kernel))
+    return configureIrregular(kernel, irregular, listAll);
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();

@@ -4,6 +4,7 @@
 // Registration of the dialect, and the checks on its discardable attributes.
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
@@ -28,6 +29,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/AttentionOp.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/IrregularOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

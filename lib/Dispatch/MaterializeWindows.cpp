@@ -18,6 +18,7 @@
 // its kernel writes there.
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Dispatch/Dispatch.h"
@@ -160,8 +161,8 @@ static bool acceptsWindow(OpOperand &use) {
            use.get().getDefiningOp<bufferization::ToTensorOp>();
   if (isa<bufferization::MaterializeInDestinationOp>(user))
     return true; // handled from that side
-  if (auto attention = dyn_cast<AttentionOp>(user))
-    return attention.isDpsInput(&use) && !getPad(use.get());
+  if (isa<AttentionOp>(user) || isIrregular(user))
+    return cast<DestinationStyleOpInterface>(user).isDpsInput(&use) && !getPad(use.get());
   auto op = dyn_cast<linalg::LinalgOp>(user);
   if (!op || !op.hasPureTensorSemantics())
     return false;

@@ -46,6 +46,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createCollapseLoopsPass());
   pm.nest<func::FuncOp>().addPass(createCanonicalizePass("dispatch"));
   pm.addPass(createOutlineAttentionPass());
+  pm.addPass(createOutlineIrregularPass());
   FormDispatchesPassOptions form;
   form.fuse = options.fuse;
   pm.addPass(createFormDispatchesPass(form));

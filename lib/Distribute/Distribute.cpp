@@ -43,6 +43,7 @@ private:
   LogicalResult step(vector::StepOp op);
   LogicalResult loop(scf::ForOp op);
   LogicalResult branch(scf::IfOp op);
+  LogicalResult eachThread(scf::ForallOp op);
   LogicalResult warps(WarpsOp op);
   LogicalResult dim(memref::DimOp op);
   /// Scalars and registers of values, flattened; those whose entry of `carried` is an
@@ -118,6 +119,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](vector::StepOp op) { return step(op); })
       .Case([&](scf::ForOp op) { return loop(op); })
       .Case([&](scf::IfOp op) { return branch(op); })
+      .Case([&](scf::ForallOp op) { return eachThread(op); })
       .Case([&](gpu::BarrierOp op) {
         code.barrier(op.getLoc());
         return success();
@@ -492,6 +494,34 @@ LogicalResult Distributor::branch(scf::IfOp op) {
     scf::YieldOp::create(code.b, op.getLoc(), *yields);
   }
   return unflatten(op.getResults(), branch.getResults());
+}
+
+/// Iterations are shared out among the block's threads, each of which has its own.
+LogicalResult Distributor::eachThread(scf::ForallOp op) {
+  std::optional<int64_t> count;
+  if (op.getRank() == 1 && op.isNormalized() && op.getOutputs().empty())
+    count = getConstantIntValue(op.getMixedUpperBound()[0]);
+  if (!count || code.isOneThread)
+    return op.emitOpError("is spread over threads where it is one loop from zero by one "
+                          "up to a constant, in no other");
+  Location loc = op.getLoc();
+  OpBuilder &b = code.b;
+  Value lanes = code.constant(loc, code.threads.lanes);
+  Value thread = arith::AddIOp::create(
+      b, loc, arith::MulIOp::create(b, loc, code.warp(), lanes), code.lane());
+  OpBuilder::InsertionGuard guard(b);
+  int64_t threads = code.threads.lanes * code.threads.warps;
+  code.scalars.map(op.getInductionVar(0), thread);
+  if (*count != threads) {
+    auto loop = scf::ForOp::create(b, loc, thread, code.constant(loc, *count),
+                                   code.constant(loc, threads));
+    b.setInsertionPointToStart(loop.getBody());
+    code.scalars.map(op.getInductionVar(0), loop.getInductionVar());
+  }
+  code.isOneThread = true;
+  LogicalResult result = block(*op.getBody());
+  code.isOneThread = false;
+  return result;
 }
 
 LogicalResult Distributor::warps(WarpsOp op) {

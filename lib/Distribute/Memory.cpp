@@ -585,6 +585,11 @@ LogicalResult ThreadCode::scalarStore(memref::StoreOp op) {
   for (auto [dim, index] : llvm::enumerate(op.getIndices()))
     offset = add(loc, offset,
                  multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
+  if (isOneThread) {
+    store(loc, *mem, elementOffset(loc, *mem, offset),
+          {scalars.lookup(op.getValueToStore())});
+    return success();
+  }
   // One thread writes, when all have read what stood there.
   if (llvm::any_of(op.getMemRef().getUsers(), llvm::IsaPred<memref::LoadOp>))
     barrier(loc);

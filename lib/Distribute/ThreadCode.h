@@ -107,6 +107,8 @@ public:
   mlir::OpBuilder b;
   ThreadRange threads;
   int64_t accessBytes = 16;
+  /// What is written now is not the same for all threads.
+  bool isOneThread = false;
   /// Non-vector values of the source kernel in the new one.
   mlir::IRMapping scalars;
 

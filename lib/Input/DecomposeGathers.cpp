@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// tensor.gather and tensor.scatter in ops that every way knows, the oracle's,
-// too, since upstream has no lowering of them.
+// tensor.gather in ops that every way knows, the oracle's, too, since upstream has no
+// lowering of it, and tensor.scatter as tilewright.scatter.
 //
 //   %r = tensor.gather %x[%i] gather_dims([0]) : (tensor<7x5xf32>,
 //   tensor<4x1xi32>) -> …
@@ -10,10 +10,8 @@
 //   %r = tensor.generate { ^bb0(%a, %b):
 //     %p = tensor.extract %i[%a, %c0]
 //     %v = tensor.extract %x[%p, %b] … }
-//
-// and a scatter a loop that puts slices into the tensor one by one, in the
-// order of the indices.
 
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -83,58 +81,38 @@ static void decomposeGather(RewriterBase &b, tensor::GatherOp op) {
   b.replaceOp(op, generate);
 }
 
-/// Slices one by one, in the order of the indices.
-static void decomposeScatter(RewriterBase &b, tensor::ScatterOp op) {
+/// Dims of size one of a slice, where it lacks those that are scattered, are dropped.
+static Value dropUnitDims(OpBuilder &b, tensor::ScatterOp op, int64_t batch) {
+  RankedTensorType type = op.getSourceType();
+  if (type.getRank() != batch + op.getDestType().getRank())
+    return op.getSource();
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading; // joined with what comes next
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim < batch || !llvm::is_contained(op.getScatterDims(), dim - batch)) {
+      groups.push_back(leading);
+      groups.back().push_back(dim);
+      leading.clear();
+    } else if (groups.empty()) {
+      leading.push_back(dim);
+    } else {
+      groups.back().push_back(dim);
+    }
+  }
+  return tensor::CollapseShapeOp::create(b, op.getLoc(), op.getSource(), groups);
+}
+
+static void convertScatter(RewriterBase &b, tensor::ScatterOp op) {
   b.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  RankedTensorType source = op.getSourceType(), dest = op.getDestType();
   int64_t batch = op.getIndicesType().getRank() - 1;
-  ArrayRef<int64_t> scattered = op.getScatterDims();
-  bool keepsDims = source.getRank() == batch + dest.getRank();
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  SmallVector<Value> lower(batch, zero), steps(batch, one), upper;
-  for (int64_t dim = 0; dim < batch; ++dim)
-    upper.push_back(getValueOrCreateConstantIndexOp(
-        b, loc, tensor::getMixedSize(b, loc, op.getIndices(), dim)));
-  scf::LoopNest nest = scf::buildLoopNest(
-      b, loc, lower, upper, steps, op.getDest(),
-      [&](OpBuilder &inner, Location at, ValueRange ids, ValueRange carried) {
-        SmallVector<OpFoldResult> from(ids.begin(), ids.end()), to;
-        SmallVector<OpFoldResult> taken(batch, inner.getIndexAttr(1)), put;
-        SmallVector<int64_t> shape;
-        int64_t position = batch;
-        for (int64_t dim = 0; dim < dest.getRank(); ++dim) {
-          const auto *found = llvm::find(scattered, dim);
-          if (found != scattered.end()) {
-            Value value = readIndex(inner, at, op.getIndices(), ids,
-                                    found - scattered.begin());
-            to.push_back(value);
-            put.push_back(inner.getIndexAttr(1));
-            if (keepsDims) {
-              from.push_back(inner.getIndexAttr(0));
-              taken.push_back(inner.getIndexAttr(1));
-              ++position;
-            }
-            continue;
-          }
-          to.push_back(inner.getIndexAttr(0));
-          put.push_back(tensor::getMixedSize(inner, at, op.getDest(), dim));
-          from.push_back(inner.getIndexAttr(0));
-          taken.push_back(
-              tensor::getMixedSize(inner, at, op.getSource(), position));
-          shape.push_back(source.getDimSize(position++));
-        }
-        SmallVector<OpFoldResult> fromSteps(from.size(), inner.getIndexAttr(1)),
-            toSteps(to.size(), inner.getIndexAttr(1));
-        Value slice = tensor::ExtractSliceOp::create(
-            inner, at, source.clone(shape), op.getSource(), from, taken,
-            fromSteps);
-        Value updated = tensor::InsertSliceOp::create(
-            inner, at, slice, carried.front(), to, put, toSteps);
-        return scf::ValueVector{updated};
-      });
-  b.replaceOp(op, nest.results);
+  Value indices = op.getIndices();
+  if (op.getIndicesType().getElementType().isIndex())
+    indices = arith::IndexCastOp::create(
+        b, op.getLoc(), op.getIndicesType().clone(b.getI64Type()), indices);
+  auto scatter = ScatterOp::create(b, op.getLoc(), op->getResultTypes(),
+                                   dropUnitDims(b, op, batch), indices, op.getDest(),
+                                   b.getDenseI64ArrayAttr(op.getScatterDims()), op.getUnique());
+  b.replaceOp(op, scatter.getResults());
 }
 
 namespace {
@@ -151,7 +129,7 @@ struct DecomposeGathersPass
       if (auto gather = dyn_cast<tensor::GatherOp>(op))
         decomposeGather(rewriter, gather);
       else
-        decomposeScatter(rewriter, cast<tensor::ScatterOp>(op));
+        convertScatter(rewriter, cast<tensor::ScatterOp>(op));
     }
   }
 };

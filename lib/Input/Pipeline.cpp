@@ -25,6 +25,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createUnpackInt4Pass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
+  pm.nest<func::FuncOp>().addPass(createPrepareIrregularPass());
 }
 
 void tilewright::registerInputPasses() {

@@ -30,6 +30,7 @@
 
 #include "Views.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -321,7 +322,7 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return raiseCopy(copy);
   bool isStructured =
-      isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) &&
+      isa<linalg::LinalgOp, linalg::SoftmaxOp, ScatterOp, ScanOp>(op) &&
       llvm::none_of(op->getRegions(), [](Region &region) {
         return llvm::any_of(region.getOps(), [](Operation &inner) {
           return touchesMemrefs(&inner);

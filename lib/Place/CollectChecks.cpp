@@ -16,6 +16,7 @@
 // with the others; what types decide needs no check.
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Groups.h"
 #include "tilewright/Place/Place.h"
@@ -95,6 +96,30 @@ static void joinLoops(DimClasses &classes, AttentionOp op) {
     }
 }
 
+/// Updates are as many as index tuples, and as large as the destination's slices.
+static void joinDims(DimClasses &classes, ScatterOp op) {
+  int64_t batch = op.getIndicesType().getRank() - 1;
+  for (int64_t dim = 0; dim < batch; ++dim)
+    classes.join(classes.node(op.getIndices(), dim), classes.node(op.getUpdates(), dim));
+  for (auto [number, dim] : llvm::enumerate(op.getSliceDims()))
+    classes.join(classes.node(op.getUpdates(), batch + number),
+                 classes.node(op.getDest(), dim));
+}
+
+/// Chunks are counted by the init, or by the output of totals.
+static void joinDims(DimClasses &classes, ScanOp op) {
+  int64_t rank = op.getInputType().getRank(), dim = op.getDim();
+  for (int64_t d = 0, at = 0; d < rank; ++d) {
+    if (d != dim || !op.getTotals())
+      classes.join(classes.node(op.getInput(), d), classes.node(op.getOutput(), d));
+    if (d == dim && !op.getChunk())
+      continue;
+    if (op.getInit() && d != dim)
+      classes.join(classes.node(op.getInput(), d), classes.node(op.getInit(), at));
+    ++at;
+  }
+}
+
 static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
     if (!op.getType().isDynamicDim(dim))
@@ -118,6 +143,8 @@ static std::string describe(func::FuncOp kernel) {
   auto attentions = kernel.getBody().front().getOps<AttentionOp>();
   if (!attentions.empty())
     return withLine("attention", *attentions.begin());
+  if (Operation *irregular = findIrregular(kernel))
+    return withLine(irregular->getName().stripDialect().str(), irregular);
   linalg::LinalgOp root;
   kernel.walk([&](linalg::LinalgOp op) {
     if (!isa<linalg::FillOp>(op.getOperation()) &&
@@ -141,6 +168,10 @@ tilewright::collectChecks(func::FuncOp kernel) {
       joinLoops(classes, structured);
     if (auto attention = dyn_cast<AttentionOp>(op))
       joinLoops(classes, attention);
+    if (auto scatter = dyn_cast<ScatterOp>(op))
+      joinDims(classes, scatter);
+    if (auto scan = dyn_cast<ScanOp>(op))
+      joinDims(classes, scan);
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
       joinSizes(classes, empty);
   });

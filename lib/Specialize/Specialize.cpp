@@ -17,6 +17,7 @@
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Irregular.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -81,7 +82,7 @@ void tilewright::addAlignedVariants(ModuleOp program) {
   SymbolTable symbols(program);
   SmallVector<func::FuncOp> kernels;
   for (auto func : program.getOps<func::FuncOp>())
-    if (isKernel(func) && !func.isExternal() &&
+    if (isKernel(func) && !func.isExternal() && !findIrregular(func) &&
         !func->hasAttr(kVariantOfAttr) && !func->hasAttr(kIndexBitsAttr))
       kernels.push_back(func);
   for (func::FuncOp kernel : kernels) {
@@ -141,7 +142,7 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   llvm::StringSet<> haveAligned;
   for (auto func : program.getOps<func::FuncOp>()) {
     if (!isKernel(func) || func.isExternal() || func->hasAttr(kIndexBitsAttr) ||
-        !isProgramForm(func) || findAttention(func))
+        !isProgramForm(func) || findAttention(func) || findIrregular(func))
       continue;
     kernels.push_back(func);
     if (auto original = func->getAttrOfType<StringAttr>(kVariantOfAttr))

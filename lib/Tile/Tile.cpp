@@ -26,6 +26,7 @@
 // (softmax), needs all ops placed at once, which is what BlockBuilder does. The
 // ops themselves stay linalg ops on slices, as upstream would leave them.
 
+#include "tilewright/Configure/Irregular.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Tile/Tile.h"
 #include "AttentionBlock.h"
@@ -85,12 +86,37 @@ static LogicalResult tileAttention(func::FuncOp kernel, AttentionOp op,
   return success();
 }
 
+/// The op stays as it is until `bufferize` writes what a thread does.
+static LogicalResult tileIrregular(func::FuncOp kernel, Operation *op, TargetAttr target) {
+  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (!config)
+    return op->emitOpError("has no 'tilewright.lowering_config'; run "
+                           "tilewright-configure");
+  std::string reason;
+  FailureOr<IrregularPlan> plan = planIrregular(op, config, target, reason);
+  if (failed(plan))
+    return op->emitOpError() << "the lowering config does not fit: " << reason;
+  SmallVector<int64_t> dims;
+  for (auto [tensor, dim] : plan->countDims)
+    dims.append({operandNumber(cast<BlockArgument>(tensor)), dim});
+  AffineMap tiles = AffineMap::get(0, plan->countDims.size(), plan->tileCounts,
+                                   kernel.getContext());
+  kernel->setAttr(kConfigAttr, config);
+  kernel->setAttr(kLaunchAttr,
+                  LaunchAttr::get(kernel.getContext(), plan->threads, plan->subgroup,
+                                  AffineMapAttr::get(tiles), dims,
+                                  /*persistent=*/false, /*cluster=*/{}));
+  return success();
+}
+
 LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   TargetAttr target = getTarget(kernel);
   if (!target)
     return kernel.emitOpError("is in no module with 'tilewright.target'");
   if (AttentionOp attention = findAttention(kernel))
     return tileAttention(kernel, attention, target);
+  if (Operation *irregular = findIrregular(kernel))
+    return tileIrregular(kernel, irregular, target);
   FailureOr<KernelInfo> info = KernelInfo::get(kernel);
   if (failed(info))
     return failure();

@@ -348,9 +348,10 @@ LogicalResult tilewright::vectorizeKernel(func::FuncOp kernel) {
     return kernel.emitOpError("a kernel has one block");
   if (!kernel->hasAttr(kLaunchAttr))
     return kernel.emitOpError("is not tiled; run tilewright-tile");
-  // Attention is tiled as vectors.
+  // Attention is tiled as vectors; scatters and scans have none.
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (config && config.getStrategy() == Strategy::Attention)
+  if (config && (config.getStrategy() == Strategy::Attention ||
+                 config.getStrategy() == Strategy::Irregular))
     return success();
   auto ret = dyn_cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
   if (!ret || ret.getNumOperands() > kernel.getNumArguments())

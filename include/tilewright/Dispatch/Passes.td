@@ -190,6 +190,18 @@ def OutlineAttentionPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def OutlineIrregularPass
+    : Pass<"tilewright-outline-irregular", "::mlir::ModuleOp"> {
+  let summary = "Make a kernel of each scatter and scan";
+  let description = [{
+    `tilewright.scatter` and `tilewright.scan` become private functions with
+    `tilewright.kernel`, as attention does. A scatter updates its destination; a scan
+    only writes it. What they read may be windows.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::func::FuncDialect"];
+}
+
 def FormDispatchesPass
     : Pass<"tilewright-form-dispatches", "::mlir::ModuleOp"> {
   let summary = "Group structured ops into kernels and outline them";

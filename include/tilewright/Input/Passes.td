@@ -52,13 +52,13 @@ def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> 
 
 def DecomposeGathersPass
     : Pass<"tilewright-decompose-gathers", "::mlir::func::FuncOp"> {
-  let summary = "Say tensor.gather and tensor.scatter by other tensor ops";
+  let summary = "Say tensor.gather by other tensor ops, tensor.scatter by ours";
   let description = [{
     A gather becomes a `tensor.generate` whose body reads the coordinates and the
-    element, a scatter loops of `tensor.insert_slice`.
+    element, a scatter `tilewright.scatter`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect",
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -98,6 +98,21 @@ def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> 
     "::mlir::cf::ControlFlowDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PrepareIrregularPass
+    : Pass<"tilewright-prepare-irregular", "::mlir::func::FuncOp"> {
+  let summary = "Bring scatters and scans into the forms that have kernels";
+  let description = [{
+    The updates of a `tilewright.scatter` are counted by one dim. A `tilewright.scan` is
+    along the second of three dims; a long one, of which there are few side by side,
+    becomes one of each chunk's total, one of these totals, and one within each chunk.
+    Chunks depend on the shape alone, and all targets have the same.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif

@@ -3,8 +3,9 @@
 //
 // Operations that upstream can decompose but its path to loops does not:
 // linalg.softmax, linalg.pack, linalg.unpack, tensor.concat. And ours:
-// tilewright.attention.
+// tilewright.attention, and (LowerIrregular.cpp) scatter and scan.
 
+#include "LowerIrregular.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/DecomposeAttention.h"
 #include "tilewright/Target/Reference/Passes.h"
@@ -46,6 +47,23 @@ struct LowerAttention : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// tilewright.scatter and tilewright.scan element by element, in order.
+struct LowerScatter : OpRewritePattern<ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScatterOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, lowerScatter(rewriter, op));
+    return success();
+  }
+};
+
+struct LowerScan : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, lowerScan(rewriter, op));
+    return success();
+  }
+};
+
 struct LowerPack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::PackOp op,
@@ -80,7 +98,8 @@ struct DecomposeOpsPass
     : tilewright::impl::DecomposeOpsPassBase<DecomposeOpsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeSoftmax, LowerAttention, LowerPack, LowerUnPack>(&getContext());
+    patterns.add<DecomposeSoftmax, LowerAttention, LowerPack, LowerUnPack, LowerScatter,
+                 LowerScan>(&getContext());
     patterns.add<DropEmptyConcat>(&getContext(), /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     GreedyRewriteConfig config;

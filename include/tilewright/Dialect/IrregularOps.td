@@ -1,0 +1,112 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TILEWRIGHT_IRREGULAR_OPS_TD
+#define TILEWRIGHT_IRREGULAR_OPS_TD
+
+include "tilewright/Dialect/TilewrightBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tilewright_IrregularOp<string mnemonic, list<Trait> traits = []>
+    : Op<Tilewright_Dialect, mnemonic, !listconcat(traits, [
+          IsolatedFromAbove, DestinationStyleOpInterface,
+          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region AnyRegion:$combiner);
+  let hasVerifier = 1;
+}
+
+def Tilewright_ScatterOp : Tilewright_IrregularOp<"scatter"> {
+  let summary = "puts slices into a tensor, at places that another tensor has";
+  let description = [{
+    The last dim of `indices` has a coordinate for each of `dims`, dims of the
+    destination; the dims before it count the updates. Of each update, `updates` has a
+    slice: the other dims of the destination, whole, in order.
+
+        for n, in row-major order:  out[.., indices[n, 0], .., s, ..] = updates[n, s..]
+
+    Coordinates are signed; an update of which one is negative, or beyond the
+    destination, is left out. Where several updates have one place, the last one stays,
+    or, with a combiner, they are combined in order, each (the first argument) with what
+    is there (the second one); so the result does not depend on the schedule. `unique`
+    promises that no two updates have one place: all are then put at once.
+
+    ```mlir
+    // the gradient of an embedding: rows of which several may be one row of the table
+    %r = tilewright.scatter ins(%rows, %tokens : tensor<?x768xf32>, tensor<?x1xi32>)
+        outs(%table : tensor<50257x768xf32>) {dims = array<i64: 0>} combine {
+    ^bb0(%new: f32, %old: f32):
+      %s = arith.addf %old, %new : f32
+      tilewright.combined %s : f32
+    } -> tensor<50257x768xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$updates, AnyShaped:$indices, AnyShaped:$dest,
+                       DenseI64ArrayAttr:$dims, UnitAttr:$unique);
+  let assemblyFormat = [{
+    `ins` `(` $updates `,` $indices `:` type($updates) `,` type($indices) `)`
+    `outs` `(` $dest `:` type($dest) `)` attr-dict (`combine` $combiner^)?
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getUpdatesType() { return ::llvm::cast<::mlir::ShapedType>(getUpdates().getType()); }
+    ::mlir::ShapedType getIndicesType() { return ::llvm::cast<::mlir::ShapedType>(getIndices().getType()); }
+    ::mlir::ShapedType getDestType() { return ::llvm::cast<::mlir::ShapedType>(getDest().getType()); }
+    /// Dims of the destination that an update has whole, in order.
+    ::llvm::SmallVector<int64_t> getSliceDims();
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
+  }];
+}
+
+def Tilewright_ScanOp : Tilewright_IrregularOp<"scan", [AttrSizedOperandSegments]> {
+  let summary = "what elements along a dim are, combined with all before them";
+  let description = [{
+    Along `dim`, with an associative combiner f of what was so far and the next element:
+
+        out[0] = in[0]            or f(init, in[0]) where an init is given
+        out[i] = f(out[i - 1], in[i])
+
+    `exclusive`: without the element itself, out[0] = init, which then is needed.
+    `reverse`: from the last element to the first. `init` has the other dims.
+
+    Elements along the dim may be combined in chunks, whose length depends on the shape
+    alone. The rest is what the compiler makes of long scans (`tilewright-prepare-irregular`):
+    with `chunk`, each run of so many elements is a scan of its own, and `init` has one
+    for each chunk along the dim; `carried`: that of the chunk before, and none for the
+    first. With `totals`, the output has the last value of each chunk alone.
+
+    ```mlir
+    // running sums of rows
+    %r = tilewright.scan ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {dim = 1 : i64} combine {
+    ^bb0(%sum: f32, %next: f32):
+      %s = arith.addf %sum, %next : f32
+      tilewright.combined %s : f32
+    } -> tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, Optional<AnyShaped>:$init,
+                       Optional<Index>:$chunk, AnyShaped:$output, I64Attr:$dim,
+                       UnitAttr:$exclusive, UnitAttr:$reverse, UnitAttr:$carried,
+                       UnitAttr:$totals);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)` (`init` `(` $init^ `:` type($init) `)`)?
+    (`chunk` `(` $chunk^ `)`)? `outs` `(` $output `:` type($output) `)` attr-dict
+    `combine` $combiner (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getInputType() { return ::llvm::cast<::mlir::ShapedType>(getInput().getType()); }
+    ::mlir::ShapedType getOutputType() { return ::llvm::cast<::mlir::ShapedType>(getOutput().getType()); }
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
+  }];
+}
+
+def Tilewright_CombinedOp : Op<Tilewright_Dialect, "combined", [
+    Pure, Terminator, ParentOneOf<["ScatterOp", "ScanOp"]>]> {
+  let summary = "what a combiner makes of two elements";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif

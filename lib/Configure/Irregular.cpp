@@ -1,0 +1,166 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Configs of scatters and scans (Configure/Irregular.h says what they mean).
+//
+//   %r = tilewright.scatter … {dims = array<i64: 0>, unique}
+//   -> … {…, tilewright.lowering_config = #tilewright.lowering_config<
+//           strategy = irregular, block = [2, 64], warps = [4, 1]>}
+//
+// Neighbouring threads have neighbouring elements of a slice.
+
+#include "tilewright/Configure/Irregular.h"
+#include "tilewright/Configure/Configure.h"
+#include "tilewright/Configure/Pins.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Threads of a block, where there are lanes.
+static constexpr int64_t kThreads = 128;
+/// Threads that share out the places of a scatter in order, and the most ranges.
+static constexpr int64_t kOrderedThreads = 16384, kMostRanges = 256;
+/// The same of processors, whose threads have whole slices.
+static constexpr int64_t kCpuRanges = 16;
+/// Elements that a processor's block of a unique scatter moves.
+static constexpr int64_t kCpuElements = 16384;
+
+static ShapedType typeOf(Value value) { return cast<ShapedType>(value.getType()); }
+
+static bool isOrdered(Operation *op) {
+  auto scatter = dyn_cast<ScatterOp>(op);
+  return scatter && !scatter.getUnique();
+}
+
+FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
+                                                   TargetAttr target, std::string &reason) {
+  auto refuse = [&](const Twine &why) -> FailureOr<IrregularPlan> {
+    reason = why.str();
+    return failure();
+  };
+  if (config.getStrategy() != Strategy::Irregular)
+    return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
+                  " does not serve it; irregular does");
+  ArrayRef<int64_t> block = config.getBlock();
+  size_t loops = isa<ScanOp>(op) ? 3 : 2;
+  if (block.size() != loops || llvm::is_contained(block, 0))
+    return refuse(loops == 3 ? "'block' of a scan is [outer, chunks, inner]"
+                             : "'block' of a scatter is [updates or ranges, elements]");
+  if (isOrdered(op) ? config.getSplits() % block[0] != 0 : config.getSplits() != 1)
+    return refuse("'splits' are the ranges of a scatter in order, a multiple of the first "
+                  "number of 'block'; of others 1");
+  IrregularPlan plan;
+  plan.subgroup = target.getFact("subgroup", 1);
+  plan.threads = plan.subgroup;
+  for (int64_t warps : config.getWarps())
+    plan.threads *= warps;
+  if (plan.threads > target.getFact("max_threads", 1024))
+    return refuse("needs " + Twine(plan.threads) + " threads");
+  MLIRContext *context = op->getContext();
+  auto count = [&](Value tensor, int64_t dim, int64_t tile) {
+    AffineExpr size = getAffineConstantExpr(typeOf(tensor).getDimSize(dim), context);
+    if (typeOf(tensor).isDynamicDim(dim)) {
+      size = getAffineSymbolExpr(plan.countDims.size(), context);
+      plan.countDims.push_back({tensor, dim});
+    }
+    plan.tileCounts.push_back(size.ceilDiv(tile));
+  };
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    count(scan.getInput(), 0, block[0]);
+    if (!scan.getChunk())
+      plan.tileCounts.push_back(getAffineConstantExpr(1, context));
+    else
+      count(scan.getTotals() ? scan.getOutput() : scan.getInit(), 1, block[1]);
+    count(scan.getInput(), 2, block[2]);
+    return plan;
+  }
+  auto scatter = cast<ScatterOp>(op);
+  if (isOrdered(op))
+    plan.tileCounts.push_back(getAffineConstantExpr(config.getSplits() / block[0], context));
+  else
+    count(scatter.getUpdates(), 0, block[0]);
+  int64_t rank = scatter.getUpdatesType().getRank();
+  for (int64_t dim = 1; dim < rank; ++dim)
+    count(scatter.getUpdates(), dim, dim + 1 == rank ? block[1] : 1);
+  return plan;
+}
+
+/// `most`, or the power of two that holds `extent` where that is less.
+static int64_t cover(int64_t extent, int64_t most) {
+  if (ShapedType::isDynamic(extent))
+    return most;
+  return std::min<int64_t>(most, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
+}
+
+static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
+  int64_t subgroup = target.getFact("subgroup", 1);
+  bool isCpu = subgroup == 1;
+  SmallVector<int64_t> block, warps;
+  int64_t splits = 1, threads = isCpu ? 1 : std::max(kThreads, subgroup);
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    int64_t inner = cover(typeOf(scan.getInput()).getDimSize(2), isCpu ? 16 : threads);
+    int64_t rest = isCpu ? 1 : threads / inner;
+    block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
+                            : SmallVector<int64_t>{rest, 1, inner};
+  } else {
+    ShapedType updates = cast<ScatterOp>(op).getUpdatesType();
+    int64_t last = updates.getRank() > 1 ? updates.getShape().back() : 1;
+    int64_t slice = 1;
+    for (int64_t size : updates.getShape().drop_front())
+      slice = ShapedType::isDynamic(size) ? kThreads * slice
+                                          : std::min(slice * std::max<int64_t>(size, 1), kOrderedThreads);
+    int64_t columns = cover(last, isCpu ? 4096 : threads);
+    int64_t rows = isCpu ? std::max<int64_t>(1, kCpuElements / columns) : threads / columns;
+    if (isOrdered(op)) {
+      splits = isCpu ? kCpuRanges
+                     : std::clamp<int64_t>(kOrderedThreads / llvm::PowerOf2Ceil(slice), 1,
+                                           kMostRanges);
+      rows = isCpu ? 1 : std::min(rows, splits);
+    }
+    block = {rows, columns};
+  }
+  if (!isCpu) {
+    warps.assign(block.size(), 1);
+    warps[0] = threads / subgroup;
+  }
+  return LoweringConfigAttr::get(op->getContext(), Strategy::Irregular, block, warps, {},
+                                 /*stages=*/1, {}, {}, splits, /*raster=*/1);
+}
+
+LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
+                                             bool listAll) {
+  TargetAttr target = getTarget(kernel);
+  LoweringConfigAttr config = getPin(kernel);
+  bool pinned = bool(config);
+  if (!pinned)
+    config = chooseConfig(op, target);
+  std::string reason;
+  if (failed(planIrregular(op, config, target, reason)))
+    return op->emitOpError() << (pinned ? "the pinned lowering config does not fit: "
+                                        : "no schedule fits: ")
+                             << reason;
+  op->setAttr(kConfigAttr, config);
+  Builder b(kernel.getContext());
+  if (listAll)
+    kernel->setAttr(kConfigsAttr, b.getArrayAttr(config));
+  std::string text = "strategy irregular: ";
+  if (auto scan = dyn_cast<ScanOp>(op))
+    text += scan.getTotals() ? "each thread combines a chunk"
+            : scan.getChunk() ? "each thread scans a chunk, from what is before it on"
+                              : "each thread scans one row along the dim";
+  else if (isOrdered(op))
+    text += "updates may have one place, so threads own ranges of places (" +
+            std::to_string(config.getSplits()) +
+            " of them) and look at all updates in order; 'unique' promises that they "
+            "do not";
+  else
+    text += "each update has a place of its own: all at once";
+  std::string configText;
+  llvm::raw_string_ostream(configText) << (pinned ? "config (pinned): " : "config: ")
+                                       << Attribute(config);
+  kernel->setAttr(kExplainAttr, b.getStrArrayAttr({text, configText}));
+  return success();
+}

@@ -1,0 +1,96 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Scatters and scans as kernels and dispatches.
+//
+//   %r = tilewright.scatter ins(%u, %i) outs(%t) {dims = [0]}
+// becomes
+//   %r = tilewright.dispatch @main_scatter_0(%u, %i) outs(%t)
+//
+//   func.func private @main_scatter_0(%u, %i, %out) attributes {tilewright.kernel,
+//       tilewright.access = ["read", "read", "readwrite"]} {
+//     %r = tilewright.scatter ins(%u, %i) outs(%out) {dims = [0]}
+//     return %r
+//   }
+
+#include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dialect/UserNames.h"
+#include "tilewright/Dispatch/Dispatch.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_OUTLINEIRREGULARPASS
+#include "tilewright/Dispatch/Passes.h.inc"
+} // namespace tilewright
+
+static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable &symbols) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  // Tensors, then scalars; constants are repeated in the kernel.
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  llvm::SetVector<Value> inputs;
+  for (bool scalars : {false, true})
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (isa<RankedTensorType>(operand->get().getType()) != scalars &&
+          !(scalars && isConstant(operand->get())))
+        inputs.insert(operand->get());
+  Value dest = op.getDpsInits()[0];
+  SmallVector<Attribute> access;
+  for (Value input : inputs)
+    if (isa<RankedTensorType>(input.getType()))
+      access.push_back(b.getStringAttr("read"));
+  access.push_back(b.getStringAttr(isa<ScatterOp>(op) ? "readwrite" : "write"));
+  SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
+  arguments.push_back(dest.getType());
+  auto kernel = func::FuncOp::create(
+      loc, name, b.getFunctionType(arguments, op->getResultTypes()));
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, b.getUnitAttr());
+  kernel->setAttr(kAccessAttr, b.getArrayAttr(access));
+  symbols.insert(kernel);
+
+  OpBuilder body = OpBuilder::atBlockBegin(kernel.addEntryBlock());
+  IRMapping mapping;
+  for (auto [input, argument] :
+       llvm::zip(inputs, kernel.getArguments().take_front(inputs.size()))) {
+    mapping.map(input, argument);
+    if (StringRef written = getWrittenName(input); !written.empty())
+      argument.setLoc(nameLocation(argument.getLoc(), "", written));
+  }
+  for (Value operand : op->getOperands())
+    if (!mapping.contains(operand) && operand != dest)
+      mapping.map(operand, body.clone(*operand.getDefiningOp())->getResult(0));
+  auto copy = cast<DestinationStyleOpInterface>(body.clone(*op, mapping));
+  copy.getDpsInitsMutable()[0].set(kernel.getArguments().back());
+  func::ReturnOp::create(body, loc, copy->getResults());
+
+  auto dispatch = DispatchOp::create(b, loc, op->getResultTypes(), kernel.getSymName(),
+                                     inputs.getArrayRef(), dest);
+  op->replaceAllUsesWith(dispatch.getResults());
+  op->erase();
+}
+
+namespace {
+struct OutlineIrregularPass
+    : public tilewright::impl::OutlineIrregularPassBase<OutlineIrregularPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto host : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (isKernel(host))
+        continue;
+      SmallVector<DestinationStyleOpInterface> ops;
+      host.walk([&](DestinationStyleOpInterface op) {
+        if (isIrregular(op))
+          ops.push_back(op);
+      });
+      for (auto [number, op] : llvm::enumerate(ops))
+        outline(op, kernelName(host, op->getName().stripDialect(), number), symbols);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,78 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+func.func @updates(%u: tensor<4x9xf32>, %i: tensor<4x1xi32>, %t: tensor<7x8xf32>) -> tensor<7x8xf32> {
+  // expected-error @below {{has updates of 'tensor<4x9xf32>'; their dims are those of the indices but the last one, and those of the destination that are not among 'dims'}}
+  %r = tilewright.scatter ins(%u, %i : tensor<4x9xf32>, tensor<4x1xi32>) outs(%t : tensor<7x8xf32>) {dims = array<i64: 0>} -> tensor<7x8xf32>
+  return %r : tensor<7x8xf32>
+}
+
+// -----
+
+func.func @tuples(%u: tensor<4x8xf32>, %i: tensor<4x2xi32>, %t: tensor<7x8xf32>) -> tensor<7x8xf32> {
+  // expected-error @below {{has 1 'dims'; the last dim of its indices is to be as long, and static}}
+  %r = tilewright.scatter ins(%u, %i : tensor<4x8xf32>, tensor<4x2xi32>) outs(%t : tensor<7x8xf32>) {dims = array<i64: 0>} -> tensor<7x8xf32>
+  return %r : tensor<7x8xf32>
+}
+
+// -----
+
+func.func @dims(%u: tensor<4xf32>, %i: tensor<4x2xi32>, %t: tensor<7x8xf32>) -> tensor<7x8xf32> {
+  // expected-error @below {{'dims' are distinct dims of the destination, whose rank is 2}}
+  %r = tilewright.scatter ins(%u, %i : tensor<4xf32>, tensor<4x2xi32>) outs(%t : tensor<7x8xf32>) {dims = array<i64: 1, 1>} -> tensor<7x8xf32>
+  return %r : tensor<7x8xf32>
+}
+
+// -----
+
+func.func @mixed(%u: tensor<4x8xf32>, %i: tensor<4x1xi32>, %t: memref<7x8xf32>) {
+  // expected-error @below {{mixes memrefs and tensors; use one of them}}
+  tilewright.scatter ins(%u, %i : tensor<4x8xf32>, tensor<4x1xi32>) outs(%t : memref<7x8xf32>) {dims = array<i64: 0>}
+  return
+}
+
+// -----
+
+func.func @float8(%u: tensor<4x8xf8E4M3FN>, %i: tensor<4x1xi32>, %t: tensor<7x8xf8E4M3FN>) -> tensor<7x8xf8E4M3FN> {
+  // expected-error @below {{has 'arith.addf' on floats of 8 bits in its combiner; extend them to f32, compute, and truncate the result}}
+  %r = tilewright.scatter ins(%u, %i : tensor<4x8xf8E4M3FN>, tensor<4x1xi32>) outs(%t : tensor<7x8xf8E4M3FN>) {dims = array<i64: 0>} combine {
+  ^bb0(%new: f8E4M3FN, %old: f8E4M3FN):
+    %s = arith.addf %old, %new : f8E4M3FN
+    tilewright.combined %s : f8E4M3FN
+  } -> tensor<7x8xf8E4M3FN>
+  return %r : tensor<7x8xf8E4M3FN>
+}
+
+// -----
+
+func.func @exclusive(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{is exclusive and needs an init: what the first element gets}}
+  %r = tilewright.scan ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {dim = 0 : i64, exclusive} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %s = arith.addf %sum, %next : f32
+    tilewright.combined %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @init(%x: tensor<4x8xf32>, %i: tensor<4xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{has an init of 'tensor<4xf32>'; it has the dims of the input, 'tensor<4x8xf32>', but the one of the scan}}
+  %r = tilewright.scan ins(%x : tensor<4x8xf32>) init(%i : tensor<4xf32>) outs(%e : tensor<4x8xf32>) {dim = 0 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %s = arith.addf %sum, %next : f32
+    tilewright.combined %s : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @combiner(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has a combiner that is no block of two arguments of 'f32', the elements' type}}
+  %r = tilewright.scan ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {dim = 0 : i64} combine {
+  ^bb0(%sum: f32):
+    tilewright.combined %sum : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

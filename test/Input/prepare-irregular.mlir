@@ -1,0 +1,65 @@
+// RUN: tilewright-opt %s -tilewright-prepare-irregular | FileCheck %s
+
+// Updates are counted by one dim.
+// CHECK-LABEL: @batches
+// CHECK: %[[U:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1], [2]]
+// CHECK: %[[I:.*]] = tensor.collapse_shape %arg1 {{\[\[}}0, 1], [2]]
+// CHECK: tilewright.scatter ins(%[[U]], %[[I]] : tensor<?x8xf32>, tensor<?x1xi32>)
+func.func @batches(%u: tensor<3x?x8xf32>, %i: tensor<3x?x1xi32>, %t: tensor<9x8xf32>) -> tensor<9x8xf32> {
+  %r = tilewright.scatter ins(%u, %i : tensor<3x?x8xf32>, tensor<3x?x1xi32>) outs(%t : tensor<9x8xf32>) {dims = array<i64: 0>} -> tensor<9x8xf32>
+  return %r : tensor<9x8xf32>
+}
+
+// CHECK-LABEL: @short
+// CHECK: %[[R:.*]] = tilewright.scan ins(%arg0 : tensor<4x100x3xf32>) outs(%{{.*}}) {dim = 1 : i64} combine
+// CHECK: return %[[R]]
+func.func @short(%x: tensor<4x100x3xf32>, %e: tensor<4x100x3xf32>) -> tensor<4x100x3xf32> {
+  %r = tilewright.scan ins(%x : tensor<4x100x3xf32>) outs(%e : tensor<4x100x3xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<4x100x3xf32>
+  return %r : tensor<4x100x3xf32>
+}
+
+// CHECK-LABEL: @long
+// CHECK: %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<1x5000x1xf32>
+// CHECK: %[[T:.*]] = tilewright.scan ins(%[[X]] : {{.*}}) chunk(%c64{{.*}}) outs(%{{.*}} : tensor<1x79x1xf32>) {dim = 1 : i64, totals}
+// CHECK: %[[P:.*]] = tilewright.scan ins(%[[T]] : tensor<1x79x1xf32>) outs(%{{.*}}) {dim = 1 : i64}
+// CHECK: tilewright.scan ins(%[[X]] : {{.*}}) init(%[[P]] : {{.*}}) chunk(%c64{{.*}}) outs(%{{.*}}) {carried, dim = 1 : i64}
+func.func @long(%x: tensor<5000xf32>, %e: tensor<5000xf32>) -> tensor<5000xf32> {
+  %r = tilewright.scan ins(%x : tensor<5000xf32>) outs(%e : tensor<5000xf32>) {dim = 0 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<5000xf32>
+  return %r : tensor<5000xf32>
+}
+
+// The host decides.
+// CHECK-LABEL: @dynamic
+// CHECK: %[[LONG:.*]] = arith.andi
+// CHECK: scf.if %[[LONG]]
+// CHECK: tilewright.scan {{.*}} chunk(%[[N:.*]]) outs(%{{.*}}) {dim = 1 : i64, reverse, totals}
+// CHECK: %[[P:.*]] = tilewright.scan {{.*}} init(%{{.*}} : tensor<1x1xf32>) outs(%{{.*}}) {dim = 1 : i64, exclusive}
+// CHECK: tilewright.scan {{.*}} init(%[[P]] : {{.*}}) chunk(%[[N]]) outs(%{{.*}}) {dim = 1 : i64, exclusive, reverse}
+// CHECK: } else {
+// CHECK: tilewright.scan {{.*}} init(%{{.*}} : tensor<1x1xf32>) outs(%{{.*}}) {dim = 1 : i64, exclusive, reverse}
+func.func @dynamic(%x: tensor<?xf32>, %e: tensor<?xf32>, %s: tensor<f32>) -> tensor<?xf32> {
+  %r = tilewright.scan ins(%x : tensor<?xf32>) init(%s : tensor<f32>) outs(%e : tensor<?xf32>) {dim = 0 : i64, exclusive, reverse} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// As the oracle has it.
+// CHECK-LABEL: @memrefs
+// CHECK: %[[D:.*]] = bufferization.to_tensor %arg2 restrict writable
+// CHECK: %[[R:.*]] = tilewright.scatter {{.*}} outs(%[[D]] : tensor<9x8xf32>)
+// CHECK: bufferization.materialize_in_destination %[[R]] in restrict writable %arg2
+func.func @memrefs(%u: memref<?x8xf32>, %i: memref<?x1xi32>, %t: memref<9x8xf32>) {
+  tilewright.scatter ins(%u, %i : memref<?x8xf32>, memref<?x1xi32>) outs(%t : memref<9x8xf32>) {dims = array<i64: 0>, unique}
+  return
+}

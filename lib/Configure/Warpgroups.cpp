@@ -11,7 +11,9 @@
 // is a producer warpgroup and two consumers with 64 rows each. What copy
 // engines and descriptors can name is said here, once: rows of 32, 64 or 128
 // bytes along the sum (or, of 16-bit types, rows of whole boxes along m or n),
-// at multiples of 16 bytes in memory, in boxes of at most 256 rows.
+// at multiples of 16 bytes in memory, in boxes of at most 256 rows. One operand that is
+// computed (dequantised, cast), or that lies otherwise, goes through registers, where
+// `promote` leaves it out.
 
 #include "CostModel.h"
 #include "Enumerate.h"

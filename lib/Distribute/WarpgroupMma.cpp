@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Block-level matrix products by asynchronous instructions of warpgroups
-// (wgmma). Both operands stay in shared memory, where a descriptor names the
-// matrix; the accumulator is in registers. Warpgroups lie along m:
+// (wgmma). Operands stay in shared memory, where a descriptor names the matrix, or, A
+// alone, are in registers, with the rows in the order of the sums'; the accumulator is
+// in registers. Warpgroups lie along m:
 //
 //   %n = tilewright.mma %a, %b, %acc {instruction = "wgmma.m64n256k16.bf16.f32"}
 //        : memref<128x64xbf16, …>, memref<64x4x64xbf16, …>, vector<128x256xf32>

@@ -48,7 +48,7 @@
 // stage. Its registers are free when the products are waited for, so each step is:
 //
 //   %raw = vector.transfer_read %stage … ; %a = arith.sitofp … ; %next = tilewright.mma %a, %b, %acc
-//   %done = tilewright.mma_wait 0 (%next); release %p
+//   %done = tilewright.mma_wait 0 (%next); warp_barrier; release %p
 //
 // The instruction may be a warp's, which reads fragments out of the stages:
 // RingFragments.cpp.

@@ -70,9 +70,27 @@ static std::string whyNotStored(const KernelInfo &info, unsigned number,
   return "";
 }
 
+/// Whether threads have rows of A side by side, as they are neighbours in memory.
+static bool hasRowsTogether(const KernelInfo &info, LoweringConfigAttr config,
+                            const MatrixLoops &loops) {
+  Contraction product = *matchOriented(info.getRoot(), config);
+  if (!hasAInRegisters(config, product))
+    return false;
+  OpOperand *copied = copiedOperand(info, product.a, product, loops);
+  if (!copied)
+    return false;
+  auto owner = cast<linalg::LinalgOp>(copied->getOwner());
+  AffineMap map = owner.getMatchingIndexingMap(copied);
+  return info.getClasses(owner)[map.getDimPosition(map.getNumResults() - 1)] ==
+         info.getClasses(info.getRoot())[loops.m];
+}
+
 std::string tilewright::whyNotStoredByEngine(const KernelInfo &info,
                                              LoweringConfigAttr config,
                                              const MatrixLoops &loops) {
+  if (hasRowsTogether(info, config, loops))
+    return "'tma_store': the rows of an operand in registers are neighbours in memory, and "
+           "sums have the order in which threads read them";
   bool any = false;
   for (auto [number, result] : llvm::enumerate(info.results)) {
     if (!hasTileShape(info, result, loops))

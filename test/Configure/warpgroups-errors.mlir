@@ -343,3 +343,15 @@ func.func private @OperandInRegisters(%a: tensor<512x512xi8>, %b: tensor<512x512
   return %m : tensor<512x512xi32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, warpgroup_mma = ["wgmma.m64n128k32.s8.s32"]}>} {
+func.func private @StoredInOrderOfRegisters(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %o: tensor<512x512xi32>) -> tensor<512x512xi32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'tma_store': the rows of an operand in registers are neighbours in memory, and sums have the order in which threads read them}}
+  %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 128], warps = [8, 1, 1], stages = 4, promote = [1], mma = "wgmma.m64n128k32.s8.s32", registers = [40, 232], tma_store = true>}
+      ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%o : tensor<512x512xi32>) -> tensor<512x512xi32>
+  return %m : tensor<512x512xi32>
+}
+}

@@ -425,6 +425,7 @@ def transposed_operands():
     yield matrix_unit.product(I8, I32, "warpgroup", "across_any", sizes(1, 1, 1), "nn",
                               right(swapped(I8, I32, 64, 128, groups=2, techniques=text(True, [], False))), True,
                               [sizes(136, 144, 272), sizes(64, 16, 16), sizes(0, 16, 16), sizes(16, 16, 0), sizes(30, 70, 33)])
+    yield matrix_unit.product(I8, I32, "warpgroup", "across_default", sizes(272, 256, 528), "tab", "")
     for a, b in ((E4M3, E4M3), (E5M2, E4M3)):
         f = Function("warpgroup", f"{a.name}-{b.name}-f32", "across_nn", sizes(72, 272, 336), targets=("cuda", "cpu-reference"))
         x, y = f.arg(a, "mk"), f.arg(b, "kn")

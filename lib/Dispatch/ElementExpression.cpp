@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ElementExpression.h"
+#include "Extent.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -323,6 +324,37 @@ static double roundTo(double value, Type type) {
   return rounded.convertToDouble();
 }
 
+/// The coordinates at which `extract` reads, if it reads each element of its tensor where
+/// the loops are that number it: `loop` where a dim has the size of the loop, whether or not
+/// the text says 0 where that size is 1.
+static std::optional<SmallVector<unsigned>> matchIdentity(linalg::GenericOp op,
+                                                          tensor::ExtractOp extract) {
+  SmallVector<unsigned> loops;
+  for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+    Value read = index;
+    auto select = read.getDefiningOp<arith::SelectOp>();
+    if (select) {
+      auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+      if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+          !matchPattern(select.getTrueValue(), m_Zero()) ||
+          !matchPattern(compare.getRhs(), m_One()) ||
+          !(extentOf(compare.getLhs()) == extentOf(extract.getTensor(), dim)))
+        return {};
+      read = select.getFalseValue();
+    }
+    auto loop = read.getDefiningOp<linalg::IndexOp>();
+    if (!loop)
+      return {};
+    OpOperand *init = op.getDpsInitOperand(0);
+    auto at = op.getMatchingIndexingMap(init).getResultPosition(
+        getAffineDimExpr(loop.getDim(), op.getContext()));
+    if (!at || !(extentOf(init->get(), *at) == extentOf(extract.getTensor(), dim)))
+      return {};
+    loops.push_back(loop.getDim());
+  }
+  return loops;
+}
+
 const ElementExpression *ElementExpressions::ofScalar(linalg::GenericOp op, Value value,
                                                       ArrayRef<unsigned> loops) {
   if (auto argument = dyn_cast<BlockArgument>(value);
@@ -333,6 +365,13 @@ const ElementExpression *ElementExpressions::ofScalar(linalg::GenericOp op, Valu
   Operation *inner = value.getDefiningOp();
   if (!inner || inner->getBlock() != op.getBody() || matchPattern(value, m_Constant()))
     return ofElement(value, {});
+  if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+    if (auto read = matchIdentity(op, extract)) {
+      Coordinates at;
+      for (unsigned loop : *read)
+        at.push_back(loops[loop]);
+      return ofElement(extract.getTensor(), at);
+    }
   auto key = std::pair(value.getAsOpaquePointer(), std::vector<unsigned>(loops));
   if (auto known = scalars.find(key); known != scalars.end())
     return known->second;

@@ -315,7 +315,11 @@ bool AttentionRaiser::matchLogSum(linalg::GenericOp op) {
 /// Something behind `op` reads what comes of it and is not in front of the second
 /// contraction, nor of log-sum-exps.
 bool AttentionRaiser::isUsedElsewhere(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  for (Operation *user : op->getUsers()) {
+  for (Operation *reader : op->getUsers()) {
+    // A body may read it, too.
+    Operation *user = op->getBlock()->findAncestorOpInBlock(*reader);
+    if (!user)
+      return true;
     if (user == second || !seen.insert(user).second)
       continue;
     bool isInside = isa<linalg::GenericOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,

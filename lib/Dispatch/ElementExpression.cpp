@@ -26,13 +26,13 @@ std::optional<double> ElementExpression::getConstant() const {
 // Coordinates
 //===----------------------------------------------------------------------===//
 
-unsigned ElementExpressions::addCoordinate(int64_t size) {
-  places.push_back({size, {}});
+unsigned ElementExpressions::addCoordinate(const Extent &extent) {
+  places.push_back({extent, {}});
   return places.size() - 1;
 }
 
-int64_t ElementExpressions::sizeOf(unsigned coordinate) const {
-  return coordinate == kUnitCoordinate ? 1 : places[coordinate].size;
+Extent ElementExpressions::extentOf(unsigned coordinate) const {
+  return coordinate == kUnitCoordinate ? Extent() : places[coordinate].extent;
 }
 
 Coordinates ElementExpressions::atomsOf(ArrayRef<unsigned> coordinates) const {
@@ -51,16 +51,14 @@ unsigned ElementExpressions::join(ArrayRef<unsigned> coordinates) {
     return kUnitCoordinate;
   if (atoms.size() == 1)
     return atoms.front();
-  int64_t size = 1;
-  for (unsigned atom : atoms) {
-    bool isKnown = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(sizeOf(atom));
-    size = isKnown ? size * sizeOf(atom) : ShapedType::kDynamic;
-  }
-  places.push_back({size, atoms});
+  Extent extent;
+  for (unsigned atom : atoms)
+    extent = multiply(extent, extentOf(atom));
+  places.push_back({extent, atoms});
   return places.size() - 1;
 }
 
-bool ElementExpressions::split(unsigned coordinate, ArrayRef<int64_t> given,
+bool ElementExpressions::split(unsigned coordinate, ArrayRef<Extent> given,
                                Coordinates &parts) {
   if (coordinate == kUnitCoordinate || given.size() == 1) {
     parts.assign(given.size(), kUnitCoordinate);
@@ -68,39 +66,40 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<int64_t> given,
       parts.front() = coordinate;
     return true;
   }
-  SmallVector<int64_t> sizes(given);
+  SmallVector<Extent> sizes(given);
   // One size of several follows from the others.
   int64_t total = sizeOf(coordinate), others = 1;
-  int64_t *unknown = nullptr;
-  for (int64_t &size : sizes) {
-    if (ShapedType::isDynamic(size) && unknown)
-      return false;
-    if (ShapedType::isDynamic(size))
-      unknown = &size;
+  SmallVector<Extent *> unknown;
+  for (Extent &size : sizes)
+    if (ShapedType::isDynamic(size.getStatic()))
+      unknown.push_back(&size);
     else
-      others *= size;
-  }
-  if (unknown && !ShapedType::isDynamic(total) && others > 0 && total % others == 0)
-    *unknown = total / others;
+      others *= size.getStatic();
+  if (unknown.size() == 1 && !ShapedType::isDynamic(total) && others > 0 &&
+      total % others == 0)
+    *unknown.front() = {total / others, {}, -1};
   // From the innermost outwards; an atom that is longer than what is left is cut.
   Coordinates left = atomsOf(coordinate);
   parts.assign(sizes.size(), kUnitCoordinate);
   for (unsigned part = sizes.size(); part-- > 0;) {
     Coordinates own;
+    bool isOutermost = llvm::all_of(ArrayRef(sizes).take_front(part), [](const Extent &s) {
+      return s.getStatic() == 1;
+    });
     if (part == 0) {
       own = left;
-      int64_t size = sizeOf(join(own));
-      if (!ShapedType::isDynamic(sizes[0]) && !ShapedType::isDynamic(size) &&
-          size != sizes[0])
+      int64_t size = sizeOf(join(own)), wanted = sizes[0].getStatic();
+      if (!ShapedType::isDynamic(wanted) && !ShapedType::isDynamic(size) && size != wanted)
         return false;
-    } else if (ShapedType::isDynamic(sizes[part])) {
-      // Nothing but parts of one stand outside of it.
-      if (!llvm::all_of(ArrayRef(sizes).take_front(part), [](int64_t s) { return s == 1; }))
+    } else if (ShapedType::isDynamic(sizes[part].getStatic())) {
+      if (!left.empty() && extentOf(left.back()) == sizes[part])
+        own.push_back(left.pop_back_val());
+      else if (isOutermost)
+        std::swap(own, left);
+      else
         return false;
-      own = left;
-      left.clear();
     } else {
-      for (int64_t need = sizes[part]; need > 1;) {
+      for (int64_t need = sizes[part].getStatic(); need > 1;) {
         if (left.empty())
           return false;
         unsigned atom = left.back();
@@ -109,9 +108,12 @@ bool ElementExpressions::split(unsigned coordinate, ArrayRef<int64_t> given,
           left.pop_back();
           need /= size;
         } else if (ShapedType::isDynamic(size) || size % need == 0) {
-          unsigned outer = addCoordinate(
-              ShapedType::isDynamic(size) ? ShapedType::kDynamic : size / need);
-          unsigned inner = addCoordinate(need);
+          Extent rest = extentOf(atom);
+          if (rest.isKnown() && rest.factor % need == 0)
+            rest.factor /= need;
+          else
+            rest = Extent::unknown();
+          unsigned outer = addCoordinate(rest), inner = addCoordinate({need, {}, -1});
           places[atom].parts = {outer, inner};
           left.back() = outer;
           atom = inner;
@@ -147,9 +149,9 @@ bool ElementExpressions::throughReshape(Value &tensor, Coordinates &at) {
   } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
     from.resize(collapse.getSrcType().getRank(), kUnitCoordinate);
     for (auto [coordinate, group] : llvm::zip_equal(at, collapse.getReassociationIndices())) {
-      SmallVector<int64_t> sizes;
+      SmallVector<Extent> sizes;
       for (int64_t dim : group)
-        sizes.push_back(collapse.getSrcType().getDimSize(dim));
+        sizes.push_back(tilewright::extentOf(collapse.getSrc(), dim));
       Coordinates parts;
       if (!split(coordinate, sizes, parts))
         return false;
@@ -179,6 +181,20 @@ Coordinates tilewright::loopsAt(linalg::LinalgOp op, OpResult result,
   for (auto [expr, coordinate] : llvm::zip_equal(map.getResults(), at))
     loops[cast<AffineDimExpr>(expr).getPosition()] = coordinate;
   return loops;
+}
+
+Extent tilewright::extentOfLoop(linalg::LinalgOp op, unsigned loop) {
+  std::optional<Extent> found;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    auto dim = map.getResultPosition(getAffineDimExpr(loop, op.getContext()));
+    if (!dim)
+      continue;
+    Extent extent = extentOf(operand.get(), *dim);
+    if (!found || !extent.root)
+      found = extent;
+  }
+  return found.value_or(Extent::unknown());
 }
 
 //===----------------------------------------------------------------------===//

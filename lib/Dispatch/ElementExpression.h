@@ -16,6 +16,8 @@
 #ifndef TILEWRIGHT_LIB_DISPATCH_ELEMENTEXPRESSION_H
 #define TILEWRIGHT_LIB_DISPATCH_ELEMENTEXPRESSION_H
 
+#include "Extent.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <deque>
@@ -57,9 +59,11 @@ struct ElementExpression {
 /// Makes trees and keeps them.
 class ElementExpressions {
 public:
-  /// A coordinate from zero up to `size`, which may be dynamic.
-  unsigned addCoordinate(int64_t size);
-  int64_t sizeOf(unsigned coordinate) const;
+  /// A coordinate from zero up to `extent`.
+  unsigned addCoordinate(const Extent &extent);
+  Extent extentOf(unsigned coordinate) const;
+  /// Its size, which may be dynamic.
+  int64_t sizeOf(unsigned coordinate) const { return extentOf(coordinate).getStatic(); }
   Coordinates atomsOf(llvm::ArrayRef<unsigned> coordinates) const;
   bool isAtom(unsigned coordinate) const {
     return coordinate != kUnitCoordinate && places[coordinate].parts.empty();
@@ -76,7 +80,7 @@ public:
 
   /// A coordinate for each of `sizes`, which together are `coordinate`: false if its parts
   /// are others.
-  bool split(unsigned coordinate, llvm::ArrayRef<int64_t> sizes, Coordinates &parts);
+  bool split(unsigned coordinate, llvm::ArrayRef<Extent> sizes, Coordinates &parts);
   /// The coordinate whose parts are `coordinates`.
   unsigned join(llvm::ArrayRef<unsigned> coordinates);
 
@@ -89,7 +93,7 @@ private:
   bool throughReshape(mlir::Value &tensor, Coordinates &at);
 
   struct Place {
-    int64_t size;
+    Extent extent;
     Coordinates parts;
   };
   std::vector<Place> places;
@@ -105,9 +109,11 @@ Coordinates coordinatesOf(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
 Coordinates loopsAt(mlir::linalg::LinalgOp op, mlir::OpResult result,
                     mlir::ArrayRef<unsigned> at, unsigned reduced);
 
+/// How often loop `loop` of `op` runs, by an operand that tells.
+Extent extentOfLoop(mlir::linalg::LinalgOp op, unsigned loop);
+
 /// `tensor`, whose element is at `coordinates`, reshaped so that each dim is an atom, in
-/// the order of `atoms`; null where sizes are not known. The shape has one dynamic size
-/// where a dim is cut.
+/// the order of `atoms`; null where sizes are not known.
 mlir::Value reshapeToAtoms(mlir::OpBuilder &b, mlir::Value tensor,
                            llvm::ArrayRef<unsigned> coordinates,
                            const ElementExpressions &expressions, Coordinates &atoms);

@@ -111,3 +111,27 @@ Extent tilewright::extentOf(Value tensor, int64_t dim) {
     return extentOf(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
   return {1, tensor, dim};
 }
+
+Extent tilewright::multiply(const Extent &left, const Extent &right) {
+  if (!left.isKnown() || !right.isKnown() || (left.root && right.root))
+    return Extent::unknown();
+  Extent product = left.root ? left : right;
+  return llvm::MulOverflow(left.factor, right.factor, product.factor) ? Extent::unknown()
+                                                                      : product;
+}
+
+OpFoldResult tilewright::getSize(OpBuilder &b, Location loc, const Extent &extent) {
+  if (!extent.isKnown())
+    return {};
+  if (!extent.root)
+    return b.getIndexAttr(extent.factor);
+  Value size = extent.root;
+  if (extent.dim >= 0)
+    size = tensor::DimOp::create(b, loc, size, extent.dim);
+  else if (!size.getType().isIndex())
+    size = arith::IndexCastOp::create(b, loc, b.getIndexType(), size);
+  if (extent.factor != 1)
+    size = arith::MulIOp::create(b, loc, size,
+                                 arith::ConstantIndexOp::create(b, loc, extent.factor));
+  return size;
+}

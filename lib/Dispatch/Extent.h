@@ -11,7 +11,8 @@
 #ifndef TILEWRIGHT_LIB_DISPATCH_EXTENT_H
 #define TILEWRIGHT_LIB_DISPATCH_EXTENT_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace tilewright {
 
@@ -21,13 +22,21 @@ struct Extent {
   mlir::Value root;
   int64_t dim = -1;
 
+  /// Of which nothing is known.
+  static Extent unknown() { return {mlir::ShapedType::kDynamic, {}, -1}; }
+  bool isKnown() const { return root || !mlir::ShapedType::isDynamic(factor); }
+  /// The size, if it is a number, else dynamic.
+  int64_t getStatic() const { return root ? mlir::ShapedType::kDynamic : factor; }
   bool operator==(const Extent &other) const {
-    return factor == other.factor && root == other.root && dim == other.dim;
+    return isKnown() && factor == other.factor && root == other.root && dim == other.dim;
   }
 };
 
 Extent extentOf(mlir::Value number);
 Extent extentOf(mlir::Value tensor, int64_t dim);
+Extent multiply(const Extent &left, const Extent &right);
+/// The size as an index.
+mlir::OpFoldResult getSize(mlir::OpBuilder &b, mlir::Location loc, const Extent &extent);
 
 } // namespace tilewright
 

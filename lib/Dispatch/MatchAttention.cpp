@@ -77,8 +77,8 @@ bool AttentionRaiser::isGathered(Value weights) {
     isGathered |= bool(extract);
   }
   Coordinates at;
-  for (int64_t size : cast<RankedTensorType>(weights.getType()).getShape())
-    at.push_back(expressions.addCoordinate(size));
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(weights.getType()).getRank(); ++dim)
+    at.push_back(expressions.addCoordinate(extentOf(weights, dim)));
   const Expression *weight = withoutConversions(expressions.ofElement(weights, at));
   if (weight->is("arith.select"))
     weight = withoutConversions(weight->operands[2]);
@@ -267,7 +267,7 @@ bool AttentionRaiser::matchProduct(const Expression &score) {
     return refuse("the scores do not start from zero");
   for (auto [loop, type] : llvm::enumerate(first.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
-      depth = expressions.addCoordinate(first.getStaticLoopRanges()[loop]);
+      depth = expressions.addCoordinate(extentOfLoop(first, loop));
   Coordinates loops = loopsAt(first, result, score.coordinates, depth);
   for (unsigned number : {product->a, product->b}) {
     OpOperand &operand = first->getOpOperand(number);

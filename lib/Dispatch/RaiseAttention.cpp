@@ -58,7 +58,7 @@ bool AttentionRaiser::chooseLoops() {
     if (isOwn(at) && !hiding->getQuery())
       found = at;
   // One query a head: a loop of one.
-  query = found ? *found : expressions.addCoordinate(1);
+  query = found ? *found : expressions.addCoordinate({1, {}, -1});
   if (!found) {
     for (Coordinates *at : {&queries.at, &init.at, &lastAt})
       for (unsigned &coordinate : *at)
@@ -96,9 +96,9 @@ void AttentionRaiser::followResult() {
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
       for (auto [coordinate, group] :
            llvm::zip_equal(at, expand.getReassociationIndices())) {
-        SmallVector<int64_t> sizes;
+        SmallVector<Extent> sizes;
         for (int64_t dim : group)
-          sizes.push_back(expand.getResultType().getDimSize(dim));
+          sizes.push_back(extentOf(expand.getResult(), dim));
         Coordinates parts;
         if (!expressions.split(coordinate, sizes, parts))
           return;
@@ -259,9 +259,8 @@ void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at,
 bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
   if (second.getNumReductionLoops() != 1 || second->getNumResults() != 1)
     return false;
-  for (auto [size, type] :
-       llvm::zip_equal(second.getStaticLoopRanges(), second.getIteratorTypesArray())) {
-    order.push_back(expressions.addCoordinate(size));
+  for (auto [loop, type] : llvm::enumerate(second.getIteratorTypesArray())) {
+    order.push_back(expressions.addCoordinate(extentOfLoop(second, loop)));
     if (type == utils::IteratorType::reduction)
       key = order.back();
   }

@@ -58,7 +58,10 @@ Value tilewright::reshapeToAtoms(OpBuilder &b, Value tensor,
         ++unknown;
       else
         product *= expressions.sizeOf(atom);
-    if (own.size() > 1 && (unknown > 1 || product == 0))
+    bool isCounted = unknown > 1 && llvm::all_of(own, [&](unsigned atom) {
+                       return expressions.extentOf(atom).isKnown();
+                     });
+    if (own.size() > 1 && ((unknown > 1 && !isCounted) || product == 0))
       return {};
     if (own.size() > 1 && unknown == 0)
       known[dim] = product;
@@ -71,6 +74,10 @@ Value tilewright::reshapeToAtoms(OpBuilder &b, Value tensor,
       shape.push_back(size);
       if (!ShapedType::isDynamic(size)) {
         sizes.push_back(b.getIndexAttr(size));
+        continue;
+      }
+      if (isCounted) {
+        sizes.push_back(getSize(b, loc, expressions.extentOf(atom)));
         continue;
       }
       Value all = tensor::DimOp::create(b, loc, tensor, dim);

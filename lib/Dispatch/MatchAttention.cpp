@@ -38,8 +38,9 @@ const Expression *AttentionRaiser::findTerm(const Expression &value, StringRef c
 }
 
 /// The same of `element`; `start` is the number that it begins with.
-bool AttentionRaiser::matchReduction(const Expression &value, StringRef combiner, StringRef other,
-                            const Expression &element, double &start) {
+bool AttentionRaiser::matchReduction(const Expression &value, StringRef combiner,
+                                     StringRef other, const Expression &element,
+                                     double &start) {
   Value init;
   const Expression *term = findTerm(value, combiner, other, init);
   if (!term || !expressions.isSame(*term, element))
@@ -161,7 +162,8 @@ bool AttentionRaiser::matchGuard() {
 bool AttentionRaiser::isOfScores(const Expression &expression) {
   if (expression.isElement()) {
     auto op = expression.tensor.getDefiningOp<linalg::GenericOp>();
-    return op && tilewright::matchProduct(op) && llvm::is_contained(expression.coordinates, key);
+    return op && tilewright::matchProduct(op) &&
+           llvm::is_contained(expression.coordinates, key);
   }
   return llvm::any_of(expression.operands,
                       [&](const Expression *operand) { return isOfScores(*operand); });
@@ -314,7 +316,8 @@ bool AttentionRaiser::matchLogSum(linalg::GenericOp op) {
 
 /// Something behind `op` reads what comes of it and is not in front of the second
 /// contraction, nor of log-sum-exps.
-bool AttentionRaiser::isUsedElsewhere(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
+bool AttentionRaiser::isUsedElsewhere(Operation *op,
+                                      llvm::SmallPtrSetImpl<Operation *> &seen) {
   for (Operation *reader : op->getUsers()) {
     // A body may read it, too.
     Operation *user = op->getBlock()->findAncestorOpInBlock(*reader);

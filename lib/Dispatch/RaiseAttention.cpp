@@ -33,9 +33,11 @@ namespace tilewright {
 /// Loops of the op: batch loops in the order of the result, then query, key, depth and
 /// column. The query's is that of a causal mask, or the last that keys and values lack.
 bool AttentionRaiser::chooseLoops() {
-  Coordinates outAt = expressions.atomsOf(lastAt), queryAt = expressions.atomsOf(queries.at),
-              keyAt = expressions.atomsOf(keys.at), valueAt = expressions.atomsOf(values.at),
-              ofWeights = expressions.atomsOf(weightsAt);
+  Coordinates outAt = expressions.atomsOf(lastAt);
+  Coordinates queryAt = expressions.atomsOf(queries.at);
+  Coordinates keyAt = expressions.atomsOf(keys.at);
+  Coordinates valueAt = expressions.atomsOf(values.at);
+  Coordinates ofWeights = expressions.atomsOf(weightsAt);
   if (!expressions.isAtom(key) || !expressions.isAtom(depth))
     return refuse("a reshape cuts the loop of the keys, or the depth");
   Coordinates columns;
@@ -47,12 +49,14 @@ bool AttentionRaiser::chooseLoops() {
                   " loops of their own, not one");
   column = columns.front();
   auto isOwn = [&](unsigned at) {
-    return at != depth && llvm::is_contained(queryAt, at) && llvm::is_contained(outAt, at) &&
-           !llvm::is_contained(keyAt, at) && !llvm::is_contained(valueAt, at);
+    return at != depth && llvm::is_contained(queryAt, at) &&
+           llvm::is_contained(outAt, at) && !llvm::is_contained(keyAt, at) &&
+           !llvm::is_contained(valueAt, at);
   };
   std::optional<unsigned> found = hiding->getQuery();
   if (found && !isOwn(*found))
-    return refuse("the causal mask compares keys with a loop that is not of the queries alone");
+    return refuse("the causal mask compares keys with a loop that is not of the queries "
+                  "alone");
   // Behind the heads that repeat those of keys and values.
   for (unsigned at : expressions.atomsOf(resultAt))
     if (isOwn(at) && !hiding->getQuery())
@@ -221,8 +225,8 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
   }
   bool hasWindow = mask.before >= 0 || mask.behind >= 0;
   auto op = AttentionOp::create(
-      b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1], operands[2],
-      mask.mask, outs, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
+      b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
+      operands[2], mask.mask, outs, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
       mask.isTopLeft       ? b.getStringAttr("top_left")
       : mask.isBottomRight ? b.getStringAttr("bottom_right")
                            : StringAttr(),
@@ -230,15 +234,16 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
       softcap != 0 ? b.getF64FloatAttr(softcap) : FloatAttr(), IntegerAttr());
   op->setAttr(kRaisedAttr, b.getUnitAttr());
   if (rounded && rounded != scoreType)
-    addExplanation(op, "scores are " + spell(scoreType) + ", where the text rounds them to " +
-                           spell(rounded));
+    addExplanation(op, "scores are " + spell(scoreType) +
+                           ", where the text rounds them to " + spell(rounded));
   if (!mask.note.empty())
     addExplanation(op, mask.note);
   return op;
 }
 
 /// `result`, whose dims are atoms, for what `by` computes at `at`.
-void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at, Operation *by) {
+void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at,
+                              Operation *by) {
   Type type = by->getResult(0).getType();
   SmallVector<ReassociationIndices> groups;
   int64_t next = 0;
@@ -302,7 +307,8 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
                    user = last->getBlock()->findAncestorOpInBlock(*user);
                    return user && last->isBeforeInBlock(user);
                  })))
-    return refuse("log-sum-exps are of another type than scores, or read in front of the result");
+    return refuse("log-sum-exps are of another type than scores, or read in front of the "
+                  "result");
   if (!chooseLoops())
     return false;
   AttentionOp op = create(b);

@@ -140,11 +140,15 @@ def RaiseAttentionPass
   let description = [{
     A contraction of a softmax of scaled, masked scores, which are a contraction, becomes
     `tilewright.attention` where the target has a kernel for it, however the formula is
-    spread over elementwise ops. Where there is a softmax in front of a contraction but
+    spread over elementwise ops, transposes, broadcasts and reshapes. Comparisons of the
+    numbers of queries and keys become `causal` and `window`; masks that are neither these
+    nor a tensor are computed in front of it. Where there is a softmax in front of a contraction but
     something else is not known, `tilewright.decomposed` on the contraction says what,
     for --explain.
   }];
-  let dependentDialects = ["::tilewright::TilewrightDialect"];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SplitAttentionPass

@@ -46,3 +46,11 @@ func.func @NoTosa() {
   %e = tensor.empty() : tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @Scatter(
+// CHECK: %[[PAIRS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x?x2xi32>)
+// CHECK: tilewright.scatter ins(%arg2, %[[PAIRS]] : {{.*}}) outs(%arg0 : {{.*}}) {dims = array<i64: 0, 1>, unique}
+func.func @Scatter(%v: tensor<2x12x5xf32>, %i: tensor<2x?xi32>, %u: tensor<2x?x5xf32>) -> tensor<2x12x5xf32> {
+  %r = tosa.scatter %v, %i, %u : (tensor<2x12x5xf32>, tensor<2x?xi32>, tensor<2x?x5xf32>) -> tensor<2x12x5xf32>
+  return %r : tensor<2x12x5xf32>
+}

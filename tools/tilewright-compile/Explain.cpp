@@ -75,7 +75,8 @@ std::string configInWords(StringRef line) {
   if (!valueOf(line, "stages").empty())
     text += " in " + valueOf(line, "stages").str() + " slots";
   if (!valueOf(line, "splits").empty())
-    text += ", sums in " + valueOf(line, "splits").str() + " parts";
+    text += (valueOf(line, "strategy") == "irregular" ? ", places in " : ", sums in ") +
+            valueOf(line, "splits").str() + " parts";
   return text;
 }
 

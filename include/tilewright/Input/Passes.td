@@ -29,7 +29,7 @@ def ConvertTosaPass : Pass<"tilewright-convert-tosa", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
-    "::mlir::tosa::TosaDialect"];
+    "::mlir::tosa::TosaDialect", "::tilewright::TilewrightDialect"];
 }
 
 def DropAssertsPass : Pass<"tilewright-drop-asserts", "::mlir::func::FuncOp"> {

@@ -189,7 +189,25 @@ def relayouts(element):
                 lambda f, x, o: apply(f, "tosa.tile", [x, shape(f, 2, 3)], element, o), lambda x: np.tile(x, (2, 3)))
 
 
+def scatter(element, dynamic):
+    """Rows of each batch at places of their own."""
+    f = function(element, "scatter", {"b": 2, "k": 12, "w": 3, "c": 20}, dynamic)
+    values, at, rows = f.arg(element, "bkc"), f.arg(I32, "bw"), f.arg(element, "bwc")
+    f.ret(apply(f, "tosa.scatter", [values, at, rows], element, "bkc"))
+
+    def reference(values, at, rows):
+        values = values.copy()
+        for batch in range(len(at)):
+            values[batch, at[batch]] = rows[batch]
+        return values
+
+    f.case("2x12x3x20", {}, [SMALL, {"fill": "values", "values": [3, 0, 11, 5, 11, 1]}, SMALL], EXACT, reference)
+    return f
+
+
 def functions():
+    yield scatter(F32, True)
+    yield scatter(I8, False)
     yield matmul(F32, F32, True)
     yield matmul(F16, F32, False)
     yield matmul(I8, I32, True, (3, -2))

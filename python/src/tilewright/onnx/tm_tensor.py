@@ -1,13 +1,13 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch-mlir's dialect tm_tensor as linalg.generic: each element of a result looks at all operands that may belong to it.
+"""torch-mlir's dialect tm_tensor in ops that Tilewright compiles.
 
-    scatter   out[d] = the last updates[n] with indices[n] == d, or what accumulates them
-    scan      out[i] = in[0] + ... + in[i]
-    sort      rank[i] = how many elements go in front of i; out[p] = the element of rank p
+    scatter   tilewright.scatter: in place, in order, or all at once where indices are unique
+    scan      tilewright.scan: linear work
+    sort      linalg.generic: rank[i] = how many elements go in front of i; out[p] = the element of rank p
 
-That is work of (elements of the result) x (updates, or elements along the dim), in parallel and in a fixed order; right for any
-sizes, fast for dims of up to some thousands.
+The sort is work of (elements) x (elements along the dim), in parallel; right for any sizes, fast for dims of up to some
+thousands.
 """
 
 import re
@@ -83,48 +83,40 @@ def _map(loops, results):
     return f"affine_map<({', '.join(f'd{i}' for i in range(loops))}) -> ({', '.join(map(str, results))})>"
 
 
+def _combiner(op, arguments):
+    """The region of an op of ours; arguments: those of tm_tensor's body, in our order, by position."""
+    names = [name for name, _ in op.args]
+    defined = set(re.findall(r"^ *(%[\w$.-]+) =", op.body, re.M)) | set(names)
+    outside = set(re.findall(r"%[\w$.-]+", op.body)) - defined
+    if outside:
+        raise ValueError(f"a body of tm_tensor that uses values from outside: {', '.join(sorted(outside))}")
+    block = ", ".join(f"{names[i]}: {op.args[i][1]}" for i in arguments)
+    return f" combine {{\n^bb0({block}):\n{op.body}tilewright.combined {op.yielded} : {op.args[0][1]}\n}}"
+
+
 def _scatter(op):
     (updates, updates_type), (indices, indices_type) = op.ins
     (out, out_type), = op.outs
-    rank = _rank(out_type)
-    mapped = [int(n) for n in re.search(r"dimension_map = array<i64: ([\d, ]*)>", op.head)[1].split(", ")]
-    n, index_type = f"d{rank}", _element(indices_type)
-    slices = [f"d{d}" for d in range(rank) if d not in mapped]
-    if _rank(updates_type) != 1 + len(slices):
+    mapped = re.search(r"dimension_map = array<i64: ([\d, ]*)>", op.head)[1]
+    slices = _rank(out_type) - len(mapped.split(", "))
+    if _rank(updates_type) != 1 + slices:
         raise ValueError("tm_tensor.scatter of slices that do not span the other dims")
-    maps = [_map(rank + 1, [n, *slices])] + [_map(rank + 1, [n, k]) for k in range(len(mapped))]
-    maps.append(_map(rank + 1, [f"d{d}" for d in range(rank)]))
-    (update, _), (before, _) = op.args
-    body, value = op.copy_of_body("", (update, before))
-    lines, hit = [body.rstrip("\n")] if body else [], None
-    p = "%" + "s" + op.unique
-    for k, dim in enumerate(mapped):
-        lines += [f"{p}i{k} = linalg.index {dim} : index", f"{p}c{k} = arith.index_cast {p}i{k} : index to {index_type}",
-                  f"{p}e{k} = arith.cmpi eq, {p}c{k}, {p}k{k} : {index_type}"]
-        if hit:
-            lines.append(f"{p}a{k} = arith.andi {hit}, {p}e{k} : i1")
-        hit = f"{p}a{k}" if hit else f"{p}e{k}"
-    lines.append(f"{p}v = arith.select {hit}, {value}, {before} : {op.args[1][1]}")
-    ins = [(updates, updates_type, update), *((indices, indices_type, f"{p}k{k}") for k in range(len(mapped)))]
-    return op.generic(op.result, maps, ["parallel"] * rank + ["reduction"], ins, (out, out_type, before), lines, f"{p}v")
+    unique = ", unique" if "unique_indices(true)" in op.head else ""
+    combiner = "" if op.yielded == op.args[0][0] else _combiner(op, (0, 1))
+    return (f"{op.indent}{op.result} = tilewright.scatter ins({updates}, {indices} : {updates_type}, {indices_type}) "
+            f"outs({out} : {out_type}) {{dims = array<i64: {mapped}>{unique}}}{combiner} -> {out_type}\n")
 
 
 def _scan(op):
     (source, source_type), = op.ins
-    (out, out_type), (_, _) = op.outs
-    rank, dim, p = _rank(out_type), op.dim(), "%" + "s" + op.unique
-    along = [f"d{rank}" if d == dim else f"d{d}" for d in range(rank)]
-    maps = [_map(rank + 1, along), _map(rank + 1, [f"d{d}" for d in range(rank)])]
-    kind = op.args[0][1]
-    body, value = op.copy_of_body("", (f"{p}acc", f"{p}in"))
+    (out, out_type), (start, start_type) = op.outs
+    if _element(source_type) != _element(out_type):
+        raise ValueError("tm_tensor.scan that gives another element type than it reads")
+    # What torch-mlir initialises with is neutral; its second result, the last value, is read by nobody.
     inclusive = "inclusive(true)" in op.head
-    lines = [*([body.rstrip("\n")] if body else []),
-             f"{p}i = linalg.index {dim} : index", f"{p}j = linalg.index {rank} : index",
-             f"{p}le = arith.cmpi {'ule' if inclusive else 'ult'}, {p}j, {p}i : index",
-             f"{p}v = arith.select {p}le, {value}, {p}acc : {kind}"]
-    # The first result alone: what torch-mlir initialises it with is neutral, and nothing reads the second.
-    return op.generic(_name(op.result) + "_0", maps, ["parallel"] * rank + ["reduction"], [(source, source_type, f"{p}in")],
-                      (out, out_type, f"{p}acc"), lines, f"{p}v")
+    init = "" if inclusive else f"init({start} : {start_type}) "
+    return (f"{op.indent}{_name(op.result)}_0 = tilewright.scan ins({source} : {source_type}) {init}outs({out} : {out_type}) "
+            f"{{dim = {op.dim()} : i64{'' if inclusive else ', exclusive'}}}{_combiner(op, (0, 1))} -> {out_type}\n")
 
 
 def _sort(op):

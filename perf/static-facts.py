@@ -84,10 +84,11 @@ def ring_of(ptx):
 
 
 def tile_bytes(config):
-    """Bytes of the tiles of both factors in one step along the sum."""
+    """Bytes of the tiles of both factors in one step along the sum; None where one is computed in registers from others."""
     sides = [int(x) for x in re.search(r"block = \[([\d, ]*)\]", config)[1].split(",") if int(x) > 1]
     kind = re.search(r'mma = "wgmma\.\w+\.(\w+)\.', config)
-    if len(sides) != 3 or not kind:
+    promoted = re.search(r"promote = \[([\d, ]*)\]", config)
+    if len(sides) != 3 or not kind or not promoted or len(promoted[1].split(",")) != 2:
         return None
     bytes_ = 4 if kind[1] == "tf32" else 2 if kind[1] in ("f16", "bf16") else 1
     return (sides[0] + sides[1]) * sides[2] * bytes_
@@ -199,7 +200,10 @@ def differences(known, now):
         if "wgmma" in new:
             if new["wgmma"] < old["wgmma"]:
                 yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
-            if new.get("stage_bytes") != new.get("tile_bytes"):
+            if new.get("tile_bytes") is None:
+                if new.get("stage_bytes") and old.get("stage_bytes") and new["stage_bytes"] > old["stage_bytes"]:
+                    yield f"{name}: a stage is filled with {new['stage_bytes']} bytes, recorded {old['stage_bytes']}"
+            elif new.get("stage_bytes") != new["tile_bytes"]:
                 yield f"{name}: a stage is filled with {new['stage_bytes']} bytes, its tiles have {new['tile_bytes']}"
             if new.get("stages", 0) < old.get("stages", 0):
                 yield f"{name}: {new['stages']} stages, recorded {old['stages']}"

@@ -97,7 +97,8 @@ Extent tilewright::extentOf(Value tensor, int64_t dim) {
     std::optional<Extent> unknown;
     int64_t factor = 1;
     bool isProduct = true;
-    for (int64_t from : collapse.getReassociationIndices()[dim]) {
+    ReassociationIndices joined = collapse.getReassociationIndices()[dim];
+    for (int64_t from : joined) {
       Extent extent = extentOf(collapse.getSrc(), from);
       isProduct &= !(unknown && extent.root) &&
                    !llvm::MulOverflow(factor, extent.factor, factor);

@@ -66,7 +66,66 @@ def permutation(count, size, seed=3):
     return [int(v) for v in np.random.default_rng(seed).permutation(size)[:count]]
 
 
+def text_of(f, updates, indices, dest, how="add"):
+    return (f"tilewright.scatter ins({updates.name}, {indices.name} : {f.value_type(updates)}, {f.value_type(indices)}) "
+            f"outs({dest.name} : {f.value_type(dest)}) {{dims = array<i64: 0>}}{combiner(dest.element, how)} -> {f.value_type(dest)}")
+
+
+def kept():
+    """The destination is read by the op and by others behind it."""
+    f = Function("scatter", "f32", "kept", {"n": 8, "T": 1, "d": 16})
+    t, i = f.arg(F32, "nd"), f.arg(I32, "nT")
+    twice = f.raw(f"arith.addf {t.name}, {t.name} : {f.value_type(t)}", F32, "nd")
+    s = f.raw(text_of(f, twice, i, twice), F32, "nd")
+    f.ret(f.raw(f"arith.subf {s.name}, {twice.name} : {f.value_type(t)}", F32, "nd"), twice)
+    f.case("8x16", {}, [SMALL, integers(-1, 8)], EXACT,
+           lambda t, i: [reference((0,), "add")(2 * t, i, 2 * t) - 2 * t, 2 * t])
+    return f
+
+
+def windows():
+    """Updates and destination are parts of one tensor."""
+    f = Function("scatter", "f32", "windows", {"m": 20, "e": 32, "n": 8, "T": 1, "d": 16, "k": 10})
+    t, i = f.arg(F32, "me"), f.arg(I32, "nT")
+    u = f.raw(f"tensor.extract_slice {t.name}[3, 5] [8, 16] [1, 1] : {f.value_type(t)} to {f.type(F32, 'nd')}", F32, "nd")
+    v = f.raw(f"tensor.extract_slice {t.name}[7, 9] [10, 16] [1, 1] : {f.value_type(t)} to {f.type(F32, 'kd')}", F32, "kd")
+    s = f.raw(text_of(f, u, i, v), F32, "kd")
+    f.ret(f.raw(f"tensor.insert_slice {s.name} into {t.name}[7, 9] [10, 16] [1, 1] : {f.value_type(s)} into {f.value_type(t)}", F32, "me"))
+
+    def run(t, i):
+        result = t.copy()
+        result[7:17, 9:25] = reference((0,), "add")(t[3:11, 5:21], i, t[7:17, 9:25])
+        return result
+
+    f.case("20x32", {}, [SMALL, integers(-1, 10)], EXACT, run)
+    return f
+
+
+def repeated():
+    """A loop whose steps each update what the one before left."""
+    f = Function("scatter", "f32", "repeated", {"n": 8, "T": 1, "d": 32, "m": 20}, True, known="T")
+    u, i, t = f.arg(F32, "nd"), f.arg(I32, "nT"), f.arg(F32, "md")
+    zero, one, three = (f.raw(f"arith.constant {v} : index", I32, None).name for v in (0, 1, 3))
+    kind = f.value_type(t)
+    inner = text_of(f, u, i, t).replace(f"outs({t.name} ", "outs(%carried ")
+    result = f.raw(f"scf.for %step = {zero} to {three} step {one} iter_args(%carried = {t.name}) -> ({kind}) {{\n"
+                   f"      %put = {inner}\n      scf.yield %put : {kind}\n    }}", F32, "md")
+    f.ret(result)
+
+    def run(u, i, t):
+        for _ in range(3):
+            t = reference((0,), "add")(u, i, t)
+        return t
+
+    for sizes in ({}, {"n": 0}, {"n": 50, "m": 7}):
+        f.case("x".join(map(str, {**f.sizes, **sizes}.values())), sizes, [SMALL, integers(-1, 10), SMALL], EXACT, run)
+    return f
+
+
 def functions():
+    yield kept()
+    yield windows()
+    yield repeated()
     rows = dict(updates="nd", indices="nT", dest="md", dims=(0,), sizes={"n": 13, "T": 1, "m": 21, "d": 45})
     more = [{"n": 0}, {"n": 200, "m": 5, "d": 64}, {"d": 0}, {"m": 0}, {"n": 300, "m": 700, "d": 1}]
     for dynamic in (False, True):

@@ -16,6 +16,7 @@
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Irregular.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -27,9 +28,12 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "converted: to linalg, tensor, scf and arith by upstream's patterns";
   if (name.getStringRef() == AttentionOp::getOperationName())
     return "kernel: one, or several where no lowering config fits";
-  if (llvm::is_contained({ScatterOp::getOperationName(), ScanOp::getOperationName()},
-                         name.getStringRef()))
-    return "kernel: one; of long scans three";
+  if (name.getStringRef() == ScatterOp::getOperationName())
+    return "kernel";
+  if (name.getStringRef() == ScanOp::getOperationName())
+    return "kernel: one, or three where the dim is long";
+  if (name.getStringRef() == tensor::ScatterOp::getOperationName())
+    return "rewritten: to tilewright.scatter, a kernel";
   if (name.getDialectNamespace() == "tilewright" ||
       name.hasTrait<OpTrait::IsTerminator>())
     return "";

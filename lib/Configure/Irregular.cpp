@@ -110,8 +110,10 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
     int64_t last = updates.getRank() > 1 ? updates.getShape().back() : 1;
     int64_t slice = 1;
     for (int64_t size : updates.getShape().drop_front())
-      slice = ShapedType::isDynamic(size) ? kThreads * slice
-                                          : std::min(slice * std::max<int64_t>(size, 1), kOrderedThreads);
+      slice = std::min(kOrderedThreads,
+                       slice * (ShapedType::isDynamic(size)
+                                    ? kThreads
+                                    : std::clamp<int64_t>(size, 1, kOrderedThreads)));
     int64_t columns = cover(last, isCpu ? 4096 : threads);
     int64_t rows = isCpu ? std::max<int64_t>(1, kCpuElements / columns) : threads / columns;
     if (isOrdered(op)) {

@@ -85,8 +85,9 @@ static bool mayBeEqual(int64_t a, int64_t b) {
   return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
 }
 
-static void addEffects(Operation *op, Value written,
-                       SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addEffects(Operation *op, Value written, Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
@@ -100,8 +101,7 @@ static void addEffects(Operation *op, Value written,
 // scatter
 //===----------------------------------------------------------------------===//
 
-void ScatterOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void ScatterOp::getEffects(Effects &effects) {
   addEffects(*this, getDest(), effects);
 }
 
@@ -153,8 +153,7 @@ LogicalResult ScatterOp::verify() {
 // scan
 //===----------------------------------------------------------------------===//
 
-void ScanOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void ScanOp::getEffects(Effects &effects) {
   addEffects(*this, getOutput(), effects);
 }
 

@@ -84,13 +84,16 @@ def ring_of(ptx):
 
 
 def tile_bytes(config):
-    """Bytes of the tiles of both factors in one step along the sum; None where one is computed in registers from others."""
+    """Bytes of the tiles of both factors in one step along the sum; None where 16-bit elements of one may be computed in registers
+    from something narrower."""
     sides = [int(x) for x in re.search(r"block = \[([\d, ]*)\]", config)[1].split(",") if int(x) > 1]
     kind = re.search(r'mma = "wgmma\.\w+\.(\w+)\.', config)
-    promoted = re.search(r"promote = \[([\d, ]*)\]", config)
-    if len(sides) != 3 or not kind or not promoted or len(promoted[1].split(",")) != 2:
+    if len(sides) != 3 or not kind:
         return None
     bytes_ = 4 if kind[1] == "tf32" else 2 if kind[1] in ("f16", "bf16") else 1
+    promoted = re.search(r"promote = \[([\d, ]*)\]", config)
+    if bytes_ == 2 and promoted and len(promoted[1].split(",")) != 2:
+        return None
     return (sides[0] + sides[1]) * sides[2] * bytes_
 
 
@@ -201,7 +204,7 @@ def differences(known, now):
             if new["wgmma"] < old["wgmma"]:
                 yield f"{name}: {new['wgmma']} wgmma a step, recorded {old['wgmma']}"
             if new.get("tile_bytes") is None:
-                if new.get("stage_bytes") and old.get("stage_bytes") and new["stage_bytes"] > old["stage_bytes"]:
+                if new["config"] == old["config"] and new.get("stage_bytes") != old.get("stage_bytes"):
                     yield f"{name}: a stage is filled with {new['stage_bytes']} bytes, recorded {old['stage_bytes']}"
             elif new.get("stage_bytes") != new["tile_bytes"]:
                 yield f"{name}: a stage is filled with {new['stage_bytes']} bytes, its tiles have {new['tile_bytes']}"

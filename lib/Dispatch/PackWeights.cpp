@@ -209,13 +209,17 @@ static bool joinsColumns(tensor::CollapseShapeOp collapse) {
 
 bool tilewright::packWeights(func::FuncOp func, int64_t vectorBytes) {
   IRRewriter rewriter(func.getContext());
-  bool changed = false;
+  int64_t products = 0;
   for (auto op : llvm::to_vector(func.getBody().front().getOps<linalg::GenericOp>()))
     if (std::optional<Strips> strips = findStrips(op, vectorBytes)) {
       rewrite(rewriter, op, *strips);
-      changed = true;
+      ++products;
     }
-  return changed;
+  if (products)
+    addExplanation(func, "constant weights of " + Twine(products) +
+                             (products == 1 ? " product" : " products") +
+                             " are stored in strips of columns when the program is loaded");
+  return products;
 }
 
 namespace {

@@ -22,7 +22,7 @@
 namespace {
 
 constexpr size_t kElements = size_t(64) << 20;
-// One vector register, or two: clang makes of it what the machine has.
+// A cache line; clang makes of it what registers the machine has.
 typedef float Vector __attribute__((vector_size(64)));
 constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
 
@@ -47,7 +47,8 @@ void readArrays(const Arrays &arrays, size_t from, size_t to) {
       sums[j] += arrays.a[i + j];
   float total = 0;
   for (const Vector &sum : sums)
-    total += sum[0];
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      total += sum[lane];
   sink = total;
 }
 

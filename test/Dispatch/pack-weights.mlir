@@ -13,6 +13,7 @@
 // CHECK: %[[E:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] {{.*}} : tensor<512x2048xf32> into tensor<512x64x32xf32>
 // CHECK: linalg.generic {indexing_maps = [#[[TURN]], #[[ID]]]
 // CHECK-LABEL: func.func @layer
+// CHECK-SAME: tilewright.explain = ["constant weights of 1 product are stored in strips of columns when the program is loaded"]
 // CHECK: %[[W:.*]] = tilewright.loaded @layer.at_load[0] : tensor<64x512x32xf32>
 // CHECK: %[[P:.*]] = linalg.generic {indexing_maps = [#[[ROWS]], #[[STRIPS]], #[[RESULT]]], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
 // CHECK-SAME: ins(%{{.*}}, %[[W]] :

@@ -23,13 +23,17 @@ uint64_t physicalMemory() {
   return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
-// The processors this process may run on; TILEWRIGHT_CPU_THREADS overrides.
-unsigned threadCount() {
-  if (const char *text = std::getenv("TILEWRIGHT_CPU_THREADS")) {
+// The processors this process may run on; TILEWRIGHT_CPU_THREADS overrides. 0, with a
+// reason: what it says is no number of threads.
+unsigned threadCount(std::string &reason) {
+  if (const char *text = std::getenv("TILEWRIGHT_CPU_THREADS"); text && *text) {
     char *end;
     long count = std::strtol(text, &end, 10);
     if (*end == 0 && count >= 1 && count <= 4096)
       return static_cast<unsigned>(count);
+    reason = "TILEWRIGHT_CPU_THREADS is '" + std::string(text) +
+             "'; expected a number from 1 to 4096";
+    return 0;
   }
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
@@ -152,8 +156,9 @@ public:
   explicit CpuDriver(const DriverOptions &options)
       : driverName(options.name.empty() ? "cpu" : options.name) {
     state = std::make_shared<CpuDeviceState>();
-    state->threads = threadCount();
-    state->pool = ThreadPool::create(state->threads);
+    state->threads = threadCount(reason);
+    if (state->threads)
+      state->pool = ThreadPool::create(state->threads);
   }
 
   const std::string &name() const override { return driverName; }
@@ -163,7 +168,7 @@ public:
     info.name = driverName;
     info.available = state->pool != nullptr;
     if (!info.available)
-      info.reason = "its threads cannot be created";
+      info.reason = reason.empty() ? "its threads cannot be created" : reason;
     info.description = cpuName();
     if (cpuLevel() > 0)
       info.description += ", x86-64-v" + std::to_string(cpuLevel());
@@ -191,6 +196,7 @@ public:
 
 private:
   std::string driverName;
+  std::string reason; // why it has no threads
   std::shared_ptr<CpuDeviceState> state;
 };
 

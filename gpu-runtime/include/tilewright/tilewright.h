@@ -455,7 +455,10 @@ typedef struct tilewright_program_options {
  * must not be changed in place while one of them lives. Programs of the cpu read
  * parameters there; those that do not begin at a multiple of 16 bytes, and those of
  * other devices, are copied. Names, element types and shapes must be the
- * artifact's; values may be others. */
+ * artifact's; values may be others.
+ *
+ * What depends on constants alone is computed here, by kernels on the device, and
+ * waited for. */
 TILEWRIGHT_API tilewright_status *
 tilewright_program_load(tilewright_device *device, const void *data,
                         size_t size, const tilewright_program_options *options,

@@ -3,7 +3,8 @@
 """Results to a tuning database, which tilewright-compile --tuning takes; and files of both kinds to one.
 
 A config comes into the database where it was measured to the end and is faster than the default beyond the noise: the
-median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1. Of several the fastest.
+median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1 in each process that
+measured it. Of several the fastest.
 Problems that a database knows by the same key, dynamic ones at several sizes, get the config with the best geometric
 mean that was right at every size.
 """

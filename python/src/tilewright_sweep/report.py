@@ -369,7 +369,7 @@ def page(records, bench, before):
         f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler "
         f"chooses by itself, by more "
         f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired "
-        f"measurements). For the others the "
+        f"measurements of each process). For the others the "
         "default stands.</p>",
         describe(records),
         "<h2>Tuned beside default</h2>",

@@ -3,9 +3,11 @@
 """Measures a bundle on a device: what runs when, and what is written down.
 
 Per problem: every candidate is checked first. Those that are right compete in rounds, each by turns with the default;
-after a round the better half goes on, with twice the time each, until at most four are left, which get a longer round,
-and the best of which is measured with empty caches, too. A candidate's record is written when it is out, so a run that
-ends early has lost only what was under way. Candidates whose artifacts are equal are measured once.
+after a round the better half goes on, with twice the time each, until at most four are left, which get a longer round.
+Those of them that are faster or slower than the default beyond the noise are timed again in two processes more: where
+the system put threads and pages holds for as long as a process lives, and can be worth more than a config. The best
+one is measured with empty caches, too. A candidate's record is written when it is out, so a run that ends early has
+lost only what was under way. Candidates whose artifacts are equal are measured once.
 """
 
 import math
@@ -15,13 +17,17 @@ import time
 
 import tilewright_sweep
 from tilewright_sweep import journal as journals
+from tilewright_sweep.best import standing
 from tilewright_sweep.build import Progress
+from tilewright_sweep.contest import percentile
 from tilewright_sweep.plan import of_shard
 from tilewright_sweep.watch import DeviceLock, Worker, WorkerDied, surroundings
 
 #: Seconds of measuring per candidate in the first round, and in the last one.
 FIRST_SECONDS, LAST_SECONDS = 0.02, 0.4
 FINALISTS = 4
+#: Processes beside the first one in which a difference must show, each with a part of the seconds of the last round.
+PROOFS, PROOF_PART = 2, 0.5
 
 
 class BudgetOver(Exception):
@@ -41,8 +47,25 @@ def seconds_of(sizes, left):
     """Seconds per candidate of each round, within those that are left."""
     seconds = [FIRST_SECONDS * 2**i for i in range(len(sizes) - 1)] + [LAST_SECONDS]
     # The baseline takes a third of the time beside, starting and checking some more.
-    total = 1.6 * sum((n + 1) * s for n, s in zip(sizes, seconds))
+    proofs = PROOFS * PROOF_PART * (sizes[-1] + 1) * LAST_SECONDS
+    total = 1.6 * (sum((n + 1) * s for n, s in zip(sizes, seconds)) + proofs)
     return [s * min(1.0, left / total) for s in seconds]
+
+
+def over_processes(figures):
+    """What several processes measured of a candidate as the figures of one: medians, and the widest of what is around
+    them. `processes` has the ratio of each."""
+    middle = lambda name: percentile(sorted(f[name] for f in figures), 0.5)
+    return {
+        "median_s": middle("median_s"),
+        "min_s": min(f["min_s"] for f in figures),
+        "count": sum(f["count"] for f in figures),
+        "spread": max(f["spread"] for f in figures),
+        "ratio": middle("ratio"),
+        "ratio_low": min(f["ratio_low"] for f in figures),
+        "ratio_high": max(f["ratio_high"] for f in figures),
+        "processes": [f["ratio"] for f in figures],
+    }
 
 
 class Run:
@@ -284,6 +307,8 @@ class Run:
             around = surroundings(self.opened["device"], self.opened["uuid"])
             candidates, times = self._time(default, candidates, do="time", seconds=seconds)
             baseline = times[default["id"]]
+            if last:
+                candidates = self._prove(default, candidates, times, seconds * PROOF_PART)
             for c in candidates:
                 self._note(c, times[c["id"]], baseline, number, last, around)
             candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
@@ -308,6 +333,38 @@ class Run:
         elif self.equal.get(default["id"]):
             for c in self.equal[default["id"]]:
                 self.write(c, **self.reports[default["id"]], same_as=default["id"])
+
+    def _prove(self, default, candidates, times, seconds):
+        """Times those that are not the default's equals again in other processes, and puts what all say into `times`.
+        The candidates that are left."""
+        unequal = [c for c in candidates if standing(times[c["id"]]) != "equal"]
+        figures = {c["id"]: [times[c["id"]]] for c in unequal}
+        for _ in range(PROOFS):
+            if not unequal:
+                break
+            if time.monotonic() > self.end:
+                raise BudgetOver
+            self.worker.close()
+            self._bind([default] + candidates)
+            left, again = self._time(default, unequal, do="time", seconds=seconds)
+            candidates = [c for c in candidates if c in left or c not in unequal]
+            unequal = left
+            for c in unequal:
+                figures[c["id"]].append(again[c["id"]])
+        for c in unequal:
+            times[c["id"]].update(over_processes(figures[c["id"]]))
+        return candidates
+
+    def _bind(self, candidates):
+        """Candidates that were checked, in a new worker. One that it does not bear is found when it is timed."""
+        self.opened = self._open(self.name)
+        reference = str(self.bundle.reference(self.problem))
+        try:
+            self.worker.ask(do="problem", problem=self.problem, reference=reference)
+            for c in candidates:
+                self.worker.ask(do="bind", id=c["id"], artifact=str(self.bundle.artifact(c)))
+        except WorkerDied:
+            self.worker.close()
 
     def _tell(self, best, times, baseline):
         """A line per problem, as it goes."""

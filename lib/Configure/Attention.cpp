@@ -17,6 +17,7 @@
 #include "CostModel.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
+#include "tilewright/Configure/Tuning.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
 
@@ -319,6 +320,28 @@ static ArrayAttr listFitting(AttentionOp op, TargetAttr target) {
   return ArrayAttr::get(op.getContext(), fitting);
 }
 
+/// What was measured for the op's problem; null, and a remark and a line that say why,
+/// where that does not serve. `source` says which record it is.
+static LoweringConfigAttr takeTuned(func::FuncOp kernel, AttentionOp op, TargetAttr target,
+                                    std::string &source, SmallVectorImpl<Attribute> &lines) {
+  std::optional<TunedConfig> tuned =
+      findTuned(kernel, describeProblem(op), describeShape(op));
+  if (!tuned)
+    return {};
+  std::string reason;
+  auto config = dyn_cast<LoweringConfigAttr>(tuned->config);
+  source = tuned->source;
+  if (config && succeeded(planAttention(op, config, target, reason)))
+    return config;
+  if (!config)
+    reason = cast<StringAttr>(tuned->config).str();
+  op->emitRemark() << "the tuned config (" << source
+                   << ") is refused, the default is taken: " << reason;
+  lines.push_back(StringAttr::get(op.getContext(),
+                                  "tuned config refused (" + source + "): " + reason));
+  return {};
+}
+
 LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op,
                                              bool listAll) {
   TargetAttr target = getTarget(kernel);
@@ -326,17 +349,22 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   if (!config)
     config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool pinned = bool(config);
-  std::string reason;
+  std::string reason, source, how = pinned ? "config (pinned): " : "config: ";
+  SmallVector<Attribute> refused;
   if (pinned && failed(planAttention(op, config, target, reason)))
     return op.emitOpError() << "the pinned lowering config does not fit: " << reason;
-  if (!pinned) {
+  if (!pinned && (config = takeTuned(kernel, op, target, source, refused)))
+    how = "config (tuned, " + source + "): ";
+  if (!config) {
     FailureOr<LoweringConfigAttr> chosen = chooseAttentionConfig(op, target, reason);
     if (failed(chosen))
       return op.emitOpError() << "no schedule fits " << target.getName() << ": " << reason;
     config = *chosen;
   }
-  if (listAll)
+  if (listAll) {
     kernel->setAttr(kConfigsAttr, listFitting(op, target));
+    recordProblem(kernel, describeProblem(op), describeShape(op));
+  }
 
   Builder b(kernel.getContext());
   SmallVector<Attribute> lines{b.getStringAttr(
@@ -353,8 +381,8 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   else if (!op->hasAttr(kConfigAttr) && failed(chooseKeySplit(op, target, reason)))
     lines.push_back(b.getStringAttr("keys are not taken in parts: " + reason));
   op->setAttr(kConfigAttr, config);
-  lines.push_back(b.getStringAttr((pinned ? "config (pinned): " : "config: ") +
-                                  toString(config)));
+  llvm::append_range(lines, refused);
+  lines.push_back(b.getStringAttr(how + toString(config)));
   if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
                        !canUseWarpgroups(op, target, why))
     lines.push_back(b.getStringAttr("not by warpgroups: " + why));

@@ -266,7 +266,8 @@ static LogicalResult checkPinned(const KernelInfo &info, TargetAttr target,
 /// no error: a remark says why, and the kernel gets what it would have without.
 static FailureOr<bool> takeTuned(KernelInfo &info, TargetAttr target,
                                  SmallVectorImpl<std::string> &explain) {
-  std::optional<TunedConfig> tuned = findTuned(info);
+  std::optional<TunedConfig> tuned =
+      findTuned(info.kernel, describeProblem(info), describeShape(info));
   if (!tuned)
     return false;
   Operation *root = info.getRoot();
@@ -419,11 +420,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
       if (candidate.refused.empty())
         fitting.push_back(candidate.config);
     kernel->setAttr(kConfigsAttr, b.getArrayAttr(fitting));
-    kernel->setAttr(kProblemAttr,
-                    b.getDictionaryAttr(
-                        {b.getNamedAttr("problem", describeProblem(*info)),
-                         b.getNamedAttr("shape", b.getDenseI64ArrayAttr(
-                                                     describeShape(*info)))}));
+    recordProblem(kernel, describeProblem(*info), describeShape(*info));
   }
   return success();
 }

@@ -25,13 +25,12 @@ static std::string describeBody(linalg::LinalgOp op) {
 }
 
 /// "ac,cb->ab": a map that is more than loops is written out.
-static std::string describeLayout(linalg::LinalgOp root) {
+static std::string describeLayout(ArrayRef<AffineMap> maps, size_t numInputs) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  SmallVector<AffineMap> maps = root.getIndexingMapsArray();
   for (auto [position, map] : llvm::enumerate(maps)) {
     if (position)
-      os << (position == size_t(root.getNumDpsInputs()) ? "->" : ",");
+      os << (position == numInputs ? "->" : ",");
     bool onlyLoops = llvm::all_of(map.getResults(), [](AffineExpr expr) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       return dim && dim.getPosition() < 26;
@@ -46,17 +45,44 @@ static std::string describeLayout(linalg::LinalgOp root) {
   return text;
 }
 
-static std::string describeTypes(func::FuncOp kernel) {
+static std::string describeTypes(TypeRange operands, TypeRange results) {
   std::string text;
   llvm::raw_string_ostream os(text);
   auto print = [&](TypeRange types) {
     llvm::interleave(
         types, os, [&](Type type) { os << getElementTypeOrSelf(type); }, ",");
   };
-  print(kernel.getArgumentTypes());
+  print(operands);
   os << "->";
-  print(kernel.getResultTypes());
+  print(results);
   return text;
+}
+
+/// What --fp allows in the kernel's program.
+static std::string describeAllowed(func::FuncOp kernel) {
+  auto fp = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(kFpAttr);
+  if (!fp)
+    return "";
+  return llvm::join(llvm::map_range(fp.getAsRange<StringAttr>(),
+                                    [](StringAttr flag) { return flag.getValue(); }),
+                    ",");
+}
+
+/// The entries that say something.
+static DictionaryAttr describe(MLIRContext *context,
+                               ArrayRef<std::pair<StringRef, std::string>> entries) {
+  Builder b(context);
+  SmallVector<NamedAttribute> named;
+  for (const auto &[name, value] : entries)
+    if (!value.empty())
+      named.push_back(b.getNamedAttr(name, b.getStringAttr(value)));
+  return b.getDictionaryAttr(named);
+}
+
+/// A variant behind a guard of sizes or addresses.
+static bool isAligned(func::FuncOp kernel) {
+  return kernel->hasAttr(kVariantOfAttr) &&
+         (kernel->hasAttr(kDivisibleAttr) || kernel->hasAttr(kAlignedAttr));
 }
 
 /// "a<=16,aligned": what a variant's guard promises. A config that is best behind it
@@ -68,37 +94,54 @@ static std::string describeGuard(const KernelInfo &info) {
        llvm::enumerate(root.getStaticLoopRanges(), promisedExtents(root)))
     if (extent != promised)
       promises.push_back(std::string(1, char('a' + loop)) + "<=" + std::to_string(promised));
-  if (info.kernel->hasAttr(kVariantOfAttr) &&
-      (info.kernel->hasAttr(kDivisibleAttr) || info.kernel->hasAttr(kAlignedAttr)))
+  if (isAligned(info.kernel))
     promises.push_back("aligned");
   return llvm::join(promises, ",");
 }
 
 DictionaryAttr tilewright::describeProblem(const KernelInfo &info) {
-  Builder b(info.root->getContext());
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](StringRef name, const std::string &value) {
-    if (!value.empty())
-      entries.push_back(b.getNamedAttr(name, b.getStringAttr(value)));
-  };
+  linalg::LinalgOp root = info.root;
+  func::FuncOp kernel = info.kernel;
   SmallVector<std::string> fused;
   for (linalg::LinalgOp op : info.ops)
-    if (op != info.root && !isa<linalg::FillOp>(op.getOperation()))
+    if (op != root && !isa<linalg::FillOp>(op.getOperation()))
       fused.push_back(describeBody(op));
-  std::string allowed;
-  auto program = info.kernel->getParentOfType<ModuleOp>();
-  if (auto fp = program->getAttrOfType<ArrayAttr>(kFpAttr))
-    allowed = llvm::join(
-        llvm::map_range(fp.getAsRange<StringAttr>(),
-                        [](StringAttr flag) { return flag.getValue(); }),
-        ",");
-  add("op", describeBody(info.root));
-  add("layout", describeLayout(info.root));
-  add("types", describeTypes(info.kernel));
-  add("fused", llvm::join(fused, ";"));
-  add("fp", allowed);
-  add("guard", describeGuard(info));
-  return b.getDictionaryAttr(entries);
+  return describe(
+      kernel.getContext(),
+      {{"op", describeBody(root)},
+       {"layout", describeLayout(root.getIndexingMapsArray(), root.getNumDpsInputs())},
+       {"types", describeTypes(kernel.getArgumentTypes(), kernel.getResultTypes())},
+       {"fused", llvm::join(fused, ";")},
+       {"fp", describeAllowed(kernel)},
+       {"guard", describeGuard(info)}});
+}
+
+DictionaryAttr tilewright::describeProblem(AttentionOp op) {
+  SmallVector<AffineMap> maps;
+  for (Attribute map : op.getIndexingMaps())
+    maps.push_back(cast<AffineMapAttr>(map).getValue());
+  SmallVector<std::string> sees;
+  if (op.getCausal())
+    sees.push_back(op.getCausal()->str());
+  if (op.getWindow())
+    sees.push_back("window " + std::to_string((*op.getWindow())[0]) + "," +
+                   std::to_string((*op.getWindow())[1]));
+  if (op.getSoftcapValue() != 0)
+    sees.push_back("softcap");
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  TypeRange inputs = TypeRange(op->getOperands()).drop_back(op.getOutputs().size());
+  return describe(
+      op.getContext(),
+      {{"op", "attention"},
+       {"layout", describeLayout(maps, inputs.size())},
+       {"types", describeTypes(inputs, op->getResultTypes())},
+       {"depth", std::to_string(extents[op.getDepthLoop()]) + "," +
+                     std::to_string(extents[op.getColumnLoop()])},
+       {"sees", llvm::join(sees, ",")},
+       {"parts", op.getNumKeyParts() == 1 ? "" : std::to_string(op.getNumKeyParts())},
+       {"fp", describeAllowed(kernel)},
+       {"guard", isAligned(kernel) ? "aligned" : ""}});
 }
 
 SmallVector<int64_t> tilewright::describeShape(const KernelInfo &info) {
@@ -108,6 +151,21 @@ SmallVector<int64_t> tilewright::describeShape(const KernelInfo &info) {
     shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
   }
   return shape;
+}
+
+SmallVector<int64_t> tilewright::describeShape(AttentionOp op) {
+  SmallVector<int64_t> shape = op.getLoopExtents();
+  for (int64_t &extent : shape)
+    extent = ShapedType::isDynamic(extent) ? -1 : extent;
+  return shape;
+}
+
+void tilewright::recordProblem(func::FuncOp kernel, DictionaryAttr problem,
+                               ArrayRef<int64_t> shape) {
+  Builder b(kernel.getContext());
+  kernel->setAttr(kProblemAttr, b.getDictionaryAttr(
+                                    {b.getNamedAttr("problem", problem),
+                                     b.getNamedAttr("shape", b.getDenseI64ArrayAttr(shape))}));
 }
 
 /// How far a shape is from another; nothing where one says nothing of the
@@ -130,13 +188,14 @@ static std::optional<double> distance(ArrayRef<int64_t> one,
   return sum;
 }
 
-std::optional<TunedConfig> tilewright::findTuned(const KernelInfo &info) {
-  auto program = info.kernel->getParentOfType<ModuleOp>();
+std::optional<TunedConfig> tilewright::findTuned(func::FuncOp kernel,
+                                                 DictionaryAttr problem,
+                                                 ArrayRef<int64_t> shape) {
+  auto program = kernel->getParentOfType<ModuleOp>();
   auto records = program->getAttrOfType<ArrayAttr>(kTuningAttr);
   if (!records)
     return std::nullopt;
-  DictionaryAttr problem = describeProblem(info), nearest;
-  SmallVector<int64_t> shape = describeShape(info);
+  DictionaryAttr nearest;
   double least = 0;
   for (auto record : records.getAsRange<DictionaryAttr>()) {
     if (record.get("problem") != problem)

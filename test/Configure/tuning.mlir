@@ -91,3 +91,46 @@ func.func private @TooManyThreads(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, 
   return %m : tensor<64x64xf32>
 }
 }
+
+// -----
+
+// Attention is known by its maps, types, depth, what queries see, and in how many parts its keys are taken.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+#config = #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1], promote = [0, 1]>
+#stale = #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1], raster = 4>
+#q = affine_map<(h, i, j, d, e) -> (h, i, d)>
+#k = affine_map<(h, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, i, j, d, e) -> (h, i, e)>
+module attributes {tilewright.target = #target, tilewright.tuning = [
+    {target = "test", record = 0, shape = array<i64: 8, 256, 256, 64, 64>, config = #config,
+     problem = {depth = "64,64", layout = "abd,acd,ace->abe", op = "attention", sees = "top_left", types = "f16,f16,f16->f16"}},
+    {target = "test", record = 1, shape = array<i64: 4, 256, 256, 32, 32>, config = #stale,
+     problem = {depth = "32,32", layout = "abd,acd,ace->abe", op = "attention", sees = "top_left", types = "f16,f16,f16->f16"}}]} {
+
+// CHECK-LABEL: func.func private @NearestAttention(
+// CHECK-SAME: "config (tuned, record 0, of the nearest shape 8x256x256x64x64): #tilewright.lowering_config<strategy = attention, block = [16, 16], warps = [2, 1]
+func.func private @NearestAttention(%q: tensor<16x256x64xf16>, %k: tensor<16x256x64xf16>, %v: tensor<16x256x64xf16>, %e: tensor<16x256x64xf16>) -> tensor<16x256x64xf16> attributes {tilewright.kernel} {
+  %r = tilewright.attention ins(%q, %k, %v : tensor<16x256x64xf16>, tensor<16x256x64xf16>, tensor<16x256x64xf16>)
+      outs(%e : tensor<16x256x64xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<16x256x64xf16>
+  return %r : tensor<16x256x64xf16>
+}
+
+// Without a mask it is another problem.
+// CHECK-LABEL: func.func private @SeesAll(
+// CHECK-NOT: tuned
+func.func private @SeesAll(%q: tensor<8x256x64xf16>, %k: tensor<8x256x64xf16>, %v: tensor<8x256x64xf16>, %e: tensor<8x256x64xf16>) -> tensor<8x256x64xf16> attributes {tilewright.kernel} {
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x256x64xf16>, tensor<8x256x64xf16>, tensor<8x256x64xf16>)
+      outs(%e : tensor<8x256x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<8x256x64xf16>
+  return %r : tensor<8x256x64xf16>
+}
+
+// CHECK-LABEL: func.func private @StaleAttention(
+// CHECK-SAME: "tuned config refused (record 1, of this shape): 'raster' is of other strategies; leave it out", "config: #tilewright
+func.func private @StaleAttention(%q: tensor<4x256x32xf16>, %k: tensor<4x256x32xf16>, %v: tensor<4x256x32xf16>, %e: tensor<4x256x32xf16>) -> tensor<4x256x32xf16> attributes {tilewright.kernel} {
+  // expected-remark @below {{the tuned config (record 1, of this shape) is refused, the default is taken: 'raster' is of other strategies}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<4x256x32xf16>, tensor<4x256x32xf16>, tensor<4x256x32xf16>)
+      outs(%e : tensor<4x256x32xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<4x256x32xf16>
+  return %r : tensor<4x256x32xf16>
+}
+}

@@ -19,6 +19,7 @@
 #define TILEWRIGHT_CONFIGURE_TUNING_H
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Dialect/Attention.h"
 
 namespace tilewright {
 
@@ -37,8 +38,19 @@ inline constexpr llvm::StringLiteral kProblemAttr = "tilewright.problem";
 /// The last three are left out where there is nothing to say.
 mlir::DictionaryAttr describeProblem(const KernelInfo &info);
 
+/// The same of attention: op is "attention", layout has its maps; and
+///   depth   of the keys and the values, "64,64"
+///   sees    "top_left", "bottom_right,window 128,0", "softcap", as far as there is any
+///   parts   the keys' number of parts
+mlir::DictionaryAttr describeProblem(AttentionOp op);
+
 /// Extents of the root's loops, -1 for dynamic ones.
 llvm::SmallVector<int64_t> describeShape(const KernelInfo &info);
+llvm::SmallVector<int64_t> describeShape(AttentionOp op);
+
+/// Leaves both on the kernel, for lists of configs.
+void recordProblem(mlir::func::FuncOp kernel, mlir::DictionaryAttr problem,
+                   llvm::ArrayRef<int64_t> shape);
 
 /// A record for a kernel.
 struct TunedConfig {
@@ -53,7 +65,8 @@ struct TunedConfig {
 /// are dynamic, one long, or multiples of 8 are so in both, no extent is more
 /// than twice the other, and the sum of |log2| of their ratios is the least; of
 /// equals the first.
-std::optional<TunedConfig> findTuned(const KernelInfo &info);
+std::optional<TunedConfig> findTuned(mlir::func::FuncOp kernel, mlir::DictionaryAttr problem,
+                                     llvm::ArrayRef<int64_t> shape);
 
 /// Leaves in a program the records that are for it.
 void resolveTuning(mlir::ModuleOp program, llvm::StringRef target);

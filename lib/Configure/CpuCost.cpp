@@ -37,6 +37,39 @@ static Counts count(const KernelInfo &info, const TilePlan &plan) {
   return counts;
 }
 
+/// Vector instructions that bring a vector of an operand of `op` to the type of the sums:
+/// its conversion, and the ops of the kernel that compute it.
+static double conversionCost(linalg::LinalgOp op, Value operand, Type sum) {
+  double cost = 0;
+  if (auto producer = operand.getDefiningOp<linalg::LinalgOp>()) {
+    if (isa<linalg::FillOp>(producer.getOperation()))
+      return 0;
+    for (Value input : producer.getDpsInputs())
+      cost = std::max(cost, conversionCost(producer, input,
+                                           getElementTypeOrSelf(operand.getType())));
+    for (Operation &inner : producer.getBlock()->without_terminator())
+      cost += isa<CastOpInterface>(inner) ? 0 : 1;
+  }
+  Type type = getElementTypeOrSelf(operand.getType());
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (type == sum)
+    return cost;
+  // Of 8-bit floats exponent and mantissa are taken apart; of 4 bits two share a byte.
+  if (isa<FloatType>(type))
+    return cost + (bits == 8 ? 14 : 2);
+  return cost + (bits < 8 ? 6 : 2);
+}
+
+/// The same of both operands of a product whose register tiles multiply numbers of the
+/// sums' type.
+static std::pair<double, double> conversionCosts(const KernelInfo &info,
+                                                 const Contraction &product) {
+  linalg::LinalgOp root = info.getRoot();
+  Type sum = getElementTypeOrSelf(root.getDpsInits()[0].getType());
+  return {conversionCost(root, root->getOperand(product.a), sum),
+          conversionCost(root, root->getOperand(product.b), sum)};
+}
+
 /// What packing costs a contraction, in multiply-adds of one lane; without it, what
 /// reading the second operand again and again from caches further away does.
 static double operandCost(const KernelInfo &info, const TilePlan &plan,
@@ -75,9 +108,14 @@ static double operandCost(const KernelInfo &info, const TilePlan &plan,
     double rows = m * count(product->n, blocks);
     if (plan.panels->rowsInPlace)
       rows *= int64_t(k) * plan.panels->elementBytes % kSetBytes ? 0 : 2;
-    return kMove * plan.panels->elementBytes /
-           bytesPerElement(info.getRoot().getDpsInits()[0].getType()) * batch * k *
-           (rows + n * count(product->m, blocks));
+    double move = kMove * plan.panels->elementBytes /
+                  bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+    auto [convertA, convertB] = plan.panels->speed == 1
+                                    ? conversionCosts(info, *product)
+                                    : std::pair<double, double>(0, 0);
+    double columns = n * count(product->m, blocks);
+    return batch * k *
+           (move * (rows + columns) + convertA * rows + convertB * columns);
   }
   auto inner = [](const LoopClass &, const ClassTile &tile) {
     return double(tile.inner);
@@ -132,7 +170,8 @@ static bool hasAllRows(const KernelInfo &info, const TilePlan &plan) {
 
 /// More per multiply-add where a register tile of R rows by V vectors loads as much as it
 /// multiplies: R numbers and V vectors for R x V multiply-adds. A little more where it
-/// loads less than that: of equal tiles the larger one waits less.
+/// loads less than that: of equal tiles the larger one waits less. And what it takes to
+/// convert what is loaded.
 static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAttr target) {
   std::optional<Contraction> product = matchContractionByRows(info.getRoot());
   if (!product || (plan.panels && plan.panels->speed != 1))
@@ -144,7 +183,13 @@ static double loadFactor(const KernelInfo &info, const TilePlan &plan, TargetAtt
   double vectors = std::ceil(plan.classes[classes[product->n.back()]].inner * bytes /
                              target.getFact("vector_bytes", 32));
   double loads = (rows + vectors) / (rows * vectors);
-  return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads;
+  // Without panels each register tile converts what it loads.
+  double converts = 0;
+  if (!plan.panels) {
+    auto [convertA, convertB] = conversionCosts(info, *product);
+    converts = (convertA * rows + convertB * vectors) / (rows * vectors);
+  }
+  return 1 + 4 * std::max(0.0, loads - 1) + 0.05 * loads + converts;
 }
 
 double tilewright::estimateCpu(const KernelInfo &info, const TilePlan &plan,

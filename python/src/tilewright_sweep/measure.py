@@ -98,11 +98,16 @@ class Measurer:
     def _expect(self, first, flops):
         """What is right, once per problem: of the oracle, else of the candidate that is looked at first, the default."""
         if flops is None or flops > MOST_REFERENCE_FLOPS:
-            if not self.task["exact"]:
+            apart = self.task.get("tolerance")
+            if not self.task["exact"] and apart is None:
                 raise runtime.Error(
-                    "too large for the reference program, and its results are not the same in any order"
+                    "too large for the reference program, its results are not the same in any order, and nothing says "
+                    "how far apart right ones are ('tolerance' in the suite)"
                 )
-            self.how, self.expected = "the default's result", [(first(views), None) for views in self.given]
+            self.how = "the default's result" + (f", within {apart:.3g}" if apart else "")
+            for views in self.given:
+                results = first(views)
+                self.expected.append((results, apart and [float(apart)] * len(results)))
             return
         self.how = "the reference program"
         program = self.host.load(self.reference, reference=True)

@@ -25,16 +25,31 @@ OPS = {
     "conv2d": ({"n": 1, "h": None, "w": None, "c": None, "f": None, "r": 3, "s": 3, "stride": 1}, {"types": "f16:f32"}),
     "softmax": ({"rows": None, "columns": None}, {"types": "f32"}),
     "rmsnorm": ({"rows": None, "columns": None}, {"types": "f32"}),
+    "layernorm": ({"rows": None, "columns": None}, {"types": "f32"}),
+    "attention": (
+        {"heads": None, "kv_heads": 0, "queries": None, "keys": 0, "depth": None},
+        {"types": "f16", "mask": "none"},
+    ),
+    "quantized": ({"m": None, "n": None, "k": None, "group": 32}, {"types": "f16:f32", "weights": "i4"}),
     "reduce": ({"rows": None, "columns": None}, {"types": "f32", "along": "columns"}),
     "transpose": ({"rows": None, "columns": None}, {"types": "f32"}),
     "elementwise": ({"rows": None, "columns": None}, {"types": "f32"}),
 }
 
 #: Whose results are the same whatever the order of sums, on small integers.
-EXACT = {"gemm", "conv2d", "reduce", "transpose", "elementwise"}
+EXACT = {"gemm", "conv2d", "quantized", "reduce", "transpose", "elementwise"}
+
+#: How far two right results of attention are apart at most, of values from -2 to 2. A result is a mean of values,
+#: whose weights are rounded to the type and that is rounded again: 4 units of rounding for each of both, and as much
+#: for the scores, sums of f32.
+ATTENTION_TOLERANCE = {"f16": 16 * 2.0**-11, "bf16": 16 * 2.0**-8, "f32": 16 * 2.0**-18, "f64": 16 * 2.0**-44}
 
 LAYOUTS = ("nn", "nt", "tn", "tt")
 EPILOGUES = ("none", "relu", "bias_relu", "narrow")
+MASKS = ("none", "causal")
+
+#: Dims that a program can leave open, of ops where not all are.
+OPEN = {"conv2d": (), "attention": ("queries", "keys"), "quantized": ("m",), "layernorm": ("rows",), "rmsnorm": ("rows",)}
 
 
 class ProblemError(ValueError):
@@ -285,6 +300,96 @@ def _rmsnorm(f, e, d):
     return f.text(value, dims, dtype)
 
 
+def _layernorm(f, e, d):
+    dims, dtype, x = _rows(f, e, d)
+    weight, bias = f.input([d["columns"]], dtype), f.input([d["columns"]], dtype)
+    total, rows = _folded(f, x, dims, dtype, "0.0", [f"%s = arith.addf %x0, %o : {dtype}"])
+    count = f"%n = arith.constant {float(d['columns'])} : {dtype}"
+    center = [count, f"%m = arith.divf %x1, %n : {dtype}", f"%c = arith.subf %x0, %m : {dtype}"]
+    squares = f.generic(
+        [[0, 1], [0], [0]],
+        "pr",
+        [(x, dims, dtype), (total, rows, dtype)],
+        (f.filled(rows, dtype, "0.0"), rows, dtype),
+        center + [f"%q = arith.mulf %c, %c : {dtype}", f"%s = arith.addf %q, %o : {dtype}", f"linalg.yield %s : {dtype}"],
+    )
+    value = f.generic(
+        [[0, 1], [0], [0], [1], [1], [0, 1]],
+        "pp",
+        [(x, dims, dtype), (total, rows, dtype), (squares, rows, dtype)]
+        + [(y, [d["columns"]], dtype) for y in (weight, bias)],
+        (f.empty(dims, dtype), dims, dtype),
+        center
+        + [
+            f"%e = arith.constant 1.0e-5 : {dtype}",
+            f"%v = arith.divf %x2, %n : {dtype}",
+            f"%t = arith.addf %v, %e : {dtype}",
+            f"%r = math.rsqrt %t : {dtype}",
+            f"%u = arith.mulf %c, %r : {dtype}",
+            f"%w = arith.mulf %u, %x3 : {dtype}",
+            f"%s = arith.addf %w, %x4 : {dtype}",
+            f"linalg.yield %s : {dtype}",
+        ],
+    )
+    return f.text(value, dims, dtype)
+
+
+def _attention(f, e, d):
+    """Heads by queries by depth. Where there are fewer heads of keys, those of a group stand behind each other."""
+    dtype, _ = _types(e)
+    heads, groups = (d["kv_heads"], d["heads"] // d["kv_heads"]) if d["kv_heads"] else (d["heads"], 0)
+    queries = d["queries"]
+    # Without a number of their own, keys are as many as queries, but a dim of their own.
+    keys = d["keys"] if int(d["keys"]) else type(queries)(queries)
+    lead, loops = ([heads, groups], "h, g") if groups else ([heads], "h")
+    q = f.input([*lead, queries, d["depth"]], dtype)
+    k, v = (f.input([heads, keys, d["depth"]], dtype) for _ in "kv")
+    out = [*lead, queries, d["depth"]]
+    into = f.empty(out, dtype)
+    maps = ", ".join(
+        f"affine_map<({loops}, i, j, d, e) -> ({of})>"
+        for of in (f"{loops}, i, d", "h, j, d", "h, j, e", f"{loops}, i, e")
+    )
+    mask = ', causal = "bottom_right"' if e["mask"] == "causal" else ""
+    types = ", ".join(tensor(*x) for x in f.inputs)
+    value = f.line(
+        f"tilewright.attention ins({q}, {k}, {v} : {types}) outs({into} : {tensor(out, dtype)}) "
+        f"{{indexing_maps = [{maps}]{mask}}} -> {tensor(out, dtype)}"
+    )
+    return f.text(value, out, dtype)
+
+
+def _quantized(f, e, d):
+    """A product whose right operand is dequantised on its way: a scale for `group` rows of a column."""
+    (operand, result), m, n, k, group = _types(e), d["m"], d["n"], d["k"], d["group"]
+    x, w, scales = f.input([m, k], operand), f.input([k, n], e["weights"]), f.input([k // group, n], operand)
+    whole, parts = [k, n], [k // group, group, n]
+    cut = f.line(
+        f"tensor.expand_shape {w} [[0, 1], [2]] output_shape [{', '.join(map(str, parts))}] : "
+        f"{tensor(whole, e['weights'])} into {tensor(parts, e['weights'])}"
+    )
+    wide = f.generic(
+        [[0, 1, 2], [0, 2], [0, 1, 2]],
+        "ppp",
+        [(cut, parts, e["weights"]), (scales, [k // group, n], operand)],
+        (f.empty(parts, operand), parts, operand),
+        [
+            f"%q = arith.sitofp %x0 : {e['weights']} to {operand}",
+            f"%s = arith.mulf %q, %x1 : {operand}",
+            f"linalg.yield %s : {operand}",
+        ],
+    )
+    weights = f.line(f"tensor.collapse_shape {wide} [[0, 1], [2]] : {tensor(parts, operand)} into {tensor(whole, operand)}")
+    value = f.generic(
+        [[0, 2], [2, 1], [0, 1]],
+        "ppr",
+        [(x, [m, k], operand), (weights, whole, operand)],
+        (f.filled([m, n], result, _zero(result)), [m, n], result),
+        _multiply_add(operand, result),
+    )
+    return f.text(value, [m, n], result)
+
+
 def _reduce(f, e, d):
     dims, dtype, x = _rows(f, e, d)
     add = "addf" if _is_float(dtype) else "addi"
@@ -320,6 +425,9 @@ _MAKE = {
     "conv2d": _conv2d,
     "softmax": _softmax,
     "rmsnorm": _rmsnorm,
+    "layernorm": _layernorm,
+    "attention": _attention,
+    "quantized": _quantized,
     "reduce": _reduce,
     "transpose": _transpose,
     "elementwise": _elementwise,
@@ -344,9 +452,20 @@ def make_problem(entry):
         raise ProblemError(f"{op}: sizes are whole numbers, not {json.dumps(dims)}")
     if op == "gemm" and (full["layout"] not in LAYOUTS or full["epilogue"] not in EPILOGUES):
         raise ProblemError(f"gemm: layouts are {', '.join(LAYOUTS)}, epilogues {', '.join(EPILOGUES)}")
+    if op == "attention":
+        if full["mask"] not in MASKS or full["types"] not in ATTENTION_TOLERANCE:
+            raise ProblemError(f"attention: masks are {', '.join(MASKS)}, types {', '.join(ATTENTION_TOLERANCE)}")
+        if dims["kv_heads"] and dims["heads"] % dims["kv_heads"]:
+            raise ProblemError(f"attention: {dims['heads']} heads are no multiple of {dims['kv_heads']} of keys")
+    if op == "quantized":
+        if full["weights"] not in ("i4", "i8"):
+            raise ProblemError("quantized: weights are i4 or i8")
+        if not dims["group"] or dims["k"] % dims["group"] or dims["n"] % 2:
+            raise ProblemError("quantized: k is a multiple of group, n is even")
     dynamic = [x for x in str(entry.get("dynamic", "")).split("+") if x]
+    open_dims = OPEN.get(op, sizes)
     for name in dynamic:
-        if name not in sizes or op == "conv2d":
+        if name not in open_dims:
             raise ProblemError(f"{op} has no dim '{name}' that a program can leave open")
     shown = "x".join(str(v) + ("?" if k in dynamic else "") for k, v in dims.items() if v or k != "batch")
     tags = [v for k, v in full.items() if v != choices[k] or k == "types"]
@@ -363,6 +482,7 @@ def make_problem(entry):
         "mlir": text,
         "inputs": ["".join(f"{int(d)}x" for d in x[0]) + x[1] for x in function.inputs],
         "exact": op in EXACT,
+        **({"tolerance": ATTENTION_TOLERANCE[full["types"]]} if op == "attention" else {}),
     }
 
 
@@ -375,7 +495,7 @@ def extract_function(text, name):
     return "\n".join(aliases + [found.group(0)]) + "\n"
 
 
-def own_problem(path, function, inputs, exact=False):
+def own_problem(path, function, inputs, exact=False, tolerance=None):
     """A function of a program that somebody wrote."""
     text = extract_function(pathlib.Path(path).read_text(), function)
     return {
@@ -388,6 +508,7 @@ def own_problem(path, function, inputs, exact=False):
         "mlir": text,
         "inputs": list(inputs),
         "exact": bool(exact),
+        **({} if tolerance is None else {"tolerance": float(tolerance)}),
     }
 
 
@@ -395,7 +516,13 @@ def expand(entry, folder="."):
     """All problems of an entry of a suite."""
     if "mlir" in entry:
         return [
-            own_problem(pathlib.Path(folder) / entry["mlir"], entry["function"], entry["inputs"], entry.get("exact"))
+            own_problem(
+                pathlib.Path(folder) / entry["mlir"],
+                entry["function"],
+                entry["inputs"],
+                entry.get("exact"),
+                entry.get("tolerance"),
+            )
         ]
     lists = [(k, v if isinstance(v, list) else [v]) for k, v in entry.items()]
     return [

@@ -13,17 +13,22 @@ import random
 import struct
 import sys
 
-SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1}
+SIZES = {
+    "f64": 8, "f32": 4, "f16": 2, "bf16": 2, "f8E4M3FN": 1, "f8E5M2": 1, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "i4": 1
+}  # fmt: skip
 
-#: The two highest bytes of -2, -1, 0, 1, 2.
+#: The two highest bytes of -2, -1, 0, 1, 2; of bytes the only one.
 _WHOLE = {
     "f64": (0xC000, 0xBFF0, 0, 0x3FF0, 0x4000),
     "f32": (0xC000, 0xBF80, 0, 0x3F80, 0x4000),
     "bf16": (0xC000, 0xBF80, 0, 0x3F80, 0x4000),
     "f16": (0xC000, 0xBC00, 0, 0x3C00, 0x4000),
+    "f8E4M3FN": (0xC000, 0xB800, 0, 0x3800, 0x4000),
+    "f8E5M2": (0xC000, 0xBC00, 0, 0x3C00, 0x4000),
 }
 #: First and last of the highest byte of numbers from 0.5 to 2.
 _PARTS = {"f64": (0x3F, 0x3F), "f32": (0x3F, 0x3F), "bf16": (0x3F, 0x3F), "f16": (0x38, 0x3F)}
+_PARTS.update({"f8E4M3FN": (0x30, 0x3F), "f8E5M2": (0x38, 0x3F)})
 
 
 def parse_type(text):
@@ -41,9 +46,12 @@ def _random_bytes(count, seed):
 
 
 def make_input(text, seed, exact):
-    """Bytes of a tensor, row-major: whole numbers from -2 to 2, or anything between 0.5 and 2 with either sign."""
+    """Bytes of a tensor, row-major: whole numbers from -2 to 2, or anything between 0.5 and 2 with either sign.
+    Of i4, two of which share a byte, all numbers."""
     dims, dtype = parse_type(text)
     count, size = math.prod(dims), SIZES[dtype]
+    if dtype == "i4":
+        return _random_bytes((count + 1) // 2, seed)
     noise = _random_bytes(count, seed)
     if dtype.startswith("i"):
         sign = noise.translate(bytes(0xFF if x % 5 < 2 else 0 for x in range(256)))
@@ -55,7 +63,8 @@ def make_input(text, seed, exact):
     if exact:
         data, words = bytearray(size * count), _WHOLE[dtype]
         data[size - 1 :: size] = noise.translate(bytes(words[x % 5] >> 8 for x in range(256)))
-        data[size - 2 :: size] = noise.translate(bytes(words[x % 5] & 255 for x in range(256)))
+        if size > 1:
+            data[size - 2 :: size] = noise.translate(bytes(words[x % 5] & 255 for x in range(256)))
         return bytes(data)
     first, last = _PARTS[dtype]
     data = bytearray(_random_bytes(size * count, seed + 1))
@@ -79,11 +88,12 @@ def numbers(data, dtype):
 
 
 def differences(got, expected, bound, dtype):
-    """How many elements are off by more than `bound` (bytes of f64; None: at all), and the first of them as text."""
+    """How many elements are off by more than `bound`, and the first of them as text. A bound is a number for all, or
+    bytes of f64, one for each; None: none may be off at all."""
     if got == expected:
         return 0, ""
     ours, right = numbers(got, dtype), numbers(expected, dtype)
-    allowed = numbers(bound, "f64") if bound else None
+    allowed = [bound] * len(ours) if isinstance(bound, float) else numbers(bound, "f64") if bound else None
     count, first = 0, ""
     for i, (a, b) in enumerate(zip(ours, right)):
         # NaN equals NaN, and is within no bound of anything else.

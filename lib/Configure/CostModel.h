@@ -18,6 +18,9 @@ namespace tilewright {
 int64_t nominalExtent(const LoopClass &loopClass);
 int64_t nominalExtent(const KernelInfo &info, unsigned rootLoop);
 
+/// Steps of the sum of a product, over all of its loops.
+int64_t sumExtent(const KernelInfo &info, const Contraction &product);
+
 /// Bytes of one element of `type` as kernels hold it.
 int64_t bytesPerElement(mlir::Type type);
 

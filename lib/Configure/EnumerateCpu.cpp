@@ -94,7 +94,15 @@ static void addPackedBlocks(const KernelInfo &info, TargetAttr target,
     int64_t chunk = std::min(
         target.getFact("l1_bytes", 32 * 1024) / 2 / (rows * bytes),
         target.getFact("l2_bytes", 256 * 1024) / 4 / (block[n] * bytes));
-    block[k] = evenPiece(nominalExtent(info, k), std::max(chunk, thread[k]), thread[k]);
+    if (contraction.k.size() == 2) {
+      // A chunk has all of the inner loop, as many of the outer one as fit.
+      block[k] = llvm::alignTo(nominalExtent(info, k), thread[k]);
+      unsigned outer = contraction.k.front();
+      block[outer] = evenPiece(nominalExtent(info, outer),
+                               std::max<int64_t>(1, chunk / block[k]), 1);
+    } else {
+      block[k] = evenPiece(nominalExtent(info, k), std::max(chunk, thread[k]), thread[k]);
+    }
     auto config = LoweringConfigAttr::get(
         info.getRoot()->getContext(), info.strategy, block, {}, thread, 1, promote,
         mma, info.getSplits(), /*raster=*/1);
@@ -151,7 +159,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
            k = contraction.k.back();
   constexpr int64_t kStep = 8, kSmallestSum = 32;
   int64_t rowsMost = nominalExtent(info, m), columnsMost = nominalExtent(info, n),
-          sum = nominalExtent(info, k);
+          sum = sumExtent(info, contraction);
   int64_t bytes = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   // What is packed is used for several rows.
   if (sum < kSmallestSum || columnsMost < lanes || rowsMost == 1)
@@ -167,7 +175,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
       SmallVector<int64_t> thread(info.getNumConfigLoops(), 1);
       thread[m] = std::min(rows, rowsMost);
       thread[n] = vectors * lanes;
-      thread[k] = kStep;
+      thread[k] = contraction.k.size() == 2 ? std::min(kStep, nominalExtent(info, k)) : kStep;
       addPackedBlocks(info, target, contraction, thread, rows, bytes, promote, {}, configs);
       if (canReadRows(info, thread, reason))
         addPackedBlocks(info, target, contraction, thread, rows, bytes,

@@ -15,6 +15,9 @@
 // Where sizes are dynamic, nobody knows how many blocks there will be. What is smaller in
 // memory than the factor (weights) is computed: a few rows are then faster by as much as
 // it is smaller, and many rows slower by what converting costs next to multiplying.
+//
+// CPUs compute a factor while they pack it, or where it is read once (one row), by the same
+// figures; only what is smaller in memory, as others are read where they lie.
 
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
@@ -76,8 +79,8 @@ static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor,
 bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
                                   linalg::LinalgOp product, unsigned factor,
                                   TargetAttr target, std::string &reason) {
-  if (!target || target.getFact("subgroup", 1) <= 1) {
-    reason = "on CPUs, factors of products are computed once, before";
+  if (!target) {
+    reason = "the target is not known";
     return false;
   }
   if (!matchProduct(product)) {
@@ -111,6 +114,16 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
       if (auto type = dyn_cast<RankedTensorType>(input->get().getType());
           type && type.getRank() == int64_t(op.getNumLoops()))
         read += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+  if (target.getFact("subgroup", 1) <= 1 && read >= bytes) {
+    reason = "on CPUs, factors of products that take no less to read than the factor are "
+             "computed once, before";
+    return false;
+  }
+  if (target.getFact("subgroup", 1) <= 1 && matchProduct(product)->k.size() > 2) {
+    reason = "on CPUs, factors of products that sum over more than two loops are computed "
+             "once, before: these are not packed";
+    return false;
   }
   // More bytes than the factor has are read again by each block, out of a cache.
   int64_t more = std::max<int64_t>(0, read - bytes) * 2;

@@ -284,6 +284,18 @@ static LogicalResult collectOps(KernelInfo &info) {
   return success();
 }
 
+/// A product of one row by a matrix that lies along the sum: a CPU reads vectors of the
+/// matrix's rows and adds them up, rather than gather its columns.
+static bool isRowAlongSum(linalg::LinalgOp op) {
+  std::optional<Contraction> product = matchContractionByRows(op);
+  if (!product || product->perElement > 1)
+    return false;
+  SmallVector<int64_t> extents = promisedExtents(op);
+  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(product->b));
+  return llvm::all_of(product->m, [&](unsigned loop) { return extents[loop] == 1; }) &&
+         llvm::is_contained(product->k, map.getDimPosition(map.getNumResults() - 1));
+}
+
 static void chooseRoot(KernelInfo &info) {
   auto better = [](linalg::LinalgOp op, linalg::LinalgOp than) {
     return !than || op.getNumLoops() >= than.getNumLoops();
@@ -309,8 +321,15 @@ static void chooseRoot(KernelInfo &info) {
                               : Strategy::Streaming;
   // Threads that share a sum exchange partial results by shuffles.
   TargetAttr target = getTarget(info.kernel);
-  if (!target || target.getFact("subgroup", 1) <= 1)
+  if (!target)
     return;
+  if (target.getFact("subgroup", 1) <= 1) {
+    auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+    if (contraction && !(config && config.getStrategy() == Strategy::SimtContraction) &&
+        isRowAlongSum(contraction))
+      info.strategy = Strategy::Reduction;
+    return;
+  }
   std::optional<Contraction> product = matchProduct(info.root);
   if (product && isSkinny(info.root, *product))
     info.strategy = Strategy::SkinnyContraction;

@@ -22,30 +22,38 @@
 using namespace mlir;
 using namespace tilewright;
 
+int64_t tilewright::sumExtent(const KernelInfo &info, const Contraction &product) {
+  int64_t extent = 1;
+  for (unsigned loop : product.k)
+    extent *= nominalExtent(info, loop);
+  return extent;
+}
+
 bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> product = matchContractionByRows(root);
   auto extentOf = [&](unsigned loop) {
     return info.classes[info.getClasses(root)[loop]].extent;
   };
+  auto isKnown = [&](unsigned loop) { return extentOf(loop) >= 0; };
   if (!product || product->perElement > 1)
     reason = "it is no product of two operands with loops of their own";
   else if (info.getProducts().size() > 1)
     reason = "the kernel has several products";
   else if (info.split)
     reason = "the sum is cut into parts";
-  else if (product->k.size() > 1)
+  else if (product->k.size() > 2)
     reason = "the sum runs over " + std::to_string(product->k.size()) + " loops";
-  else if (extentOf(product->k.front()) >= 0 && extentOf(product->k.front()) < 16)
-    reason = "the sum is " + std::to_string(extentOf(product->k.front())) + " long";
+  else if (product->k.size() == 2 && !isKnown(product->k.back()))
+    reason = "the sum runs over two loops, the inner one of a dynamic number of steps";
+  else if (llvm::all_of(product->k, isKnown) && sumExtent(info, *product) < 16)
+    reason = "the sum is " + std::to_string(sumExtent(info, *product)) + " long";
   else if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
              return op != root && op.getNumReductionLoops();
            }))
     reason = "another op of the kernel reduces, too";
-  else if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-             return llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
-               return bytesOf(input->get()) != input->get();
-             });
+  else if (llvm::any_of(root.getDpsInputOperands(), [](OpOperand *input) {
+             return bytesOf(input->get()) != input->get();
            }))
     reason = "two elements of an operand lie in a byte";
   else
@@ -69,7 +77,9 @@ bool tilewright::canReadRows(const KernelInfo &info, ArrayRef<int64_t> thread,
            extent % thread[loop] == 0;
   };
   std::string operand = numberOperand(rows);
-  if (!isa<BlockArgument>(rows.get()))
+  if (product.k.size() > 1)
+    reason = "the sum runs over two loops";
+  else if (!isa<BlockArgument>(rows.get()))
     reason = operand + " is computed in the kernel";
   else if (type.getElementType() !=
            getElementTypeOrSelf(root.getDpsInits()[0].getType()))
@@ -113,19 +123,25 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
       count *= plan.classes[classes[loop]].inner;
     return count;
   };
+  // Of two loops, a step of the outer one has all steps of the inner one.
   unsigned k = product.k.front();
   const LoopClass &sum = info.classes[classes[k]];
-  int64_t step = plan.classes[classes[k]].step;
+  int64_t step = plan.classes[classes[k]].step, innerSteps = 1;
+  if (product.k.size() == 2) {
+    unsigned inner = classes[product.k.back()];
+    innerSteps = llvm::divideCeil(info.classes[inner].extent, plan.classes[inner].step);
+  }
   Panels panels;
   panels.tiles[0] = tiles(product.m);
   panels.tiles[1] = tiles(product.n);
   int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
   if (!ShapedType::isDynamic(sum.extent))
     chunk = chunk ? std::min(chunk, sum.extent) : sum.extent;
-  panels.steps = std::max<int64_t>(1, llvm::divideCeil(chunk, step));
+  panels.steps = std::max<int64_t>(1, llvm::divideCeil(chunk, step)) * innerSteps;
   int64_t m = elements(product.m), n = elements(product.n);
-  int64_t depth = panels.steps * step;
-  bool chunks = ShapedType::isDynamic(sum.extent) || sum.extent > depth;
+  int64_t depth = panels.steps * plan.classes[classes[product.k.back()]].step;
+  bool chunks = ShapedType::isDynamic(sum.extent) ||
+                sum.extent > panels.steps / innerSteps * step;
   int64_t sumBytes = bytesPerElement(root.getDpsInits()[0].getType());
   panels.elementBytes = sumBytes;
   if (config.getMma()) {

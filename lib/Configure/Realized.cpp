@@ -81,7 +81,20 @@ static LogicalResult checkPacked(const KernelInfo &info, LoweringConfigAttr conf
     return failure();
   if (config.getPromote().size() == 1 && failed(checkReadRows(info, config, reason)))
     return failure();
-  unsigned k = matchContraction(info.getRoot())->k.front();
+  Contraction product = *matchContraction(info.getRoot());
+  if (product.k.size() == 2) {
+    // Chunks are whole steps of the outer loop.
+    unsigned inner = product.k.back();
+    int64_t block = inner < config.getBlock().size() ? config.getBlock()[inner] : 0;
+    int64_t extent = info.classes[info.getClasses(info.getRoot())[inner]].extent;
+    if (block && block < extent) {
+      reason = "the sum runs over two loops, of the inner one of which 'block' has " +
+               std::to_string(block) + " of " + std::to_string(extent) +
+               " elements; make it 0, all of them";
+      return failure();
+    }
+  }
+  unsigned k = product.k.front();
   int64_t step = k < config.getThread().size() ? config.getThread()[k] : 0;
   int64_t chunk = k < config.getBlock().size() ? config.getBlock()[k] : 0;
   if (step <= 0 || chunk % step) {

@@ -33,6 +33,11 @@
 //   %bp: tiles x steps x k / 2 x n x 2
 //   %r = for %t: mma %ap[%t], %bp[%j / 32, %t], %c {instruction = "dot.…"}
 //
+// A sum over two loops (groups of rows with a scale each, and their rows) is packed and cut
+// into chunks along the outer one; to what multiplies, the steps of both are one loop's:
+//
+//   for %g { for %k step 8: write (read %B[%g, %k, %j]), %bp[%j / 32, %g * steps + %k / 8] }
+//
 // Where the config promotes the operand of the columns alone, the numbers of A come from
 // where they lie: mma (read %A[%i, %p + 8 * %t]) (12x1), %bp[%j / 32, %t] (1x32), %c.
 
@@ -70,7 +75,7 @@ struct Panel {
   scf::ForOp tiles;
   /// The tile's dims as they lie in memory: of columns, vectors are innermost.
   SmallVector<unsigned> order;
-  /// The dim in memory that is summed over.
+  /// The dim in memory that is summed over; of two the inner loop's.
   unsigned sumDim = 0;
   /// Of the tile's dims in memory, the loops of the product.
   AffineMap map;
@@ -144,7 +149,11 @@ private:
   OpBuilder b{mma.getContext()};
   Location loc = mma.getLoc();
   scf::ForOp sum;
-  /// Loops around `sum`, the outermost first.
+  /// The loop of the sum around `sum` where there are two, else `sum`; and how many steps
+  /// one of it has.
+  scf::ForOp outerSum;
+  int64_t innerSteps = 1;
+  /// Loops around `outerSum`, the outermost first.
   SmallVector<scf::ForOp> nest;
   /// `rows` is the operand that is broadcast, `columns` that of vectors.
   Panel rows, columns;
@@ -169,7 +178,7 @@ bool Packer::dependsOn(Value value, Value on, llvm::DenseSet<Value> &seen) {
 }
 
 void Packer::collect(ValueRange values, llvm::SetVector<Operation *> &ops) {
-  Operation *outermost = nest.empty() ? sum : nest.front();
+  Operation *outermost = nest.empty() ? outerSum : nest.front();
   for (Value value : values) {
     Operation *op = value.getDefiningOp();
     if (!op || !outermost->isProperAncestor(op) || ops.contains(op))
@@ -214,7 +223,19 @@ LogicalResult Packer::match() {
       mma.getAcc() != sum.getRegionIterArg(0) ||
       sum.getBody()->getTerminator()->getOperand(0) != mma.getResult())
     return fail("its loop carries something else than its accumulator");
-  for (auto loop = sum->getParentOfType<scf::ForOp>(); loop;
+  outerSum = sum;
+  if (auto loop = dyn_cast<scf::ForOp>(sum->getParentOp());
+      loop && loop.getNumResults() == 1 &&
+      loop.getBody()->getTerminator()->getOperand(0) == sum.getResult(0) &&
+      sum.getInitArgs()[0] == loop.getRegionIterArg(0)) {
+    std::optional<int64_t> lower = getConstantIntValue(sum.getLowerBound()),
+                           upper = getConstantIntValue(sum.getUpperBound());
+    if (!lower || !upper || *upper <= *lower)
+      return fail("the inner one of two loops of its sum has no constant number of steps");
+    outerSum = loop;
+    innerSteps = llvm::divideCeil(*upper - *lower, *getConstantIntValue(sum.getStep()));
+  }
+  for (auto loop = outerSum->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
     if (loop.getNumResults())
       return fail("a loop around it carries values");
@@ -222,9 +243,9 @@ LogicalResult Packer::match() {
   }
   for (auto [loop, inner] :
        llvm::zip(nest, llvm::concat<scf::ForOp>(llvm::drop_begin(nest),
-                                                llvm::MutableArrayRef(sum))))
+                                                llvm::MutableArrayRef(outerSum))))
     if (inner->getParentOp() != loop.getOperation() ||
-        (inner != sum &&
+        (inner != outerSum &&
          inner->getNextNode() != loop.getBody()->getTerminator()))
       return fail("the loops around it are no perfect nest");
 
@@ -233,13 +254,24 @@ LogicalResult Packer::match() {
   columns.number = maps[1].getResultPosition(row) ? 1 : 0;
   rows.number = 1 - columns.number;
   for (Panel *panel : {&rows, &columns}) {
+    AffineMap map = maps[panel->number];
+    auto type = dyn_cast<VectorType>(mma->getOperand(panel->number).getType());
     SmallVector<unsigned> summed;
-    for (auto [dim, expr] : llvm::enumerate(maps[panel->number].getResults()))
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
       if (!maps[2].getResultPosition(expr))
         summed.push_back(dim);
+    if (summed.size() == 2 && type) {
+      // Of the outer loop there is one element at a time; the inner one may be a single step.
+      unsigned outer = llvm::is_sorted(summed, [&](unsigned a, unsigned b) {
+                         return map.getDimPosition(a) < map.getDimPosition(b);
+                       })
+                           ? summed.front()
+                           : summed.back();
+      if (type.getDimSize(outer) == 1)
+        llvm::erase(summed, outer);
+    }
     if (summed.size() != 1)
       return fail("it sums along several dims");
-    AffineMap map = maps[panel->number];
     panel->order = llvm::to_vector(llvm::seq<unsigned>(0, map.getNumResults()));
     if (panel == &columns) {
       unsigned last = *map.getResultPosition(row);
@@ -286,7 +318,7 @@ LogicalResult Packer::matchRowsInPlace() {
     return success();
   rowsInPlace = mma->getOperand(rows.number).getDefiningOp<vector::TransferReadOp>();
   auto acc = cast<VectorType>(mma.getAcc().getType());
-  if (instruction || !rowsInPlace || rowsInPlace.getMask() ||
+  if (instruction || !rowsInPlace || outerSum != sum || rowsInPlace.getMask() ||
       rowsInPlace.hasOutOfBoundsDim() ||
       !rowsInPlace.getPermutationMap().isMinorIdentity() ||
       rowsInPlace.getVectorType().getElementType() != acc.getElementType())
@@ -316,10 +348,10 @@ void Packer::allocate(int64_t rowTiles, int64_t columnTiles, int64_t steps) {
     rows.memory = alloc({steps}, tileOf(rows));
   columns.memory = alloc({columnTiles, steps}, tileOf(columns));
   element = acc.getElementType();
-  std::optional<int64_t> lower = getConstantIntValue(sum.getLowerBound());
-  std::optional<int64_t> upper = getConstantIntValue(sum.getUpperBound());
-  int64_t step = *getConstantIntValue(sum.getStep());
-  if (!lower || !upper || *upper - *lower > steps * step)
+  std::optional<int64_t> lower = getConstantIntValue(outerSum.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(outerSum.getUpperBound());
+  int64_t step = *getConstantIntValue(outerSum.getStep());
+  if (!lower || !upper || *upper - *lower > steps / innerSteps * step)
     sums = alloc({rowTiles, columnTiles}, acc.getShape());
 }
 
@@ -352,9 +384,18 @@ void Packer::pack(Panel &panel, IRMapping mapping, Value begin, Value end) {
   };
   if (sumInside)
     enterTiles();
-  scf::ForOp steps = enter(begin, end, sum.getStep());
-  mapping.map(sum.getInductionVar(), steps.getInductionVar());
-  step = tileNumber(steps.getInductionVar(), begin, sum.getStep());
+  scf::ForOp steps = enter(begin, end, outerSum.getStep());
+  mapping.map(outerSum.getInductionVar(), steps.getInductionVar());
+  step = tileNumber(steps.getInductionVar(), begin, outerSum.getStep());
+  if (outerSum != sum) {
+    auto bound = [&](Value value) { return constant(*getConstantIntValue(value)); };
+    Value lower = bound(sum.getLowerBound());
+    scf::ForOp inner = enter(lower, bound(sum.getUpperBound()), bound(sum.getStep()));
+    mapping.map(sum.getInductionVar(), inner.getInductionVar());
+    step = affine::AffineApplyOp::create(
+        b, loc, b.getAffineDimExpr(0) * innerSteps + b.getAffineDimExpr(1),
+        ValueRange{step, tileNumber(inner.getInductionVar(), lower, inner.getStep())});
+  }
   if (!sumInside)
     enterTiles();
   // Tiles inside of the operand are read without masks.
@@ -540,7 +581,7 @@ Value Packer::multiply(IRMapping &mapping, const Chunk &chunk, Value column, Val
   SmallVector<Attribute> maps(mma.getMaps().getValue());
   maps[rows.number] = AffineMapAttr::get(rows.map);
   maps[columns.number] = AffineMapAttr::get(columns.map);
-  int64_t elements = *getConstantIntValue(sum.getStep());
+  int64_t elements = columns.getShape(mma)[columns.sumDim];
   Value sumIndex;
   if (rowsInPlace)
     sumIndex = affine::AffineApplyOp::create(
@@ -567,7 +608,7 @@ void Packer::writeNest(const Chunk &chunk) {
   Value row = constant(0), column = row;
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   Value steps = affine::AffineApplyOp::create(
-      b, loc, (d1 - d0).ceilDiv(*getConstantIntValue(sum.getStep())),
+      b, loc, (d1 - d0).ceilDiv(*getConstantIntValue(outerSum.getStep())) * innerSteps,
       ValueRange{chunk.begin, chunk.end});
   auto enterTiles = [&](Panel &panel, Value &number) {
     if (!panel.tiles)
@@ -586,24 +627,24 @@ void Packer::writeNest(const Chunk &chunk) {
   // What the tile starts from and ends in, at this place.
   for (scf::ForOp loop : nest)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<scf::ForOp>(op) && op.getBlock() != sum->getBlock())
+      if (!isa<scf::ForOp>(op) && op.getBlock() != outerSum->getBlock())
         b.clone(op, mapping);
   auto cloneUntil = [&](Block::iterator from, Block::iterator to) {
     for (Operation &op : llvm::make_range(from, to))
       b.clone(op, mapping);
   };
   if (!nest.empty())
-    cloneUntil(sum->getBlock()->begin(), sum->getIterator());
-  Value init = mapping.lookupOrDefault(sum.getInitArgs()[0]);
+    cloneUntil(outerSum->getBlock()->begin(), outerSum->getIterator());
+  Value init = mapping.lookupOrDefault(outerSum.getInitArgs()[0]);
   SmallVector<Value> place{row, column};
   if (sums)
     init = startChunk(b, loc, chunk, init, sums, place);
   Value result = multiply(mapping, chunk, column, steps, init);
-  mapping.map(sum.getResult(0), result);
+  mapping.map(outerSum.getResult(0), result);
   if (sums)
     finishChunk(b, loc, chunk, result, sums, place);
-  cloneUntil(std::next(sum->getIterator()),
-             sum->getBlock()->getTerminator()->getIterator());
+  cloneUntil(std::next(outerSum->getIterator()),
+             outerSum->getBlock()->getTerminator()->getIterator());
 }
 
 LogicalResult Packer::run() {
@@ -616,16 +657,16 @@ LogicalResult Packer::run() {
   int64_t tiles[2] = {panels[0], panels[1]}, steps = panels[2];
   allocate(tiles[0], tiles[1], steps);
 
-  Operation *outermost = nest.empty() ? sum : nest.front();
+  Operation *outermost = nest.empty() ? outerSum : nest.front();
   b.setInsertionPoint(outermost);
-  Chunk chunk{sum.getLowerBound(), sum.getUpperBound(), {}, {}};
+  Chunk chunk{outerSum.getLowerBound(), outerSum.getUpperBound(), {}, {}};
   if (sums)
     chunk = enterChunks(b, loc, chunk.begin, chunk.end,
-                        steps * *getConstantIntValue(sum.getStep()));
+                        steps / innerSteps * *getConstantIntValue(outerSum.getStep()));
   writeNest(chunk);
   if (nest.empty()) {
     SmallVector<Operation *> moved;
-    for (Operation *op = sum->getNextNode(); op->getNextNode();
+    for (Operation *op = outerSum->getNextNode(); op->getNextNode();
          op = op->getNextNode())
       moved.push_back(op);
     for (Operation *op : llvm::reverse(moved))

@@ -53,6 +53,11 @@ SmallVector<unsigned> Vectorizer::OpState::loopsOf(unsigned number) const {
   return loops;
 }
 
+static LoweringConfigAttr configOf(linalg::LinalgOp op) {
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  return kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+}
+
 FailureOr<Vectorizer::OpState> Vectorizer::prepare(linalg::LinalgOp op) {
   OpState state;
   state.op = op;
@@ -64,7 +69,7 @@ FailureOr<Vectorizer::OpState> Vectorizer::prepare(linalg::LinalgOp op) {
   if (llvm::any_of(state.extents, [](int64_t extent) { return extent < 0; }))
     return op.emitOpError() << "'" << kTileSizesAttr << "' has negative sizes";
   state.maps = op.getIndexingMapsArray();
-  auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  LoweringConfigAttr config = configOf(op);
   if (std::optional<Contraction> product = matchProduct(op);
       product && config &&
       config.getStrategy() == Strategy::SkinnyContraction) {
@@ -301,8 +306,11 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
           !llvm::is_contained(state->order, unsigned(loop)))
         state->order.push_back(loop);
 
+  // What is configured as a reduction (one row by a matrix along the sum) is one.
   std::optional<Contraction> contraction = matchContraction(op);
-  if (contraction && !state->skinny) {
+  LoweringConfigAttr config = configOf(op);
+  if (contraction && !state->skinny &&
+      !(config && config.getStrategy() == Strategy::Reduction)) {
     auto anyTiled = [&](ArrayRef<unsigned> loops) {
       return llvm::any_of(
           loops, [&](unsigned loop) { return state->extents[loop] != 0; });
@@ -312,11 +320,6 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
       return visitContraction(*state);
   }
   return visitGeneric(*state);
-}
-
-static LoweringConfigAttr configOf(linalg::LinalgOp op) {
-  auto kernel = op->getParentOfType<func::FuncOp>();
-  return kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
 }
 
 /// The config's matrix instruction, if it is for these types.

@@ -88,15 +88,34 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
+// CPUs compute what is smaller in memory than the factor is.
 // CHECK-LABEL: func.func @OnCpu
-// CHECK: func.func private @OnCpu_elementwise_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: on CPUs, factors of products are computed once, before"]
+// CHECK: func.func private @OnCpu_matmul_0(
+// CHECK-SAME: tilewright.explain = ["factor 1 of the product is computed on its way into the tiles and never written: 1 block reads (assumed) an element
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1 : i64}>} {
   func.func @OnCpu(%a: tensor<?x?xf32>, %w: tensor<?x64xi8>, %e: tensor<?x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
         ins(%w : tensor<?x64xi8>) outs(%e : tensor<?x64xf32>) {
     ^bb0(%x: i8, %out: f32):
       %0 = arith.sitofp %x : i8 to f32
+      linalg.yield %0 : f32
+    } -> tensor<?x64xf32>
+    %p = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %f : tensor<?x?xf32>, tensor<?x64xf32>) outs(%c : tensor<?x64xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %2 = arith.mulf %x, %y : f32
+      %3 = arith.addf %acc, %2 : f32
+      linalg.yield %3 : f32
+    } -> tensor<?x64xf32>
+    return %p : tensor<?x64xf32>
+  }
+  // CHECK: func.func private @AsLarge_elementwise_0(
+  // CHECK-SAME: tilewright.explain = ["a kernel of its own: on CPUs, factors of products that take no less to read than the factor are computed once, before"]
+  func.func @AsLarge(%a: tensor<?x?xf32>, %w: tensor<?x64xf32>, %e: tensor<?x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
+    %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%w : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {
+    ^bb0(%x: f32, %out: f32):
+      %0 = arith.negf %x : f32
       linalg.yield %0 : f32
     } -> tensor<?x64xf32>
     %p = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}

@@ -199,6 +199,7 @@ public:
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     addSmallFloats(pm, target);
+    pm.addPass(createFoldExactCastsPass());
     pm.addPass(createConvertToCPUPass());
     pm.addPass(createConvertVectorToSCFPass());
     pm.addPass(memref::createExpandStridedMetadataPass());

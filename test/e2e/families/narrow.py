@@ -142,6 +142,40 @@ def dequantized(groups, signed, dynamic, inner=32):
     return f
 
 
+def dequantized_columns(weights, dynamic, inner, groups=5):
+    """x · (w · scale), w as it is multiplied: rows of a sum, with a scale for each column of a group of rows. CPUs dequantise
+    while they pack, a chunk of groups at a time; one row takes each weight once."""
+    dims = {"m": 21, "n": 70, "g": groups, "K": inner}
+    f = Function("dequantized", f"{weights.name}-f16", f"columns_{groups}x{inner}", {d: dims[d] for d in "mngK"}, dynamic)
+    x, w, scale = f.arg(F16, "mgK"), f.arg(weights, "gKn"), f.arg(F16, "gn")
+
+    def body(lines, w, scale, out):
+        lines.extend((f"%f = arith.sitofp {w} : {weights.name} to f16", f"%p = arith.mulf %f, {scale} : f16"))
+        return "%p"
+
+    wide = f.generic("gKn", [w, scale], f.empty(F16, "gKn"), body)
+    f.ret(f.op("linalg.contract", [x, wide], f.zeros(F32, "mn"), indexing("mngK", "mgK", "gKn", "mn")))
+    for sizes_ in ({}, {"m": 1, "n": 64}, {"m": 1, "n": 34, "g": 1}, {"m": 130, "g": 0}) if dynamic else ({},):
+        label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
+        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-8, 7), integers(-2, 2)], EXACT,
+               lambda x, w, scale: np.einsum("mgk,gkn->mn", x, w * scale[:, None, :]))
+    return f
+
+
+def one_row(element, weights=None):
+    """One row of a dynamic number by a matrix that lies along the sum: read by rows, not gathered by columns."""
+    f = Function("one_row", element.name + (f"-{weights.name}" if weights else ""), "along_sum", sizes(1, 37, 83), True)
+    x, w = f.arg(element, "mk"), f.arg(weights or element, "nk")
+    if weights:
+        w = f.generic("nk", [w], f.empty(element, "nk"),
+                      lambda lines, w, out: lines.append(f"%f = arith.sitofp {w} : {weights.name} to {element.name}") or "%f")
+    f.ret(f.op("linalg.contract", [x, w], f.zeros(F32, "mn"), indexing("mnk", "mk", "nk", "mn")))
+    for sizes_ in ({}, {"m": 1, "n": 1, "k": 1}, {"m": 2, "n": 9}, {"m": 1, "k": 0}, {"m": 0}):
+        label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
+        f.case(f"int/{label}", sizes_, integers(-3, 3), EXACT, lambda x, w: x @ w.T)
+    return f
+
+
 def signs_of_int4(signs, batch):
     """Two elements of a sum share a byte of either factor; `signs` says how each is extended."""
     lead = "b" if batch else ""
@@ -180,6 +214,14 @@ def functions():
     yield dequantized(False, False, False)
     yield dequantized(False, True, False, 31)
     yield dequantized(True, False, False, 7)
+    for weights in (I4, I8):
+        yield dequantized_columns(weights, False, 32)
+        yield dequantized_columns(weights, False, 12)
+        yield dequantized_columns(weights, False, 6, 40)
+        yield dequantized_columns(weights, True, 32)
+    for element in (F32, F16, BF16):
+        yield one_row(element)
+    yield one_row(F16, I8)
     yield product_of_int4()
     for signs in ("ss", "su", "us", "uu"):
         yield signs_of_int4(signs, False)

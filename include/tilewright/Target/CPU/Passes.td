@@ -56,6 +56,10 @@ def LowerTilesPass : Pass<"tilewright-lower-tiles", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def FoldExactCastsPass : Pass<"tilewright-fold-exact-casts"> {
+  let summary = "bytes as f16 or bf16, widened to f32, are not rounded in between";
+}
+
 def ConvertToCPUPass : Pass<"tilewright-convert-to-cpu", "::mlir::ModuleOp"> {
   let summary = "puts the C interface of CPU kernels in front of a kernel";
   let description = [{

@@ -344,9 +344,36 @@ class Parts(unittest.TestCase):
             ({"op": "gemm", "m": 1, "n": 1}, "gemm needs 'k'"),
             ({"op": "gemm", "m": 1, "n": 1, "k": 1, "layout": "ab"}, "layouts are nn"),
             ({"op": "softmax", "rows": 1, "columns": 1, "m": 4}, "softmax has no 'm'"),
+            ({"op": "attention", "heads": 4, "kv_heads": 3, "queries": 8, "depth": 64}, "4 heads are no multiple of 3"),
+            ({"op": "attention", "heads": 4, "queries": 8, "depth": 64, "dynamic": "depth"}, "no dim 'depth' that"),
+            ({"op": "attention", "heads": 4, "queries": 8, "depth": 64, "mask": "left"}, "masks are none, causal"),
+            ({"op": "quantized", "m": 1, "n": 8, "k": 80}, "k is a multiple of group"),
+            ({"op": "quantized", "m": 1, "n": 8, "k": 64, "weights": "i2"}, "weights are i4 or i8"),
         ):
             with self.assertRaisesRegex(problems.ProblemError, why):
                 problems.make_problem(entry)
+
+    def test_problems_compile(self):
+        """Each op with all of its choices, static and with its open dims."""
+        entries = [
+            {"op": "gemm", "m": 8, "n": 16, "k": 32, "types": ["f16:f32", "i8:i32", "f8E4M3FN:f32"], "layout": ["nt", "tn"]},
+            {"op": "gemm", "batch": 2, "m": 8, "n": 16, "k": 32, "epilogue": ["relu", "bias_relu", "narrow"], "dynamic": ["", "m+k"]},
+            {"op": "conv2d", "h": 8, "w": 8, "c": 4, "f": 8, "stride": [1, 2]},
+            {"op": ["softmax", "rmsnorm", "layernorm", "reduce", "transpose", "elementwise"], "rows": 4, "columns": 16,
+             "types": ["f16", "f32"], "dynamic": ["", "rows"]},
+            {"op": "attention", "heads": 4, "kv_heads": [0, 2], "queries": 8, "depth": 16, "mask": ["none", "causal"],
+             "dynamic": ["", "queries+keys"]},
+            {"op": "quantized", "m": 4, "n": 16, "k": 64, "weights": ["i4", "i8"], "dynamic": ["", "m"]},
+        ]
+        made = [p for entry in entries for p in problems.expand(entry)]
+        self.assertEqual(len({p["name"] for p in made}), len(made))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "all.mlir"
+            path.write_text("\n".join(p["mlir"] for p in made))
+            for target in ("cpu:native", "cuda:sm_80"):
+                subprocess.run(
+                    [str(BUILD / "bin/tilewright-compile"), str(path), f"--target={target}", "-o", "/dev/null"], check=True
+                )
 
     def test_choice_is_seeded(self):
         configs = [str(i) for i in range(100)]
@@ -374,15 +401,21 @@ class Parts(unittest.TestCase):
     def test_values(self):
         for dtype in values.SIZES:
             got = values.numbers(values.make_input(f"500x{dtype}", 3, True), dtype)
-            self.assertEqual(set(got), {-2, -1, 0, 1, 2})
+            self.assertEqual(len(got), 500)
+            self.assertEqual(set(got), set(range(-8, 8)) if dtype == "i4" else {-2, -1, 0, 1, 2})
             if "f" in dtype:
                 got = values.numbers(values.make_input(f"500x{dtype}", 3, False), dtype)
                 self.assertTrue(all(0.5 <= abs(x) < 2 for x in got))
-                self.assertTrue(min(got) < 0 < max(got) and len(set(got)) > 100)
+                self.assertTrue(min(got) < 0 < max(got))
+                # Of 8-bit floats there are as many from 0.5 to 2.
+                few = {"f8E4M3FN": 32, "f8E5M2": 16}
+                self.assertTrue(len(set(got)) == few[dtype] if dtype in few else len(set(got)) > 100)
         one, two = (bytes(values.array.array("f", x)) for x in ([1, 2, float("nan")], [1, 2.5, float("nan")]))
         self.assertEqual(values.differences(one, two, None, "f32"), (1, "element 1 is 2, not 2.5"))
         bound = bytes(values.array.array("d", [0, 0.5, 0]))
         self.assertEqual(values.differences(one, two, bound, "f32"), (0, ""))
+        self.assertEqual(values.differences(one, two, 0.5, "f32"), (0, ""))
+        self.assertEqual(values.differences(one, two, 0.25, "f32")[0], 1)
 
     def test_server_outlives_what_it_compiles(self):
         server = compiler.Server(str(HERE / "faulty_compiler.py"), "cpu", seconds=1)

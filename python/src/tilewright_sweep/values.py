@@ -74,10 +74,25 @@ def make_input(text, seed, exact):
     return bytes(data)
 
 
+def _e4m3(byte):
+    """f8E4M3FN: a sign, four bits of an exponent from -6 on, three of a significand; all ones are NaN."""
+    exponent, rest = byte >> 3 & 15, byte & 7
+    if byte & 127 == 127:
+        return math.nan
+    size = (8 + rest) * 2.0 ** (exponent - 10) if exponent else rest * 2.0**-9
+    return -size if byte & 128 else size
+
+
 def numbers(data, dtype):
     """The elements of a tensor's bytes."""
+    if dtype == "i4":
+        return [(x ^ 8) - 8 for byte in data for x in (byte & 15, byte >> 4)]
+    if dtype == "f8E4M3FN":
+        return [_e4m3(byte) for byte in data]
     if sys.byteorder != "little":
         raise RuntimeError("results are compared on little-endian machines only")
+    if dtype == "f8E5M2":  # the upper half of f16
+        data, dtype = b"".join(bytes((0, byte)) for byte in data), "f16"
     if dtype == "f16":
         return struct.unpack(f"<{len(data) // 2}e", data)
     if dtype == "bf16":

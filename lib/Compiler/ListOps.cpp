@@ -41,6 +41,11 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "kernel";
   if (isDecomposed(name))
     return "rewritten: to structured ops, slices and reshapes, then a kernel";
+  StringRef text = name.getStringRef();
+  if (llvm::is_contained({"affine.for", "affine.load", "affine.store"}, text))
+    return "rewritten: nests of loops over memrefs, to structured ops, then kernels";
+  if (text == "scf.for")
+    return "host; rewritten: nests over memrefs, to structured ops, where dependences allow";
   bool isScalar =
       llvm::is_contained({"arith", "math"}, name.getDialectNamespace());
   if (isScalar && name.hasTrait<OpTrait::Elementwise>())

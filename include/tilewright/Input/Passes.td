@@ -77,6 +77,21 @@ def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def RaiseLoopsPass : Pass<"tilewright-raise-loops", "::mlir::func::FuncOp"> {
+  let summary = "Loops over memrefs become structured ops";
+  let description = [{
+    A nest of `affine.for`, or of `scf.for`, around loads, stores and arithmetic becomes
+    a `linalg.generic` on memrefs for each store, one after the other, if dependences
+    allow that and places are sums of loops. Loops in the place of the store are
+    parallel, others reductions. `affine.for` that does not become one is an error that
+    names the pair of accesses; `scf.for` stays on the host, and a remark says why.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> {
   let summary = "Bring structured ops on memrefs to tensors";
   let description = [{

@@ -1,0 +1,608 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops over memrefs become structured ops, one for each store:
+//
+//   affine.for %i = 0 to 64 { affine.for %j = 0 to 48 { affine.for %k = 0 to 32 {
+//     %x = affine.load %a[%i, %k];  %y = affine.load %b[%k, %j];  %z = affine.load %c[%i, %j]
+//     %m = arith.mulf %x, %y;       %s = arith.addf %z, %m
+//     affine.store %s, %c[%i, %j]
+//   } } }
+// becomes
+//   linalg.generic {(i, j, k): (i, k), (k, j), (i, j)} ins(%a, %b) outs(%c) { mulf; addf }
+//
+// Loops that are in the place of the store are parallel, others are sums. Several stores are
+// carried out one after the other, each for all iterations, where no dependence forbids it
+// (LoopStatements.h). What is read is a view: offsets, and steps of one loop, are its own,
+// sums of loops (windows) are the map's.
+//
+// affine.for becomes structured ops or is refused. scf.for around loads and stores stays
+// host code where it does not, and a remark says why.
+
+#include "LoopStatements.h"
+#include "Views.h"
+#include "tilewright/Input/Input.h"
+
+#include "mlir/Dialect/Affine/Analysis/AffineAnalysis.h"
+#include "mlir/Dialect/Affine/Analysis/Utils.h"
+#include "mlir/Dialect/Affine/IR/AffineValueMap.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_RAISELOOPSPASS
+#include "tilewright/Input/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// Why a nest stays as it is, where, and what else has to do with it.
+struct Refusal {
+  Operation *op;
+  std::string reason;
+  Operation *other = nullptr;
+};
+
+/// A view of what an access reaches, and the map from the loops to its dims.
+struct View {
+  Value memref;
+  AffineMap map;
+};
+
+class NestRaiser {
+public:
+  explicit NestRaiser(Operation *nest) : nest(nest), b(nest) {}
+  /// Puts structured ops in the place of the nest; else says why not, unless it is a host
+  /// loop around something else, and leaves the nest as it is.
+  LogicalResult run();
+
+private:
+  std::optional<Refusal> refuse(Operation *op, const Twine &reason,
+                                Operation *other = nullptr) {
+    return Refusal{op, reason.str(), other};
+  }
+  std::optional<Refusal> checkOps();
+  std::optional<Refusal> toAffine();
+  std::optional<AffineExpr> exprOf(Value value, SmallVectorImpl<Value> &operands);
+  std::optional<Refusal> setTrips(ArrayRef<affine::AffineForOp> loops);
+  std::optional<Refusal> keepCarried();
+  FailureOr<View> viewOf(Operation *access, Statement &statement, bool isStore,
+                         std::string &reason);
+  std::optional<Refusal> build(Statement &statement);
+  void buildBody(Statement &statement, const IRMapping &loads, OpBuilder &b,
+                 Location loc);
+
+  Operation *nest;
+  OpBuilder b;
+  /// Iterations of each loop of the statement that is built.
+  SmallVector<OpFoldResult> trips;
+  /// What holds the values that the nest itself gives.
+  SmallVector<Value> given;
+};
+} // namespace
+
+/// Only loops, loads, stores and what is computed between them.
+std::optional<Refusal> NestRaiser::checkOps() {
+  std::optional<Refusal> refusal;
+  nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<affine::AffineForOp, scf::ForOp>(op)) {
+      if (llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrFloat(); }))
+        return WalkResult::advance();
+      refusal = refuse(op, "carries what is no number of a tensor");
+      return WalkResult::interrupt();
+    }
+    if (isa<affine::AffineLoadOp, affine::AffineStoreOp, memref::LoadOp, memref::StoreOp>(
+            op)) {
+      Value memref = isa<affine::AffineLoadOp, memref::LoadOp>(op) ? op->getOperand(0)
+                                                                   : op->getOperand(1);
+      if (!nest->isAncestor(memref.getParentRegion()->getParentOp()))
+        return WalkResult::advance();
+      refusal = refuse(op, "is of a memref that is made in the loops");
+      return WalkResult::interrupt();
+    }
+    if (op->hasTrait<OpTrait::IsTerminator>() ||
+        (isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         op->getResult(0).getType().isIntOrIndexOrFloat()))
+      return WalkResult::advance();
+    refusal = refuse(op, "is no load, store or arithmetic of scalars");
+    return WalkResult::interrupt();
+  });
+  return refusal;
+}
+
+/// `value` as a sum of loops and of values from outside of the nest.
+std::optional<AffineExpr> NestRaiser::exprOf(Value value,
+                                             SmallVectorImpl<Value> &operands) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return b.getAffineConstantExpr(*constant);
+  Operation *op = value.getDefiningOp();
+  auto both = [&](auto combine) -> std::optional<AffineExpr> {
+    std::optional<AffineExpr> left = exprOf(op->getOperand(0), operands),
+                              right = exprOf(op->getOperand(1), operands);
+    if (!left || !right)
+      return std::nullopt;
+    return combine(*left, *right);
+  };
+  if (isa_and_nonnull<arith::AddIOp>(op))
+    return both([](AffineExpr x, AffineExpr y) { return x + y; });
+  if (isa_and_nonnull<arith::SubIOp>(op))
+    return both([](AffineExpr x, AffineExpr y) { return x - y; });
+  if (isa_and_nonnull<arith::MulIOp>(op) && (getConstantIntValue(op->getOperand(0)) ||
+                                             getConstantIntValue(op->getOperand(1))))
+    return both([](AffineExpr x, AffineExpr y) { return x * y; });
+  if (!affine::isValidDim(value))
+    return std::nullopt;
+  operands.push_back(value);
+  return b.getAffineDimExpr(operands.size() - 1);
+}
+
+/// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
+std::optional<Refusal> NestRaiser::toAffine() {
+  SmallVector<scf::ForOp> loops;
+  nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  auto mapOf = [&](ValueRange values, SmallVectorImpl<Value> &operands) {
+    SmallVector<AffineExpr> exprs;
+    for (Value value : values) {
+      std::optional<AffineExpr> expr = exprOf(value, operands);
+      if (!expr)
+        return AffineMap();
+      exprs.push_back(*expr);
+    }
+    return AffineMap::get(operands.size(), 0, exprs, b.getContext());
+  };
+  for (scf::ForOp loop : loops) {
+    SmallVector<Value> lowerOperands, upperOperands;
+    AffineMap lower = mapOf(loop.getLowerBound(), lowerOperands),
+              upper = mapOf(loop.getUpperBound(), upperOperands);
+    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    if (!lower || !upper || !step || *step < 1)
+      return refuse(loop, "has bounds that are no sums of loops and sizes, or a step that is "
+                          "no constant");
+    b.setInsertionPoint(loop);
+    auto made = affine::AffineForOp::create(b, loop.getLoc(), lowerOperands, lower,
+                                            upperOperands, upper, *step, loop.getInitArgs());
+    Block *body = made.getBody();
+    for (auto [from, to] :
+         llvm::zip_equal(loop.getBody()->getArguments(), body->getArguments()))
+      from.replaceAllUsesWith(to);
+    if (!body->empty())
+      body->getTerminator()->erase();
+    Operation *yield = loop.getBody()->getTerminator();
+    body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+    b.setInsertionPoint(yield);
+    affine::AffineYieldOp::create(b, yield->getLoc(), yield->getOperands());
+    yield->erase();
+    loop.replaceAllUsesWith(made.getResults());
+    if (loop == nest)
+      nest = made;
+    loop.erase();
+  }
+  SmallVector<Operation *> accesses;
+  nest->walk([&](Operation *op) {
+    if (isa<memref::LoadOp, memref::StoreOp>(op))
+      accesses.push_back(op);
+  });
+  for (Operation *op : accesses) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    auto store = dyn_cast<memref::StoreOp>(op);
+    SmallVector<Value> operands;
+    AffineMap map = mapOf(load ? load.getIndices() : store.getIndices(), operands);
+    if (!map)
+      return refuse(op, "is at a place that is no sum of loops");
+    b.setInsertionPoint(op);
+    if (load)
+      load.replaceAllUsesWith(
+          affine::AffineLoadOp::create(b, op->getLoc(), load.getMemRef(), map, operands)
+              .getResult());
+    else
+      affine::AffineStoreOp::create(b, op->getLoc(), store.getValueToStore(),
+                                    store.getMemRef(), map, operands);
+    op->erase();
+  }
+  nest->walk([&](affine::AffineForOp loop) { (void)affine::normalizeAffineFor(loop); });
+  return keepCarried();
+}
+
+/// What loops carry is kept in memory, an element for each iteration of the loops around
+/// them:
+///   %r = affine.for %k iter_args(%s = %z) { …; affine.yield %t }
+/// becomes
+///   store %z, %m[%i]; affine.for %k { %s = load %m[%i]; …; store %t, %m[%i] }; %r = load %m[%i]
+std::optional<Refusal> NestRaiser::keepCarried() {
+  SmallVector<affine::AffineForOp> carrying;
+  nest->walk<WalkOrder::PreOrder>([&](affine::AffineForOp loop) {
+    if (loop.getNumResults())
+      carrying.push_back(loop);
+  });
+  for (affine::AffineForOp loop : carrying) {
+    SmallVector<affine::AffineForOp> around;
+    SmallVector<Value> places;
+    affine::getAffineForIVs(*loop, &around);
+    b.setInsertionPoint(nest);
+    if (std::optional<Refusal> refusal = setTrips(around))
+      return refusal;
+    SmallVector<Value> memrefs;
+    auto [shape, sizes] = decomposeMixedValues(trips);
+    for (Type type : loop.getResultTypes())
+      memrefs.push_back(
+          memref::AllocOp::create(b, loop.getLoc(), MemRefType::get(shape, type), sizes));
+    for (affine::AffineForOp outer : around)
+      places.push_back(outer.getInductionVar());
+    AffineMap map = b.getMultiDimIdentityMap(places.size());
+    auto load = [&](Value memref) -> Value {
+      return affine::AffineLoadOp::create(b, loop.getLoc(), memref, map, places);
+    };
+    auto store = [&](Value value, Value memref) {
+      affine::AffineStoreOp::create(b, loop.getLoc(), value, memref, map, places);
+    };
+    b.setInsertionPoint(loop);
+    for (auto [init, memref] : llvm::zip_equal(loop.getInits(), memrefs))
+      store(init, memref);
+    auto made = affine::AffineForOp::create(
+        b, loop.getLoc(), loop.getLowerBoundOperands(), loop.getLowerBoundMap(),
+        loop.getUpperBoundOperands(), loop.getUpperBoundMap(), loop.getStepAsInt());
+    loop.getInductionVar().replaceAllUsesWith(made.getInductionVar());
+    Operation *yield = loop.getBody()->getTerminator();
+    b.setInsertionPoint(made.getBody()->getTerminator());
+    Operation *end = b.getInsertionBlock()->getTerminator();
+    for (auto [argument, memref] : llvm::zip_equal(loop.getRegionIterArgs(), memrefs))
+      argument.replaceAllUsesWith(load(memref));
+    end->getBlock()->getOperations().splice(end->getIterator(),
+                                            loop.getBody()->getOperations());
+    for (auto [value, memref] : llvm::zip_equal(yield->getOperands(), memrefs))
+      store(value, memref);
+    yield->erase();
+    b.setInsertionPointAfter(made);
+    if (loop == nest) {
+      nest = made;
+      given = memrefs;
+    } else {
+      for (auto [result, memref] : llvm::zip_equal(loop.getResults(), memrefs))
+        result.replaceAllUsesWith(load(memref));
+    }
+    loop.erase();
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops) {
+  trips.clear();
+  for (affine::AffineForOp loop : loops) {
+    AffineMap map = loop.getUpperBoundMap();
+    SmallVector<Value> operands(loop.getUpperBoundOperands());
+    affine::fullyComposeAffineMapAndOperands(&map, &operands);
+    affine::canonicalizeMapAndOperands(&map, &operands);
+    if (map.getNumResults() != 1 || !loop.hasConstantLowerBound() ||
+        loop.getConstantLowerBound() != 0 || loop.getStepAsInt() != 1)
+      return refuse(loop, "has several bounds");
+    for (Value operand : operands)
+      if (affine::isAffineForInductionVar(operand))
+        return refuse(loop, "goes as far as another loop says; make it a rectangle, and "
+                            "choose by arith.select");
+    trips.push_back(
+        affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map,
+                                              getAsOpFoldResult(operands)));
+  }
+  return std::nullopt;
+}
+
+FailureOr<View> NestRaiser::viewOf(Operation *access, Statement &statement,
+                                   bool isStore, std::string &reason) {
+  Location loc = access->getLoc();
+  affine::MemRefAccess at(access);
+  affine::AffineValueMap places;
+  at.getAccessMap(&places);
+  AffineMap map = places.getAffineMap();
+  auto type = cast<MemRefType>(at.memref.getType());
+  unsigned numLoops = statement.loops.size();
+  SmallVector<OpFoldResult> offsets, sizes, strides(type.getRank(), b.getIndexAttr(1));
+  SmallVector<int64_t> kept;
+  SmallVector<AffineExpr> results;
+  llvm::SmallDenseSet<unsigned> used;
+  bool whole = true;
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    SmallVector<int64_t> flat;
+    if (failed(getFlattenedAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), &flat)) ||
+        flat.size() != map.getNumInputs() + 1)
+      return fail("is at a place that is no sum of multiples of loops");
+    AffineExpr offset = b.getAffineConstantExpr(flat.back()), place;
+    SmallVector<std::pair<unsigned, int64_t>> terms;
+    for (unsigned input = 0; input < map.getNumInputs(); ++input) {
+      Value operand = places.getOperand(input);
+      auto loop = llvm::find_if(statement.loops, [&](affine::AffineForOp loop) {
+        return loop.getInductionVar() == operand;
+      });
+      if (loop == statement.loops.end())
+        offset = offset + b.getAffineSymbolExpr(input) * flat[input];
+      else if (flat[input] < 0)
+        return fail("goes backwards along a loop");
+      else if (flat[input])
+        terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
+    }
+    offsets.push_back(affine::makeComposedFoldedAffineApply(
+        b, loc, AffineMap::get(0, map.getNumInputs(), offset),
+        getAsOpFoldResult(places.getOperands())));
+    if (terms.empty()) {
+      sizes.push_back(b.getIndexAttr(1));
+      whole = false;
+      continue;
+    }
+    kept.push_back(dim);
+    if (isStore && (terms.size() > 1 || !used.insert(terms.front().first).second))
+      return fail("stores at a place that several iterations share, or along a diagonal");
+    if (terms.size() == 1) {
+      auto [loop, stride] = terms.front();
+      strides[dim] = b.getIndexAttr(stride);
+      sizes.push_back(trips[loop]);
+      results.push_back(b.getAffineDimExpr(loop));
+    } else {
+      // The last element that the window reaches, and none where a loop has no iteration.
+      AffineExpr last = b.getAffineConstantExpr(1);
+      SmallVector<OpFoldResult> counts;
+      place = b.getAffineConstantExpr(0);
+      for (auto [loop, stride] : terms) {
+        place = place + b.getAffineDimExpr(loop) * stride;
+        last = last + (b.getAffineSymbolExpr(counts.size()) - 1) * stride;
+        counts.push_back(trips[loop]);
+      }
+      sizes.push_back(affine::makeComposedFoldedAffineMax(
+          b, loc,
+          AffineMap::get(0, counts.size(), {last, b.getAffineConstantExpr(0)},
+                         b.getContext()),
+          counts));
+      results.push_back(place);
+    }
+    auto isDim = [&, dim = int64_t(dim)](OpFoldResult size) {
+      if (std::optional<int64_t> constant = getConstantIntValue(size))
+        return *constant == type.getDimSize(dim);
+      if (!type.isDynamicDim(dim))
+        return false;
+      auto value = dyn_cast<Value>(size);
+      if (auto alloc = at.memref.getDefiningOp<memref::AllocOp>())
+        return alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)] == value;
+      auto of = value.getDefiningOp<memref::DimOp>();
+      return of && of.getSource() == at.memref &&
+             of.getConstantIndex() == std::optional<int64_t>(dim);
+    };
+    whole &= isZeroInteger(offsets.back()) && isOneInteger(strides[dim]) &&
+             isDim(sizes.back());
+  }
+  View view{at.memref, AffineMap::get(numLoops, 0, results, b.getContext())};
+  if (whole)
+    return view;
+  SmallVector<int64_t> shape;
+  for (int64_t dim : kept)
+    shape.push_back(getConstantIntValue(sizes[dim]).value_or(ShapedType::kDynamic));
+  auto made = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides));
+  view.memref = memref::SubViewOp::create(b, loc, made, at.memref, offsets, sizes, strides);
+  return view;
+}
+
+void NestRaiser::buildBody(Statement &statement, const IRMapping &loads,
+                           OpBuilder &b, Location loc) {
+  IRMapping mapping(loads);
+  auto mapLoops = [&](ValueRange values) {
+    for (Value value : values)
+      for (auto [number, loop] : llvm::enumerate(statement.loops))
+        if (value == loop.getInductionVar() && !mapping.contains(value))
+          mapping.map(value, linalg::IndexOp::create(b, loc, number));
+  };
+  for (Operation *op : statement.slice) {
+    if (isa<affine::AffineLoadOp>(op))
+      continue;
+    mapLoops(op->getOperands());
+    auto apply = dyn_cast<affine::AffineApplyOp>(op);
+    if (!apply) {
+      b.clone(*op, mapping);
+      continue;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : apply.getMapOperands())
+      operands.push_back(mapping.lookupOrDefault(operand));
+    mapping.map(apply.getResult(),
+                affine::expandAffineMap(b, loc, apply.getAffineMap(), operands)->front());
+  }
+  Value value = statement.store.getValueToStore();
+  linalg::YieldOp::create(b, loc, mapping.lookupOrDefault(value));
+}
+
+std::optional<Refusal> NestRaiser::build(Statement &statement) {
+  Operation *store = statement.store;
+  b.setInsertionPoint(nest);
+  if (std::optional<Refusal> refusal = setTrips(statement.loops))
+    return refusal;
+  if (llvm::any_of(trips, [](OpFoldResult trip) {
+        std::optional<int64_t> count = getConstantIntValue(trip);
+        return count && *count <= 0;
+      }))
+    return std::nullopt;
+  std::string reason;
+  FailureOr<View> out = viewOf(store, statement, /*isStore=*/true, reason);
+  if (failed(out))
+    return refuse(store, reason);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  SmallVector<std::pair<Value, int64_t>> loads;
+  bool updates = false;
+  for (Operation *op : statement.slice) {
+    auto load = dyn_cast<affine::AffineLoadOp>(op);
+    if (!load)
+      continue;
+    if (statement.isOwnElement(load)) {
+      updates = true;
+      loads.push_back({load, -1});
+      continue;
+    }
+    FailureOr<View> in = viewOf(load, statement, /*isStore=*/false, reason);
+    if (failed(in))
+      return refuse(load, reason);
+    // Elsewhere in what is stored: as it was before.
+    if (rootOf(load.getMemRef()) == rootOf(statement.store.getMemRef())) {
+      auto type = cast<MemRefType>(in->memref.getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(memref::DimOp::create(b, load.getLoc(), in->memref, dim));
+      Value before = memref::AllocOp::create(
+          b, load.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), sizes);
+      memref::CopyOp::create(b, load.getLoc(), in->memref, before);
+      in->memref = before;
+    }
+    loads.push_back({load, int64_t(inputs.size())});
+    inputs.push_back(in->memref);
+    maps.push_back(in->map);
+  }
+  maps.push_back(out->map);
+  SmallVector<utils::IteratorType> iterators;
+  for (unsigned loop = 0; loop < statement.loops.size(); ++loop) {
+    bool parallel = out->map.isFunctionOfDim(loop);
+    iterators.push_back(parallel ? utils::IteratorType::parallel
+                                 : utils::IteratorType::reduction);
+    if (!parallel && !updates)
+      return refuse(store, "stores an element in several iterations, of which only the last "
+                           "one counts; take that loop away",
+                    statement.loops[loop]);
+    if (llvm::none_of(maps, [&](AffineMap map) { return map.isFunctionOfDim(loop); }))
+      return refuse(statement.loops[loop], "is in the place of no load and no store");
+  }
+  // The same number everywhere.
+  if (Value value = statement.store.getValueToStore();
+      statement.slice.empty() && !affine::isAffineForInductionVar(value)) {
+    linalg::FillOp::create(b, store->getLoc(), value, out->memref);
+    return std::nullopt;
+  }
+  linalg::GenericOp::create(
+      b, store->getLoc(), TypeRange(), inputs, ValueRange(out->memref), maps, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        IRMapping mapping;
+        for (auto [load, number] : loads)
+          mapping.map(load, number < 0 ? arguments.back() : arguments[number]);
+        buildBody(statement, mapping, b, loc);
+      });
+  return std::nullopt;
+}
+
+LogicalResult NestRaiser::run() {
+  Operation *original = nest;
+  std::optional<Refusal> refusal = checkOps();
+  bool isHost = isa<scf::ForOp>(original);
+  // A loop around kernels and calls is the host's, and no nest of loads and stores.
+  if (refusal && isHost && !isa<scf::ForOp, affine::AffineForOp>(refusal->op))
+    return failure();
+  if (!refusal) {
+    // All is tried on a copy, behind the nest.
+    b.setInsertionPointAfter(original);
+    nest = b.clone(*original);
+    refusal = toAffine();
+  }
+  if (!refusal) {
+    SmallVector<Statement> statements = collectStatements(nest);
+    if (std::optional<Conflict> conflict = findConflict(statements))
+      refusal = refuse(conflict->first, conflict->reason, conflict->second);
+    for (Statement &statement : statements)
+      if (!refusal)
+        refusal = build(statement);
+  }
+  if (refusal) {
+    InFlightDiagnostic said =
+        isHost ? refusal->op->emitRemark() : refusal->op->emitOpError();
+    if (isHost)
+      said << "its loops run on the host, element by element: '" << refusal->op->getName()
+           << "' op ";
+    said << refusal->reason;
+    if (refusal->other)
+      said.attachNote(refusal->other->getLoc()) << "the other one of the two";
+  }
+  Operation *done = refusal ? nest : original;
+  if (refusal)
+    while (nest != original && nest->getPrevNode() != original)
+      nest->getPrevNode()->erase();
+  if (!refusal) {
+    b.setInsertionPointAfter(nest);
+    for (auto [result, memref] : llvm::zip_equal(original->getResults(), given))
+      result.replaceAllUsesWith(
+          memref::LoadOp::create(b, result.getLoc(), memref, ValueRange()).getResult());
+    nest->erase();
+  }
+  if (done != original || !refusal)
+    done->erase();
+  return failure(refusal.has_value());
+}
+
+/// Raises the nests of a block and of what stands in it.
+static LogicalResult raiseIn(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool isAffine = isa<affine::AffineForOp>(op);
+    // Host loops that only compute scalars stay.
+    auto accesses = [&] {
+      return op.walk([](Operation *inner) {
+                 return isa<memref::LoadOp, memref::StoreOp, affine::AffineLoadOp,
+                            affine::AffineStoreOp>(inner)
+                            ? WalkResult::interrupt()
+                            : WalkResult::advance();
+               })
+          .wasInterrupted();
+    };
+    if (isAffine || (isa<scf::ForOp>(op) && accesses())) {
+      if (succeeded(NestRaiser(&op).run()))
+        continue;
+      if (isAffine)
+        return failure();
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner)))
+          return failure();
+  }
+  return success();
+}
+
+/// affine.load and affine.store outside of loops as those of memref.
+static void lowerAccesses(func::FuncOp func) {
+  SmallVector<Operation *> accesses;
+  func.walk([&](Operation *op) {
+    if (isa<affine::AffineLoadOp, affine::AffineStoreOp>(op))
+      accesses.push_back(op);
+  });
+  for (Operation *op : accesses) {
+    OpBuilder b(op);
+    affine::MemRefAccess at(op);
+    auto load = dyn_cast<affine::AffineLoadOp>(op);
+    auto store = dyn_cast<affine::AffineStoreOp>(op);
+    AffineMap map = load ? load.getAffineMap() : store.getAffineMap();
+    SmallVector<Value> places = *affine::expandAffineMap(
+        b, op->getLoc(), map, load ? load.getMapOperands() : store.getMapOperands());
+    if (load)
+      load.replaceAllUsesWith(
+          memref::LoadOp::create(b, op->getLoc(), load.getMemRef(), places).getResult());
+    else
+      memref::StoreOp::create(b, op->getLoc(), store.getValueToStore(), store.getMemRef(),
+                              places);
+    op->erase();
+  }
+}
+
+namespace {
+struct RaiseLoopsPass : tilewright::impl::RaiseLoopsPassBase<RaiseLoopsPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    for (Block &block : func.getBody())
+      if (failed(raiseIn(block)))
+        return signalPassFailure();
+    lowerAccesses(func);
+  }
+};
+} // namespace

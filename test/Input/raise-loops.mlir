@@ -1,0 +1,133 @@
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-raise-loops))' | FileCheck %s
+
+// CHECK-DAG: #[[MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[KN:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[WINDOW:.*]] = affine_map<(d0, d1) -> (d0 * 2 + d1)>
+
+// CHECK-LABEL: func.func @Product
+// CHECK-SAME: %[[A:.*]]: memref<64x32xf32>, %[[B:.*]]: memref<32x48xf32>, %[[C:.*]]: memref<64x48xf32>
+// CHECK-NEXT: linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[A]], %[[B]] : {{.*}}) outs(%[[C]] :
+// CHECK: arith.mulf
+// CHECK: arith.addf %out
+// CHECK-NOT: affine.for
+func.func @Product(%a: memref<64x32xf32>, %b: memref<32x48xf32>, %c: memref<64x48xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to 48 {
+      affine.for %k = 0 to 32 {
+        %x = affine.load %a[%i, %k] : memref<64x32xf32>
+        %y = affine.load %b[%k, %j] : memref<32x48xf32>
+        %z = affine.load %c[%i, %j] : memref<64x48xf32>
+        %m = arith.mulf %x, %y : f32
+        %s = arith.addf %z, %m : f32
+        affine.store %s, %c[%i, %j] : memref<64x48xf32>
+      }
+    }
+  }
+  return
+}
+
+// Stores one after the other; a window begins where its offset says, and is as long as loops reach.
+// CHECK-LABEL: func.func @Window
+// CHECK-SAME: %[[X:.*]]: memref<34xf32>, %[[W:.*]]: memref<3xf32>, %[[Y:.*]]: memref<15xf32>
+// CHECK: linalg.fill ins(%cst : f32) outs(%[[Y]] : memref<15xf32>)
+// CHECK: %[[V:.*]] = memref.subview %[[X]][1] [31] [1]
+// CHECK: linalg.generic {indexing_maps = [#[[WINDOW]], {{.*}}ins(%[[V]], %[[W]] : {{.*}}) outs(%[[Y]] :
+// CHECK: linalg.generic
+// CHECK: arith.maximumf %out, %cst
+func.func @Window(%x: memref<34xf32>, %w: memref<3xf32>, %y: memref<15xf32>) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 15 {
+    affine.store %zero, %y[%i] : memref<15xf32>
+    affine.for %k = 0 to 3 {
+      %a = affine.load %x[%i * 2 + %k + 1] : memref<34xf32>
+      %b = affine.load %w[%k] : memref<3xf32>
+      %c = affine.load %y[%i] : memref<15xf32>
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      affine.store %s, %y[%i] : memref<15xf32>
+    }
+    %v = affine.load %y[%i] : memref<15xf32>
+    %r = arith.maximumf %v, %zero : f32
+    affine.store %r, %y[%i] : memref<15xf32>
+  }
+  return
+}
+
+// Loops of scf; what a loop carries has an element for each iteration of those around it.
+// CHECK-LABEL: func.func @Carried
+// CHECK-SAME: %[[A:.*]]: memref<?x32xf32>, %[[B:.*]]: memref<?xf32>
+// CHECK: %[[N:.*]] = memref.dim %[[A]]
+// CHECK: %[[SUMS:.*]] = memref.alloc(%[[N]]) : memref<?xf32>
+// CHECK-NEXT: linalg.fill {{.*}} outs(%[[SUMS]] : memref<?xf32>)
+// CHECK-NEXT: linalg.generic {{.*}}["parallel", "reduction"]} ins(%[[A]] : memref<?x32xf32>) outs(%[[SUMS]] : memref<?xf32>)
+// CHECK: linalg.generic {{.*}}["parallel"]} ins(%[[SUMS]] : memref<?xf32>)
+func.func @Carried(%a: memref<?x32xf32>, %b: memref<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %n = memref.dim %a, %c0 : memref<?x32xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %r = scf.for %k = %c0 to %c32 step %c1 iter_args(%s = %zero) -> f32 {
+      %x = memref.load %a[%i, %k] : memref<?x32xf32>
+      %t = arith.addf %s, %x : f32
+      scf.yield %t : f32
+    }
+    memref.store %r, %b[%i] : memref<?xf32>
+  }
+  return
+}
+
+// What is read elsewhere in what is stored is read as it was.
+// CHECK-LABEL: func.func @Shift
+// CHECK: %[[FROM:.*]] = memref.subview %{{.*}}[1] [63] [1]
+// CHECK: %[[BEFORE:.*]] = memref.alloc() : memref<63xf32>
+// CHECK: memref.copy %[[FROM]], %[[BEFORE]]
+// CHECK: linalg.generic {{.*}} ins(%[[BEFORE]] :
+func.func @Shift(%a: memref<64xf32>) {
+  affine.for %i = 0 to 63 {
+    %x = affine.load %a[%i + 1] : memref<64xf32>
+    affine.store %x, %a[%i] : memref<64xf32>
+  }
+  return
+}
+
+// Steps of a loop are strides, loops in values are linalg.index; outside of loops a load is a load.
+// CHECK-LABEL: func.func @Places
+// CHECK: memref.subview %{{.*}}[4, 0] [16, 8] [2, 1]
+// CHECK: linalg.index 0
+// CHECK: memref.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<16x8xf32>
+func.func @Places(%a: memref<64x8xf32>, %b: memref<16x8xf32>) -> f32 {
+  affine.for %i = 4 to 36 step 2 {
+    affine.for %j = 0 to 8 {
+      %x = affine.load %a[%i, %j] : memref<64x8xf32>
+      %f = arith.index_cast %i : index to i32
+      %g = arith.sitofp %f : i32 to f32
+      %y = arith.addf %x, %g : f32
+      affine.store %y, %b[%i floordiv 2 - 2, %j] : memref<16x8xf32>
+    }
+  }
+  %r = affine.load %b[3, 2] : memref<16x8xf32>
+  return %r : f32
+}
+
+// Nests in a loop of the host, which stays.
+// CHECK-LABEL: func.func @Host
+// CHECK: scf.for
+// CHECK-NEXT: linalg.generic
+// CHECK: linalg.exp
+func.func @Host(%a: memref<64xf32>, %b: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %t = %c0 to %c3 step %c1 {
+    affine.for %i = 0 to 64 {
+      %x = affine.load %a[%i] : memref<64xf32>
+      %y = arith.addf %x, %x : f32
+      affine.store %y, %b[%i] : memref<64xf32>
+    }
+    linalg.exp ins(%b : memref<64xf32>) outs(%a : memref<64xf32>)
+  }
+  return
+}

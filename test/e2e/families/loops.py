@@ -1,0 +1,240 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Loop nests over memrefs, of affine and of scf: products, windows, sums that loops carry, stores one after the other,
+updates in place; and loops that depend on each other, which stay on the host."""
+
+import numpy as np
+
+from data import F16, F32, I32, integers
+from functions import EXACT, Function
+
+
+def program(element, label, dims, args, text, reference, dynamic=False, cases=({},), values=(-5, 5)):
+    """`text` has {0} for the type of the first argument; of dynamic programs %m is the size of dim m."""
+    f = Function("loops", element.name, label, dims, dynamic)
+    values_ = [f.arg(element, d, True) for d in args]
+    for number in range(9):
+        f.emit(f"%c{number} = arith.constant {number} : index")
+    for d in dims:
+        if f.is_dynamic(d):
+            f.emit(f"%{d} = arith.addi {f.size_of(d)}, %c0 : index")
+        else:
+            f.emit(f"%{d} = arith.constant {dims[d]} : index")
+    zero = "0.0" if element.is_float else "0"
+    f.emit(f"%zero = arith.constant {zero} : {element.name}")
+    types = [f.value_type(v) for v in values_]
+    for line in text.format(*types, e=element.name).strip().split("\n"):
+        f.emit(line)
+    for sizes in cases:
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(*values), EXACT, reference)
+    return f
+
+
+AFFINE_PRODUCT = """
+affine.for %i = 0 to 37 {{
+  affine.for %j = 0 to 41 {{
+    affine.for %l = 0 to 29 {{
+      %x = affine.load %arg0[%i, %l] : {0}
+      %y = affine.load %arg1[%l, %j] : {1}
+      %z = affine.load %arg2[%i, %j] : {2}
+      %p = arith.mulf %x, %y : {e}
+      %s = arith.addf %z, %p : {e}
+      affine.store %s, %arg2[%i, %j] : {2}
+    }}
+  }}
+}}
+"""
+
+CARRIED_PRODUCT = """
+scf.for %i = %c0 to %m step %c1 {{
+  scf.for %j = %c0 to %n step %c1 {{
+    %r = scf.for %l = %c0 to %k step %c1 iter_args(%acc = %zero) -> {e} {{
+      %x = memref.load %arg0[%i, %l] : {0}
+      %y = memref.load %arg1[%l, %j] : {1}
+      %p = arith.mulf %x, %y : {e}
+      %s = arith.addf %acc, %p : {e}
+      scf.yield %s : {e}
+    }}
+    %q = arith.addf %r, %r : {e}
+    memref.store %q, %arg2[%i, %j] : {2}
+  }}
+}}
+"""
+
+WINDOWS = """
+affine.for %i = 0 to 32 {{
+  affine.store %zero, %arg2[%i] : {2}
+  affine.for %l = 0 to 3 {{
+    %x = affine.load %arg0[%i * 2 + %l + 1] : {0}
+    %y = affine.load %arg1[%l] : {1}
+    %z = affine.load %arg2[%i] : {2}
+    %p = arith.muli %x, %y : {e}
+    %s = arith.addi %z, %p : {e}
+    affine.store %s, %arg2[%i] : {2}
+  }}
+  %v = affine.load %arg2[%i] : {2}
+  %u = arith.maxsi %v, %zero : {e}
+  affine.store %u, %arg2[%i] : {2}
+}}
+"""
+
+# What stands behind an element moves into its place, but for the last one.
+SHIFT = """
+affine.for %i = 0 to 63 {{
+  %x = affine.load %arg0[%i + 1] : {0}
+  affine.store %x, %arg0[%i] : {0}
+}}
+"""
+
+# Each element of the second is computed from one of the first that an earlier iteration stored.
+FORWARD = """
+affine.for %i = 1 to 70 {{
+  %x = affine.load %arg0[%i] : {0}
+  %t = arith.addf %x, %x : {e}
+  affine.store %t, %arg1[%i] : {1}
+  %y = affine.load %arg1[%i - 1] : {1}
+  %u = arith.addf %y, %x : {e}
+  affine.store %u, %arg2[%i] : {2}
+}}
+"""
+
+PLACES = """
+affine.for %i = 4 to 36 step 2 {{
+  affine.for %j = 0 to 9 {{
+    %x = affine.load %arg0[%j, %i] : {0}
+    %w = arith.index_cast %i : index to i32
+    %g = arith.sitofp %w : i32 to {e}
+    %y = arith.addf %x, %g : {e}
+    affine.store %y, %arg1[%i floordiv 2 - 2, %j + 1] : {1}
+  }}
+}}
+"""
+
+# Sweeps of a stencil, there and back, in a loop of the host; edges stay.
+STENCIL = """
+scf.for %t = %c0 to %c3 step %c1 {{
+  affine.for %i = 1 to 22 {{
+    affine.for %j = 1 to 39 {{
+      %a = affine.load %arg0[%i - 1, %j] : {0}
+      %b = affine.load %arg0[%i, %j + 1] : {0}
+      %s = arith.addi %a, %b : {e}
+      affine.store %s, %arg1[%i, %j] : {1}
+    }}
+  }}
+  affine.for %i = 1 to 22 {{
+    affine.for %j = 1 to 39 {{
+      %a = affine.load %arg1[%i, %j] : {1}
+      affine.store %a, %arg0[%i, %j] : {0}
+    }}
+  }}
+}}
+"""
+
+ROWS = """
+scf.for %i = %c0 to %m step %c1 {{
+  %first = memref.load %arg0[%i, %c0] : {0}
+  %big, %sum = scf.for %j = %c0 to %n step %c1 iter_args(%b = %first, %s = %zero) -> ({e}, {e}) {{
+    %x = memref.load %arg0[%i, %j] : {0}
+    %b1 = arith.maximumf %b, %x : {e}
+    %s1 = arith.addf %s, %x : {e}
+    scf.yield %b1, %s1 : {e}, {e}
+  }}
+  memref.store %big, %arg1[%i] : {1}
+  memref.store %sum, %arg2[%i] : {2}
+}}
+"""
+
+# Terms are taken one by one: no sum.
+HORNER = """
+affine.for %i = 0 to 21 {{
+  affine.for %l = 0 to 8 {{
+    %v = affine.load %arg1[%i] : {1}
+    %x = affine.load %arg0[%i, %l] : {0}
+    %w = arith.addi %v, %v : {e}
+    %s = arith.subi %w, %x : {e}
+    affine.store %s, %arg1[%i] : {1}
+  }}
+}}
+"""
+
+# Each element needs the one in front of it: the host's.
+PREFIX = """
+scf.for %i = %c1 to %m step %c1 {{
+  %before = arith.subi %i, %c1 : index
+  %x = memref.load %arg0[%before] : {0}
+  %y = memref.load %arg0[%i] : {0}
+  %s = arith.addi %x, %y : {e}
+  memref.store %s, %arg0[%i] : {0}
+}}
+"""
+
+TOTAL = """
+%r = affine.for %i = 0 to 300 iter_args(%acc = %zero) -> {e} {{
+  %x = affine.load %arg0[%i] : {0}
+  %s = arith.addi %acc, %x : {e}
+  affine.yield %s : {e}
+}}
+affine.store %r, %arg1[1] : {1}
+"""
+
+
+def windows(x, w, y):
+    total = sum(w[l] * x[1 + l:1 + l + 64:2][:32] for l in range(3))
+    return [np.maximum(total, 0)]
+
+
+def forward(x, y, z):
+    y, z = y.copy(), z.copy()
+    y[1:70] = 2 * x[1:70]
+    z[1:70] = y[0:69] + x[1:70]
+    return [y, z]
+
+
+def places(x, y):
+    y = y.copy()
+    y[0:16, 1:10] = x[0:9, 4:36:2].T + np.arange(4, 36, 2)[:, None]
+    return [y]
+
+
+def stencil(x, y):
+    x, y = x.copy(), y.copy()
+    for _ in range(3):
+        y[1:22, 1:39] = x[0:21, 1:39] + x[1:22, 2:40]
+        x[1:22, 1:39] = y[1:22, 1:39]
+    return [x, y]
+
+
+def horner(x, y):
+    y = y.copy()
+    for l in range(8):
+        y = 2 * y - x[:, l]
+    return [y]
+
+
+def total(x, y):
+    y = y.copy()
+    y[1] = x.sum()
+    return [y]
+
+
+def functions():
+    product = {"m": 37, "n": 41, "k": 29}
+    yield program(F32, "product", product, ("mk", "kn", "mn"), AFFINE_PRODUCT, lambda a, b, c: [c + a @ b])
+    for element in (F32, F16):
+        for dynamic in (False, True):
+            more = ({"m": 1}, {"m": 70, "k": 0}, {"m": 0}, {"n": 1, "k": 65}) if dynamic else ()
+            values = (-2, 2) if element is F16 else (-5, 5)
+            yield program(element, "carried", product, ("mk", "kn", "mn"), CARRIED_PRODUCT, lambda a, b, c: [2 * (a @ b)],
+                          dynamic, ({}, *more), values)
+    yield program(I32, "windows", {"m": 67, "k": 3, "n": 32}, ("m", "k", "n"), WINDOWS, windows)
+    yield program(F32, "shift", {"m": 64}, ("m",), SHIFT, lambda x: [np.append(x[1:], x[-1])])
+    yield program(F32, "forward", {"m": 70}, ("m", "m", "m"), FORWARD, forward)
+    yield program(F32, "places", {"m": 9, "n": 40, "k": 17, "l": 10}, ("mn", "kl"), PLACES, places)
+    yield program(I32, "stencil", {"m": 23, "n": 40}, ("mn", "mn"), STENCIL, stencil)
+    for dynamic in (False, True):
+        yield program(F32, "rows", {"m": 33, "n": 50}, ("mn", "m", "m"), ROWS,
+                      lambda x, y, z: [x.max(axis=1, initial=-99), x.sum(axis=1)], dynamic,
+                      ({}, {"m": 0}, {"n": 1}) if dynamic else ({},))
+    yield program(I32, "horner", {"m": 21, "n": 8}, ("mn", "m"), HORNER, horner)
+    yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))
+    yield program(I32, "total", {"m": 300, "n": 3}, ("m", "n"), TOTAL, total)

@@ -76,6 +76,8 @@ private:
   std::optional<Refusal> keepCarried();
   FailureOr<View> viewOf(Operation *access, Statement &statement, bool isStore,
                          std::string &reason);
+  void addWindow(Statement &statement, SmallVectorImpl<Value> &inputs,
+                 SmallVectorImpl<AffineMap> &maps);
   std::optional<Refusal> build(Statement &statement);
   void buildBody(Statement &statement, const IRMapping &loads, OpBuilder &b,
                  Location loc);
@@ -207,7 +209,10 @@ std::optional<Refusal> NestRaiser::toAffine() {
                                     store.getMemRef(), map, operands);
     op->erase();
   }
-  nest->walk([&](affine::AffineForOp loop) { (void)affine::normalizeAffineFor(loop); });
+  // Loops of one iteration stay: one of them may be the nest.
+  nest->walk([&](affine::AffineForOp loop) {
+    (void)affine::normalizeAffineFor(loop, /*promoteSingleIter=*/false);
+  });
   return keepCarried();
 }
 
@@ -419,6 +424,32 @@ void NestRaiser::buildBody(Statement &statement, const IRMapping &loads,
   linalg::YieldOp::create(b, loc, mapping.lookupOrDefault(value));
 }
 
+/// How long loops are that have no dim of an operand of their own, by an operand of that
+/// shape, which nothing reads: as the windows of poolings are given.
+void NestRaiser::addWindow(Statement &statement, SmallVectorImpl<Value> &inputs,
+                           SmallVectorImpl<AffineMap> &maps) {
+  SmallVector<OpFoldResult> lengths;
+  SmallVector<AffineExpr> places;
+  for (unsigned loop = 0; loop < statement.loops.size(); ++loop) {
+    bool isKnown = llvm::any_of(maps, [&](AffineMap map) {
+      return map.getResultPosition(b.getAffineDimExpr(loop)).has_value();
+    });
+    if (isKnown)
+      continue;
+    lengths.push_back(trips[loop]);
+    places.push_back(b.getAffineDimExpr(loop));
+  }
+  if (places.empty())
+    return;
+  auto [shape, sizes] = decomposeMixedValues(lengths);
+  Type element =
+      cast<MemRefType>(statement.store.getMemRef().getType()).getElementType();
+  inputs.push_back(memref::AllocOp::create(b, statement.store.getLoc(),
+                                           MemRefType::get(shape, element), sizes));
+  maps.insert(maps.end() - 1,
+              AffineMap::get(statement.loops.size(), 0, places, b.getContext()));
+}
+
 std::optional<Refusal> NestRaiser::build(Statement &statement) {
   Operation *store = statement.store;
   b.setInsertionPoint(nest);
@@ -475,9 +506,8 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
       return refuse(store, "stores an element in several iterations, of which only the last "
                            "one counts; take that loop away",
                     statement.loops[loop]);
-    if (llvm::none_of(maps, [&](AffineMap map) { return map.isFunctionOfDim(loop); }))
-      return refuse(statement.loops[loop], "is in the place of no load and no store");
   }
+  addWindow(statement, inputs, maps);
   // The same number everywhere.
   if (Value value = statement.store.getValueToStore();
       statement.slice.empty() && !affine::isAffineForInductionVar(value)) {
@@ -526,19 +556,19 @@ LogicalResult NestRaiser::run() {
     if (refusal->other)
       said.attachNote(refusal->other->getLoc()) << "the other one of the two";
   }
-  Operation *done = refusal ? nest : original;
-  if (refusal)
-    while (nest != original && nest->getPrevNode() != original)
-      nest->getPrevNode()->erase();
   if (!refusal) {
     b.setInsertionPointAfter(nest);
     for (auto [result, memref] : llvm::zip_equal(original->getResults(), given))
       result.replaceAllUsesWith(
           memref::LoadOp::create(b, result.getLoc(), memref, ValueRange()).getResult());
     nest->erase();
+    original->erase();
+  } else if (nest != original) {
+    // The copy, then what was built for it in front of it, the last first.
+    Operation *last = nest->getPrevNode();
+    for (Operation *op = nest; op != original; op = last, last = op->getPrevNode())
+      op->erase();
   }
-  if (done != original || !refusal)
-    done->erase();
   return failure(refusal.has_value());
 }
 

@@ -131,3 +131,44 @@ func.func @Host(%a: memref<64xf32>, %b: memref<64xf32>) {
   }
   return
 }
+
+// How far the inner loop goes is no operand's dim: a window says it, as those of poolings.
+// CHECK-LABEL: func.func @Pool
+// CHECK: %[[SHAPE:.*]] = memref.alloc() : memref<3xf32>
+// CHECK: linalg.generic {{.*}}["parallel", "reduction"]} ins(%{{.*}}, %[[SHAPE]] : memref<34xf32>, memref<3xf32>)
+func.func @Pool(%x: memref<34xf32>, %y: memref<32xf32>) {
+  affine.for %i = 0 to 32 {
+    affine.for %k = 0 to 3 {
+      %a = affine.load %x[%i + %k] : memref<34xf32>
+      %b = affine.load %y[%i] : memref<32xf32>
+      %s = arith.maximumf %a, %b : f32
+      affine.store %s, %y[%i] : memref<32xf32>
+    }
+  }
+  return
+}
+
+// Refused nests leave nothing behind, whatever had been made for them; loops of one iteration.
+// CHECK-LABEL: func.func @Refused
+// CHECK-NOT: memref.alloc
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: memref.store
+func.func @Refused(%x: memref<34xf32>, %y: memref<34xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c32 step %c1 {
+    scf.for %j = %c0 to %c1 step %c1 {
+      %r = scf.for %k = %c0 to %c1 step %c1 iter_args(%s = %zero) -> f32 {
+        %a = memref.load %y[%i] : memref<34xf32>
+        %t = arith.addf %s, %a : f32
+        scf.yield %t : f32
+      }
+      %p = arith.addi %i, %c1 : index
+      memref.store %r, %y[%p] : memref<34xf32>
+    }
+  }
+  return
+}

@@ -60,6 +60,7 @@ def arguments():
     parser.add_argument("--compile-only", action="store_true", help="stop after artifacts and cases.json")
     parser.add_argument("--memref-programs", metavar="FROM:COUNT", help="random programs of the family memref_program, "
                         "by number (those of every run)")
+    parser.add_argument("--loop-programs", metavar="FROM:COUNT", help="the same of the family loop_program")
     parser.add_argument("--orders", type=seeds, default=[], metavar="FROM:COUNT", help="on the simulator, once for each seed "
                         "of the order in which copies arrive and warps run")
     parser.add_argument("--list", action="store_true", help="print the functions and stop")
@@ -432,9 +433,12 @@ def main():
     options.build = options.build.resolve()
     options.out = (options.out or options.build / "e2e").resolve()
     options.out.mkdir(parents=True, exist_ok=True)
-    if options.memref_programs:
-        first, count = map(int, options.memref_programs.split(":"))
-        families.memref_programs.FIRST, families.memref_programs.COUNT = first, count
+    for family, numbers in (
+        (families.memref_programs, options.memref_programs),
+        (families.loop_programs, options.loop_programs),
+    ):
+        if numbers:
+            family.FIRST, family.COUNT = map(int, numbers.split(":"))
     functions = [f for family in families.ALL for f in family.functions()
                  if any(fnmatch.fnmatchcase(f.path, p) for p in options.filter.split(","))]
     verdicts = Verdicts()

@@ -161,8 +161,9 @@ LogicalResult Bufferizer::visit(Operation *op) {
     }
     if (failed(writeIrregular(b, kernel, op, memory)))
       return failure();
-    Value written = cast<DestinationStyleOpInterface>(op).getDpsInits()[0];
-    setVersion(op->getResult(0), argumentOf.lookup(written));
+    for (auto [result, written] : llvm::zip_equal(
+             op->getResults(), cast<DestinationStyleOpInterface>(op).getDpsInits()))
+      setVersion(result, argumentOf.lookup(written));
     dead.push_back(op);
     return success();
   }

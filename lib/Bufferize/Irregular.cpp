@@ -14,86 +14,14 @@
 // scan, it has a row along the dim, or a chunk of one, and carries the value.
 
 #include "Irregular.h"
+#include "IrregularWriter.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace tilewright;
 
-namespace {
-class Writer {
-public:
-  Writer(OpBuilder &b, func::FuncOp kernel, Operation *op, const IRMapping &memory,
-         LoweringConfigAttr config, LaunchAttr launch)
-      : b(b), loc(op->getLoc()), kernel(kernel), memory(memory), config(config),
-        launch(launch) {}
-
-  void scatter(ScatterOp op);
-  void scan(ScanOp op);
-
-private:
-  using Body = llvm::function_ref<void()>;
-
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value subtract(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value multiply(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value divide(Value x, int64_t y) {
-    return y == 1 ? x : arith::DivUIOp::create(b, loc, x, index(y)).getResult();
-  }
-  Value modulo(Value x, int64_t y) {
-    return y == 1 ? index(0) : arith::RemUIOp::create(b, loc, x, index(y)).getResult();
-  }
-  Value isLess(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
-  }
-  Value both(Value x, Value y) {
-    return x ? arith::AndIOp::create(b, loc, x, y).getResult() : y;
-  }
-  Value dim(Value memref, int64_t number) {
-    return memref::DimOp::create(b, loc, memref, number);
-  }
-  Value load(Value memref, ValueRange at) {
-    return memref::LoadOp::create(b, loc, memref, at);
-  }
-  void store(Value value, Value memref, ValueRange at) {
-    memref::StoreOp::create(b, loc, value, memref, at);
-  }
-  void when(Value condition, Body body) {
-    auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    body();
-  }
-  void loop(Value lower, Value upper, int64_t step, llvm::function_ref<void(Value)> body) {
-    auto made = scf::ForOp::create(b, loc, lower, upper, index(step));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(made.getBody());
-    body(made.getInductionVar());
-  }
-  /// `body` for each number below `count`, by threads where there are several.
-  void eachThread(int64_t count, llvm::function_ref<void(Value)> body);
-  SmallVector<Value> tileIds();
-
-  /// Where update `number` goes: coordinates of the destination, null for those of the
-  /// slice, and whether that is inside.
-  Value findPlace(ScatterOp op, Value number, SmallVectorImpl<Value> &place);
-  void moveSlice(ScatterOp op, Value number, ArrayRef<Value> place, ArrayRef<Value> ids,
-                 Value lane, int64_t lanes);
-
-  OpBuilder &b;
-  Location loc;
-  func::FuncOp kernel;
-  const IRMapping &memory;
-  LoweringConfigAttr config;
-  LaunchAttr launch;
-};
-} // namespace
-
-void Writer::eachThread(int64_t count, llvm::function_ref<void(Value)> body) {
+void IrregularWriter::eachThread(int64_t count, llvm::function_ref<void(Value)> body) {
   if (launch.getThreads() == 1)
     return loop(index(0), index(count), 1, body);
   SmallVector<OpFoldResult> counts{b.getIndexAttr(count)};
@@ -104,7 +32,7 @@ void Writer::eachThread(int64_t count, llvm::function_ref<void(Value)> body) {
 }
 
 /// This block's place along each of the loops that the launch counts tiles of.
-SmallVector<Value> Writer::tileIds() {
+SmallVector<Value> IrregularWriter::tileIds() {
   SmallVector<Value> tensors;
   for (BlockArgument argument : kernel.getArguments())
     if (isa<ShapedType>(argument.getType()))
@@ -123,11 +51,28 @@ SmallVector<Value> Writer::tileIds() {
   return SmallVector<Value>(ids.getIds());
 }
 
+void IrregularWriter::eachChunk(
+    Value input, Value chunks,
+    llvm::function_ref<void(Value outer, Value chunk, Value inner, Value inside)> body) {
+  SmallVector<Value> ids = tileIds();
+  ArrayRef<int64_t> block = config.getBlock();
+  eachThread(block[0] * block[1] * block[2], [&](Value thread) {
+    Value inner = add(multiply(ids[2], index(block[2])), modulo(thread, block[2]));
+    Value chunk = add(multiply(ids[1], index(block[1])),
+                      modulo(divide(thread, block[2]), block[1]));
+    Value outer = add(multiply(ids[0], index(block[0])),
+                      divide(thread, block[1] * block[2]));
+    Value inside = both(both(isLess(outer, dim(input, 0)), isLess(chunk, chunks)),
+                        isLess(inner, dim(input, 2)));
+    body(outer, chunk, inner, inside);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Scatter
 //===----------------------------------------------------------------------===//
 
-Value Writer::findPlace(ScatterOp op, Value number, SmallVectorImpl<Value> &place) {
+Value IrregularWriter::findPlace(ScatterOp op, Value number, SmallVectorImpl<Value> &place) {
   Value indices = memory.lookup(op.getIndices()), dest = memory.lookup(op.getDest());
   auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   TargetAttr target = getTarget(kernel);
@@ -149,7 +94,7 @@ Value Writer::findPlace(ScatterOp op, Value number, SmallVectorImpl<Value> &plac
 }
 
 /// The block's part of slice `number`, of which this thread has each `lanes`-th element.
-void Writer::moveSlice(ScatterOp op, Value number, ArrayRef<Value> place,
+void IrregularWriter::moveSlice(ScatterOp op, Value number, ArrayRef<Value> place,
                        ArrayRef<Value> ids, Value lane, int64_t lanes) {
   Value updates = memory.lookup(op.getUpdates()), dest = memory.lookup(op.getDest());
   int64_t rank = op.getUpdatesType().getRank(), columns = config.getBlock()[1];
@@ -161,7 +106,7 @@ void Writer::moveSlice(ScatterOp op, Value number, ArrayRef<Value> place,
       to[d] = from[k + 1];
     Value value = load(updates, from);
     if (!op.getCombiner().empty())
-      value = combine(b, op.getCombiner(), value, load(dest, to));
+      value = combine(b, op.getCombiner(), {value, load(dest, to)});
     store(value, dest, to);
   };
   if (rank == 1)
@@ -175,7 +120,7 @@ void Writer::moveSlice(ScatterOp op, Value number, ArrayRef<Value> place,
   loop(add(first, lane), end, lanes, move);
 }
 
-void Writer::scatter(ScatterOp op) {
+void IrregularWriter::scatter(ScatterOp op) {
   SmallVector<Value> ids = tileIds();
   int64_t rows = config.getBlock()[0];
   int64_t lanes = launch.getThreads() == 1 ? 1 : config.getBlock()[1];
@@ -217,21 +162,12 @@ void Writer::scatter(ScatterOp op) {
 // Scan
 //===----------------------------------------------------------------------===//
 
-void Writer::scan(ScanOp op) {
-  SmallVector<Value> ids = tileIds();
-  ArrayRef<int64_t> block = config.getBlock();
+void IrregularWriter::scan(ScanOp op) {
   Value input = memory.lookup(op.getInput()), output = memory.lookup(op.getOutput());
   Value init = op.getInit() ? memory.lookup(op.getInit()) : Value();
   Value length = dim(input, 1);
   Value chunks = !op.getChunk() ? index(1) : dim(op.getTotals() ? output : init, 1);
-  eachThread(block[0] * block[1] * block[2], [&](Value thread) {
-    Value inner = add(multiply(ids[2], index(block[2])), modulo(thread, block[2]));
-    Value chunk = add(multiply(ids[1], index(block[1])),
-                      modulo(divide(thread, block[2]), block[1]));
-    Value outer = add(multiply(ids[0], index(block[0])),
-                      divide(thread, block[1] * block[2]));
-    Value inside = both(both(isLess(outer, dim(input, 0)), isLess(chunk, chunks)),
-                        isLess(inner, dim(input, 2)));
+  eachChunk(input, chunks, [&](Value outer, Value chunk, Value inner, Value inside) {
     Value first = index(0), count = length;
     if (op.getChunk()) {
       Value size = memory.lookup(op.getChunk());
@@ -252,7 +188,7 @@ void Writer::scan(ScanOp op) {
                                       : SmallVector<Value>{outer, inner});
     };
     auto next = [&](Value sum, Value step) {
-      return combine(b, op.getCombiner(), sum, load(input, at(step)));
+      return combine(b, op.getCombiner(), {sum, load(input, at(step))});
     };
     when(inside, [&] {
       Value sum, zero = index(0);
@@ -268,10 +204,10 @@ void Writer::scan(ScanOp op) {
           scf::YieldOp::create(b, loc, sum);
           b.setInsertionPointToStart(branch.elseBlock());
           Value before = initOf(subtract(chunk, index(1)));
-          scf::YieldOp::create(b, loc, combine(b, op.getCombiner(), before, sum));
+          scf::YieldOp::create(b, loc, combine(b, op.getCombiner(), {before, sum}));
           sum = branch.getResult(0);
         } else if (init) {
-          sum = combine(b, op.getCombiner(), initOf(chunk), sum);
+          sum = combine(b, op.getCombiner(), {initOf(chunk), sum});
         }
         if (!op.getTotals())
           store(sum, output, at(zero));
@@ -299,10 +235,12 @@ LogicalResult tilewright::writeIrregular(OpBuilder &b, func::FuncOp kernel, Oper
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   if (!config || !launch)
     return op->emitOpError("is not tiled; run tilewright-tile");
-  Writer writer(b, kernel, op, memory, config, launch);
+  IrregularWriter writer(b, kernel, op, memory, config, launch);
   if (auto scatter = dyn_cast<ScatterOp>(op))
     writer.scatter(scatter);
+  else if (auto scan = dyn_cast<ScanOp>(op))
+    writer.scan(scan);
   else
-    writer.scan(cast<ScanOp>(op));
+    writer.sort(cast<SortOp>(op));
   return success();
 }

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scatters and scans as loops over memory.
+// Scatters, scans and sorts as loops over memory.
 
 #ifndef TILEWRIGHT_LIB_BUFFERIZE_IRREGULAR_H
 #define TILEWRIGHT_LIB_BUFFERIZE_IRREGULAR_H

@@ -410,7 +410,9 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
-    input.addNestedPass<func::FuncOp>(createPrepareIrregularPass());
+    PrepareIrregularPassOptions whole;
+    whole.keepSorts = true;
+    input.addNestedPass<func::FuncOp>(createPrepareIrregularPass(whole));
     if (failed(input.run(*job.hostForm)))
       return failure();
     for (auto func : job.hostForm->getOps<func::FuncOp>())

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Configs of scatters and scans (Configure/Irregular.h says what they mean).
+// Configs of scatters, scans and sorts (Configure/Irregular.h says what they mean).
 //
 //   %r = tilewright.scatter … {dims = array<i64: 0>, unique}
 //   -> … {…, tilewright.lowering_config = #tilewright.lowering_config<
@@ -19,12 +19,16 @@
 using namespace mlir;
 using namespace tilewright;
 
+/// Elements of a block, which its threads number by 32 bits.
+static constexpr int64_t kMostInBlock = int64_t(1) << 24;
 /// Threads of a block, where there are lanes.
 static constexpr int64_t kThreads = 128;
 /// Threads that share out the places of a scatter in order, and the most ranges.
 static constexpr int64_t kOrderedThreads = 16384, kMostRanges = 256;
 /// The same of processors, whose threads have whole slices.
 static constexpr int64_t kCpuRanges = 16;
+/// Chunks that a processor's block of a sort has, and rows of unknown length in any block.
+static constexpr int64_t kCpuChunks = 128, kSortedRows = 8;
 /// Elements that a processor's block of a unique scatter moves.
 static constexpr int64_t kCpuElements = 16384;
 
@@ -45,10 +49,14 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
                   " does not serve it; irregular does");
   ArrayRef<int64_t> block = config.getBlock();
-  size_t loops = isa<ScanOp>(op) ? 3 : 2;
+  size_t loops = isa<ScatterOp>(op) ? 2 : 3;
   if (block.size() != loops || llvm::is_contained(block, 0))
-    return refuse(loops == 3 ? "'block' of a scan is [outer, chunks, inner]"
+    return refuse(loops == 3 ? "'block' of a scan or sort is [outer, chunks, inner]"
                              : "'block' of a scatter is [updates or ranges, elements]");
+  int64_t elements = 1;
+  for (int64_t size : block)
+    if (llvm::MulOverflow(elements, size, elements) || elements > kMostInBlock)
+      return refuse("'block' has more than " + Twine(kMostInBlock) + " elements");
   if (isOrdered(op) ? config.getSplits() % block[0] != 0 : config.getSplits() != 1)
     return refuse("'splits' are the ranges of a scatter in order, a multiple of the first "
                   "number of 'block'; of others 1");
@@ -75,6 +83,13 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     else
       count(scan.getTotals() ? scan.getOutput() : scan.getInit(), 1, block[1]);
     count(scan.getInput(), 2, block[2]);
+    return plan;
+  }
+  if (auto sort = dyn_cast<SortOp>(op)) {
+    Value key = sort.getInputs()[0];
+    count(key, 0, block[0]);
+    count(key, 1, block[1] * kSortedRun);
+    count(key, 2, block[2]);
     return plan;
   }
   auto scatter = cast<ScatterOp>(op);
@@ -105,6 +120,16 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
     int64_t rest = isCpu ? 1 : threads / inner;
     block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
                             : SmallVector<int64_t>{rest, 1, inner};
+  } else if (auto sort = dyn_cast<SortOp>(op)) {
+    ShapedType type = sort.getKeyType();
+    int64_t inner = cover(type.getDimSize(2), isCpu ? 16 : threads);
+    int64_t most = isCpu ? kCpuChunks / inner : threads / inner;
+    int64_t along = type.getDimSize(1);
+    // Rows of unknown length: several to a block, so that short ones fill it, too.
+    int64_t rows = ShapedType::isDynamic(along)
+                       ? cover(type.getDimSize(0), std::min<int64_t>(kSortedRows, most))
+                       : most / cover(llvm::divideCeil(along, kSortedRun), most);
+    block = {rows, most / rows, inner};
   } else {
     ShapedType updates = cast<ScatterOp>(op).getUpdatesType();
     int64_t last = updates.getRank() > 1 ? updates.getShape().back() : 1;
@@ -153,6 +178,9 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
     text += scan.getTotals() ? "each thread combines a chunk"
             : scan.getChunk() ? "each thread scans a chunk, from what is before it on"
                               : "each thread scans one row along the dim";
+  else if (auto sort = dyn_cast<SortOp>(op))
+    text += sort.getWidth() ? "each thread merges a chunk of two runs, which it finds by a search"
+                            : "each thread sorts a run by insertion";
   else if (isOrdered(op))
     text += "updates may have one place, so threads own ranges of places (" +
             std::to_string(config.getSplits()) +

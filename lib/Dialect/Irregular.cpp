@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verification of tilewright.scatter and tilewright.scan, and what their users share.
+// Verification of tilewright.scatter, tilewright.scan and tilewright.sort, and what their
+// users share.
 
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Float8.h"
@@ -25,19 +26,45 @@ Operation *tilewright::findIrregular(func::FuncOp kernel) {
   return nullptr;
 }
 
-Value tilewright::combine(OpBuilder &b, Region &combiner, Value first, Value second) {
+Value tilewright::combine(OpBuilder &b, Region &combiner, ValueRange arguments) {
   IRMapping mapping;
-  mapping.map(combiner.getArgument(0), first);
-  mapping.map(combiner.getArgument(1), second);
+  mapping.map(combiner.getArguments(), arguments);
   Block &body = combiner.front();
   for (Operation &op : body.without_terminator())
     b.clone(op, mapping);
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-/// Operands are tensors, or all memrefs; a result for the destination of the former.
-template <typename Op> static LogicalResult checkOperands(Op op, Value dest) {
-  bool isMemref = isa<BaseMemRefType>(dest.getType());
+Value tilewright::goesBefore(OpBuilder &b, SortOp op, ValueRange first, ValueRange second) {
+  if (!op.getCombiner().empty()) {
+    SmallVector<Value> pairs;
+    for (auto [one, other] : llvm::zip_equal(first, second))
+      pairs.append({one, other});
+    return combine(b, op.getCombiner(), pairs);
+  }
+  Location loc = op.getLoc();
+  Value less = first[0], more = second[0];
+  if (op.getDescending())
+    std::swap(less, more);
+  Type type = less.getType();
+  if (isa<IntegerType>(type)) // an i1 is no number, so false is less than true
+    return arith::CmpIOp::create(b, loc,
+                                 type.isInteger(1) ? arith::CmpIPredicate::ult
+                                                   : arith::CmpIPredicate::slt,
+                                 less, more);
+  if (isFloat8(type)) {
+    less = arith::ExtFOp::create(b, loc, b.getF32Type(), less);
+    more = arith::ExtFOp::create(b, loc, b.getF32Type(), more);
+  }
+  // `less` is a number, and `more` a larger one or NaN.
+  Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ULT, less, more);
+  Value isNumber = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, less, less);
+  return arith::AndIOp::create(b, loc, below, isNumber);
+}
+
+/// Operands are tensors, or all memrefs; a result for each destination of the former.
+template <typename Op> static LogicalResult checkOperands(Op op, ValueRange dests) {
+  bool isMemref = isa<BaseMemRefType>(dests[0].getType());
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<ShapedType>(operand.getType());
     if (!type)
@@ -48,35 +75,45 @@ template <typename Op> static LogicalResult checkOperands(Op op, Value dest) {
     if (isa<MemRefType>(type) != isMemref)
       return op.emitOpError("mixes memrefs and tensors; use one of them");
   }
-  if (op.getResults().size() != size_t(!isMemref) ||
-      (!isMemref && op.getResults()[0].getType() != dest.getType()))
-    return op.emitOpError() << "gives a result of its destination's type, "
-                            << dest.getType() << ", if that is a tensor, else none";
-  return success();
+  if (isMemref ? op.getResults().empty() : op.getResultTypes() == dests.getTypes())
+    return success();
+  if (dests.size() > 1)
+    return op.emitOpError("gives results of its destinations' types if these are tensors, "
+                          "else none");
+  return op.emitOpError() << "gives a result of its destination's type, "
+                          << dests[0].getType() << ", if that is a tensor, else none";
 }
 
-/// A block of two elements of `type` that yields a third, by scalar arithmetic.
-static LogicalResult checkCombiner(Operation *op, Region &combiner, Type type) {
-  if (!combiner.hasOneBlock() || combiner.getNumArguments() != 2 ||
-      combiner.getArgumentTypes()[0] != type || combiner.getArgumentTypes()[1] != type)
-    return op->emitOpError() << "has a combiner that is no block of two arguments of "
-                             << type << ", the elements' type";
-  auto combined = dyn_cast<CombinedOp>(combiner.front().getTerminator());
-  if (!combined || combined.getValue().getType() != type)
-    return op->emitOpError() << "has a combiner that does not end in "
-                                "'tilewright.combined' of " << type;
-  for (Operation &inner : combiner.front().without_terminator()) {
+/// A block of two elements of each of `types` that yields a `result`, by scalar arithmetic.
+static LogicalResult checkCombiner(Operation *op, Region &combiner, TypeRange types,
+                                   Type result) {
+  StringRef name = isa<SortOp>(op) ? "comparison" : "combiner";
+  SmallVector<Type> arguments;
+  for (Type type : types)
+    arguments.append({type, type});
+  if (!combiner.hasOneBlock() || combiner.getArgumentTypes() != TypeRange(arguments)) {
+    InFlightDiagnostic error = op->emitOpError() << "has a " << name << " that is no block of "
+                                                 << (types.size() == 1 ? "two arguments of "
+                                                                       : "two arguments each of ");
+    llvm::interleaveComma(types, error);
+    return error << (types.size() == 1 ? ", the elements' type" : ", the elements' types");
+  }
+  Block &body = combiner.front();
+  auto combined = body.empty() ? CombinedOp() : dyn_cast<CombinedOp>(body.back());
+  if (!combined || combined.getValue().getType() != result)
+    return op->emitOpError() << "has a " << name << " that does not end in "
+                             << "'tilewright.combined' of " << result;
+  for (Operation &inner : body.without_terminator()) {
     bool isScalar = isa_and_nonnull<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
-                    llvm::none_of(inner.getResultTypes(), [](Type result) {
-                      return isa<ShapedType>(result);
-                    });
+                    llvm::none_of(inner.getResultTypes(),
+                                  [](Type result) { return isa<ShapedType>(result); });
     if (!isScalar)
-      return op->emitOpError() << "has '" << inner.getName()
-                               << "' in its combiner; accepted are scalar arith and math ops";
+      return op->emitOpError() << "has '" << inner.getName() << "' in its " << name
+                               << "; accepted are scalar arith and math ops";
     if (isFloat8Arithmetic(&inner))
       return op->emitOpError() << "has '" << inner.getName()
-                               << "' on floats of 8 bits in its combiner; extend them to "
-                                  "f32, compute, and truncate the result";
+                               << "' on floats of 8 bits in its " << name
+                               << "; extend them to f32, compute, and truncate the result";
   }
   return success();
 }
@@ -87,12 +124,12 @@ static bool mayBeEqual(int64_t a, int64_t b) {
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-static void addEffects(Operation *op, Value written, Effects &effects) {
+static void addEffects(Operation *op, ValueRange written, Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
     effects.emplace_back(MemoryEffects::Read::get(), &operand);
-    if (operand.get() == written)
+    if (llvm::is_contained(written, operand.get()))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
@@ -146,7 +183,7 @@ LogicalResult ScatterOp::verify() {
                             "those of the destination that are not among 'dims'";
   if (getCombiner().empty())
     return success();
-  return checkCombiner(*this, getCombiner(), dest.getElementType());
+  return checkCombiner(*this, getCombiner(), dest.getElementType(), dest.getElementType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,5 +235,98 @@ LogicalResult ScanOp::verify() {
                            << input << (getChunk() ? ", and one element for each chunk"
                                                    : ", but the one of the scan");
   }
-  return checkCombiner(*this, getCombiner(), input.getElementType());
+  return checkCombiner(*this, getCombiner(), input.getElementType(), input.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// sort
+//===----------------------------------------------------------------------===//
+
+void SortOp::getEffects(Effects &effects) {
+  addEffects(*this, getOutputs(), effects);
+}
+
+LogicalResult SortOp::verify() {
+  if (getInputs().empty() || getInputs().size() != getOutputs().size())
+    return emitOpError() << "has " << getInputs().size() << " inputs and "
+                         << getOutputs().size()
+                         << " outputs; each input, of which there is one at least, has an "
+                            "output";
+  if (failed(checkOperands(*this, getOutputs())))
+    return failure();
+  ShapedType key = getKeyType();
+  int64_t rank = key.getRank(), dim = getDim();
+  if (dim < 0 || dim >= rank)
+    return emitOpError() << "'dim' is " << dim << "; the first input has rank " << rank;
+  SmallVector<Type> types;
+  for (auto [from, to] : llvm::zip_equal(getInputs(), getOutputs())) {
+    auto input = cast<ShapedType>(from.getType()), output = cast<ShapedType>(to.getType());
+    types.push_back(input.getElementType());
+    if (!input.getElementType().isSignlessInteger() && !isa<FloatType>(input.getElementType()))
+      return emitOpError() << "has elements of " << input.getElementType()
+                           << "; they are signless integers or floats";
+    if (output.getElementType() != input.getElementType())
+      return emitOpError() << "puts elements of " << input.getElementType() << " into "
+                           << output.getElementType() << "; convert them first";
+    for (ShapedType other : {input, output}) {
+      bool fits = other.getRank() == rank;
+      for (int64_t d = 0; fits && d < rank; ++d)
+        fits = mayBeEqual(other.getDimSize(d), key.getDimSize(d));
+      if (!fits)
+        return emitOpError() << "has an operand of " << other << " beside keys of " << key
+                             << "; all have the same dims";
+    }
+  }
+  if (getRuns() && getWidth())
+    return emitOpError("either makes 'runs' or merges those of a 'width', not both");
+  if ((getRuns() || getWidth()) && (rank != 3 || dim != 1))
+    return emitOpError("in runs is along the second of three dims");
+  if (getCombiner().empty())
+    return success();
+  if (getDescending())
+    return emitOpError("is 'descending' and has a comparison; let that say the order");
+  return checkCombiner(*this, getCombiner(), types, IntegerType::get(getContext(), 1));
+}
+
+//===----------------------------------------------------------------------===//
+// top_k
+//===----------------------------------------------------------------------===//
+
+void TopKOp::getEffects(Effects &effects) {
+  addEffects(*this, {getValues(), getIndices()}, effects);
+}
+
+LogicalResult TopKOp::verify() {
+  if (failed(checkOperands(*this, {getValues(), getIndices()})))
+    return failure();
+  auto typeOf = [](Value value) { return cast<ShapedType>(value.getType()); };
+  ShapedType input = typeOf(getInput()), values = typeOf(getValues()),
+             indices = typeOf(getIndices());
+  int64_t rank = input.getRank(), dim = getDim();
+  if (dim < 0 || dim >= rank)
+    return emitOpError() << "'dim' is " << dim << "; the input has rank " << rank;
+  Type element = input.getElementType();
+  if (!element.isSignlessInteger() && !isa<FloatType>(element))
+    return emitOpError() << "has elements of " << element
+                         << "; they are signless integers or floats";
+  if (values.getElementType() != element)
+    return emitOpError() << "puts elements of " << element << " into "
+                         << values.getElementType() << "; convert them first";
+  if (!indices.getElementType().isSignlessInteger(32) &&
+      !indices.getElementType().isSignlessInteger(64))
+    return emitOpError() << "has indices of " << indices.getElementType()
+                         << "; they are i32 or i64";
+  for (ShapedType output : {values, indices}) {
+    bool fits = output.getRank() == rank;
+    for (int64_t d = 0; fits && d < rank; ++d)
+      fits = d == dim ? mayBeEqual(output.getDimSize(d), values.getDimSize(d)) &&
+                            (input.isDynamicDim(d) || output.isDynamicDim(d) ||
+                             output.getDimSize(d) <= input.getDimSize(d))
+                      : mayBeEqual(output.getDimSize(d), input.getDimSize(d));
+    if (!fits)
+      return emitOpError() << "has an output of " << output << " for an input of " << input
+                           << "; it has the same dims but " << dim
+                           << ", which both outputs have alike and at most as long";
+  }
+  return success();
 }

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scatters and scans as kernels and dispatches.
+// Scatters, scans and sorts as kernels and dispatches.
 //
 //   %r = tilewright.scatter ins(%u, %i) outs(%t) {dims = [0]}
 // becomes
@@ -39,14 +39,14 @@ static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable 
       if (isa<RankedTensorType>(operand->get().getType()) != scalars &&
           !(scalars && isConstant(operand->get())))
         inputs.insert(operand->get());
-  Value dest = op.getDpsInits()[0];
+  SmallVector<Value> dests(op.getDpsInits());
   SmallVector<Attribute> access;
   for (Value input : inputs)
     if (isa<RankedTensorType>(input.getType()))
       access.push_back(b.getStringAttr("read"));
-  access.push_back(b.getStringAttr(isa<ScatterOp>(op) ? "readwrite" : "write"));
+  access.append(dests.size(), b.getStringAttr(isa<ScatterOp>(op) ? "readwrite" : "write"));
   SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
-  arguments.push_back(dest.getType());
+  llvm::append_range(arguments, ValueRange(dests).getTypes());
   auto kernel = func::FuncOp::create(
       loc, name, b.getFunctionType(arguments, op->getResultTypes()));
   kernel.setPrivate();
@@ -63,14 +63,14 @@ static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable 
       argument.setLoc(nameLocation(argument.getLoc(), "", written));
   }
   for (Value operand : op->getOperands())
-    if (!mapping.contains(operand) && operand != dest)
+    if (!mapping.contains(operand) && !llvm::is_contained(dests, operand))
       mapping.map(operand, body.clone(*operand.getDefiningOp())->getResult(0));
   auto copy = cast<DestinationStyleOpInterface>(body.clone(*op, mapping));
-  copy.getDpsInitsMutable()[0].set(kernel.getArguments().back());
+  copy.getDpsInitsMutable().assign(kernel.getArguments().take_back(dests.size()));
   func::ReturnOp::create(body, loc, copy->getResults());
 
   auto dispatch = DispatchOp::create(b, loc, op->getResultTypes(), kernel.getSymName(),
-                                     inputs.getArrayRef(), dest);
+                                     inputs.getArrayRef(), dests);
   op->replaceAllUsesWith(dispatch.getResults());
   op->erase();
 }

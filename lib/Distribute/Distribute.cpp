@@ -43,6 +43,7 @@ private:
   LogicalResult step(vector::StepOp op);
   LogicalResult loop(scf::ForOp op);
   LogicalResult branch(scf::IfOp op);
+  LogicalResult loop(scf::WhileOp op);
   LogicalResult eachThread(scf::ForallOp op);
   LogicalResult warps(WarpsOp op);
   LogicalResult dim(memref::DimOp op);
@@ -118,6 +119,7 @@ LogicalResult Distributor::op(Operation *op) {
       })
       .Case([&](vector::StepOp op) { return step(op); })
       .Case([&](scf::ForOp op) { return loop(op); })
+      .Case([&](scf::WhileOp op) { return loop(op); })
       .Case([&](scf::IfOp op) { return branch(op); })
       .Case([&](scf::ForallOp op) { return eachThread(op); })
       .Case([&](gpu::BarrierOp op) {
@@ -458,6 +460,40 @@ LogicalResult Distributor::loop(scf::ForOp op) {
     scf::YieldOp::create(code.b, op.getLoc(), *yields);
   }
   return unflatten(op.getResults(), loop.getResults(), carried);
+}
+
+/// One thread's alone: others would have to be there at barriers within.
+LogicalResult Distributor::loop(scf::WhileOp op) {
+  if (!code.isOneThread)
+    return op.emitOpError("is in code of one thread, in no other");
+  auto types = [](ValueRange values) { return llvm::to_vector(values.getTypes()); };
+  FailureOr<SmallVector<Value>> inits = flatten(op.getInits());
+  if (failed(inits))
+    return failure();
+  auto loop = scf::WhileOp::create(code.b, op.getLoc(), types(op.getResults()), *inits);
+  SmallVector<Location> locs(op.getNumOperands(), op.getLoc());
+  OpBuilder::InsertionGuard guard(code.b);
+  code.b.createBlock(&loop.getBefore(), {}, types(op.getBeforeArguments()), locs);
+  code.scalars.map(op.getBeforeArguments(), loop.getBeforeArguments());
+  scf::ConditionOp condition = op.getConditionOp();
+  if (failed(block(*op.getBeforeBody())))
+    return failure();
+  FailureOr<SmallVector<Value>> passed = flatten(condition.getArgs());
+  if (failed(passed))
+    return failure();
+  scf::ConditionOp::create(code.b, op.getLoc(), code.scalars.lookup(condition.getCondition()),
+                           *passed);
+  locs.assign(op.getNumResults(), op.getLoc());
+  code.b.createBlock(&loop.getAfter(), {}, types(op.getResults()), locs);
+  code.scalars.map(op.getAfterArguments(), loop.getAfterArguments());
+  if (failed(block(*op.getAfterBody())))
+    return failure();
+  FailureOr<SmallVector<Value>> yields = flatten(op.getYieldOp().getOperands());
+  if (failed(yields))
+    return failure();
+  scf::YieldOp::create(code.b, op.getLoc(), *yields);
+  code.scalars.map(op.getResults(), loop.getResults());
+  return success();
 }
 
 LogicalResult Distributor::branch(scf::IfOp op) {

@@ -6,6 +6,7 @@
 
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Float8.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Input/Input.h"
@@ -129,6 +130,18 @@ static LogicalResult checkAttributes(Operation *op) {
   return success();
 }
 
+/// Forms of our ops that the compiler makes, and whose operands it alone knows to fit.
+static LogicalResult checkForm(Operation *op) {
+  auto scan = dyn_cast<ScanOp>(op);
+  if (scan && scan.getChunk())
+    return op->emitOpError("has a 'chunk', which the compiler chooses; leave it out");
+  auto sort = dyn_cast<SortOp>(op);
+  if (sort && (sort.getRuns() || sort.getWidth()))
+    return op->emitOpError("has 'runs' or a 'width', which the compiler makes of whole "
+                           "sorts; leave it out");
+  return success();
+}
+
 LogicalResult tilewright::checkInput(ModuleOp module) {
   bool hasFunction = false;
   LogicalResult result = success();
@@ -154,8 +167,8 @@ LogicalResult tilewright::checkInput(ModuleOp module) {
       result = failure();
   }
   if (module->walk([](Operation *op) {
-        return failed(checkAttributes(op)) ? WalkResult::interrupt()
-                                           : WalkResult::advance();
+        return failed(checkAttributes(op)) || failed(checkForm(op)) ? WalkResult::interrupt()
+                                                                    : WalkResult::advance();
       }).wasInterrupted())
     return failure();
   if (succeeded(result) && !hasFunction)

@@ -14,6 +14,7 @@
 // known at run time only, the program checks them then.
 
 #include "Views.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -70,10 +71,10 @@ static bool isSame(Value a, Value b) {
 }
 
 /// Whether `op` reads elements of `input` exactly where it writes those of
-/// `init`.
+/// `init`, or replaces rows of `input` by rows of `init` as a whole.
 static bool readsWhereItWrites(Operation *op, OpOperand &input,
                                OpOperand &init) {
-  if (isa<memref::CopyOp, linalg::SoftmaxOp>(op))
+  if (isa<memref::CopyOp, linalg::SoftmaxOp, ScanOp, SortOp>(op))
     return true;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   return structured &&

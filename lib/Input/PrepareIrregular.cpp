@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Scatters of one dim of updates, scans along the second of three dims, and long scans
-// in chunks; for all targets alike, the oracle included, so that all combine elements in
+// in chunks (PrepareSorts.cpp: sorts); for all targets alike, the oracle included, so that all combine elements in
 // the same order.
 //
 //   %r = tilewright.scan ins(%x : tensor<5000000xf32>) outs(%e) {dim = 0}
@@ -14,6 +14,7 @@
 // in which chunks run side by side. That reads the input twice; where other dims alone
 // give many scans, or the dim is short, one pass does. Of dynamic sizes the host decides.
 
+#include "IrregularForms.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 
@@ -42,57 +43,31 @@ static constexpr int64_t kShortScan = 256, kManyScans = 4096;
 static constexpr std::pair<int64_t, int64_t> kChunks[] = {
     {1 << 14, 64}, {1 << 20, 512}, {INT64_MAX, 4096}};
 
-using Groups = SmallVector<ReassociationIndices>;
-
-/// `value` with dims joined as `groups` says; all alone: as it is.
-static Value collapse(OpBuilder &b, Location loc, Value value, const Groups &groups) {
-  if (cast<RankedTensorType>(value.getType()).getRank() == int64_t(groups.size()))
-    return value;
-  return tensor::CollapseShapeOp::create(b, loc, value, groups);
-}
-
-/// `value` with its dims split as `groups` says into `sizes`.
-static Value expand(OpBuilder &b, Location loc, Value value, const Groups &groups,
-                    ArrayRef<OpFoldResult> sizes) {
-  if (groups.size() == sizes.size())
-    return value;
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return tensor::ExpandShapeOp::create(b, loc, type, value, groups, sizes);
-}
-
-/// Groups of `count` dims from `first` on, for what is there of them.
-static void addGroup(Groups &groups, int64_t first, int64_t count) {
-  if (count)
-    groups.push_back(llvm::to_vector(llvm::seq(first, first + count)));
-}
-
 /// An op on memrefs, which the oracle does not raise, as one on the tensors in them.
 static Operation *onTensors(RewriterBase &b, DestinationStyleOpInterface op) {
-  Value dest = op.getDpsInits()[0];
-  if (!isa<MemRefType>(dest.getType()))
+  SmallVector<Value> dests(op.getDpsInits());
+  if (!isa<MemRefType>(dests[0].getType()))
     return op;
   b.setInsertionPoint(op);
   Location loc = op.getLoc();
   SmallVector<Value> operands(op->getOperands());
-  Type type;
   for (Value &operand : operands) {
     auto memref = dyn_cast<MemRefType>(operand.getType());
     if (!memref)
       continue;
     auto tensor = RankedTensorType::get(memref.getShape(), memref.getElementType());
-    bool isWritten = operand == dest;
-    if (isWritten)
-      type = tensor;
     operand = bufferization::ToTensorOp::create(b, loc, tensor, operand, /*restrict=*/true,
-                                                /*writable=*/isWritten);
+                                                /*writable=*/llvm::is_contained(dests, operand));
   }
-  Operation *made = clone(b, op, type, operands);
-  auto store = bufferization::MaterializeInDestinationOp::create(b, loc, made->getResult(0), dest);
-  store.setRestrict(true);
-  store.setWritable(true);
+  SmallVector<Type> types;
+  for (OpOperand &dest : op.getDpsInitsMutable())
+    types.push_back(operands[dest.getOperandNumber()].getType());
+  Operation *made = clone(b, op, types, operands);
+  for (auto [result, dest] : llvm::zip_equal(made->getResults(), dests)) {
+    auto store = bufferization::MaterializeInDestinationOp::create(b, loc, result, dest);
+    store.setRestrict(true);
+    store.setWritable(true);
+  }
   b.eraseOp(op);
   return made;
 }
@@ -147,9 +122,6 @@ public:
   void write();
 
 private:
-  /// `value`, of the rank of the input, as outer x along x inner.
-  Value flatten(Value value);
-  Value restore(Value value);
   Value scan(Value input, Value init, Value chunk, ArrayRef<OpFoldResult> sizes,
              ArrayRef<StringRef> flags);
   Value inOnePass();
@@ -169,49 +141,6 @@ private:
   SmallVector<OpFoldResult> sizes; // outer, along, inner
 };
 } // namespace
-
-Value ScanWriter::flatten(Value value) {
-  int64_t dim = op.getDim(), rank = op.getInputType().getRank();
-  Groups joined, split{{}};
-  addGroup(joined, 0, dim);
-  addGroup(joined, dim, 1);
-  addGroup(joined, dim + 1, rank - dim - 1);
-  value = collapse(b, loc, value, joined);
-  SmallVector<OpFoldResult> three = tensor::getMixedSizes(b, loc, value);
-  if (dim == 0)
-    three.insert(three.begin(), b.getIndexAttr(1));
-  if (dim == rank - 1)
-    three.push_back(b.getIndexAttr(1));
-  // A new dim is joined with that of the scan.
-  split.back().push_back(0);
-  if (dim > 0)
-    split.push_back({});
-  split.back().push_back(1);
-  if (dim < rank - 1)
-    split.push_back({});
-  split.back().push_back(2);
-  return expand(b, loc, value, split, three);
-}
-
-Value ScanWriter::restore(Value value) {
-  int64_t dim = op.getDim(), rank = op.getInputType().getRank();
-  SmallVector<OpFoldResult> original = tensor::getMixedSizes(b, loc, op.getInput());
-  Groups joined{{}}, split;
-  joined.back().push_back(0);
-  if (dim > 0)
-    joined.push_back({});
-  joined.back().push_back(1);
-  if (dim < rank - 1)
-    joined.push_back({});
-  joined.back().push_back(2);
-  addGroup(split, 0, dim);
-  addGroup(split, dim, 1);
-  addGroup(split, dim + 1, rank - dim - 1);
-  value = expand(b, loc, collapse(b, loc, value, joined), split, original);
-  Type type = op.getOutput().getType();
-  return value.getType() == type ? value
-                                 : tensor::CastOp::create(b, loc, type, value).getResult();
-}
 
 /// A scan along the second dim into a new tensor; flags are its unit attributes.
 Value ScanWriter::scan(Value from, Value start, Value chunk, ArrayRef<OpFoldResult> shape,
@@ -276,7 +205,7 @@ Value ScanWriter::inChunks() {
 
 void ScanWriter::write() {
   b.setInsertionPoint(op);
-  input = flatten(op.getInput());
+  input = flattenAround(b, loc, op.getInput(), op.getDim());
   sizes = tensor::getMixedSizes(b, loc, input);
   if (op.getInit()) {
     // outer x inner
@@ -318,28 +247,34 @@ void ScanWriter::write() {
     scf::YieldOp::create(b, loc, inOnePass());
     result = branch.getResult(0);
   }
-  b.replaceOp(op, restore(result));
+  b.replaceOp(op, restoreAround(b, loc, result, op.getInput(), op.getDim(),
+                                op.getOutput().getType()));
 }
 
-void tilewright::prepareIrregular(func::FuncOp func) {
+void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIrregular(op))
+    if (isIrregular(op) || isa<TopKOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
     op = onTensors(b, cast<DestinationStyleOpInterface>(op));
+    if (auto topK = dyn_cast<TopKOp>(op))
+      op = sortForTopK(b, topK);
     if (auto scatter = dyn_cast<ScatterOp>(op))
       prepareScatter(b, scatter);
-    else if (auto scan = cast<ScanOp>(op); !scan.getChunk())
+    else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.getChunk())
       ScanWriter(b, scan).write();
+    else if (auto sort = dyn_cast<SortOp>(op); sort && !keepSorts)
+      prepareSort(b, sort);
   }
 }
 
 namespace {
 struct PrepareIrregularPass
     : public tilewright::impl::PrepareIrregularPassBase<PrepareIrregularPass> {
-  void runOnOperation() override { prepareIrregular(getOperation()); }
+  using PrepareIrregularPassBase::PrepareIrregularPassBase;
+  void runOnOperation() override { prepareIrregular(getOperation(), keepSorts); }
 };
 } // namespace

@@ -120,6 +120,13 @@ static void joinDims(DimClasses &classes, ScanOp op) {
   }
 }
 
+static void joinDims(DimClasses &classes, SortOp op) {
+  for (Value operand : llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
+                                           SmallVector<Value>(op.getOutputs())))
+    for (int64_t d = 0; d < op.getKeyType().getRank(); ++d)
+      classes.join(classes.node(op.getInputs()[0], d), classes.node(operand, d));
+}
+
 static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
     if (!op.getType().isDynamicDim(dim))
@@ -172,6 +179,8 @@ tilewright::collectChecks(func::FuncOp kernel) {
       joinDims(classes, scatter);
     if (auto scan = dyn_cast<ScanOp>(op))
       joinDims(classes, scan);
+    if (auto sort = dyn_cast<SortOp>(op))
+      joinDims(classes, sort);
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
       joinSizes(classes, empty);
   });

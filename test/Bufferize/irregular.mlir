@@ -53,4 +53,44 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     } -> tensor<4x?x1xf32>
     return %r : tensor<4x?x1xf32>
   }
+
+  // A thread inserts the elements of a run one by one.
+  // CHECK-LABEL: func.func private @runs(
+  // CHECK-SAME: block = [4, 32, 1]
+  // CHECK: scf.forall
+  // CHECK: scf.for
+  // CHECK: %[[V:.*]] = memref.load %arg0
+  // CHECK: %[[P:.*]] = scf.while
+  // CHECK: %[[O:.*]] = memref.load %arg1
+  // CHECK: arith.cmpf ult, %[[V]], %[[O]]
+  // CHECK: arith.cmpf ord, %[[V]], %[[V]]
+  // CHECK: } do {
+  // CHECK: memref.store
+  // CHECK: memref.store %[[V]], %arg1[%{{.*}}, %[[P]], %{{.*}}]
+  func.func private @runs(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+    return %r : tensor<4x?x1xf32>
+  }
+
+  // A thread searches where its chunk begins in both runs, and merges; by a comparison
+  // of the program's.
+  // CHECK-LABEL: func.func private @merges(
+  // CHECK: %[[START:.*]]:2 = scf.while
+  // CHECK: } do {
+  // CHECK: %[[L:.*]] = memref.load %arg0
+  // CHECK: %[[R:.*]] = memref.load %arg0
+  // CHECK: arith.cmpi ugt, %[[R]], %[[L]] : i16
+  // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[START]]#0, %{{.*}} = %{{.*}}) -> (index, index)
+  // CHECK: memref.store %{{.*}}, %arg3
+  // CHECK: memref.store %{{.*}}, %arg4
+  func.func private @merges(%x: tensor<4x?x1xi16>, %y: tensor<4x?x1xf32>, %n: index, %e: tensor<4x?x1xi16>, %f: tensor<4x?x1xf32>)
+      -> (tensor<4x?x1xi16>, tensor<4x?x1xf32>) attributes {tilewright.kernel, tilewright.access = ["read", "read", "write", "write"]} {
+    %r:2 = tilewright.sort ins(%x, %y : tensor<4x?x1xi16>, tensor<4x?x1xf32>) width(%n) outs(%e, %f : tensor<4x?x1xi16>, tensor<4x?x1xf32>) {dim = 1 : i64} compare {
+    ^bb0(%a: i16, %b: i16, %c: f32, %d: f32):
+      %before = arith.cmpi ugt, %a, %b : i16
+      tilewright.combined %before : i1
+    } -> tensor<4x?x1xi16>, tensor<4x?x1xf32>
+    return %r#0, %r#1 : tensor<4x?x1xi16>, tensor<4x?x1xf32>
+  }
 }

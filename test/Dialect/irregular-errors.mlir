@@ -76,3 +76,96 @@ func.func @combiner(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @empty(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has a combiner that does not end in 'tilewright.combined' of 'f32'}}
+  %r = tilewright.scan ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {dim = 0 : i64} combine {
+  ^bb0(%s: f32, %t: f32):
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @noOutput(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-error @below {{has 2 inputs and 1 outputs; each input, of which there is one at least, has an output}}
+  %r = tilewright.sort ins(%x, %i : tensor<4xf32>, tensor<4xi32>) outs(%x : tensor<4xf32>) {dim = 0 : i64} -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @shapes(%x: tensor<4x3xf32>, %i: tensor<4x5xi32>) -> (tensor<4x3xf32>, tensor<4x5xi32>) {
+  // expected-error @below {{has an operand of 'tensor<4x5xi32>' beside keys of 'tensor<4x3xf32>'; all have the same dims}}
+  %r:2 = tilewright.sort ins(%x, %i : tensor<4x3xf32>, tensor<4x5xi32>) outs(%x, %i : tensor<4x3xf32>, tensor<4x5xi32>) {dim = 0 : i64} -> tensor<4x3xf32>, tensor<4x5xi32>
+  return %r#0, %r#1 : tensor<4x3xf32>, tensor<4x5xi32>
+}
+
+// -----
+
+func.func @results(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-error @below {{gives results of its destinations' types if these are tensors, else none}}
+  %r = tilewright.sort ins(%x, %i : tensor<4xf32>, tensor<4xi32>) outs(%x, %i : tensor<4xf32>, tensor<4xi32>) {dim = 0 : i64} -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @sortDim(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'dim' is 1; the first input has rank 1}}
+  %r = tilewright.sort ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {dim = 1 : i64} -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @comparison(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  // expected-error @below {{has a comparison that is no block of two arguments each of 'f32', 'i32', the elements' types}}
+  %r:2 = tilewright.sort ins(%x, %i : tensor<4xf32>, tensor<4xi32>) outs(%x, %i : tensor<4xf32>, tensor<4xi32>) {dim = 0 : i64} compare {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %b : f32
+    tilewright.combined %c : i1
+  } -> tensor<4xf32>, tensor<4xi32>
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi32>
+}
+
+// -----
+
+func.func @yields(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has a comparison that does not end in 'tilewright.combined' of 'i1'}}
+  %r = tilewright.sort ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {dim = 0 : i64} compare {
+  ^bb0(%a: f32, %b: f32):
+    tilewright.combined %a : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @both(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{is 'descending' and has a comparison; let that say the order}}
+  %r = tilewright.sort ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {dim = 0 : i64, descending} compare {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf olt, %a, %b : f32
+    tilewright.combined %c : i1
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @tooMany(%x: tensor<4x7xf32>, %v: tensor<4x8xf32>, %i: tensor<4x8xi64>) -> tensor<4x8xf32> {
+  // expected-error @below {{has an output of 'tensor<4x8xf32>' for an input of 'tensor<4x7xf32>'; it has the same dims but 1, which both outputs have alike and at most as long}}
+  %r:2 = tilewright.top_k ins(%x : tensor<4x7xf32>) outs(%v, %i : tensor<4x8xf32>, tensor<4x8xi64>) {dim = 1 : i64} -> tensor<4x8xf32>, tensor<4x8xi64>
+  return %r#0 : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @narrow(%x: tensor<400xf32>, %v: tensor<8xf32>, %i: tensor<8xi8>) -> tensor<8xf32> {
+  // expected-error @below {{has indices of 'i8'; they are i32 or i64}}
+  %r:2 = tilewright.top_k ins(%x : tensor<400xf32>) outs(%v, %i : tensor<8xf32>, tensor<8xi8>) {dim = 0 : i64} -> tensor<8xf32>, tensor<8xi8>
+  return %r#0 : tensor<8xf32>
+}

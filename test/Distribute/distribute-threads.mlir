@@ -19,4 +19,32 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     }
     return
   }
+
+  // A thread may go on as long as it likes.
+  // CHECK-LABEL: func.func private @search(
+  // CHECK: %[[R:.*]] = scf.while (%[[J:.*]] = %{{.*}}) : (index) -> index
+  // CHECK: memref.load %arg0[%[[J]]]
+  // CHECK: scf.condition(%{{.*}}) %[[J]]
+  // CHECK: ^bb0(%[[K:.*]]: index):
+  // CHECK: %[[N:.*]] = arith.addi %[[K]]
+  // CHECK: scf.yield %[[N]]
+  // CHECK: memref.store %{{.*}}, %arg1[%[[R]]]
+  func.func private @search(%x: memref<300xf32>, %o: memref<300xf32>)
+      attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    scf.forall (%i) in (300) {
+      %p = scf.while (%j = %i) : (index) -> index {
+        %v = memref.load %x[%j] : memref<300xf32>
+        %more = arith.cmpf olt, %v, %zero : f32
+        scf.condition(%more) %j : index
+      } do {
+      ^bb0(%k: index):
+        %next = arith.addi %k, %c1 : index
+        scf.yield %next : index
+      }
+      memref.store %zero, %o[%p] : memref<300xf32>
+    }
+    return
+  }
 }

@@ -103,3 +103,23 @@ func.func @Unknown(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
       ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %r : tensor<8x8xf32>
 }
+
+// -----
+
+func.func @Chunk(%x: tensor<2x4x3xf32>, %e: tensor<2x9x3xf32>, %n: index) -> tensor<2x9x3xf32> {
+  // expected-error @below {{has a 'chunk', which the compiler chooses; leave it out}}
+  %r = tilewright.scan ins(%x : tensor<2x4x3xf32>) chunk(%n) outs(%e : tensor<2x9x3xf32>) {dim = 1 : i64, totals} combine {
+  ^bb0(%s: f32, %t: f32):
+    %c = arith.addf %s, %t : f32
+    tilewright.combined %c : f32
+  } -> tensor<2x9x3xf32>
+  return %r : tensor<2x9x3xf32>
+}
+
+// -----
+
+func.func @Runs(%x: tensor<2x4x3xf32>) -> tensor<2x4x3xf32> {
+  // expected-error @below {{has 'runs' or a 'width', which the compiler makes of whole sorts; leave it out}}
+  %r = tilewright.sort ins(%x : tensor<2x4x3xf32>) outs(%x : tensor<2x4x3xf32>) {dim = 1 : i64, runs} -> tensor<2x4x3xf32>
+  return %r : tensor<2x4x3xf32>
+}

@@ -49,3 +49,12 @@ func.func @OtherRows(%x: memref<6x8xf32>, %i: index) {
   memref.copy %a, %b : memref<2x3xf32, strided<[8, 1], offset: 27>> to memref<2x3xf32, strided<[8, 1], offset: ?>>
   return
 }
+
+// Rows in order, where they are.
+// CHECK-LABEL: @SortedInPlace
+// CHECK-NOT: cf.assert
+// CHECK: return
+func.func @SortedInPlace(%x: memref<6x8xf32>) {
+  tilewright.sort ins(%x : memref<6x8xf32>) outs(%x : memref<6x8xf32>) {dim = 1 : i64}
+  return
+}

@@ -63,3 +63,35 @@ func.func @memrefs(%u: memref<?x8xf32>, %i: memref<?x1xi32>, %t: memref<9x8xf32>
   tilewright.scatter ins(%u, %i : memref<?x8xf32>, memref<?x1xi32>) outs(%t : memref<9x8xf32>) {dims = array<i64: 0>, unique}
   return
 }
+
+// Runs, and merges until there is one.
+// CHECK-LABEL: @sort
+// CHECK: %[[K:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<1x100x3xf32>
+// CHECK: %[[S:.*]]:2 = tilewright.sort ins(%[[K]], %{{.*}} : tensor<1x100x3xf32>, tensor<1x100x3xi32>) outs(%{{.*}}) {descending, dim = 1 : i64, runs}
+// CHECK-DAG: %[[N:.*]] = arith.constant 100 : index
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK: %[[L:.*]]:3 = scf.while (%[[W:.*]] = %[[C32]], %{{.*}} = %[[S]]#0, %{{.*}} = %[[S]]#1)
+// CHECK: arith.cmpi ult, %[[W]], %[[N]]
+// CHECK: } do {
+// CHECK: ^bb0(%[[V:.*]]: index, %[[A:.*]]: tensor<1x100x3xf32>, %[[B:.*]]: tensor<1x100x3xi32>):
+// CHECK: %[[M:.*]]:2 = tilewright.sort ins(%[[A]], %[[B]] : {{.*}}) width(%[[V]]) outs(%{{.*}}) {descending, dim = 1 : i64}
+// CHECK: %[[T:.*]] = arith.muli %[[V]]
+// CHECK: scf.yield %[[T]], %[[M]]#0, %[[M]]#1
+// CHECK: tensor.collapse_shape %[[L]]#1
+func.func @sort(%x: tensor<100x3xf32>, %i: tensor<100x3xi32>) -> (tensor<100x3xf32>, tensor<100x3xi32>) {
+  %r:2 = tilewright.sort ins(%x, %i : tensor<100x3xf32>, tensor<100x3xi32>) outs(%x, %i : tensor<100x3xf32>, tensor<100x3xi32>) {dim = 0 : i64, descending} -> tensor<100x3xf32>, tensor<100x3xi32>
+  return %r#0, %r#1 : tensor<100x3xf32>, tensor<100x3xi32>
+}
+
+// The beginning of a sort; a row of one run needs no loop.
+// CHECK-LABEL: @topK
+// CHECK: %[[I:.*]] = linalg.generic
+// CHECK: linalg.index 1
+// CHECK: %[[S:.*]]:2 = tilewright.sort ins(%{{.*}} : tensor<4x30x1xf32>, tensor<4x30x1xi64>) outs(%{{.*}}) {dim = 1 : i64, runs}
+// CHECK-NOT: scf.while
+// CHECK: tensor.extract_slice %{{.*}}[0, 0] [4, 5] [1, 1] : tensor<4x30xf32> to tensor<4x5xf32>
+// CHECK: tensor.extract_slice %{{.*}}[0, 0] [4, 5] [1, 1] : tensor<4x30xi64> to tensor<4x5xi64>
+func.func @topK(%x: tensor<4x30xf32>, %v: tensor<4x5xf32>, %i: tensor<4x5xi64>) -> (tensor<4x5xf32>, tensor<4x5xi64>) {
+  %r:2 = tilewright.top_k ins(%x : tensor<4x30xf32>) outs(%v, %i : tensor<4x5xf32>, tensor<4x5xi64>) {dim = 1 : i64, smallest} -> tensor<4x5xf32>, tensor<4x5xi64>
+  return %r#0, %r#1 : tensor<4x5xf32>, tensor<4x5xi64>
+}

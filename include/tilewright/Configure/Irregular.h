@@ -1,13 +1,14 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How scatters and scans are shared out among blocks and threads.
+// How scatters, scans and sorts are shared out among blocks and threads.
 //
 //   unique scatter   block = [updates, elements of the slices' innermost dim]
 //   other scatters   block = [ranges, elements], splits = ranges: the places that are
 //                    scattered to are in so many ranges; whoever has one looks at all
 //                    updates, in order, and takes those of his range
 //   scan             block = [outer, chunks, inner]: each scan is one thread's
+//   sort             block = [outer, chunks, inner]: each chunk is one thread's
 
 #ifndef TILEWRIGHT_CONFIGURE_IRREGULAR_H
 #define TILEWRIGHT_CONFIGURE_IRREGULAR_H
@@ -24,7 +25,7 @@ struct IrregularPlan {
   mlir::SmallVector<std::pair<mlir::Value, int64_t>> countDims;
 };
 
-/// The plan of `config` for a scatter or a scan, or why it has none.
+/// The plan of `config` for an irregular op, or why it has none.
 mlir::FailureOr<IrregularPlan> planIrregular(mlir::Operation *op, LoweringConfigAttr config,
                                              TargetAttr target, std::string &reason);
 

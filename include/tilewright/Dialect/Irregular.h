@@ -1,8 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ops whose memory accesses depend on data, or on each other: tilewright.scatter and
-// tilewright.scan. IrregularOps.td says what they compute. Each is a kernel of its own,
+// Ops whose memory accesses depend on data, or on each other: tilewright.scatter,
+// tilewright.scan and tilewright.sort. IrregularOps.td says what they compute. Each is a kernel of its own,
 // written for one thread (lib/Bufferize/Irregular.cpp); in between it stays an op.
 
 #ifndef TILEWRIGHT_DIALECT_IRREGULAR_H
@@ -19,15 +19,21 @@
 
 namespace tilewright {
 inline bool isIrregular(mlir::Operation *op) {
-  return mlir::isa_and_nonnull<ScatterOp, ScanOp>(op);
+  return mlir::isa_and_nonnull<ScatterOp, ScanOp, SortOp>(op);
 }
 
 /// The irregular op that a kernel is made of, or null.
 mlir::Operation *findIrregular(mlir::func::FuncOp kernel);
 
-/// The combiner's ops on `first` and `second`, at the insertion point of `b`.
-mlir::Value combine(mlir::OpBuilder &b, mlir::Region &combiner, mlir::Value first,
-                    mlir::Value second);
+/// The combiner's ops on `arguments`, at the insertion point of `b`.
+mlir::Value combine(mlir::OpBuilder &b, mlir::Region &combiner, mlir::ValueRange arguments);
+
+/// Elements of a run that a sort begins with, and of what a thread merges: a power of two.
+constexpr int64_t kSortedRun = 32;
+
+/// Whether elements `first` (one of each operand) go in front of `second`.
+mlir::Value goesBefore(mlir::OpBuilder &b, SortOp op, mlir::ValueRange first,
+                       mlir::ValueRange second);
 } // namespace tilewright
 
 #endif

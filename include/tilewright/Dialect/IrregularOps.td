@@ -102,8 +102,79 @@ def Tilewright_ScanOp : Tilewright_IrregularOp<"scan", [AttrSizedOperandSegments
   }];
 }
 
+def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments]> {
+  let summary = "elements along a dim in order, and others beside them";
+  let description = [{
+    The rows of the first input along `dim` are put in order, and those of the other
+    inputs are permuted alike. The sort is stable: what is equal stays in its order.
+
+    Integers are signed, i1 is false before true. -0 equals 0, and NaN is larger than all numbers and equal to
+    itself: the last one, or with `descending` the first. Another order is a block that
+    says whether the first of two elements goes in front of the second; it has two
+    arguments of each input's type in turn (first, second, first, second, …), and
+    yields an i1. It is to be a strict order of them, as < is: where it is not (≤, or <
+    of numbers that may be NaN), each result is one of the row's elements, which one is
+    not defined.
+
+    `runs` and `width` are what the compiler makes of sorts
+    (`tilewright-prepare-irregular`), along the second of three dims: with `runs`,
+    runs of 32 elements are each in order; with `width`, runs of so many elements are in
+    order, and become half as many.
+
+    ```mlir
+    // rows in order, and where their elements were
+    %r:2 = tilewright.sort ins(%x, %numbers : tensor<?x?xf32>, tensor<?x?xi32>)
+        outs(%e, %f : tensor<?x?xf32>, tensor<?x?xi32>) {dim = 1 : i64, descending}
+        -> tensor<?x?xf32>, tensor<?x?xi32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyShaped>:$inputs, Optional<Index>:$width,
+                       Variadic<AnyShaped>:$outputs, I64Attr:$dim,
+                       UnitAttr:$descending, UnitAttr:$runs);
+  let assemblyFormat = [{
+    `ins` `(` $inputs `:` type($inputs) `)` (`width` `(` $width^ `)`)?
+    `outs` `(` $outputs `:` type($outputs) `)` attr-dict (`compare` $combiner^)?
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ShapedType getKeyType() { return ::llvm::cast<::mlir::ShapedType>(getInputs()[0].getType()); }
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  }];
+}
+
+def Tilewright_TopKOp : Op<Tilewright_Dialect, "top_k", [
+    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "the largest elements along a dim, and where they are";
+  let description = [{
+    As many of each row along `dim` as `values` has there, which is at most as many as the
+    input: the largest one first, or with `smallest` the smallest one; where several are
+    equal, as `tilewright.sort` has it, those in front come first. `indices` has their
+    numbers along the dim.
+
+    ```mlir
+    %r:2 = tilewright.top_k ins(%x : tensor<?x?xf32>)
+        outs(%v, %i : tensor<?x5xf32>, tensor<?x5xi64>) {dim = 1 : i64}
+        -> tensor<?x5xf32>, tensor<?x5xi64>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, AnyShaped:$values, AnyShaped:$indices,
+                       I64Attr:$dim, UnitAttr:$smallest);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $values `,` $indices `:` type($values) `,` type($indices) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 1, 2);
+    }
+  }];
+}
+
 def Tilewright_CombinedOp : Op<Tilewright_Dialect, "combined", [
-    Pure, Terminator, ParentOneOf<["ScatterOp", "ScanOp"]>]> {
+    Pure, Terminator, ParentOneOf<["ScatterOp", "ScanOp", "SortOp"]>]> {
   let summary = "what a combiner makes of two elements";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

@@ -196,11 +196,11 @@ def OutlineAttentionPass
 
 def OutlineIrregularPass
     : Pass<"tilewright-outline-irregular", "::mlir::ModuleOp"> {
-  let summary = "Make a kernel of each scatter and scan";
+  let summary = "Make a kernel of each scatter, scan and sort";
   let description = [{
-    `tilewright.scatter` and `tilewright.scan` become private functions with
-    `tilewright.kernel`, as attention does. A scatter updates its destination; a scan
-    only writes it. What they read may be windows.
+    `tilewright.scatter`, `tilewright.scan` and `tilewright.sort` become private functions with
+    `tilewright.kernel`, as attention does. A scatter updates its destination; the others
+    only write theirs. What they read may be windows.
   }];
   let dependentDialects = [
     "::tilewright::TilewrightDialect", "::mlir::func::FuncDialect"];

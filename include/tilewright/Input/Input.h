@@ -36,8 +36,9 @@ getConvertedTosaOps(mlir::MLIRContext *context);
 /// Emits errors and fails if `module` is nothing that can be compiled.
 mlir::LogicalResult checkInput(mlir::ModuleOp module);
 
-/// Scatters and scans in the forms that have kernels (lib/Input/PrepareIrregular.cpp).
-void prepareIrregular(mlir::func::FuncOp func);
+/// Scatters, scans and sorts in the forms that have kernels (lib/Input/PrepareIrregular.cpp);
+/// with `keepSorts`, as the oracle has them, not the sorts.
+void prepareIrregular(mlir::func::FuncOp func, bool keepSorts = false);
 
 /// Replaces memrefs inside `func` by tensors; the signature stays. Emits an
 /// error and fails where a use of a memref has no tensor form.

@@ -117,16 +117,21 @@ def RaiseMemrefsPass : Pass<"tilewright-raise-memrefs", "::mlir::func::FuncOp"> 
 
 def PrepareIrregularPass
     : Pass<"tilewright-prepare-irregular", "::mlir::func::FuncOp"> {
-  let summary = "Bring scatters and scans into the forms that have kernels";
+  let summary = "Bring scatters, scans and sorts into the forms that have kernels";
   let description = [{
     The updates of a `tilewright.scatter` are counted by one dim. A `tilewright.scan` is
     along the second of three dims; a long one, of which there are few side by side,
     becomes one of each chunk's total, one of these totals, and one within each chunk.
-    Chunks depend on the shape alone, and all targets have the same.
+    Chunks depend on the shape alone, and all targets have the same. A `tilewright.sort`
+    becomes one of runs, and a loop of merges. A `tilewright.top_k` is the beginning of a
+    sort.
   }];
+  let options = [Option<"keepSorts", "keep-sorts", "bool", /*default=*/"false",
+                        "leave sorts as they are, for the oracle">];
   let dependentDialects = ["::tilewright::TilewrightDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 

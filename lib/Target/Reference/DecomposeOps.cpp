@@ -3,7 +3,7 @@
 //
 // Operations that upstream can decompose but its path to loops does not:
 // linalg.softmax, linalg.pack, linalg.unpack, tensor.concat. And ours:
-// tilewright.attention, and (LowerIrregular.cpp) scatter and scan.
+// tilewright.attention, and (LowerIrregular.cpp) scatter, scan and sort.
 
 #include "LowerIrregular.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -47,7 +47,7 @@ struct LowerAttention : OpRewritePattern<AttentionOp> {
   }
 };
 
-/// tilewright.scatter and tilewright.scan element by element, in order.
+/// tilewright.scatter, tilewright.scan and tilewright.sort element by element, in order.
 struct LowerScatter : OpRewritePattern<ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterOp op, PatternRewriter &rewriter) const override {
@@ -60,6 +60,14 @@ struct LowerScan : OpRewritePattern<ScanOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, lowerScan(rewriter, op));
+    return success();
+  }
+};
+
+struct LowerSort : OpRewritePattern<SortOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SortOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, lowerSort(rewriter, op));
     return success();
   }
 };
@@ -99,7 +107,7 @@ struct DecomposeOpsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeSoftmax, LowerAttention, LowerPack, LowerUnPack, LowerScatter,
-                 LowerScan>(&getContext());
+                 LowerScan, LowerSort>(&getContext());
     patterns.add<DropEmptyConcat>(&getContext(), /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     GreedyRewriteConfig config;

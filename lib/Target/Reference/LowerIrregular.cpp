@@ -88,7 +88,7 @@ Value tilewright::lowerScatter(OpBuilder &b, ScatterOp op) {
         Value value = tensor::ExtractOp::create(b, loc, op.getUpdates(), from);
         if (!op.getCombiner().empty()) {
           Value old = tensor::ExtractOp::create(b, loc, dest, to);
-          value = combine(b, op.getCombiner(), value, old);
+          value = combine(b, op.getCombiner(), {value, old});
         }
         return tensor::InsertOp::create(b, loc, value, dest, to).getResult();
       });
@@ -132,7 +132,7 @@ Value tilewright::lowerScan(OpBuilder &b, ScanOp op) {
                 from.insert(from.begin() + 1, number);
               return tensor::ExtractOp::create(b, loc, op.getInit(), from);
             });
-          Value next = combine(b, op.getCombiner(), before, value);
+          Value next = combine(b, op.getCombiner(), {before, value});
           if (!op.getInit())
             next = arith::SelectOp::create(b, loc, begins, value, next);
           else if (op.getCarried())

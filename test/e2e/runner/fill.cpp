@@ -48,8 +48,10 @@ HostTensor makeInput(const nlohmann::json &input) {
   const std::string kind = input.at("fill");
   const uint64_t seed = input.value("seed", uint64_t(0));
   const double low = input.value("low", 0.0), high = input.value("high", 0.0);
-  const std::vector<double> values =
-      input.value("values", std::vector<double>());
+  std::vector<double> values;
+  for (const nlohmann::json &entry : input.value("values", nlohmann::json::array()))
+    values.push_back(entry.is_string() ? std::stod(entry.get<std::string>())
+                                       : entry.get<double>());
   for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {
     double value = 0;
     if (kind == "int") {

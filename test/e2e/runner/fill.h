@@ -9,7 +9,7 @@
 //   int      low + floor(u · (high - low + 1))
 //   uniform  low + (high - low) · u, with u cut to 24 bits, so that the result
 //            is the same with and without fused multiply-add
-//   choice   values[floor(u · count)]
+//   choice   values[floor(u · count)], numbers or "nan", "inf", "-inf"
 //
 // and is rounded first to f32 (f64 excepted), then to the element type.
 #ifndef TILEWRIGHT_E2E_FILL_H

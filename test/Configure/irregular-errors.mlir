@@ -1,0 +1,38 @@
+// RUN: tilewright-opt %s -tilewright-configure -verify-diagnostics -split-input-file
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Scatter = #tilewright.lowering_config<strategy = irregular, block = [1048576, 1048576], warps = [4, 1]>}} {
+func.func private @Scatter(%u: tensor<?x4xf32>, %i: tensor<?x1xi32>, %t: tensor<7x4xf32>) -> tensor<7x4xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has more than 16777216 elements}}
+  %r = tilewright.scatter ins(%u, %i : tensor<?x4xf32>, tensor<?x1xi32>) outs(%t : tensor<7x4xf32>) {dims = array<i64: 0>, unique} -> tensor<7x4xf32>
+  return %r : tensor<7x4xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Sort = #tilewright.lowering_config<strategy = irregular, block = [2, 64], warps = [4, 1]>}} {
+func.func private @Sort(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' of a scan or sort is [outer, chunks, inner]}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Parts = #tilewright.lowering_config<strategy = irregular, block = [2, 64, 1], splits = 2>}} {
+func.func private @Parts(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'splits' are the ranges of a scatter in order}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}

@@ -63,6 +63,39 @@ def test_no_such_file(tmp_path):
     assert not (tmp_path / "out.mlir").exists()
 
 
+SORT = """func.func @main(%arg0: tensor<2x90xKIND>) -> (tensor<2x90xKIND>, tensor<2x90xi64>) {
+    %0 = tensor.empty() : tensor<2x90xi64>
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%0 : tensor<2x90xi64>) {
+    ^bb0(%out: i64):
+      %3 = linalg.index 1 : index
+      %4 = arith.index_cast %3 : index to i64
+      linalg.yield %4 : i64
+    } -> tensor<2x90xi64>
+    %2:2 = tm_tensor.sort dimension(1) outs(%arg0, %1 : tensor<2x90xKIND>, tensor<2x90xi64>) {
+    ^bb0(%arg1: KIND, %arg2: KIND, %arg3: i64, %arg4: i64):
+      %3 = arith.COMPARED, %arg1, %arg2 : KIND
+      tm_tensor.yield %3 : i1
+    } -> tensor<2x90xKIND>, tensor<2x90xi64>
+    return %2#0, %2#1 : tensor<2x90xKIND>, tensor<2x90xi64>
+}
+"""
+
+
+@pytest.mark.parametrize("kind,compared,key", [
+    ("f32", "cmpf oge", lambda x: -x), ("i32", "cmpi sle", lambda x: x), ("i32", "cmpi uge", lambda x: -x.astype(np.uint32).astype(np.int64))])
+def test_sorts_of_torch_mlir(kind, compared, key):
+    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
+    text = subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"],
+                          input=SORT.replace("KIND", kind).replace("COMPARED", compared), cwd=spelling, capture_output=True, text=True,
+                          check=True).stdout
+    assert "tilewright.sort" in text
+    x = np.random.default_rng(2).integers(-9, 9, (2, 90)).astype(np.float32 if kind == "f32" else np.int32)
+    values, places = map(np.asarray, tilewright.compile(text, target="cpu")(x))
+    expected = np.argsort(key(x), axis=1, kind="stable")
+    np.testing.assert_array_equal(places, expected)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, expected, 1))
+
+
 @needs_torch_mlir
 def test_command(model, tmp_path):
     target = tmp_path / "model.mlir"

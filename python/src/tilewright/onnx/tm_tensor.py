@@ -4,10 +4,7 @@
 
     scatter   tilewright.scatter: in place, in order, or all at once where indices are unique
     scan      tilewright.scan: linear work
-    sort      linalg.generic: rank[i] = how many elements go in front of i; out[p] = the element of rank p
-
-The sort is work of (elements) x (elements along the dim), in parallel; right for any sizes, fast for dims of up to some
-thousands.
+    sort      tilewright.sort: n log n work; the k largest, of which torch-mlir makes a sort and slices, too
 """
 
 import re
@@ -18,10 +15,11 @@ _OP = re.compile(r"^(?P<indent> *)(?P<result>%[\w$.-]+)(?::(?P<count>\d+))? = tm
 
 
 def rewrite(text):
-    several = [match["result"] for match in _OP.finditer(text) if match["count"]]
+    several = {match["result"]: match["op"] for match in _OP.finditer(text) if match["count"]}
     text = _OP.sub(lambda match: {"scatter": _scatter, "scan": _scan, "sort": _sort}[match["op"]](_Op(match)), text)
-    for result in several:
-        text = re.sub(rf"{re.escape(result)}#(\d+)", rf"{_name(result)}_\1", text)
+    for result, op in several.items():
+        # A sort keeps its results; of a scan, one is there.
+        text = re.sub(rf"{re.escape(result)}#(\d+)", rf"{_name(result)}{'#' if op == 'sort' else '_'}\1", text)
     return text
 
 
@@ -40,26 +38,8 @@ class _Op:
         self.yielded = match["yield"]
         self.unique = self.result[1:] + "_"  # names of values that are made here begin so
 
-    def copy_of_body(self, suffix, arguments):
-        """(the body's text with other arguments, what it yields)"""
-        names = dict(zip((name for name, _ in self.args), arguments))
-        for name in re.findall(r"^ *(%[\w$.-]+) =", self.body, re.M):
-            names[name] = f"%b{self.unique}{name[1:]}{suffix}"
-        replace = lambda match: names.get(match[0], match[0])
-        return re.sub(r"%[\w$.-]+", replace, self.body), names.get(self.yielded, self.yielded)
-
     def dim(self):
         return int(re.search(r"dimension\((\d+)\)", self.head)[1])
-
-    def generic(self, result, maps, iterators, ins, out, lines, yielded):
-        """One linalg.generic; ins: [(name, type, name in the body)], out alike."""
-        arguments = ", ".join(f"{inner}: {_element(kind)}" for _, kind, inner in [*ins, out])
-        operands = f"ins({', '.join(n for n, _, _ in ins)} : {', '.join(k for _, k, _ in ins)}) " if ins else ""
-        kinds = ", ".join(f'"{kind}"' for kind in iterators)
-        body = "".join(f"{line}\n" for line in lines)
-        return (f"{self.indent}{result} = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}} "
-                f"{operands}outs({out[0]} : {out[1]}) {{\n^bb0({arguments}):\n{body}"
-                f"linalg.yield {yielded} : {_element(out[1])}\n}} -> {out[1]}\n")
 
 
 def _operands(text):
@@ -79,17 +59,20 @@ def _element(kind):
     return re.fullmatch(r"tensor<(?:(?:\d+|\?)x)*(\w+)>", kind)[1]
 
 
-def _map(loops, results):
-    return f"affine_map<({', '.join(f'd{i}' for i in range(loops))}) -> ({', '.join(map(str, results))})>"
+def _defined(body):
+    return set(re.findall(r"^ *(%[\w$.-]+) =", body, re.M))
+
+
+def _check_inside(op):
+    outside = set(re.findall(r"%[\w$.-]+", op.body)) - _defined(op.body) - {name for name, _ in op.args}
+    if outside:
+        raise ValueError(f"a body of tm_tensor that uses values from outside: {', '.join(sorted(outside))}")
 
 
 def _combiner(op, arguments):
     """The region of an op of ours; arguments: those of tm_tensor's body, in our order, by position."""
     names = [name for name, _ in op.args]
-    defined = set(re.findall(r"^ *(%[\w$.-]+) =", op.body, re.M)) | set(names)
-    outside = set(re.findall(r"%[\w$.-]+", op.body)) - defined
-    if outside:
-        raise ValueError(f"a body of tm_tensor that uses values from outside: {', '.join(sorted(outside))}")
+    _check_inside(op)
     block = ", ".join(f"{names[i]}: {op.args[i][1]}" for i in arguments)
     return f" combine {{\n^bb0({block}):\n{op.body}tilewright.combined {op.yielded} : {op.args[0][1]}\n}}"
 
@@ -119,42 +102,40 @@ def _scan(op):
             f"{{dim = {op.dim()} : i64{'' if inclusive else ', exclusive'}}}{_combiner(op, (0, 1))} -> {out_type}\n")
 
 
+# Of what a body may compare its first two arguments by: the same without equality, and whether it is our order.
+_STRICT = {**{kind: "" for kind in ("olt", "ole", "ult", "ule", "slt", "sle")},
+           **{kind: "descending" for kind in ("ogt", "oge", "ugt", "uge", "sgt", "sge")}}
+
+
 def _sort(op):
-    out_type = op.outs[0][1]
-    rank, dim, p = _rank(out_type), op.dim(), "%" + "s" + op.unique
-    own = [f"d{d}" for d in range(rank)]
-    other = [f"d{rank}" if d == dim else f"d{d}" for d in range(rank)]
-    rank_type = out_type.replace(_element(out_type) + ">", "i64>")
-    loops = ["parallel"] * rank + ["reduction"]
-    # Element j (the reduced loop) against element i.
-    ins, i_args, j_args = [], [], []
-    for number, (name, kind) in enumerate(op.outs):
-        ins += [(name, kind, f"{p}i{number}"), (name, kind, f"{p}j{number}")]
-        i_args.append(f"{p}i{number}")
-        j_args.append(f"{p}j{number}")
-    pairs = lambda a, b: [name for pair in zip(a, b) for name in pair]
-    first, j_first = op.copy_of_body("j", pairs(j_args, i_args))
-    second, i_first = op.copy_of_body("i", pairs(i_args, j_args))
-    lines = [*(text.rstrip("\n") for text in (first, second) if text),
-             f"{p}pi = linalg.index {dim} : index", f"{p}pj = linalg.index {rank} : index",
-             f"{p}lt = arith.cmpi ult, {p}pj, {p}pi : index",
-             f"{p}ne = arith.xori {j_first}, {i_first} : i1",
-             f"{p}be = arith.select {p}ne, {j_first}, {p}lt : i1",
-             f"{p}n = arith.extui {p}be : i1 to i64", f"{p}v = arith.addi {p}acc, {p}n : i64"]
-    maps = [_map(rank + 1, m) for _ in op.outs for m in (own, other)] + [_map(rank + 1, own)]
-    zero = op.indent + f"{p}zero = arith.constant 0 : i64\n"
-    text, sizes = zero, []
-    for d, size in enumerate(re.findall(r"(\d+|\?)x", out_type)):
-        if size == "?":
-            text += (f"{op.indent}{p}c{d} = arith.constant {d} : index\n"
-                     f"{op.indent}{p}d{d} = tensor.dim {op.outs[0][0]}, {p}c{d} : {out_type}\n")
-            sizes.append(f"{p}d{d}")
-    text += f"{op.indent}{p}empty = tensor.empty({', '.join(sizes)}) : {rank_type}\n"
-    text += f"{op.indent}{p}init = linalg.fill ins({p}zero : i64) outs({p}empty : {rank_type}) -> {rank_type}\n"
-    text += op.generic(f"{p}rank", maps, loops, ins, (f"{p}init", rank_type, f"{p}acc"), lines, f"{p}v")
-    for number, (name, kind) in enumerate(op.outs):
-        lines = [f"{p}pi = linalg.index {dim} : index", f"{p}pc = arith.index_cast {p}pi : index to i64",
-                 f"{p}eq = arith.cmpi eq, {p}pc, {p}r : i64", f"{p}v = arith.select {p}eq, {p}x, {p}acc : {_element(kind)}"]
-        text += op.generic(f"{_name(op.result)}_{number}", [_map(rank + 1, other), _map(rank + 1, other), _map(rank + 1, own)], loops,
-                           [(f"{p}rank", rank_type, f"{p}r"), (name, kind, f"{p}x")], (name, kind, f"{p}acc"), lines, f"{p}v")
-    return text
+    """torch-mlir compares by <= or >=; an order of ours is strict, and has a place for NaN."""
+    names, kinds = zip(*op.outs)
+    types = ", ".join(kinds)
+    (first, kind), (second, _) = op.args[:2]
+    simple = re.fullmatch(rf" *{re.escape(op.yielded)} = arith\.cmp([fi]) (\w+), {re.escape(first)}, {re.escape(second)} : \S+\n", op.body)
+    order, comparison = "", ""
+    if simple and simple[2] in _STRICT and not (simple[1] == "i" and (simple[2][0] == "u" or kind == "i1")):
+        order = _STRICT[simple[2]]
+    else:
+        comparison = _comparison(op)
+    result = f"{_name(op.result)}:{len(names)}" if len(names) > 1 else op.result
+    return (f"{op.indent}{result} = tilewright.sort ins({', '.join(names)} : {types}) "
+            f"outs({', '.join(names)} : {types}) {{dim = {op.dim()} : i64{', ' + order if order else ''}}}{comparison} -> {types}\n")
+
+
+def _comparison(op):
+    """Whether the first goes in front of the second, and not the second in front of the first."""
+    names = [name for name, _ in op.args]
+    swapped = [names[number ^ 1] for number in range(len(names))]
+    renamed = dict(zip(names, swapped))
+    for name in _defined(op.body):
+        renamed[name] = f"%swapped_{op.unique}{name[1:]}"
+    again = re.sub(r"%[\w$.-]+", lambda match: renamed.get(match[0], match[0]), op.body)
+    other = renamed.get(op.yielded, op.yielded)
+    one, result = f"%one_{op.unique}", f"%before_{op.unique}"
+    lines = [f"{one} = arith.constant true", f"{one}not = arith.xori {other}, {one} : i1",
+             f"{result} = arith.andi {op.yielded}, {one}not : i1"]
+    block = ", ".join(f"{name}: {kind}" for name, kind in op.args)
+    _check_inside(op)
+    return (f" compare {{\n^bb0({block}):\n{op.body}{again}" + "".join(f"{line}\n" for line in lines)
+            + f"tilewright.combined {result} : i1\n}}")

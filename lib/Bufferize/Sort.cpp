@@ -23,7 +23,8 @@
 //     … the right run's element where it goes in front of the left one's, else
 //     that
 //
-// So the work of a step is linear, and all of its threads have the same.
+// So the work of a step is linear, and all of its threads have the same. Of
+// `halves` the output has the first %w of each two runs.
 
 #include "IrregularWriter.h"
 
@@ -102,15 +103,21 @@ void IrregularWriter::mergeRuns(SortOp op, Value outer, Value first, Value end,
                                 Value inner) {
   Value length = dim(memory.lookup(op.getInputs()[0]), 1);
   Value width = memory.lookup(op.getWidth()), one = index(1);
-  // Elements [begin, middle) and [middle, last) are in order.
-  Value pair = arith::DivUIOp::create(
-      b, loc, arith::DivUIOp::create(b, loc, first, width), index(2));
-  Value begin = multiply(multiply(pair, index(2)), width);
+  // Runs of elements [begin, middle) and [middle, end of the right one) are in
+  // order.
+  Value pair = arith::DivUIOp::create(b, loc, first, width), start;
+  if (op.getHalves()) {
+    start = multiply(pair, width);
+  } else {
+    pair = divide(pair, 2);
+    start = multiply(multiply(pair, index(2)), width);
+  }
+  Value begin = op.getHalves() ? multiply(start, index(2)) : start;
   Value leftCount = least(width, subtract(length, begin));
   Value middle = add(begin, leftCount);
   Value rightCount = least(width, subtract(length, middle));
   Value before =
-      subtract(first, begin); // elements of the pair in front of the chunk
+      subtract(first, start); // elements of the pair in front of the chunk
   Value fewest = subtract(before, least(before, rightCount));
   Value most = least(before, leftCount);
   auto found = loopWhile(
@@ -155,7 +162,8 @@ void IrregularWriter::mergeRuns(SortOp op, Value outer, Value first, Value end,
 }
 
 void IrregularWriter::sort(SortOp op) {
-  Value key = memory.lookup(op.getInputs()[0]), length = dim(key, 1);
+  Value key = memory.lookup(op.getInputs()[0]);
+  Value length = dim(memory.lookup(op.getOutputs()[0]), 1);
   Value chunks = arith::CeilDivUIOp::create(b, loc, length, index(kSortedRun));
   eachChunk(key, chunks,
             [&](Value outer, Value chunk, Value inner, Value inside) {

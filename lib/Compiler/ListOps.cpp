@@ -35,7 +35,7 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
   if (name.getStringRef() == SortOp::getOperationName())
     return "kernel: one, and one that is run for each doubling of a dim of more than 32";
   if (name.getStringRef() == TopKOp::getOperationName())
-    return "rewritten: to the beginning of tilewright.sort";
+    return "rewritten: to the first elements of tilewright.sort";
   if (name.getStringRef() == tensor::ScatterOp::getOperationName())
     return "rewritten: to tilewright.scatter, a kernel";
   if (name.getDialectNamespace() == "tilewright" ||

@@ -88,7 +88,7 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   if (auto sort = dyn_cast<SortOp>(op)) {
     Value key = sort.getInputs()[0];
     count(key, 0, block[0]);
-    count(key, 1, block[1] * kSortedRun);
+    count(sort.getOutputs()[0], 1, block[1] * kSortedRun);
     count(key, 2, block[2]);
     return plan;
   }
@@ -179,7 +179,10 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
             : scan.getChunk() ? "each thread scans a chunk, from what is before it on"
                               : "each thread scans one row along the dim";
   else if (auto sort = dyn_cast<SortOp>(op))
-    text += sort.getWidth() ? "each thread merges a chunk of two runs, which it finds by a search"
+    text += sort.getHalves()  ? "each thread merges a chunk of two runs' first half, which it "
+                                "finds by a search"
+            : sort.getWidth() ? "each thread merges a chunk of two runs, which it finds by a "
+                                "search"
                             : "each thread sorts a run by insertion";
   else if (isOrdered(op))
     text += "updates may have one place, so threads own ranges of places (" +

@@ -271,7 +271,8 @@ LogicalResult SortOp::verify() {
     for (ShapedType other : {input, output}) {
       bool fits = other.getRank() == rank;
       for (int64_t d = 0; fits && d < rank; ++d)
-        fits = mayBeEqual(other.getDimSize(d), key.getDimSize(d));
+        fits = mayBeEqual(other.getDimSize(d), key.getDimSize(d)) ||
+               (d == dim && other == output && getHalves());
       if (!fits)
         return emitOpError() << "has an operand of " << other << " beside keys of " << key
                              << "; all have the same dims";
@@ -279,6 +280,8 @@ LogicalResult SortOp::verify() {
   }
   if (getRuns() && getWidth())
     return emitOpError("either makes 'runs' or merges those of a 'width', not both");
+  if (getHalves() && !getWidth())
+    return emitOpError("'halves' are those of runs of a 'width'");
   if ((getRuns() || getWidth()) && (rank != 3 || dim != 1))
     return emitOpError("in runs is along the second of three dims");
   if (getCombiner().empty())

@@ -61,9 +61,8 @@ Value tilewright::flattenAround(OpBuilder &b, Location loc, Value value,
 }
 
 Value tilewright::restoreAround(OpBuilder &b, Location loc, Value value,
-                                Value like, int64_t dim, Type type) {
-  int64_t rank = cast<RankedTensorType>(like.getType()).getRank();
-  SmallVector<OpFoldResult> original = tensor::getMixedSizes(b, loc, like);
+                                ArrayRef<OpFoldResult> sizes, int64_t dim) {
+  int64_t rank = sizes.size();
   Groups joined{{}}, split;
   joined.back().push_back(0);
   if (dim > 0)
@@ -75,8 +74,5 @@ Value tilewright::restoreAround(OpBuilder &b, Location loc, Value value,
   addGroup(split, 0, dim);
   addGroup(split, dim, 1);
   addGroup(split, dim + 1, rank - dim - 1);
-  value = expand(b, loc, collapse(b, loc, value, joined), split, original);
-  return value.getType() == type
-             ? value
-             : tensor::CastOp::create(b, loc, type, value).getResult();
+  return expand(b, loc, collapse(b, loc, value, joined), split, sizes);
 }

@@ -31,10 +31,11 @@ void addGroup(Groups &groups, int64_t first, int64_t count);
 mlir::Value flattenAround(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value value, int64_t dim);
 
-/// `value`, of three dims, with those of `like`, as `type`.
+/// `value`, of three dims, with those of a tensor of `sizes`.
 mlir::Value restoreAround(mlir::OpBuilder &b, mlir::Location loc,
-                          mlir::Value value, mlir::Value like, int64_t dim,
-                          mlir::Type type);
+                          mlir::Value value,
+                          mlir::ArrayRef<mlir::OpFoldResult> sizes,
+                          int64_t dim);
 
 /// A sort along the second of three dims: runs, and merges of them until there
 /// is one.

@@ -247,8 +247,12 @@ void ScanWriter::write() {
     scf::YieldOp::create(b, loc, inOnePass());
     result = branch.getResult(0);
   }
-  b.replaceOp(op, restoreAround(b, loc, result, op.getInput(), op.getDim(),
-                                op.getOutput().getType()));
+  result = restoreAround(b, loc, result, tensor::getMixedSizes(b, loc, op.getInput()),
+                         op.getDim());
+  Type type = op.getOutput().getType();
+  b.replaceOp(op, result.getType() == type
+                      ? result
+                      : tensor::CastOp::create(b, loc, type, result).getResult());
 }
 
 void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {

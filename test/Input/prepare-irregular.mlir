@@ -95,3 +95,22 @@ func.func @topK(%x: tensor<4x30xf32>, %v: tensor<4x5xf32>, %i: tensor<4x5xi64>) 
   %r:2 = tilewright.top_k ins(%x : tensor<4x30xf32>) outs(%v, %i : tensor<4x5xf32>, tensor<4x5xi64>) {dim = 1 : i64, smallest} -> tensor<4x5xf32>, tensor<4x5xi64>
   return %r#0, %r#1 : tensor<4x5xf32>, tensor<4x5xi64>
 }
+
+// Merges until runs have as many elements as are taken; then what is behind them is dropped.
+// CHECK-LABEL: @few
+// CHECK: %[[S:.*]] = tilewright.sort {{.*}} {dim = 1 : i64, runs}
+// CHECK: %[[LEAST:.*]] = arith.minui %arg1, %[[N:.*]] : index
+// CHECK: %[[M:.*]]:2 = scf.while
+// CHECK: arith.cmpi ult, %{{.*}}, %[[LEAST]]
+// CHECK: tilewright.sort {{.*}} {dim = 1 : i64}
+// CHECK: %[[L:.*]]:2 = scf.while (%[[LENGTH:.*]] = %[[N]], %{{.*}} = %[[M]]#1)
+// CHECK: arith.cmpi ult, %[[M]]#0, %[[LENGTH]]
+// CHECK: ^bb0(%{{.*}}: index, %[[T:.*]]: tensor<1x?x1xf32>):
+// CHECK: tilewright.sort ins(%[[T]] : {{.*}}) width(%[[M]]#0) outs(%{{.*}}) {dim = 1 : i64, halves}
+// CHECK: %[[R:.*]] = tensor.collapse_shape %[[L]]#1
+// CHECK: tensor.extract_slice %[[R]][0] [%arg1] [1] : tensor<?xf32> to tensor<?xf32>
+func.func @few(%x: tensor<?xf32>, %k: index) -> tensor<?xf32> {
+  %r = tilewright.sort ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) {dim = 0 : i64} -> tensor<?xf32>
+  %s = tensor.extract_slice %r[0] [%k] [1] : tensor<?xf32> to tensor<?xf32>
+  return %s : tensor<?xf32>
+}

@@ -119,7 +119,8 @@ def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments
     `runs` and `width` are what the compiler makes of sorts
     (`tilewright-prepare-irregular`), along the second of three dims: with `runs`,
     runs of 32 elements are each in order; with `width`, runs of so many elements are in
-    order, and become half as many.
+    order, and become half as many. With `halves`, which of `top_k` keeps what may still be
+    among the first, only the first `width` elements of two runs remain.
 
     ```mlir
     // rows in order, and where their elements were
@@ -130,7 +131,8 @@ def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments
   }];
   let arguments = (ins Variadic<AnyShaped>:$inputs, Optional<Index>:$width,
                        Variadic<AnyShaped>:$outputs, I64Attr:$dim,
-                       UnitAttr:$descending, UnitAttr:$runs);
+                       UnitAttr:$descending, UnitAttr:$runs,
+                       UnitAttr:$halves);
   let assemblyFormat = [{
     `ins` `(` $inputs `:` type($inputs) `)` (`width` `(` $width^ `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` attr-dict (`compare` $combiner^)?

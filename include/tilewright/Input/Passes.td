@@ -123,8 +123,8 @@ def PrepareIrregularPass
     along the second of three dims; a long one, of which there are few side by side,
     becomes one of each chunk's total, one of these totals, and one within each chunk.
     Chunks depend on the shape alone, and all targets have the same. A `tilewright.sort`
-    becomes one of runs, and a loop of merges. A `tilewright.top_k` is the beginning of a
-    sort.
+    becomes one of runs, and a loop of merges; where slices take the first elements alone,
+    another loop drops the others. A `tilewright.top_k` becomes slices of a sort.
   }];
   let options = [Option<"keepSorts", "keep-sorts", "bool", /*default=*/"false",
                         "leave sorts as they are, for the oracle">];

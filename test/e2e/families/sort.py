@@ -116,9 +116,12 @@ def functions():
         yield sort("odd", F32, "mn", {"m": 4, "n": 70}, "n", dynamic, (I32,), data=ODD)
         yield sort("odd", F32, "mn", {"m": 4, "n": 70}, "n", dynamic, (I32,), descending=True, data=ODD)
         yield top_k("rows", F32, I64, "mn", {**row, "k": 5}, "n", dynamic,
-                    more=[{"k": 37}, {"k": 0}, {"n": 300, "k": 1}, {"n": 40, "k": 40}, {"n": 0, "k": 0}, {"m": 0}])
+                    more=[{"k": 37}, {"k": 0}, {"n": 300, "k": 1}, {"n": 40, "k": 40}, {"n": 0, "k": 0}, {"m": 0}, {"n": 130, "k": 33},
+                          {"n": 1000, "k": 100}, {"m": 1, "n": 5000}, {"n": 64, "k": 32}, {"n": 65, "k": 64}])
         yield top_k("rows", F32, I32, "mn", {**row, "k": 5}, "n", dynamic, smallest=True, more=[{"n": 300}])
-        yield top_k("columns", F16, I64, "nm", {"n": 70, "m": 9, "k": 4}, "n", dynamic, more=[{"n": 4}])
+        yield top_k("columns", F16, I64, "nm", {"n": 70, "m": 9, "k": 4}, "n", dynamic, more=[{"n": 4}, {"n": 300}])
+    yield top_k("more", F32, I32, "mn", {"m": 2, "n": 500, "k": 70}, "n", False)
+    yield top_k("most", F32, I32, "mn", {"m": 2, "n": 100, "k": 70}, "n", False)
     for element in (F16, BF16, F64, I8, I16, I64):
         yield sort("pairs", element, "mn", {"m": 2, "n": 90}, "n", False, (I32,))
         yield sort("keys", element, "mn", {"m": 2, "n": 90}, "n", True, descending=True, more=[{"n": 20}, {"n": 300}])

@@ -6,12 +6,14 @@
     dag           ops that take each other's results
     metamorphic   one computation in two ways (metamorphic.py)
     memref        the family memref_program of test/e2e: copies, swaps, updates of overlapping views
+    irregular     sorts, scans and scatters among the ops of a dag (irregular.py): each eighth program
 """
 
 import random
 
 from families import memref_programs
 
+import irregular
 import metamorphic
 import ops
 import patterns
@@ -20,7 +22,8 @@ from graph import Graph, Impossible
 KINDS = {"pattern": 5, "dag": 9, "metamorphic": 4, "memref": 2}
 #: How often each op is taken: in half of the ops of a pattern, one of patterns.py.
 WEIGHTS = {"dag": ops.WEIGHTS,
-           "pattern": {**ops.WEIGHTS, **{op: 2.5 * weight for op, weight in patterns.WEIGHTS.items()}}}
+           "pattern": {**ops.WEIGHTS, **{op: 2.5 * weight for op, weight in patterns.WEIGHTS.items()}},
+           "irregular": {**ops.WEIGHTS, **{op: 5 * weight for op, weight in irregular.WEIGHTS.items()}}}
 
 
 def dag(number, dynamic, pinned, kind="dag"):
@@ -50,6 +53,8 @@ def program(number, pinned=None):
     a case its text has that case's sizes instead of `?`."""
     choice = random.Random(f"program {number}")
     kind = choice.choices([*KINDS], [*KINDS.values()])[0]
+    if number % 8 == 5:
+        kind = "irregular"
     dynamic = choice.random() < 0.5
     if kind == "memref":
         return kind, memref_programs.Writer(100_000 + number, dynamic).finish()

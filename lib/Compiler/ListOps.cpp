@@ -36,6 +36,8 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "kernel: one, and one that is run for each doubling of a dim of more than 32";
   if (name.getStringRef() == TopKOp::getOperationName())
     return "rewritten: to the first elements of tilewright.sort";
+  if (name.getStringRef() == NonzeroOp::getOperationName())
+    return "rewritten: to elementwise ops, tilewright.scan and tilewright.scatter";
   if (name.getStringRef() == tensor::ScatterOp::getOperationName())
     return "rewritten: to tilewright.scatter, a kernel";
   if (name.getDialectNamespace() == "tilewright" ||

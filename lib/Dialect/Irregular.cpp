@@ -333,3 +333,34 @@ LogicalResult TopKOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// nonzero
+//===----------------------------------------------------------------------===//
+
+void NonzeroOp::getEffects(Effects &effects) {
+  addEffects(*this, {getIndices(), getCount()}, effects);
+}
+
+LogicalResult NonzeroOp::verify() {
+  if (failed(checkOperands(*this, {getIndices(), getCount()})))
+    return failure();
+  auto typeOf = [](Value value) { return cast<ShapedType>(value.getType()); };
+  ShapedType input = typeOf(getInput()), indices = typeOf(getIndices()),
+             count = typeOf(getCount());
+  Type element = input.getElementType(), number = indices.getElementType();
+  if (!element.isSignlessInteger() && !isa<FloatType>(element))
+    return emitOpError() << "has elements of " << element
+                         << "; they are signless integers or floats";
+  if (input.getRank() == 0)
+    return emitOpError("has an input without dims; there is an index where there is one");
+  if (!number.isSignlessInteger(32) && !number.isSignlessInteger(64))
+    return emitOpError() << "has indices of " << number << "; they are i32 or i64";
+  if (indices.getRank() != 2 || indices.getDimSize(1) != input.getRank())
+    return emitOpError() << "has indices of " << indices << " for an input of rank "
+                         << input.getRank() << "; they are rows of so many";
+  if (count.getRank() != 0 || count.getElementType() != number)
+    return emitOpError() << "has a count of " << count << "; it has no dims, and is of "
+                         << number << " as the indices are";
+  return success();
+}

@@ -43,6 +43,10 @@ void prepareSort(mlir::RewriterBase &b, SortOp op);
 
 /// The sort whose first elements `op` is replaced by.
 SortOp sortForTopK(mlir::RewriterBase &b, TopKOp op);
+
+/// The scan that numbers what `op` finds, with all else that it is replaced by
+/// (PrepareNonzero.cpp).
+ScanOp scanForNonzero(mlir::RewriterBase &b, NonzeroOp op);
 } // namespace tilewright
 
 #endif

@@ -259,13 +259,15 @@ void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIrregular(op) || isa<TopKOp>(op))
+    if (isIrregular(op) || isa<TopKOp, NonzeroOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
     op = onTensors(b, cast<DestinationStyleOpInterface>(op));
     if (auto topK = dyn_cast<TopKOp>(op))
       op = sortForTopK(b, topK);
+    if (auto nonzero = dyn_cast<NonzeroOp>(op))
+      op = scanForNonzero(b, nonzero);
     if (auto scatter = dyn_cast<ScatterOp>(op))
       prepareScatter(b, scatter);
     else if (auto scan = dyn_cast<ScanOp>(op); scan && !scan.getChunk())

@@ -169,3 +169,19 @@ func.func @narrow(%x: tensor<400xf32>, %v: tensor<8xf32>, %i: tensor<8xi8>) -> t
   %r:2 = tilewright.top_k ins(%x : tensor<400xf32>) outs(%v, %i : tensor<8xf32>, tensor<8xi8>) {dim = 0 : i64} -> tensor<8xf32>, tensor<8xi8>
   return %r#0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @rows(%x: tensor<4x7xf32>, %i: tensor<28x1xi64>, %n: tensor<i64>) -> tensor<28x1xi64> {
+  // expected-error @below {{has indices of 'tensor<28x1xi64>' for an input of rank 2; they are rows of so many}}
+  %r:2 = tilewright.nonzero ins(%x : tensor<4x7xf32>) outs(%i, %n : tensor<28x1xi64>, tensor<i64>) -> tensor<28x1xi64>, tensor<i64>
+  return %r#0 : tensor<28x1xi64>
+}
+
+// -----
+
+func.func @count(%x: tensor<4x7xf32>, %i: tensor<28x2xi64>, %n: tensor<1xi64>) -> tensor<28x2xi64> {
+  // expected-error @below {{has a count of 'tensor<1xi64>'; it has no dims, and is of 'i64' as the indices are}}
+  %r:2 = tilewright.nonzero ins(%x : tensor<4x7xf32>) outs(%i, %n : tensor<28x2xi64>, tensor<1xi64>) -> tensor<28x2xi64>, tensor<1xi64>
+  return %r#0 : tensor<28x2xi64>
+}

@@ -114,3 +114,18 @@ func.func @few(%x: tensor<?xf32>, %k: index) -> tensor<?xf32> {
   %s = tensor.extract_slice %r[0] [%k] [1] : tensor<?xf32> to tensor<?xf32>
   return %s : tensor<?xf32>
 }
+
+// What is not zero is numbered by a scan, and put there.
+// CHECK-LABEL: @nonzero
+// CHECK: %[[F:.*]] = linalg.generic
+// CHECK: arith.cmpf une
+// CHECK: %[[FLAGS:.*]] = tensor.collapse_shape %[[F]]
+// CHECK: tilewright.scan ins(%{{.*}} : tensor<1x28x1xi64>) outs(%{{.*}}) {dim = 1 : i64} combine
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[FLAGS]], %{{.*}} : tensor<28xi64>, tensor<28xi64>)
+// CHECK: %[[PLACES:.*]] = tensor.expand_shape %[[P]] {{.*}} into tensor<28x1xi64>
+// CHECK: tilewright.scatter ins(%{{.*}}, %[[PLACES]] : tensor<28x2xi64>, tensor<28x1xi64>) outs(%arg1 : {{.*}}) {dims = array<i64: 0>, unique}
+// CHECK: linalg.generic {{.*}}["reduction"]} ins(%[[FLAGS]]
+func.func @nonzero(%x: tensor<4x7xf32>, %i: tensor<?x2xi64>, %n: tensor<i64>) -> (tensor<?x2xi64>, tensor<i64>) {
+  %r:2 = tilewright.nonzero ins(%x : tensor<4x7xf32>) outs(%i, %n : tensor<?x2xi64>, tensor<i64>) -> tensor<?x2xi64>, tensor<i64>
+  return %r#0, %r#1 : tensor<?x2xi64>, tensor<i64>
+}

@@ -43,7 +43,8 @@ def sort(graph):
         ins.append(graph.old(lambda v: v.dims == x.dims) if random.random() < 0.4 else
                    graph.take(graph.argument(graph.random_element(), x.dims)))
     outs = [graph.output(v.element, v.dims) for v in ins]
-    text = f"tilewright.sort ins({listed(graph, ins)}) outs({listed(graph, outs)}) {{dim = {axis} : i64{', descending' if descending else ''}}}"
+    flag = ", descending" if descending else ""
+    text = f"tilewright.sort ins({listed(graph, ins)}) outs({listed(graph, outs)}) {{dim = {axis} : i64{flag}}}"
     for made, source in zip(numbered(graph, text, outs), ins):
         graph.add(made, graph.fact(source),
                   lambda env, source=source: np.take_along_axis(env[source.name], places_of(env[x.name], axis, descending), axis))
@@ -60,7 +61,8 @@ def top_k(graph):
     k = random.randint(0, most) if random.random() < 0.3 else min(most, random.randint(1, 5))
     dims = x.dims[:axis] + graph.letter([k] * graph.case_count, known=True) + x.dims[axis + 1:]
     outs = [graph.output(x.element, dims), graph.output(random.choice([I32, I64]), dims)]
-    text = f"tilewright.top_k ins({listed(graph, [x])}) outs({listed(graph, outs)}) {{dim = {axis} : i64{', smallest' if smallest else ''}}}"
+    flag = ", smallest" if smallest else ""
+    text = f"tilewright.top_k ins({listed(graph, [x])}) outs({listed(graph, outs)}) {{dim = {axis} : i64{flag}}}"
     values, indices = numbered(graph, text, outs)
     first = lambda env: np.take(places_of(env[x.name], axis, not smallest), range(k), axis)
     graph.add(values, graph.fact(x), lambda env: np.take_along_axis(env[x.name], first(env), axis))
@@ -76,7 +78,8 @@ def combined(element, how):
 
 def region(element, how, order):
     block = ", ".join(f"{name}: {element.name}" for name in order)
-    return (f" combine {{\n      ^bb0({block}):\n        %c = {combined(element, how)}\n        tilewright.combined %c : {element.name}\n    }}")
+    return (f" combine {{\n      ^bb0({block}):\n        %c = {combined(element, how)}\n"
+            f"        tilewright.combined %c : {element.name}\n    }}")
 
 
 def can_add(graph, fact, element, times):

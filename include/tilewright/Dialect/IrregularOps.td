@@ -175,6 +175,39 @@ def Tilewright_TopKOp : Op<Tilewright_Dialect, "top_k", [
   }];
 }
 
+def Tilewright_NonzeroOp : Op<Tilewright_Dialect, "nonzero", [
+    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "where elements are that are not zero, and how many these are";
+  let description = [{
+    Row j of `indices` becomes the coordinates of the j-th element that is not zero, in
+    row-major order, as long as there are rows; those behind stay as they were. `count` is
+    the number of all elements that are not zero, which may be more than `indices` has rows.
+    -0 is zero, and NaN is not.
+
+    ```mlir
+    %r:2 = tilewright.nonzero ins(%x : tensor<?x?xf32>)
+        outs(%places, %count : tensor<?x2xi64>, tensor<i64>) -> tensor<?x2xi64>, tensor<i64>
+    // the rows that were written, a tensor whose size depends on data
+    %n = tensor.extract %r#1[] : tensor<i64>
+    %size = arith.index_cast %n : i64 to index
+    %found = tensor.extract_slice %r#0[0, 0] [%size, 2] [1, 1] : tensor<?x2xi64> to tensor<?x2xi64>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, AnyShaped:$indices, AnyShaped:$count);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $indices `,` $count `:` type($indices) `,` type($count) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 1, 2);
+    }
+  }];
+}
+
 def Tilewright_CombinedOp : Op<Tilewright_Dialect, "combined", [
     Pure, Terminator, ParentOneOf<["ScatterOp", "ScanOp", "SortOp"]>]> {
   let summary = "what a combiner makes of two elements";

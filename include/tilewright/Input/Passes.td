@@ -124,7 +124,8 @@ def PrepareIrregularPass
     becomes one of each chunk's total, one of these totals, and one within each chunk.
     Chunks depend on the shape alone, and all targets have the same. A `tilewright.sort`
     becomes one of runs, and a loop of merges; where slices take the first elements alone,
-    another loop drops the others. A `tilewright.top_k` becomes slices of a sort.
+    another loop drops the others. A `tilewright.top_k` becomes slices of a sort, a
+    `tilewright.nonzero` a scan of what is not zero, and a scatter to where that counts.
   }];
   let options = [Option<"keepSorts", "keep-sorts", "bool", /*default=*/"false",
                         "leave sorts as they are, for the oracle">];

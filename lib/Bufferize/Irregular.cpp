@@ -52,9 +52,8 @@ SmallVector<Value> IrregularWriter::tileIds() {
 }
 
 void IrregularWriter::eachChunk(
-    Value input, Value chunks,
+    ArrayRef<Value> ids, Value input, Value chunks,
     llvm::function_ref<void(Value outer, Value chunk, Value inner, Value inside)> body) {
-  SmallVector<Value> ids = tileIds();
   ArrayRef<int64_t> block = config.getBlock();
   eachThread(block[0] * block[1] * block[2], [&](Value thread) {
     Value inner = add(multiply(ids[2], index(block[2])), modulo(thread, block[2]));
@@ -167,7 +166,7 @@ void IrregularWriter::scan(ScanOp op) {
   Value init = op.getInit() ? memory.lookup(op.getInit()) : Value();
   Value length = dim(input, 1);
   Value chunks = !op.getChunk() ? index(1) : dim(op.getTotals() ? output : init, 1);
-  eachChunk(input, chunks, [&](Value outer, Value chunk, Value inner, Value inside) {
+  eachChunk(tileIds(), input, chunks, [&](Value outer, Value chunk, Value inner, Value inside) {
     Value first = index(0), count = length;
     if (op.getChunk()) {
       Value size = memory.lookup(op.getChunk());

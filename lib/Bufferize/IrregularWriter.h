@@ -101,20 +101,21 @@ private:
                  mlir::ArrayRef<mlir::Value> ids, mlir::Value lane,
                  int64_t lanes);
 
-  /// `body` for each [outer, chunk, inner] of the block, whose threads share
-  /// them out, and whether that is inside of `input` and `chunks`.
-  void eachChunk(mlir::Value input, mlir::Value chunks,
+  /// `body` for each [outer, chunk, inner] of the block `ids`, whose threads share them
+  /// out, and whether that is inside of `input` and `chunks`.
+  void eachChunk(mlir::ArrayRef<mlir::Value> ids, mlir::Value input, mlir::Value chunks,
                  llvm::function_ref<void(mlir::Value outer, mlir::Value chunk,
                                          mlir::Value inner, mlir::Value inside)>
                      body);
-  void insertRun(SortOp op, mlir::Value outer, mlir::Value first,
-                 mlir::Value end, mlir::Value inner);
-  void mergeRuns(SortOp op, mlir::Value outer, mlir::Value first,
-                 mlir::Value end, mlir::Value inner);
-  mlir::SmallVector<mlir::Value> loadAll(mlir::ValueRange tensors,
-                                         mlir::ValueRange at);
-  void storeAll(mlir::ValueRange values, mlir::ValueRange tensors,
-                mlir::ValueRange at);
+  /// Elements of a row that a thread computes: [first, end) at `outer` and `inner`.
+  struct Chunk {
+    mlir::Value outer, first, end, inner;
+  };
+  void insertRun(SortOp op, mlir::ValueRange from, mlir::ValueRange to, const Chunk &chunk);
+  void mergeRuns(SortOp op, mlir::ValueRange from, mlir::ValueRange to, mlir::Value width,
+                 const Chunk &chunk);
+  mlir::SmallVector<mlir::Value> loadAll(mlir::ValueRange memrefs, mlir::ValueRange at);
+  void storeAll(mlir::ValueRange values, mlir::ValueRange memrefs, mlir::ValueRange at);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -23,25 +23,28 @@
 //     … the right run's element where it goes in front of the left one's, else
 //     that
 //
-// So the work of a step is linear, and all of its threads have the same. Of
-// `halves` the output has the first %w of each two runs.
+// So the work of a step is linear, and all of its threads have the same. Of `halves` the
+// output has the first %w of each two runs. With scratch memory the threads of a block go on
+// to merge what they have sorted, one step behind a barrier each, until runs have 512
+// elements: what they exchange is of their block alone.
 
 #include "IrregularWriter.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
 using namespace tilewright;
 
-SmallVector<Value> IrregularWriter::loadAll(ValueRange tensors, ValueRange at) {
+SmallVector<Value> IrregularWriter::loadAll(ValueRange memrefs, ValueRange at) {
   SmallVector<Value> values;
-  for (Value tensor : tensors)
-    values.push_back(load(memory.lookup(tensor), at));
+  for (Value memref : memrefs)
+    values.push_back(load(memref, at));
   return values;
 }
 
-void IrregularWriter::storeAll(ValueRange values, ValueRange tensors,
-                               ValueRange at) {
-  for (auto [value, tensor] : llvm::zip_equal(values, tensors))
-    store(value, memory.lookup(tensor), at);
+void IrregularWriter::storeAll(ValueRange values, ValueRange memrefs, ValueRange at) {
+  for (auto [value, memref] : llvm::zip_equal(values, memrefs))
+    store(value, memref, at);
 }
 
 /// A loop that goes on with what `next` gives of `carried` while `test` holds.
@@ -68,21 +71,19 @@ loopWhile(OpBuilder &b, Location loc, ValueRange carried,
       });
 }
 
-void IrregularWriter::insertRun(SortOp op, Value outer, Value first, Value end,
-                                Value inner) {
-  Value one = index(1);
-  loop(first, end, 1, [&](Value step) {
-    SmallVector<Value> values = loadAll(op.getInputs(), {outer, step, inner});
+void IrregularWriter::insertRun(SortOp op, ValueRange from, ValueRange to, const Chunk &chunk) {
+  Value one = index(1), outer = chunk.outer, inner = chunk.inner;
+  loop(chunk.first, chunk.end, 1, [&](Value step) {
+    SmallVector<Value> values = loadAll(from, {outer, step, inner});
     auto place = loopWhile(
         b, loc, step,
         [&](ValueRange carried) {
           // Read only where there is an element.
-          Value inside = isLess(first, carried[0]);
+          Value inside = isLess(chunk.first, carried[0]);
           auto branch = scf::IfOp::create(b, loc, b.getI1Type(), inside, true);
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(branch.thenBlock());
-          SmallVector<Value> before = loadAll(
-              op.getOutputs(), {outer, subtract(carried[0], one), inner});
+          SmallVector<Value> before = loadAll(to, {outer, subtract(carried[0], one), inner});
           scf::YieldOp::create(b, loc, goesBefore(b, op, values, before));
           b.setInsertionPointToStart(branch.elseBlock());
           scf::YieldOp::create(b, loc, inside);
@@ -90,21 +91,19 @@ void IrregularWriter::insertRun(SortOp op, Value outer, Value first, Value end,
         },
         [&](ValueRange carried) -> SmallVector<Value> {
           Value before = subtract(carried[0], one);
-          SmallVector<Value> moved =
-              loadAll(op.getOutputs(), {outer, before, inner});
-          storeAll(moved, op.getOutputs(), {outer, carried[0], inner});
+          SmallVector<Value> moved = loadAll(to, {outer, before, inner});
+          storeAll(moved, to, {outer, carried[0], inner});
           return {before};
         });
-    storeAll(values, op.getOutputs(), {outer, place.getResult(0), inner});
+    storeAll(values, to, {outer, place.getResult(0), inner});
   });
 }
 
-void IrregularWriter::mergeRuns(SortOp op, Value outer, Value first, Value end,
-                                Value inner) {
-  Value length = dim(memory.lookup(op.getInputs()[0]), 1);
-  Value width = memory.lookup(op.getWidth()), one = index(1);
-  // Runs of elements [begin, middle) and [middle, end of the right one) are in
-  // order.
+void IrregularWriter::mergeRuns(SortOp op, ValueRange from, ValueRange to, Value width,
+                                const Chunk &chunk) {
+  Value length = dim(from[0], 1), one = index(1);
+  Value outer = chunk.outer, first = chunk.first, inner = chunk.inner;
+  // Runs of elements [begin, middle) and [middle, end of the right one) are in order.
   Value pair = arith::DivUIOp::create(b, loc, first, width), start;
   if (op.getHalves()) {
     start = multiply(pair, width);
@@ -116,64 +115,86 @@ void IrregularWriter::mergeRuns(SortOp op, Value outer, Value first, Value end,
   Value leftCount = least(width, subtract(length, begin));
   Value middle = add(begin, leftCount);
   Value rightCount = least(width, subtract(length, middle));
-  Value before =
-      subtract(first, start); // elements of the pair in front of the chunk
+  // Elements of the pair that are in front of the chunk, and how many the left run has of
+  // them: at least, at most.
+  Value before = subtract(first, start);
   Value fewest = subtract(before, least(before, rightCount));
   Value most = least(before, leftCount);
   auto found = loopWhile(
       b, loc, {fewest, most},
       [&](ValueRange carried) { return isLess(carried[0], carried[1]); },
       [&](ValueRange carried) -> SmallVector<Value> {
-        Value some = divide(add(carried[0], carried[1]), 2);
-        SmallVector<Value> left =
-            loadAll(op.getInputs(), {outer, add(begin, some), inner});
-        Value other = subtract(add(middle, before), add(some, one));
-        SmallVector<Value> right =
-            loadAll(op.getInputs(), {outer, other, inner});
+        Value some = divide(add(carried[0], carried[1]), 2), next = add(some, one);
+        SmallVector<Value> left = loadAll(from, {outer, add(begin, some), inner});
+        Value other = subtract(add(middle, before), next);
+        SmallVector<Value> right = loadAll(from, {outer, other, inner});
         Value isRight = goesBefore(b, op, right, left);
-        Value low = select(isRight, carried[0], add(some, one));
+        Value low = select(isRight, carried[0], next);
         return {low, select(isRight, some, carried[1])};
       });
   Value taken = found.getResult(0);
   SmallVector<Value> inits{taken, subtract(before, taken)};
-  Value lastLeft = subtract(leftCount, one), last = subtract(length, one);
-  auto merged = scf::ForOp::create(b, loc, first, end, one, inits);
+  Value lastLeft = subtract(leftCount, one), last = subtract(add(middle, rightCount), one);
+  auto merged = scf::ForOp::create(b, loc, first, chunk.end, one, inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(merged.getBody());
-  Value fromLeft = merged.getRegionIterArg(0),
-        fromRight = merged.getRegionIterArg(1);
-  // Beyond a run's end is read what is there, or the last element, and not
-  // taken.
+  Value fromLeft = merged.getRegionIterArg(0), fromRight = merged.getRegionIterArg(1);
+  // Beyond a run's end its last element is read, and not taken: what is behind the pair
+  // may be another block's, and change.
   Value leftAt = add(begin, least(fromLeft, lastLeft));
   Value rightAt = least(add(middle, fromRight), last);
-  SmallVector<Value> left = loadAll(op.getInputs(), {outer, leftAt, inner});
-  SmallVector<Value> right = loadAll(op.getInputs(), {outer, rightAt, inner});
+  SmallVector<Value> left = loadAll(from, {outer, leftAt, inner});
+  SmallVector<Value> right = loadAll(from, {outer, rightAt, inner});
   Value isRight = goesBefore(b, op, right, left);
   isRight = arith::OrIOp::create(b, loc, isRight, isLess(lastLeft, fromLeft));
-  isRight =
-      arith::AndIOp::create(b, loc, isRight, isLess(fromRight, rightCount));
+  isRight = arith::AndIOp::create(b, loc, isRight, isLess(fromRight, rightCount));
   SmallVector<Value> chosen;
   for (auto [one, other] : llvm::zip_equal(right, left))
     chosen.push_back(select(isRight, one, other));
-  storeAll(chosen, op.getOutputs(), {outer, merged.getInductionVar(), inner});
+  storeAll(chosen, to, {outer, merged.getInductionVar(), inner});
   Value nextLeft = select(isRight, fromLeft, add(fromLeft, one));
   Value nextRight = select(isRight, add(fromRight, one), fromRight);
   scf::YieldOp::create(b, loc, ValueRange{nextLeft, nextRight});
 }
 
 void IrregularWriter::sort(SortOp op) {
-  Value key = memory.lookup(op.getInputs()[0]);
-  Value length = dim(memory.lookup(op.getOutputs()[0]), 1);
-  Value chunks = arith::CeilDivUIOp::create(b, loc, length, index(kSortedRun));
-  eachChunk(key, chunks,
-            [&](Value outer, Value chunk, Value inner, Value inside) {
-              when(inside, [&] {
-                Value first = multiply(chunk, index(kSortedRun));
-                Value end = least(add(first, index(kSortedRun)), length);
-                if (op.getWidth())
-                  mergeRuns(op, outer, first, end, inner);
-                else
-                  insertRun(op, outer, first, end, inner);
-              });
-            });
+  auto memrefsOf = [&](ValueRange tensors) {
+    SmallVector<Value> memrefs;
+    for (Value tensor : tensors)
+      memrefs.push_back(memory.lookup(tensor));
+    return memrefs;
+  };
+  SmallVector<Value> ids = tileIds();
+  size_t count = op.getInputs().size();
+  SmallVector<Value> inputs = memrefsOf(op.getInputs());
+  SmallVector<Value> outputs = memrefsOf(op.getOutputs().take_front(count));
+  SmallVector<Value> scratch = memrefsOf(op.getOutputs().drop_front(count));
+  Value length = dim(outputs[0], 1), run = index(kSortedRun);
+  Value chunks = arith::CeilDivUIOp::create(b, loc, length, run);
+  auto step = [&](llvm::function_ref<void(const Chunk &)> body) {
+    eachChunk(ids, inputs[0], chunks, [&](Value outer, Value chunk, Value inner, Value inside) {
+      when(inside, [&] {
+        Value first = multiply(chunk, run);
+        body({outer, first, least(add(first, run), length), inner});
+      });
+    });
+  };
+  if (op.getWidth())
+    return step([&](const Chunk &chunk) {
+      mergeRuns(op, inputs, outputs, memory.lookup(op.getWidth()), chunk);
+    });
+  step([&](const Chunk &chunk) { insertRun(op, inputs, outputs, chunk); });
+  if (scratch.empty())
+    return;
+  auto mergeAll = [&](ArrayRef<Value> from, ArrayRef<Value> to, int64_t width) {
+    if (launch.getThreads() > 1)
+      gpu::BarrierOp::create(b, loc);
+    step([&](const Chunk &chunk) { mergeRuns(op, from, to, index(width), chunk); });
+  };
+  // To and fro, where there is more than one run in a row.
+  for (int64_t width = kSortedRun; width < kBlockRun; width *= 4)
+    when(isLess(index(width), length), [&] {
+      mergeAll(outputs, scratch, width);
+      mergeAll(scratch, outputs, 2 * width);
+    });
 }

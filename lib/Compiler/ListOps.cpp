@@ -33,7 +33,7 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
   if (name.getStringRef() == ScanOp::getOperationName())
     return "kernel: one, or three where the dim is long";
   if (name.getStringRef() == SortOp::getOperationName())
-    return "kernel: one, and one that is run for each doubling of a dim of more than 32";
+    return "kernel: one, and one that is run for each doubling of a dim of more than 512";
   if (name.getStringRef() == TopKOp::getOperationName())
     return "rewritten: to the first elements of tilewright.sort";
   if (name.getStringRef() == NonzeroOp::getOperationName())

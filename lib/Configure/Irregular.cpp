@@ -86,6 +86,9 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     return plan;
   }
   if (auto sort = dyn_cast<SortOp>(op)) {
+    if (sort.hasScratch() && block[1] % (kBlockRun / kSortedRun) != 0)
+      return refuse("'block' has whole runs: its second number is a multiple of " +
+                    Twine(kBlockRun / kSortedRun));
     Value key = sort.getInputs()[0];
     count(key, 0, block[0]);
     count(sort.getOutputs()[0], 1, block[1] * kSortedRun);
@@ -129,7 +132,10 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
     int64_t rows = ShapedType::isDynamic(along)
                        ? cover(type.getDimSize(0), std::min<int64_t>(kSortedRows, most))
                        : most / cover(llvm::divideCeil(along, kSortedRun), most);
-    block = {rows, most / rows, inner};
+    int64_t chunks = most / rows;
+    if (sort.hasScratch())
+      chunks = std::max(chunks, kBlockRun / kSortedRun);
+    block = {std::max<int64_t>(1, std::min(rows, most / chunks)), chunks, inner};
   } else {
     ShapedType updates = cast<ScatterOp>(op).getUpdatesType();
     int64_t last = updates.getRank() > 1 ? updates.getShape().back() : 1;
@@ -181,6 +187,8 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
   else if (auto sort = dyn_cast<SortOp>(op))
     text += sort.getHalves()  ? "each thread merges a chunk of two runs' first half, which it "
                                 "finds by a search"
+            : sort.hasScratch() ? "each thread sorts a run by insertion, and a block merges "
+                                  "them to some of 512 elements"
             : sort.getWidth() ? "each thread merges a chunk of two runs, which it finds by a "
                                 "search"
                             : "each thread sorts a run by insertion";

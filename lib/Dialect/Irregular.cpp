@@ -247,7 +247,8 @@ void SortOp::getEffects(Effects &effects) {
 }
 
 LogicalResult SortOp::verify() {
-  if (getInputs().empty() || getInputs().size() != getOutputs().size())
+  size_t inputs = getInputs().size(), outputs = getOutputs().size();
+  if (inputs == 0 || (inputs != outputs && !(getRuns() && outputs == 2 * inputs)))
     return emitOpError() << "has " << getInputs().size() << " inputs and "
                          << getOutputs().size()
                          << " outputs; each input, of which there is one at least, has an "
@@ -259,9 +260,11 @@ LogicalResult SortOp::verify() {
   if (dim < 0 || dim >= rank)
     return emitOpError() << "'dim' is " << dim << "; the first input has rank " << rank;
   SmallVector<Type> types;
-  for (auto [from, to] : llvm::zip_equal(getInputs(), getOutputs())) {
-    auto input = cast<ShapedType>(from.getType()), output = cast<ShapedType>(to.getType());
-    types.push_back(input.getElementType());
+  for (auto [number, to] : llvm::enumerate(getOutputs())) {
+    auto input = cast<ShapedType>(getInputs()[number % inputs].getType());
+    auto output = cast<ShapedType>(to.getType());
+    if (number < inputs)
+      types.push_back(input.getElementType());
     if (!input.getElementType().isSignlessInteger() && !isa<FloatType>(input.getElementType()))
       return emitOpError() << "has elements of " << input.getElementType()
                            << "; they are signless integers or floats";

@@ -6,8 +6,8 @@
 //
 //   %r = tilewright.sort ins(%x : tensor<8x?xf32>) outs(%e) {dim = 1}
 // becomes, with %v = %x as tensor<8x?x1xf32>,
-//   %s = tilewright.sort ins(%v) outs(…) {dim = 1, runs}
-//   %_, %r = scf.while (%w = %c32, %t = %s) { %w < %n } do {
+//   %s, %_ = tilewright.sort ins(%v) outs(…, scratch) {dim = 1, runs}
+//   %_, %r = scf.while (%w = %c512, %t = %s) { %w < %n } do {
 //     %m = tilewright.sort ins(%t) width(%w) outs(…) {dim = 1}
 //     scf.yield %w * 2, %m
 //   }
@@ -75,12 +75,17 @@ SmallVector<Value> SortWriter::step(ValueRange inputs, Value width, bool halves,
     outputs.push_back(tensor::EmptyOp::create(
         b, loc, own, cast<RankedTensorType>(input.getType()).getElementType()));
   }
+  // Scratch memory where a row may have more than one run.
+  if (auto along = getConstantIntValue(sizes[0][1]);
+      !width && (!along || *along > kSortedRun))
+    for (size_t number = 0; number < inputs.size(); ++number)
+      outputs.push_back(b.clone(*outputs[number].getDefiningOp())->getResult(0));
   auto made = SortOp::create(
       b, loc, ValueRange(outputs).getTypes(), inputs, width, outputs,
       /*dim=*/1, op.getDescending(), /*runs=*/!width, halves);
   IRMapping mapping;
   op.getCombiner().cloneInto(&made.getCombiner(), mapping);
-  return llvm::to_vector_of<Value>(made.getResults());
+  return llvm::to_vector_of<Value>(made.getResults().take_front(inputs.size()));
 }
 
 SmallVector<Value>
@@ -108,7 +113,7 @@ SortWriter::loopWhile(ValueRange carried,
 /// Merges until runs have `end` elements or more; gives how many.
 Value SortWriter::merge(SmallVectorImpl<Value> &values, Value end) {
   Value two = constant(2);
-  SmallVector<Value> carried{constant(kSortedRun)};
+  SmallVector<Value> carried{constant(kBlockRun)};
   llvm::append_range(carried, values);
   carried = loopWhile(
       carried,
@@ -195,14 +200,14 @@ void SortWriter::write() {
   OpFoldResult along = sizes[0][1], taken = findTaken(op), kept;
   values = step(values, {}, false, {});
   auto known = getConstantIntValue(along);
-  if (!known || *known > kSortedRun) {
+  if (!known || *known > kBlockRun) {
     Value length = toValue(along);
     auto few = taken ? getConstantIntValue(taken) : std::nullopt;
     if (!taken || (few && known && *few > *known / 2)) {
       merge(values, length);
     } else {
-      Value width = few && *few <= kSortedRun
-                        ? constant(kSortedRun)
+      Value width = few && *few <= kBlockRun
+                        ? constant(kBlockRun)
                         : merge(values, least(toValue(taken), length));
       kept = keepHalves(values, width, length);
     }

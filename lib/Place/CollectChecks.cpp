@@ -121,13 +121,15 @@ static void joinDims(DimClasses &classes, ScanOp op) {
 }
 
 static void joinDims(DimClasses &classes, SortOp op) {
-  for (auto [input, output] : llvm::zip_equal(op.getInputs(), op.getOutputs()))
+  for (auto [number, output] : llvm::enumerate(op.getOutputs())) {
+    Value input = op.getInputs()[number % op.getInputs().size()];
     for (int64_t d = 0; d < op.getKeyType().getRank(); ++d) {
       classes.join(classes.node(op.getInputs()[0], d), classes.node(input, d));
       bool isShorter = op.getHalves() && d == int64_t(op.getDim());
       classes.join(classes.node((isShorter ? op.getOutputs() : op.getInputs())[0], d),
                    classes.node(output, d));
     }
+  }
 }
 
 static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {

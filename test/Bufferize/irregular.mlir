@@ -73,6 +73,30 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return %r : tensor<4x?x1xf32>
   }
 
+  // And then a block merges its runs, to and fro, with barriers between.
+  // CHECK-LABEL: func.func private @block(
+  // CHECK-SAME: block = [1, 128, 1]
+  // CHECK: scf.forall
+  // CHECK: gpu.barrier
+  // CHECK-NEXT: scf.forall
+  // CHECK: scf.for
+  // CHECK: memref.load %arg1
+  // CHECK: memref.store %{{.*}}, %arg2
+  // CHECK: gpu.barrier
+  // CHECK-NEXT: scf.forall
+  // CHECK: scf.for
+  // CHECK: memref.load %arg2
+  // CHECK: memref.store %{{.*}}, %arg1
+  // CHECK: scf.if
+  // CHECK-COUNT-2: gpu.barrier
+  // CHECK-NOT: gpu.barrier
+  func.func private @block(%x: tensor<1x?x1xf32>, %e: tensor<1x?x1xf32>, %s: tensor<1x?x1xf32>) -> (tensor<1x?x1xf32>, tensor<1x?x1xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "write", "write"]} {
+    %r:2 = tilewright.sort ins(%x : tensor<1x?x1xf32>) outs(%e, %s : tensor<1x?x1xf32>, tensor<1x?x1xf32>) {dim = 1 : i64, runs}
+      -> tensor<1x?x1xf32>, tensor<1x?x1xf32>
+    return %r#0, %r#1 : tensor<1x?x1xf32>, tensor<1x?x1xf32>
+  }
+
   // A thread searches where its chunk begins in both runs, and merges; by a comparison
   // of the program's.
   // CHECK-LABEL: func.func private @merges(

@@ -36,3 +36,16 @@ func.func private @Parts(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor
   return %r : tensor<4x?x1xf32>
 }
 }
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Runs = #tilewright.lowering_config<strategy = irregular, block = [16, 8, 1], warps = [4, 1, 1]>}} {
+func.func private @Runs(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>, %s: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'block' has whole runs: its second number is a multiple of 16}}
+  %r:2 = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e, %s : tensor<4x?x1xf32>, tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>, tensor<4x?x1xf32>
+  return %r#0 : tensor<4x?x1xf32>
+}
+}

@@ -64,26 +64,26 @@ func.func @memrefs(%u: memref<?x8xf32>, %i: memref<?x1xi32>, %t: memref<9x8xf32>
   return
 }
 
-// Runs, and merges until there is one.
+// Runs of 512 elements through scratch memory, and merges until there is one.
 // CHECK-LABEL: @sort
-// CHECK: %[[K:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<1x100x3xf32>
-// CHECK: %[[S:.*]]:2 = tilewright.sort ins(%[[K]], %{{.*}} : tensor<1x100x3xf32>, tensor<1x100x3xi32>) outs(%{{.*}}) {descending, dim = 1 : i64, runs}
-// CHECK-DAG: %[[N:.*]] = arith.constant 100 : index
-// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
-// CHECK: %[[L:.*]]:3 = scf.while (%[[W:.*]] = %[[C32]], %{{.*}} = %[[S]]#0, %{{.*}} = %[[S]]#1)
+// CHECK: %[[K:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<1x1000x3xf32>
+// CHECK: %[[S:.*]]:4 = tilewright.sort ins(%[[K]], %{{.*}} : tensor<1x1000x3xf32>, tensor<1x1000x3xi32>) outs(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {descending, dim = 1 : i64, runs}
+// CHECK-DAG: %[[N:.*]] = arith.constant 1000 : index
+// CHECK-DAG: %[[C512:.*]] = arith.constant 512 : index
+// CHECK: %[[L:.*]]:3 = scf.while (%[[W:.*]] = %[[C512]], %{{.*}} = %[[S]]#0, %{{.*}} = %[[S]]#1)
 // CHECK: arith.cmpi ult, %[[W]], %[[N]]
 // CHECK: } do {
-// CHECK: ^bb0(%[[V:.*]]: index, %[[A:.*]]: tensor<1x100x3xf32>, %[[B:.*]]: tensor<1x100x3xi32>):
+// CHECK: ^bb0(%[[V:.*]]: index, %[[A:.*]]: tensor<1x1000x3xf32>, %[[B:.*]]: tensor<1x1000x3xi32>):
 // CHECK: %[[M:.*]]:2 = tilewright.sort ins(%[[A]], %[[B]] : {{.*}}) width(%[[V]]) outs(%{{.*}}) {descending, dim = 1 : i64}
 // CHECK: %[[T:.*]] = arith.muli %[[V]]
 // CHECK: scf.yield %[[T]], %[[M]]#0, %[[M]]#1
 // CHECK: tensor.collapse_shape %[[L]]#1
-func.func @sort(%x: tensor<100x3xf32>, %i: tensor<100x3xi32>) -> (tensor<100x3xf32>, tensor<100x3xi32>) {
-  %r:2 = tilewright.sort ins(%x, %i : tensor<100x3xf32>, tensor<100x3xi32>) outs(%x, %i : tensor<100x3xf32>, tensor<100x3xi32>) {dim = 0 : i64, descending} -> tensor<100x3xf32>, tensor<100x3xi32>
-  return %r#0, %r#1 : tensor<100x3xf32>, tensor<100x3xi32>
+func.func @sort(%x: tensor<1000x3xf32>, %i: tensor<1000x3xi32>) -> (tensor<1000x3xf32>, tensor<1000x3xi32>) {
+  %r:2 = tilewright.sort ins(%x, %i : tensor<1000x3xf32>, tensor<1000x3xi32>) outs(%x, %i : tensor<1000x3xf32>, tensor<1000x3xi32>) {dim = 0 : i64, descending} -> tensor<1000x3xf32>, tensor<1000x3xi32>
+  return %r#0, %r#1 : tensor<1000x3xf32>, tensor<1000x3xi32>
 }
 
-// The beginning of a sort; a row of one run needs no loop.
+// The beginning of a sort; a row of one run needs neither loop nor scratch memory.
 // CHECK-LABEL: @topK
 // CHECK: %[[I:.*]] = linalg.generic
 // CHECK: linalg.index 1
@@ -98,7 +98,7 @@ func.func @topK(%x: tensor<4x30xf32>, %v: tensor<4x5xf32>, %i: tensor<4x5xi64>) 
 
 // Merges until runs have as many elements as are taken; then what is behind them is dropped.
 // CHECK-LABEL: @few
-// CHECK: %[[S:.*]] = tilewright.sort {{.*}} {dim = 1 : i64, runs}
+// CHECK: %[[S:.*]]:2 = tilewright.sort {{.*}} {dim = 1 : i64, runs}
 // CHECK: %[[LEAST:.*]] = arith.minui %arg1, %[[N:.*]] : index
 // CHECK: %[[M:.*]]:2 = scf.while
 // CHECK: arith.cmpi ult, %{{.*}}, %[[LEAST]]

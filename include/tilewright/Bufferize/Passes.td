@@ -15,6 +15,7 @@ def BufferizePass : Pass<"tilewright-bufferize", "::mlir::ModuleOp"> {
     Whatever would need an allocation or a copy is an error that names the op.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

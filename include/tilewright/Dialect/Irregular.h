@@ -28,8 +28,9 @@ mlir::Operation *findIrregular(mlir::func::FuncOp kernel);
 /// The combiner's ops on `arguments`, at the insertion point of `b`.
 mlir::Value combine(mlir::OpBuilder &b, mlir::Region &combiner, mlir::ValueRange arguments);
 
-/// Elements of a run that a sort begins with, and of what a thread merges: a power of two.
-constexpr int64_t kSortedRun = 32;
+/// Elements of a run that a thread sorts, and of what it merges; and of a run that a block
+/// makes of those: powers of four times the former.
+constexpr int64_t kSortedRun = 32, kBlockRun = 512;
 
 /// Whether elements `first` (one of each operand) go in front of `second`.
 mlir::Value goesBefore(mlir::OpBuilder &b, SortOp op, mlir::ValueRange first,

@@ -118,7 +118,8 @@ def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments
 
     `runs` and `width` are what the compiler makes of sorts
     (`tilewright-prepare-irregular`), along the second of three dims: with `runs`,
-    runs of 32 elements are each in order; with `width`, runs of so many elements are in
+    runs of 32 elements are each in order, or, where there are twice as many outputs, the
+    second half of which is scratch memory, runs of 512; with `width`, runs of so many elements are in
     order, and become half as many. With `halves`, which of `top_k` keeps what may still be
     among the first, only the first `width` elements of two runs remain.
 
@@ -139,6 +140,8 @@ def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
+    /// Outputs that are what is left of memory that a block merges through.
+    bool hasScratch() { return getOutputs().size() > getInputs().size(); }
     ::mlir::ShapedType getKeyType() { return ::llvm::cast<::mlir::ShapedType>(getInputs()[0].getType()); }
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
   }];

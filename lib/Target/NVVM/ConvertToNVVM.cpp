@@ -46,10 +46,12 @@ using namespace tilewright::nvvm;
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Attributes of a buffer parameter.
-static DictionaryAttr getBufferAttrs(Builder &builder, StringRef access) {
+/// Attributes of a buffer parameter. Where threads `exchange` values through it, a barrier
+/// makes them visible: to LLVM, calls do not write what is behind a noalias pointer.
+static DictionaryAttr getBufferAttrs(Builder &builder, StringRef access, bool exchange) {
   NamedAttrList attrs;
-  attrs.set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  if (!exchange)
+    attrs.set(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
   attrs.set(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(16));
   if (access == "read")
     attrs.set(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
@@ -97,6 +99,8 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     if (!isKernel(op) || op.isExternal() || op.getNumResults())
       return op.emitOpError("must be a kernel with a body and no results");
     auto access = op->getAttrOfType<ArrayAttr>(kAccessAttr);
+    auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+    bool exchanges = config && config.getStrategy() == Strategy::Irregular;
 
     SmallVector<Type> types;
     SmallVector<Attribute> attrs;
@@ -110,8 +114,8 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
         auto text = access && buffers < access.size()
                         ? dyn_cast<StringAttr>(access[buffers])
                         : StringAttr();
-        attrs.push_back(
-            getBufferAttrs(rewriter, text ? text.getValue() : StringRef()));
+        StringRef how = text ? text.getValue() : StringRef();
+        attrs.push_back(getBufferAttrs(rewriter, how, exchanges && how != "read"));
         ++buffers;
       } else if (isa<TensorMapType>(type)) {
         attrs.push_back(getTensorMapAttrs(rewriter));
@@ -140,7 +144,6 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     }
     // ptxas would rather spill than have fewer blocks side by side, which pays
     // where latency is hidden by blocks, not where it is by matrix instructions.
-    auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
     bool pools = false;
     op.walk([&](SetRegistersOp) { pools = true; });
     // Without it ptxas ignores how roles share registers.

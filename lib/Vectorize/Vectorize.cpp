@@ -253,7 +253,8 @@ LogicalResult Vectorizer::visitFor(scf::ForOp op) {
     const Tile *tile = lookup(init);
     if (!tile)
       return op.emitOpError("carries a value that is no tile");
-    Tile carried = *tile;
+    // Copies: what is looked up does not outlive what is added below.
+    Tile memory = *tile, carried = memory;
     unsigned number;
     if (linalg::LinalgOp user = findAccumulation(argument, number);
         user && carried.kind != Tile::Register) {
@@ -268,7 +269,7 @@ LogicalResult Vectorizer::visitFor(scf::ForOp op) {
         carried.extents.push_back(state->extents[loop]);
         state->sizes[loop] = carried.sizes[i];
       }
-      tiles[user->getOperand(number)] = *tile;
+      tiles[user->getOperand(number)] = memory;
       SmallVector<unsigned> loops = state->loopsOf(number);
       FailureOr<Value> value = readOperand(
           *state, number, loops,

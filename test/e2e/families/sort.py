@@ -106,7 +106,7 @@ def top_k(label, element, index, dims, sizes, along, dynamic, smallest=False, da
 def functions():
     row = {"m": 3, "n": 37}
     more = [{"n": 0}, {"m": 0}, {"n": 1}, {"n": 2}, {"n": 31}, {"n": 32}, {"n": 33}, {"n": 64}, {"n": 65}, {"n": 97}, {"m": 1, "n": 1000},
-            {"m": 70, "n": 130}, {"m": 1, "n": 5000}]
+            {"m": 70, "n": 130}, {"m": 1, "n": 5000}, {"n": 128}, {"n": 129}, {"n": 511}, {"n": 512}, {"n": 513}, {"n": 1024}, {"n": 1025}]
     for dynamic in (False, True):
         yield sort("keys", F32, "mn", row, "n", dynamic, more=more)
         yield sort("pairs", F32, "mn", row, "n", dynamic, (I32,), more=more)
@@ -118,10 +118,13 @@ def functions():
         yield sort("odd", F32, "mn", {"m": 4, "n": 70}, "n", dynamic, (I32,), descending=True, data=ODD)
         yield top_k("rows", F32, I64, "mn", {**row, "k": 5}, "n", dynamic,
                     more=[{"k": 37}, {"k": 0}, {"n": 300, "k": 1}, {"n": 40, "k": 40}, {"n": 0, "k": 0}, {"m": 0}, {"n": 130, "k": 33},
-                          {"n": 1000, "k": 100}, {"m": 1, "n": 5000}, {"n": 64, "k": 32}, {"n": 65, "k": 64}])
+                          {"n": 1000, "k": 100}, {"m": 1, "n": 5000}, {"n": 64, "k": 32}, {"n": 65, "k": 64},
+                          {"n": 3000, "k": 700}, {"n": 1600, "k": 1024}, {"n": 1025, "k": 512}, {"n": 1030, "k": 513}])
         yield top_k("rows", F32, I32, "mn", {**row, "k": 5}, "n", dynamic, smallest=True, more=[{"n": 300}])
         yield top_k("columns", F16, I64, "nm", {"n": 70, "m": 9, "k": 4}, "n", dynamic, more=[{"n": 4}, {"n": 300}])
     yield top_k("more", F32, I32, "mn", {"m": 2, "n": 500, "k": 70}, "n", False)
+    yield top_k("merged", F32, I32, "mn", {"m": 2, "n": 2600, "k": 600}, "n", False)
+    yield sort("columns", I16, "nm", {"n": 1300, "m": 5}, "n", False, (I32,))
     yield top_k("most", F32, I32, "mn", {"m": 2, "n": 100, "k": 70}, "n", False)
     for element in (F16, BF16, F64, I8, I16, I64):
         yield sort("pairs", element, "mn", {"m": 2, "n": 90}, "n", False, (I32,))

@@ -51,7 +51,9 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
     beside += other;
   beside = kBeside * (beside - demand);
 
-  double most = std::ceil(work.blocks / chip.multiprocessors);
+  double most = work.shared ? work.blocks / work.shared *
+                                  std::ceil(work.shared / chip.multiprocessors)
+                            : std::ceil(work.blocks / chip.multiprocessors);
   bound.waves = most / bound.resident;
   auto wave = [&](double blocks, double latency) {
     double busy = blocks * demand;
@@ -60,11 +62,12 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
   double whole = std::floor(bound.waves), rest = most - whole * bound.resident;
   double latency = work.around + work.latency, cycles;
   // The next tile's loads do not wait for the last one's results.
-  if (work.persistent)
-    cycles = std::max(most * demand, work.around + std::ceil(bound.waves) * work.latency) +
-             most * beside;
-  else
+  if (work.persistent) {
+    double waves = work.shared ? bound.waves : std::ceil(bound.waves);
+    cycles = std::max(most * demand, work.around + waves * work.latency) + most * beside;
+  } else {
     cycles = whole * wave(bound.resident, latency) + (rest > 0 ? wave(rest, latency) : 0);
+  }
 
   double memory = work.memoryBytes / chip.memoryBytes + chip.cyclesMemory;
   double l2 = work.l2Bytes * work.blocks / chip.l2BytesPerClock + chip.cyclesL2;

@@ -33,6 +33,9 @@ struct BlockWork {
   /// A block computes tile after tile, and the next one's loads are under way before the
   /// last one is done.
   bool persistent = false;
+  /// So many persistent blocks share the steps of all tiles evenly, whatever the number of
+  /// tiles; 0: each tile, or part of one, is some block's.
+  double shared = 0;
   /// Of one block; registers of one thread, bytes.
   double threads = 32, registers = 32, sharedBytes = 0;
   /// Cycles of its multiprocessor, by resource. `Port`: what goes through to L2.

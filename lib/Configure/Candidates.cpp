@@ -112,6 +112,11 @@ std::vector<Candidate> tilewright::listConfigs(const KernelInfo &info,
   if (!order.empty())
     if (auto best = fitting[std::get<2>(order.front())].config; best.isForWarpgroups())
       llvm::for_each(neighboursOf(best), tryConfig);
+  for (auto [rank, cost, position] : order)
+    if (LoweringConfigAttr stream = streamOf(info, fitting[position].config, target)) {
+      tryConfig(stream);
+      break;
+    }
   std::vector<Candidate> ranked;
   for (auto [rank, cost, position] : order) {
     ranked.push_back(fitting[position]);

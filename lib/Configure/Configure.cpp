@@ -17,6 +17,7 @@
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Configure/Streams.h"
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Nibbles.h"
@@ -170,16 +171,25 @@ static void explainPanels(const KernelInfo &info, TargetAttr target,
 /// could share.
 static void explainGrid(const KernelInfo &info, StringRef whole,
                         SmallVectorImpl<std::string> &explain) {
+  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (info.split) {
     auto loops = info.getClasses(info.getRoot());
     auto loop = llvm::find(loops, info.split->reduced) - loops.begin();
+    if (SharesAttr shares = sharesOf(info, config)) {
+      explain.push_back(std::to_string(shares.getBlocks()) + " blocks share the " +
+                        std::to_string(shares.getSteps()) + " steps along loop " +
+                        std::to_string(loop) + " of each of " +
+                        std::to_string(shares.getTiles()) + " tiles, " +
+                        std::to_string(shares.getParts()) +
+                        " parts of a tile at most; a second kernel combines them");
+      return;
+    }
     explain.push_back("computes " + std::to_string(info.getSplits()) +
                       " parts of loop " + std::to_string(loop) +
                       ", multiples of " + std::to_string(info.split->unit) +
                       " long, one block each; a second kernel combines them");
     return;
   }
-  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (config.getMma() && isForMatrixUnit(info.root, getTarget(info.kernel)) &&
       llvm::any_of(info.getClasses(info.root), [&](unsigned number) {
         return ShapedType::isDynamic(info.classes[number].extent);

@@ -472,6 +472,7 @@ BlockWork Counter::count() {
   work.registers = double(footprint.registers);
   work.sharedBytes = double(footprint.sharedBytes);
   work.persistent = config.getPersistent();
+  work.shared = double(config.getStreamK());
   if (matchContraction(info.getRoot()) && config.getStrategy() != Strategy::SkinnyContraction) {
     if (instruction)
       products = info.getProducts();

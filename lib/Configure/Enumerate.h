@@ -111,6 +111,10 @@ llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
 /// The same config by warpgroups with other orders of tiles, and with other numbers of
 /// registers for its roles.
 llvm::SmallVector<LoweringConfigAttr> neighboursOf(LoweringConfigAttr config);
+/// The same config whose blocks, one for each multiprocessor, share the sums of all tiles
+/// (Streams.cpp); null where that is not possible, or leaves as much to the last of them.
+LoweringConfigAttr streamOf(const KernelInfo &info, LoweringConfigAttr config,
+                            TargetAttr target);
 
 /// Contractions by warps out of a ring (RingedMma.cpp); none where the target has no copy
 /// engines.

@@ -113,6 +113,7 @@ static StringRef ofRoles(LoweringConfigAttr config) {
          : !config.getCluster().empty() ? "cluster"
          : config.getTmaStore()         ? "tma_store"
          : config.getTwoLevelSums()     ? "two_level_sums"
+         : config.getStreamK()          ? "stream_k"
                                         : "";
 }
 

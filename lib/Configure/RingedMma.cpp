@@ -161,7 +161,7 @@ std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo 
                 info.getRoot()->getContext(), Strategy::WarpSpecialized, block, warps, {},
                 stages, promote, name, info.getSplits(),
                 rasterOf(info, m, n, rows, columns), {}, persistent, {},
-                /*tma_store=*/false, /*two_level_sums=*/false));
+                /*tma_store=*/false, /*two_level_sums=*/false, /*stream_k=*/0));
       }
     // The first of the target's instructions of these types is the largest.
     break;

@@ -11,6 +11,7 @@
 // two, which is what layouts spread best; the surplus is masked.
 
 #include "tilewright/Configure/TilePlan.h"
+#include "tilewright/Configure/Streams.h"
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -280,6 +281,9 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (config.isWarpSpecialized() && !config.getMma())
     return fail("strategy warp_specialized needs 'mma', an instruction of "
                 "warpgroups or warps");
+  if (config.isWarpSpecialized())
+    if (std::string why = whyNotStreamed(info, config); !why.empty())
+      return fail(why);
   if (config.getMma() &&
       failed(lanes ? checkInstruction(info, config, target, reason)
                    : checkPanelInstruction(info, config, target, reason)))

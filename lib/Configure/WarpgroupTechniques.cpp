@@ -189,7 +189,8 @@ static LoweringConfigAttr with(LoweringConfigAttr config,
       config.getWarps(), config.getThread(), config.getStages(),
       config.getPromote(), config.getMma(), config.getSplits(),
       config.getRaster(), config.getRegisters(), techniques.persistent,
-      techniques.cluster, techniques.tmaStore, config.getTwoLevelSums());
+      techniques.cluster, techniques.tmaStore, config.getTwoLevelSums(),
+      /*stream_k=*/0);
 }
 
 /// Two blocks along the rows, or else the columns, of which there is an even number of
@@ -253,7 +254,7 @@ SmallVector<LoweringConfigAttr> tilewright::neighboursOf(LoweringConfigAttr conf
         config.getWarps(), config.getThread(), config.getStages(),
         config.getPromote(), config.getMma(), config.getSplits(), raster, registers,
         config.getPersistent(), config.getCluster(), config.getTmaStore(),
-        config.getTwoLevelSums()));
+        config.getTwoLevelSums(), config.getStreamK()));
   };
   // Where there are few tiles they are all at work at the same time.
   if (config.getRaster() > 1)

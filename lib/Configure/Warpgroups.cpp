@@ -314,7 +314,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                                  stages, promote, name, info.getSplits(),
                                  rasterOf(info, m, n, rows, instruction->n),
                                  registersOf(groups), /*persistent=*/false, {},
-                                 /*tma_store=*/false, twoLevels),
+                                 /*tma_store=*/false, twoLevels, /*stream_k=*/0),
                              /*each=*/stages == 4));
     }
   }

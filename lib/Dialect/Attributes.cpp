@@ -72,7 +72,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
   SmallVector<int64_t> block, warps, thread, promote, registers, cluster;
   bool persistent = false, tmaStore = false, twoLevelSums = false;
-  int64_t stages = 1, splits = 1, raster = 1;
+  int64_t stages = 1, splits = 1, raster = 1, streamK = 0;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
   SmallVector<std::string> seen;
@@ -124,11 +124,13 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parseFlag(parser, tmaStore);
     if (key == "two_level_sums")
       return parseFlag(parser, twoLevelSums);
+    if (key == "stream_k")
+      return parser.parseInteger(streamK);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
               "splits, raster, registers, persistent, cluster, tma_store, "
-              "two_level_sums";
+              "two_level_sums, stream_k";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -140,7 +142,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
       promote, mma, splits, raster, registers, persistent, cluster, tmaStore,
-      twoLevelSums);
+      twoLevelSums, streamK);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -168,6 +170,8 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
     printer << ", tma_store = true";
   if (getTwoLevelSums())
     printer << ", two_level_sums = true";
+  if (getStreamK())
+    printer << ", stream_k = " << getStreamK();
   printer << ">";
 }
 
@@ -176,7 +180,7 @@ LogicalResult LoweringConfigAttr::verify(
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
     int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
     int64_t raster, ArrayRef<int64_t> registers, bool,
-    ArrayRef<int64_t> cluster, bool, bool) {
+    ArrayRef<int64_t> cluster, bool, bool, int64_t streamK) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -208,6 +212,9 @@ LogicalResult LoweringConfigAttr::verify(
   if (raster < 1 || raster > 1024)
     return emitError() << "'raster' is " << raster
                        << "; accepted are 1 to 1024";
+  if (streamK < 0 || streamK > 65536)
+    return emitError() << "'stream_k' is " << streamK
+                       << "; accepted are numbers of blocks up to 65536, or 0";
   if (!registers.empty() && registers.size() != 2)
     return emitError() << "'registers' has " << registers.size()
                        << " entries; it has those of the warps that copy and of "
@@ -225,14 +232,63 @@ LoweringConfigAttr LoweringConfigAttr::withLoops(
              change(getWarps()), change(getThread()), getStages(), getPromote(),
              getMma(), getSplits(), getRaster(), getRegisters(),
              getPersistent(), change(getCluster()), getTmaStore(),
-             getTwoLevelSums());
+             getTwoLevelSums(), getStreamK());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const {
   return get(getContext(), getStrategy(), block, getWarps(), getThread(),
              getStages(), getPromote(), getMma(), getSplits(), getRaster(),
              getRegisters(), getPersistent(), getCluster(), getTmaStore(),
-             getTwoLevelSums());
+             getTwoLevelSums(), getStreamK());
+}
+
+LoweringConfigAttr LoweringConfigAttr::withStream(int64_t blocks, int64_t splits) const {
+  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
+             getStages(), getPromote(), getMma(), splits, getRaster(), getRegisters(),
+             /*persistent=*/true, /*cluster=*/{}, getTmaStore(), getTwoLevelSums(),
+             blocks);
+}
+
+//===----------------------------------------------------------------------===//
+// SharesAttr
+//===----------------------------------------------------------------------===//
+
+int64_t SharesAttr::countParts(int64_t tiles, int64_t steps, int64_t blocks) {
+  int64_t work = tiles * steps, most = 1;
+  // Block b has step s where b * work / blocks <= s, the last such one.
+  auto ownerOf = [&](int64_t step) { return ((step + 1) * blocks - 1) / work; };
+  for (int64_t tile = 0; tile < tiles; ++tile)
+    most = std::max(most, ownerOf((tile + 1) * steps - 1) - ownerOf(tile * steps) + 1);
+  return most;
+}
+
+std::string SharesAttr::whyNot(int64_t tiles, int64_t steps, int64_t blocks,
+                               int64_t parts) {
+  if (tiles < 1 || steps < 1 || blocks < 1 || parts < 1)
+    return "there are no steps to share";
+  // Kernels count in 32 bits.
+  constexpr int64_t kMost = INT32_MAX;
+  if (steps > kMost / tiles || parts > kMost / tiles ||
+      blocks + parts > kMost / (tiles * steps + 1))
+    return std::to_string(tiles) + " tiles of " + std::to_string(steps) +
+           " steps are too many to share among " + std::to_string(blocks) +
+           " blocks in numbers of 32 bits";
+  if (blocks > tiles * steps)
+    return std::to_string(blocks) + " blocks share " + std::to_string(tiles * steps) +
+           " steps of all tiles, which leaves some with nothing to do";
+  if (int64_t most = countParts(tiles, steps, blocks); most > parts)
+    return std::to_string(most) + " of " + std::to_string(blocks) +
+           " blocks share the sum of one tile, and there is room for " +
+           std::to_string(parts) + " parts; make 'splits' " + std::to_string(most);
+  return "";
+}
+
+LogicalResult SharesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t tiles, int64_t steps, int64_t blocks,
+                                 int64_t parts) {
+  if (std::string why = whyNot(tiles, steps, blocks, parts); !why.empty())
+    return emitError() << why;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

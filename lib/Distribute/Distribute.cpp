@@ -90,6 +90,8 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](AsyncCopyOp op) { return code.asyncCopy(op); })
       .Case([&](TileIdOp op) { return code.tileId(op); })
       .Case([&](TileWalkOp op) { return code.tileWalk(op); })
+      .Case([&](WorkWalkOp op) { return code.workWalk(op); })
+      .Case([&](WorkItemOp op) { return code.workItem(op); })
       .Case([&](WarpsOp op) { return warps(op); })
       .Case([&](RingOp op) { return code.ring(op); })
       .Case([&](AcquireOp op) {

@@ -198,6 +198,8 @@ public:
   mlir::LogicalResult asyncCopy(AsyncCopyOp op);
   mlir::LogicalResult tileId(TileIdOp op);
   mlir::LogicalResult tileWalk(TileWalkOp op);
+  mlir::LogicalResult workWalk(WorkWalkOp op);
+  mlir::LogicalResult workItem(WorkItemOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
   /// What a plan without shared memory makes of `source`.

@@ -9,6 +9,10 @@
 //   rows  = min(g, all rows - band * g)      the last band has what is left
 //   row   = band * g + inside % rows,  column = inside / rows
 //
+// Where blocks share the sums of all tiles (#tilewright.shares), block b has the steps
+// from b * work / blocks on, and step s is that of block ((s + 1) * blocks - 1) / work:
+// all that follows is arithmetic on these two.
+//
 // Where blocks are in clusters, clusters are numbered so, and a block's tile is its
 // cluster's first one and its own place among them (Clusters.cpp).
 
@@ -66,6 +70,74 @@ LogicalResult ThreadCode::tileWalk(TileWalkOp op) {
     end = arith::MulIOp::create(
         b, loc, end, clusterCount(loc, loop, scalars.lookupOrDefault(count)));
   scalars.map(op.getEnd(), end);
+  return success();
+}
+
+namespace {
+/// Arithmetic on shares: numbers of steps, blocks, tiles and items are not negative.
+struct ShareCode {
+  Value value(int64_t number) { return code.constant(loc, number); }
+  Value add(Value a, Value c) { return arith::AddIOp::create(code.b, loc, a, c); }
+  Value sub(Value a, Value c) { return arith::SubIOp::create(code.b, loc, a, c); }
+  Value times(Value a, int64_t c) {
+    return arith::MulIOp::create(code.b, loc, a, value(c));
+  }
+  Value divide(Value a, int64_t c) {
+    return arith::DivUIOp::create(code.b, loc, a, value(c));
+  }
+  Value modulo(Value a, int64_t c) {
+    return arith::RemUIOp::create(code.b, loc, a, value(c));
+  }
+  /// The first step of a block.
+  Value beginOf(Value block) {
+    return divide(times(block, shares.getWork()), shares.getBlocks());
+  }
+  /// The block that has the first step of a tile.
+  Value firstBlockOf(Value tile) {
+    Value steps = add(times(tile, shares.getSteps()), value(1));
+    return divide(sub(times(steps, shares.getBlocks()), value(1)), shares.getWork());
+  }
+  /// The first item of a block: of the tile of its first step, the part that counts the
+  /// blocks before it.
+  Value firstItemOf(Value block) {
+    Value tile = divide(beginOf(block), shares.getSteps());
+    return add(times(tile, shares.getParts()), sub(block, firstBlockOf(tile)));
+  }
+
+  ThreadCode &code;
+  Location loc;
+  SharesAttr shares;
+};
+} // namespace
+
+LogicalResult ThreadCode::workWalk(WorkWalkOp op) {
+  ShareCode share{*this, op.getLoc(), op.getShares()};
+  Value block = gpu::BlockIdOp::create(b, op.getLoc(), gpu::Dimension::x);
+  scalars.map(op.getFirst(), share.firstItemOf(block));
+  scalars.map(op.getEnd(), share.firstItemOf(share.add(block, share.value(1))));
+  return success();
+}
+
+LogicalResult ThreadCode::workItem(WorkItemOp op) {
+  Location loc = op.getLoc();
+  ShareCode share{*this, loc, op.getShares()};
+  if (!op.getNumber())
+    return op.emitOpError("has no number; blocks walk over what they share");
+  Value item = materialize(loc, mapped(OpFoldResult(op.getNumber())));
+  Value tile = share.divide(item, op.getShares().getParts()),
+        part = share.modulo(item, op.getShares().getParts());
+  // What the part's block has of the tile.
+  Value block = share.add(share.firstBlockOf(tile), part);
+  Value low = share.times(tile, op.getShares().getSteps()),
+        high = share.add(low, share.value(op.getShares().getSteps()));
+  auto clamp = [&](Value step) {
+    Value above = arith::MaxUIOp::create(b, loc, step, low);
+    return share.sub(arith::MinUIOp::create(b, loc, above, high), low);
+  };
+  scalars.map(op.getTile(), tile);
+  scalars.map(op.getPart(), part);
+  scalars.map(op.getBegin(), clamp(share.beginOf(block)));
+  scalars.map(op.getEnd(), clamp(share.beginOf(share.add(block, share.value(1)))));
   return success();
 }
 

@@ -35,6 +35,9 @@
 //     … positions from %begin on …
 //     scf.yield %begin + %steps
 //
+// With `stream_k` a role walks over items, parts of tiles, that `tilewright.work_walk` gives,
+// and what `tilewright.work_item` says of the tile and the steps is of each of them.
+//
 // With `two_level_sums` each step's products are summed from zero, waited for, and added
 // to the sums by `arith.addf`, so that a tensor core that keeps few bits of a sum (8-bit
 // floats) does so for one step along the reduction:
@@ -133,6 +136,8 @@ private:
   /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
   SetVector<Operation *> inside, shared, ofTile;
   TileIdOp tileId;
+  /// Where blocks share all sums; null where each tile is one block's.
+  WorkItemOp workItem;
 };
 
 } // namespace
@@ -177,6 +182,9 @@ LogicalResult RingWriter::findShared() {
         if (count.getDefiningOp())
           (void)getBackwardSlice(count, &counts, options);
       shared.insert(counts.begin(), counts.end());
+    } else if (auto item = dyn_cast<WorkItemOp>(op)) {
+      workItem = item;
+      shared.insert(item);
     }
   SetVector<Operation *> arithmetic(shared);
   arithmetic.insert(inside.begin(), inside.end());
@@ -188,7 +196,7 @@ LogicalResult RingWriter::findShared() {
              << "decides where a warpgroup's tiles begin; only "
                 "index arithmetic may";
   for (Operation &op : kernel.front())
-    if (&op == tileId || (shared.contains(&op) &&
+    if (&op == tileId || &op == workItem || (shared.contains(&op) &&
                           llvm::any_of(op.getOperands(), [&](Value operand) {
                             return ofTile.contains(operand.getDefiningOp());
                           })))
@@ -217,16 +225,25 @@ void RingWriter::findMulticasts() {
 }
 
 scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
-  if (!config.getPersistent() || !tileId)
+  if (!config.getPersistent() || (!tileId && !workItem))
     return {};
-  auto walk = TileWalkOp::create(b, loc, tileId.getCounts());
-  auto tiles = scf::ForOp::create(b, loc, walk.getFirst(), walk.getEnd(),
-                                  walk.getStep(), ValueRange{constant(b, 0)});
+  Value first, end, step;
+  if (workItem) {
+    auto walk = WorkWalkOp::create(b, loc, workItem.getShares());
+    first = walk.getFirst(), end = walk.getEnd(), step = constant(b, 1);
+  } else {
+    auto walk = TileWalkOp::create(b, loc, tileId.getCounts());
+    first = walk.getFirst(), end = walk.getEnd(), step = walk.getStep();
+  }
+  auto tiles =
+      scf::ForOp::create(b, loc, first, end, step, ValueRange{constant(b, 0)});
   b.setInsertionPointToStart(tiles.getBody());
   body.begin = tiles.getRegionIterArgs().front();
   for (Operation *op : ofTile) {
     Operation *copy = b.clone(*op, body.mapping);
-    if (auto tile = dyn_cast<TileIdOp>(copy))
+    if (auto item = dyn_cast<WorkItemOp>(copy))
+      item.getNumberMutable().assign(tiles.getInductionVar());
+    else if (auto tile = dyn_cast<TileIdOp>(copy); tile && !workItem)
       tile.getNumberMutable().assign(tiles.getInductionVar());
   }
   return tiles;

@@ -4,6 +4,7 @@
 // The code of one block, see BlockBuilder.h for the idea.
 
 #include "BlockBuilder.h"
+#include "tilewright/Configure/Streams.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,10 +88,16 @@ Environment BlockBuilder::placeBlock() {
   }
 
   // The root's order of loops is the order of the tile ids.
+  auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  SharesAttr shares = config ? sharesOf(info, config) : SharesAttr();
   SmallVector<unsigned> spread;
   for (unsigned number : info.getClasses(info.getRoot()))
-    if (info.classes[number].parallel && plan.classes[number].loop)
+    if (info.classes[number].parallel && plan.classes[number].loop &&
+        !(shares && number == info.split->part))
       spread.push_back(number);
+  WorkItemOp item;
+  if (shares)
+    item = WorkItemOp::create(b, loc, shares, /*number=*/Value());
   SmallVector<Value> counts;
   for (unsigned number : spread) {
     const LoopClass &loopClass = info.classes[number];
@@ -113,8 +120,7 @@ Environment BlockBuilder::placeBlock() {
   if (!spread.empty()) {
     auto tile = TileIdOp::create(
         b, loc, SmallVector<Type>(spread.size(), b.getIndexType()), counts,
-        /*number=*/Value(), DenseI64ArrayAttr(), IntegerAttr());
-    auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+        /*number=*/item ? item.getTile() : Value(), DenseI64ArrayAttr(), IntegerAttr());
     if (config && config.getRaster() > 1 && spread.size() > 1)
       setRaster(tile, config.getRaster(), spread);
     if (config && !config.getCluster().empty())
@@ -137,9 +143,27 @@ Environment BlockBuilder::placeBlock() {
     env.tiled[number] =
         loopClass.parallel ? !plan.classes[number].innerLoop
                            : !plan.classes[number].loop;
-  if (info.split)
+  if (item) {
+    env.offsets[info.split->part] = item.getPart();
+    env.sizes[info.split->part] = b.getIndexAttr(1);
+    placeShare(item);
+    // The grid is these blocks, whatever the device has.
+    tileCounts.assign(1, b.getAffineConstantExpr(shares.getBlocks()));
+  } else if (info.split) {
     placePart(env);
+  }
   return env;
+}
+
+/// Steps of a share are whole but for the last one of a sum.
+void BlockBuilder::placeShare(WorkItemOp item) {
+  Location loc = kernel.getLoc();
+  unsigned reduced = info.split->reduced;
+  Value step = arith::ConstantIndexOp::create(b, loc, plan.classes[reduced].step);
+  Value end = getValueOrCreateConstantIndexOp(b, loc, getExtent(reduced));
+  partBegin = arith::MulIOp::create(b, loc, item.getBegin(), step).getResult();
+  Value stop = arith::MulIOp::create(b, loc, item.getEnd(), step);
+  partEnd = arith::MinSIOp::create(b, loc, stop, end).getResult();
 }
 
 /// Parts have the length of a whole number of units:

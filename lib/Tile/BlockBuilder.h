@@ -26,6 +26,7 @@
 #define TILEWRIGHT_LIB_TILE_BLOCKBUILDER_H
 
 #include "tilewright/Configure/TilePlan.h"
+#include "tilewright/Dialect/Rings.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -80,6 +81,8 @@ private:
   Environment placeBlock();
   /// Finds the part of a split loop that this block runs over.
   void placePart(const Environment &env);
+  /// The same of a part that blocks share.
+  void placeShare(WorkItemOp item);
 
   /// Writes a nest of scf.for over `loops` that carries `inits`; `body` is
   /// called inside with the narrowed environment.

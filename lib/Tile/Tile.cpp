@@ -159,7 +159,8 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   kernel->setAttr(kLaunchAttr,
                   LaunchAttr::get(kernel.getContext(), plan->threads + plan->copyThreads,
                                   plan->subgroup, AffineMapAttr::get(tiles),
-                                  dims, config.getPersistent(), block.cluster));
+                                  dims, config.getPersistent() && !config.getStreamK(),
+                                  block.cluster));
   // The untiled ops, and whatever only they used.
   IRRewriter rewriter(kernel.getContext());
   for (linalg::LinalgOp op : llvm::reverse(info->ops))

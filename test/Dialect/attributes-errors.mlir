@@ -117,3 +117,23 @@ func.func private @other_key() attributes {tilewright.launch = #tilewright.launc
 
 // expected-error @below {{'cluster' has 2 entries but 'block' has 3}}
 func.func private @cluster_of_other_loops() attributes {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], cluster = [2, 1]>}
+
+// -----
+
+// expected-error @below {{'stream_k' is -1; accepted are numbers of blocks up to 65536, or 0}}
+func.func private @negative_blocks() attributes {a = #tilewright.lowering_config<strategy = warp_specialized, stream_k = -1>}
+
+// -----
+
+// expected-error @below {{4 of 7 blocks share the sum of one tile, and there is room for 3 parts; make 'splits' 4}}
+func.func private @too_few_parts() attributes {a = #tilewright.shares<tiles = 2, steps = 16, blocks = 7, parts = 3>}
+
+// -----
+
+// expected-error @below {{100000 tiles of 1000 steps are too many to share among 132 blocks in numbers of 32 bits}}
+func.func private @too_much_work() attributes {a = #tilewright.shares<tiles = 100000, steps = 1000, blocks = 132, parts = 2>}
+
+// -----
+
+// expected-error @below {{there are no steps to share}}
+func.func private @no_steps() attributes {a = #tilewright.shares<tiles = 1, steps = 0, blocks = 1, parts = 1>}

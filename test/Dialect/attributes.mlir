@@ -33,3 +33,12 @@ func.func private @walks() attributes {
   tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (4, 4)>, persistent = true, cluster = [2, 1]>,
   tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64],
       registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true, two_level_sums = true>}
+
+// Blocks that share all sums.
+// CHECK-LABEL: @shares
+// CHECK-SAME: shares = #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2>
+// CHECK-SAME: tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], splits = 2, persistent = true, stream_k = 3>
+func.func private @shares() attributes {
+  shares = #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2>,
+  tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], splits = 2,
+      persistent = true, stream_k = 3>}

@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, images, ringed
+from families import attention, images, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
@@ -80,6 +80,7 @@ def kernels():
     yield gemm("f16-sums", (200, 72, 392), "nn", config(F16, F16, 64, 64, **ring, techniques=text(True, [], True)), F16, F16)
     yield gemm("swapped", (16, 136, 776), "nn", swapped(BF16, F32, 16, 64, 2))
     yield gemm("split-k", (16, 72, 2312), "nn", swapped(BF16, F32, 16, 64, 2).replace(", mma =", ", splits = 3, mma ="))
+    yield gemm("stream-k", (72, 40, 776), "nn", streams.stream(config(BF16, F32, 64, 32, **ring), 3, 2))
     yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
     yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
     yield "dequantised", dequantised("mutation", I4, False, 13, 32, 16, 96, right(swapped(F16, F32, 16, 64, 2)).replace(

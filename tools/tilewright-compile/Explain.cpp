@@ -77,6 +77,8 @@ std::string configInWords(StringRef line) {
   if (!valueOf(line, "splits").empty())
     text += (valueOf(line, "strategy") == "irregular" ? ", places in " : ", sums in ") +
             valueOf(line, "splits").str() + " parts";
+  if (!valueOf(line, "stream_k").empty())
+    text += ", shared by " + valueOf(line, "stream_k").str() + " blocks";
   return text;
 }
 

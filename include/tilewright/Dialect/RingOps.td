@@ -4,6 +4,7 @@
 #ifndef TILEWRIGHT_RING_OPS_TD
 #define TILEWRIGHT_RING_OPS_TD
 
+include "tilewright/Dialect/TilewrightAttrs.td"
 include "tilewright/Dialect/TilewrightTypes.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -99,6 +100,35 @@ def Tilewright_TileWalkOp : Ring_Op<"tile_walk", [Pure]> {
   let arguments = (ins Variadic<Index>:$counts);
   let results = (outs Index:$first, Index:$end, Index:$step);
   let assemblyFormat = "`(` $counts `)` attr-dict";
+}
+
+def Tilewright_WorkWalkOp : Ring_Op<"work_walk", [Pure]> {
+  let summary = "which parts of tiles a block computes, where blocks share all sums";
+  let description = [{
+    Items `first` to `end` of `shares`, one after the other.
+
+    ```mlir
+    %first, %end = tilewright.work_walk #tilewright.shares<tiles = 6, steps = 16, blocks = 4, parts = 2>
+    scf.for %number = %first to %end step %c1 {
+      %tile, %part, %begin, %stop = tilewright.work_item #tilewright.shares<…> number %number
+      %i, %j = tilewright.tile_id(%rows, %columns) number %tile : index, index
+    ```
+  }];
+  let arguments = (ins Tilewright_SharesAttr:$shares);
+  let results = (outs Index:$first, Index:$end);
+  let assemblyFormat = "$shares attr-dict";
+}
+
+def Tilewright_WorkItemOp : Ring_Op<"work_item", [Pure]> {
+  let summary = "a part of a tile: which one, of what tile, and its steps";
+  let description = [{
+    Steps `begin` to `end` of the sum of tile `tile` are item `number` of `shares`; without
+    a number, the one that the block is at. `begin` is `end` where no block is left for
+    the part.
+  }];
+  let arguments = (ins Tilewright_SharesAttr:$shares, Optional<Index>:$number);
+  let results = (outs Index:$tile, Index:$part, Index:$begin, Index:$end);
+  let assemblyFormat = "$shares (`number` $number^)? attr-dict";
 }
 
 def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {

@@ -86,6 +86,8 @@ def Tilewright_LoweringConfigAttr
         pieces that copy engines store.
       * `two_level_sums`: of warp_specialized: each step along the reduction is summed
         by itself, and its partial sums are added in registers.
+      * `stream_k`: of warp_specialized: so many persistent blocks share the steps of all
+        tiles' sums evenly (#tilewright.shares, whose parts are `splits`); 0: they do not.
 
     Strategy `attention` is for `tilewright.attention`: `block` is a block of queries
     and the step along the keys, `warps` lie along the queries ([w, 1]), so that
@@ -113,7 +115,8 @@ def Tilewright_LoweringConfigAttr
     DefaultValuedParameter<"bool", "false">:$persistent,
     OptionalArrayRefParameter<"int64_t">:$cluster,
     DefaultValuedParameter<"bool", "false">:$tma_store,
-    DefaultValuedParameter<"bool", "false">:$two_level_sums);
+    DefaultValuedParameter<"bool", "false">:$two_level_sums,
+    DefaultValuedParameter<"int64_t", "0">:$stream_k);
   let builders = [
     // Without what only warp_specialized has.
     AttrBuilder<(ins "::tilewright::Strategy":$strategy,
@@ -123,7 +126,7 @@ def Tilewright_LoweringConfigAttr
         "int64_t":$splits, "int64_t":$raster), [{
       return $_get($_ctxt, strategy, block, warps, thread, stages, promote, mma,
                    splits, raster, ::llvm::ArrayRef<int64_t>(), false,
-                   ::llvm::ArrayRef<int64_t>(), false, false);
+                   ::llvm::ArrayRef<int64_t>(), false, false, 0);
     }]>];
   let extraClassDeclaration = [{
     /// The same with other entries of the fields that have one per loop.
@@ -131,6 +134,8 @@ def Tilewright_LoweringConfigAttr
         ::llvm::function_ref<::llvm::SmallVector<int64_t>(
             ::llvm::ArrayRef<int64_t>)> change) const;
     LoweringConfigAttr withBlock(::llvm::ArrayRef<int64_t> block) const;
+    /// The same with `blocks` that share all sums, each cut into `splits` parts at most.
+    LoweringConfigAttr withStream(int64_t blocks, int64_t splits) const;
     /// Whether warps of their own copy what `warps` multiply.
     bool isWarpSpecialized() const {
       return getStrategy() == Strategy::WarpSpecialized;
@@ -150,6 +155,44 @@ def Tilewright_LoweringConfigAttr
   }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+def Tilewright_SharesAttr : Tilewright_Attr<"Shares", "shares"> {
+  let summary = "how blocks share the steps of all tiles' sums evenly (stream-K)";
+  let description = [{
+    The sums of `tiles` tiles have `steps` steps each. All of them lie side by side,
+    tile after tile, and block b of `blocks` takes those from b w / blocks on, rounded
+    down, of w = tiles * steps: it may begin and end in the middle of a sum. What a
+    block has of a tile is a *part* of it; the parts of a tile are those of neighbouring
+    blocks, and are numbered in their order. Each tile has a place for `parts` of them;
+    parts that no block is left for have no steps, and are zero.
+
+    *Items* count the parts of all tiles, part by part of tile after tile. Those of a
+    block are neighbours, so that blocks walk over ranges of items that are known without
+    asking anybody. Three blocks and two tiles of 4 steps in 2 parts:
+
+    ```mlir
+    #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2>
+    // block    0     |     1     |     2
+    // steps    0 1   | 2 3 · 4   | 5 6 7      of both tiles
+    // items    0     | 1     2   | 3          (tile, part): (0, 0), (0, 1), (1, 0), (1, 1)
+    ```
+  }];
+  let parameters = (ins "int64_t":$tiles, "int64_t":$steps, "int64_t":$blocks,
+                        "int64_t":$parts);
+  let assemblyFormat = [{
+    `<` `tiles` `=` $tiles `,` `steps` `=` $steps `,` `blocks` `=` $blocks `,`
+        `parts` `=` $parts `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Steps of all tiles.
+    int64_t getWork() const { return getTiles() * getSteps(); }
+    /// How many blocks share a tile's sum at most.
+    static int64_t countParts(int64_t tiles, int64_t steps, int64_t blocks);
+    /// Why blocks cannot share so many steps; empty if they can.
+    static std::string whyNot(int64_t tiles, int64_t steps, int64_t blocks, int64_t parts);
+  }];
 }
 
 def Tilewright_SharedAttr : Tilewright_Attr<"Shared", "shared"> {

@@ -190,6 +190,9 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
                       " long, one block each; a second kernel combines them");
     return;
   }
+  if (std::string advice = adviseStream(info, config, getTarget(info.kernel));
+      !advice.empty())
+    explain.push_back(advice);
   if (config.getMma() && isForMatrixUnit(info.root, getTarget(info.kernel)) &&
       llvm::any_of(info.getClasses(info.root), [&](unsigned number) {
         return ShapedType::isDynamic(info.classes[number].extent);

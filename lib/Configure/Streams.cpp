@@ -4,6 +4,7 @@
 // What `stream_k` of a config asks for, and whether it is possible, see Streams.h.
 
 #include "tilewright/Configure/Streams.h"
+#include "tilewright/Configure/Splits.h"
 #include "CostModel.h"
 #include "Enumerate.h"
 
@@ -19,20 +20,35 @@ struct Work {
 };
 } // namespace
 
-/// Of a kernel of static extents that computes parts; nothing where the numbers overflow.
-static std::optional<Work> workOf(const KernelInfo &info, LoweringConfigAttr config) {
+/// Of a kernel of static extents, whose sum along `sum` is cut; nothing where the numbers
+/// overflow.
+static std::optional<Work> workOf(const KernelInfo &info, LoweringConfigAttr config,
+                                  unsigned sum) {
   Work work;
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop) {
     const LoopClass &loopClass = info.classes[info.getClasses(info.getRoot())[loop]];
     int64_t step = entry(config.getBlock(), loop, 0);
     int64_t count = step ? llvm::divideCeil(loopClass.extent, step) : 1;
     // A sum of nothing has one step, of which nothing is there.
-    if (info.isSplit(loop))
+    if (loop == sum)
       work.steps = std::max<int64_t>(1, count);
     else if (loopClass.parallel && llvm::MulOverflow(work.tiles, count, work.tiles))
       return std::nullopt;
   }
   return work;
+}
+
+/// Whether all extents of the root are known.
+static bool isStatic(const KernelInfo &info) {
+  return llvm::none_of(info.getClasses(info.getRoot()), [&](unsigned number) {
+    return ShapedType::isDynamic(info.classes[number].extent);
+  });
+}
+
+/// The loop that is cut into parts.
+static unsigned splitLoop(const KernelInfo &info) {
+  ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
+  return llvm::find(classes, info.split->reduced) - classes.begin();
 }
 
 std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config) {
@@ -46,11 +62,10 @@ std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAtt
   if (!info.split)
     return "'stream_k' cuts sums into parts, which a second kernel adds up; 'splits' says "
            "how many parts of a tile there is room for, 2 at least";
-  for (unsigned number : info.getClasses(info.getRoot()))
-    if (ShapedType::isDynamic(info.classes[number].extent))
-      return "'stream_k' shares the steps of all tiles when the kernel is compiled, and "
-             "extents are dynamic";
-  std::optional<Work> work = workOf(info, config);
+  if (!isStatic(info))
+    return "'stream_k' shares the steps of all tiles when the kernel is compiled, and "
+           "extents are dynamic";
+  std::optional<Work> work = workOf(info, config, splitLoop(info));
   if (!work)
     return "'stream_k': there are too many tiles";
   std::string why = SharesAttr::whyNot(work->tiles, work->steps, config.getStreamK(),
@@ -61,7 +76,7 @@ std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAtt
 SharesAttr tilewright::sharesOf(const KernelInfo &info, LoweringConfigAttr config) {
   if (!config.getStreamK())
     return {};
-  Work work = *workOf(info, config);
+  Work work = *workOf(info, config, splitLoop(info));
   return SharesAttr::get(config.getContext(), work.tiles, work.steps,
                          config.getStreamK(), info.getSplits());
 }
@@ -77,4 +92,28 @@ LoweringConfigAttr tilewright::streamOf(const KernelInfo &info, LoweringConfigAt
     return {};
   SharesAttr shares = sharesOf(info, stream);
   return shares.getTiles() * shares.getParts() % blocks ? stream : LoweringConfigAttr();
+}
+
+std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr config,
+                                     TargetAttr target) {
+  // Waves of which less than this is used, by sums of so many steps, are worth looking at
+  // what a second kernel takes.
+  constexpr double kMostUsed = 0.7;
+  constexpr int64_t kFewestSteps = 64, kMostParts = 4;
+  std::optional<Contraction> product = matchContraction(info.getRoot());
+  if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
+      product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
+    return "";
+  std::optional<Work> work = workOf(info, config, product->k.front());
+  int64_t blocks = multiprocessorsOf(target);
+  if (!work || work->steps < kFewestSteps ||
+      double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
+      !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
+    return "";
+  return "the last wave of " + std::to_string(blocks) + " blocks has " +
+         std::to_string(work->tiles % blocks) + " of " + std::to_string(work->tiles) +
+         " tiles; a config pinned on the op with 'splits = " +
+         std::to_string(SharesAttr::countParts(work->tiles, work->steps, blocks)) +
+         ", persistent = true, stream_k = " + std::to_string(blocks) +
+         "' and no 'cluster' lets these share all sums";
 }

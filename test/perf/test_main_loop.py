@@ -127,6 +127,34 @@ class Ours(unittest.TestCase):
         self.each(check)
 
 
+class Shared(unittest.TestCase):
+    """Blocks that share all sums (stream_k): what decides which steps stands in front of the loop along them, which is as short
+    as that of parts of equal length."""
+
+    def test_the_loop_and_its_registers(self):
+        config = ("#tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], warps = [8, 1, 1], stages = 3, "
+                  "promote = [0, 1], mma = \"wgmma.m64n256k16.bf16.f32\", splits = 2, registers = [40, 232], persistent = true, "
+                  "tma_store = true")
+        found = {}
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            for name, more in (("parts", ""), ("shares", ", stream_k = 132")):
+                text = product(name, "bf16", "nn").replace(
+                    "-> (m, n)>]\n", f"-> (m, n)>] {{tilewright.lowering_config = {config}{more}>}}\n", 1)
+                (work / f"{name}.mlir").write_text(text)
+                subprocess.run([BUILD / "bin/tilewright-compile", work / f"{name}.mlir", "--target=cuda:sm_90a", "--emit=ptx",
+                                "-o", work / name], check=True)
+                (path,) = (work / name).rglob("*matmul*.ptx")
+                (found[name],) = sass.kernels(str(path), "sm_90a", None, NVDISASM).values()
+        parts, shares = found["parts"], found["shares"]
+        self.assertEqual(shares.loop["HGMMA"], 4)
+        self.assertLessEqual(shares.instructions, max(parts.instructions, MOST_INSTRUCTIONS))
+        self.assertEqual((shares.waits, shares.split_stages, shares.spills), (1, 0, 0))
+        self.assertGreaterEqual(shares.under_way, 1)
+        for role in shares.roles:
+            self.assertLessEqual(role.highest, role.limit, role.name)
+
+
 class Theirs(unittest.TestCase):
     def test_ping_pong(self):
         """CUTLASS's ping-pong kernel, a loop along the sum within one over tiles, of which each warpgroup takes every other:

@@ -27,6 +27,11 @@ std::string whyNotStreamed(const KernelInfo &info, LoweringConfigAttr config);
 /// How they share them; null where the config has no `stream_k`.
 SharesAttr sharesOf(const KernelInfo &info, LoweringConfigAttr config);
 
+/// What of a config would let blocks share the sums, in words, where the tiles of a product
+/// that is in one piece leave much of a wave of blocks without work; else empty.
+std::string adviseStream(const KernelInfo &info, LoweringConfigAttr config,
+                         TargetAttr target);
+
 } // namespace tilewright
 
 #endif

@@ -90,6 +90,21 @@ TEST(Bound, PersistentBlocksHideWhatIsAroundTheSteps) {
   EXPECT_NEAR(alone / boundOf(work, roundChip()).cycles, 2e5 / 1.1e5, 0.05);
 }
 
+TEST(Bound, BlocksThatShareAllWorkHaveNoLastWave) {
+  BlockWork work;
+  work.threads = 1024;
+  work.persistent = true;
+  work[Resource::Tensor] = 1e4;
+  // Eleven tiles on ten multiprocessors: one of these has two, or each has a tenth more.
+  work.blocks = 11;
+  EXPECT_NEAR(boundOf(work, roundChip()).cycles, 2e4, 1e3);
+  work.shared = 10;
+  EXPECT_NEAR(boundOf(work, roundChip()).cycles, 1.1e4, 1e3);
+  // Five blocks leave half of the multiprocessors without work.
+  work.shared = 5;
+  EXPECT_NEAR(boundOf(work, roundChip()).cycles, 2.2e4, 1e3);
+}
+
 TEST(ChipFacts, AnArchitectureHasItsFirstChipOrTheOneBefore) {
   EXPECT_EQ(chipOfArchitecture(80).key, "a100");
   EXPECT_EQ(chipOfArchitecture(90).key, "h100");

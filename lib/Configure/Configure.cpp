@@ -176,10 +176,15 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
     auto loops = info.getClasses(info.getRoot());
     auto loop = llvm::find(loops, info.split->reduced) - loops.begin();
     if (SharesAttr shares = sharesOf(info, config)) {
-      explain.push_back(std::to_string(shares.getBlocks()) + " blocks share the " +
+      int64_t cluster = llvm::product_of(config.getCluster());
+      explain.push_back(std::to_string(shares.getBlocks()) +
+                        (cluster > 1 ? " clusters of " + std::to_string(cluster) + " blocks"
+                                     : " blocks") +
+                        " share the " +
                         std::to_string(shares.getSteps()) + " steps along loop " +
                         std::to_string(loop) + " of each of " +
-                        std::to_string(shares.getTiles()) + " tiles, " +
+                        std::to_string(shares.getTiles()) +
+                        (cluster > 1 ? " clusters of tiles, " : " tiles, ") +
                         std::to_string(shares.getParts()) +
                         " parts of a tile at most; a second kernel combines them");
       return;

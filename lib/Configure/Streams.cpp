@@ -14,7 +14,8 @@ using namespace mlir;
 using namespace tilewright;
 
 namespace {
-/// Tiles, and steps of a tile's sum.
+/// Tiles, and steps of a tile's sum. Blocks of a cluster have the same steps of
+/// neighbouring tiles, which are counted as one.
 struct Work {
   int64_t tiles = 1, steps = 1;
 };
@@ -29,6 +30,8 @@ static std::optional<Work> workOf(const KernelInfo &info, LoweringConfigAttr con
     const LoopClass &loopClass = info.classes[info.getClasses(info.getRoot())[loop]];
     int64_t step = entry(config.getBlock(), loop, 0);
     int64_t count = step ? llvm::divideCeil(loopClass.extent, step) : 1;
+    if (loop < config.getCluster().size())
+      count = llvm::divideCeil(count, config.getCluster()[loop]);
     // A sum of nothing has one step, of which nothing is there.
     if (loop == sum)
       work.steps = std::max<int64_t>(1, count);
@@ -36,6 +39,11 @@ static std::optional<Work> workOf(const KernelInfo &info, LoweringConfigAttr con
       return std::nullopt;
   }
   return work;
+}
+
+/// `blocks`, or clusters of them.
+static int64_t blocksOf(LoweringConfigAttr config, int64_t blocks) {
+  return blocks / llvm::product_of(config.getCluster());
 }
 
 /// Whether all extents of the root are known.
@@ -56,9 +64,9 @@ std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAtt
     return "";
   if (!config.getPersistent())
     return "'stream_k' is for persistent blocks; 'persistent' is not true";
-  if (llvm::any_of(config.getCluster(), [](int64_t blocks) { return blocks > 1; }))
-    return "'stream_k' gives each block steps of its own, and blocks of a cluster copy "
-           "the same steps for each other; leave 'cluster' out";
+  if (int64_t cluster = llvm::product_of(config.getCluster()); config.getStreamK() % cluster)
+    return "'stream_k' is " + std::to_string(config.getStreamK()) +
+           " blocks, which are no whole clusters of " + std::to_string(cluster);
   if (!info.split)
     return "'stream_k' cuts sums into parts, which a second kernel adds up; 'splits' says "
            "how many parts of a tile there is room for, 2 at least";
@@ -68,7 +76,8 @@ std::string tilewright::whyNotStreamed(const KernelInfo &info, LoweringConfigAtt
   std::optional<Work> work = workOf(info, config, splitLoop(info));
   if (!work)
     return "'stream_k': there are too many tiles";
-  std::string why = SharesAttr::whyNot(work->tiles, work->steps, config.getStreamK(),
+  std::string why = SharesAttr::whyNot(work->tiles, work->steps,
+                                       blocksOf(config, config.getStreamK()),
                                        info.getSplits());
   return why.empty() ? "" : "'stream_k': " + why;
 }
@@ -78,7 +87,7 @@ SharesAttr tilewright::sharesOf(const KernelInfo &info, LoweringConfigAttr confi
     return {};
   Work work = *workOf(info, config, splitLoop(info));
   return SharesAttr::get(config.getContext(), work.tiles, work.steps,
-                         config.getStreamK(), info.getSplits());
+                         blocksOf(config, config.getStreamK()), info.getSplits());
 }
 
 LoweringConfigAttr tilewright::streamOf(const KernelInfo &info, LoweringConfigAttr config,
@@ -91,7 +100,7 @@ LoweringConfigAttr tilewright::streamOf(const KernelInfo &info, LoweringConfigAt
   if (!whyNotStreamed(info, stream).empty())
     return {};
   SharesAttr shares = sharesOf(info, stream);
-  return shares.getTiles() * shares.getParts() % blocks ? stream : LoweringConfigAttr();
+  return shares.getTiles() * shares.getParts() % shares.getBlocks() ? stream : LoweringConfigAttr();
 }
 
 std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr config,
@@ -105,15 +114,17 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
       product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
     return "";
   std::optional<Work> work = workOf(info, config, product->k.front());
-  int64_t blocks = multiprocessorsOf(target);
+  int64_t multiprocessors = multiprocessorsOf(target),
+          blocks = blocksOf(config, multiprocessors),
+          cluster = llvm::product_of(config.getCluster());
   if (!work || work->steps < kFewestSteps ||
       double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
       !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
     return "";
-  return "the last wave of " + std::to_string(blocks) + " blocks has " +
-         std::to_string(work->tiles % blocks) + " of " + std::to_string(work->tiles) +
-         " tiles; a config pinned on the op with 'splits = " +
+  return "the last wave of " + std::to_string(blocks * cluster) + " blocks has " +
+         std::to_string(work->tiles % blocks * cluster) + " of " +
+         std::to_string(work->tiles * cluster) + " tiles; a config pinned on the op with 'splits = " +
          std::to_string(SharesAttr::countParts(work->tiles, work->steps, blocks)) +
-         ", persistent = true, stream_k = " + std::to_string(blocks) +
-         "' and no 'cluster' lets these share all sums";
+         ", persistent = true, stream_k = " + std::to_string(blocks * cluster) +
+         "' lets these share all sums";
 }

@@ -245,7 +245,7 @@ LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const 
 LoweringConfigAttr LoweringConfigAttr::withStream(int64_t blocks, int64_t splits) const {
   return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
              getStages(), getPromote(), getMma(), splits, getRaster(), getRegisters(),
-             /*persistent=*/true, /*cluster=*/{}, getTmaStore(), getTwoLevelSums(),
+             /*persistent=*/true, getCluster(), getTmaStore(), getTwoLevelSums(),
              blocks);
 }
 

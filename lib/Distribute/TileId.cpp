@@ -112,7 +112,8 @@ struct ShareCode {
 
 LogicalResult ThreadCode::workWalk(WorkWalkOp op) {
   ShareCode share{*this, op.getLoc(), op.getShares()};
-  Value block = gpu::BlockIdOp::create(b, op.getLoc(), gpu::Dimension::x);
+  Value block = ofCluster(*this, op.getLoc(),
+                          gpu::BlockIdOp::create(b, op.getLoc(), gpu::Dimension::x));
   scalars.map(op.getFirst(), share.firstItemOf(block));
   scalars.map(op.getEnd(), share.firstItemOf(share.add(block, share.value(1))));
   return success();

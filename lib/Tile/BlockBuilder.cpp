@@ -147,8 +147,12 @@ Environment BlockBuilder::placeBlock() {
     env.offsets[info.split->part] = item.getPart();
     env.sizes[info.split->part] = b.getIndexAttr(1);
     placeShare(item);
-    // The grid is these blocks, whatever the device has.
-    tileCounts.assign(1, b.getAffineConstantExpr(shares.getBlocks()));
+    // The grid is these blocks, whatever the device has; a cluster's lie along its loop.
+    int64_t blocks = shares.getBlocks() * llvm::product_of(cluster);
+    tileCounts.assign(std::max<size_t>(1, cluster.size()), b.getAffineConstantExpr(1));
+    auto along = llvm::find_if(cluster, [](int64_t count) { return count > 1; });
+    tileCounts[along == cluster.end() ? 0 : along - cluster.begin()] =
+        b.getAffineConstantExpr(blocks);
   } else if (info.split) {
     placePart(env);
   }

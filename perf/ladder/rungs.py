@@ -92,6 +92,13 @@ def ladder(type_):
         Rung("default", "what the compiler takes", "", 1.0)]
 
 
+def shared(blocks):
+    """The last technique of `ladder`, whose blocks come by whole tiles, and as many blocks that share all sums (stream-K)."""
+    store = next(r for r in ladder("bf16") if r.name == "store")
+    return store, Rung("shared", f"{blocks} blocks share the sums of all tiles, parts added up by a second kernel",
+                       store.config + f", splits = 2, stream_k = {blocks}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Slice:
     name: str
@@ -120,6 +127,8 @@ def slices(size="full"):
     few = [(m, n, k) for n, k in ((4096, 4096), (14336, 4096)) for m in (1, 2, 4, 8, 16, 32, 64, 128, 256)] if full \
         else [(8, 136, 72)]
     layers = [(4096, 14336, 4096), (4096, 4096, 14336), (4096, 6144, 4096), (2048, 28672, 8192)] if full else [(136, 72, 72)]
+    # 144, 150 and 168 tiles of 128 x 256.
+    waves = [(2048, 2304, 8192), (1920, 2560, 4096), (1920, 2560, 16384), (1536, 3584, 8192)] if full else [(392, 272, 336)]
     batches = [(32, 1024, 1024, 1024), (8, 2048, 2048, 2048)] if full else [(2, 72, 72, 72)]
     result += [
         Slice("2-square-bf16", "Square products of bf16, technique by technique",
@@ -132,7 +141,9 @@ def slices(size="full"):
         Slice("7-square-f16", "Square products of f16, technique by technique", tuple(Problem(*x, "f16") for x in squares),
               tuple(ladder("f16"))),
         Slice("8-layers-bf16", "Layers of language models", tuple(Problem(*x) for x in layers), last("bf16", "store")),
-        Slice("9-batches-bf16", "Batches", tuple(Problem(*x[1:], "bf16", x[0]) for x in batches), last("bf16"))]
+        Slice("9-batches-bf16", "Batches", tuple(Problem(*x[1:], "bf16", x[0]) for x in batches), last("bf16")),
+        Slice("A-waves-bf16", "Tiles that are few more than the device has multiprocessors, of long sums",
+              tuple(Problem(*x) for x in waves), shared(132 if full else 4) + last("bf16"))]
     return result
 
 

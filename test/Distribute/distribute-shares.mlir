@@ -43,4 +43,28 @@ func.func private @walk(%A: memref<2x2x4xf32>)
   }
   return
 }
+
+// Clusters of two blocks walk together, each block over neighbouring tiles.
+// CHECK-LABEL: func.func private @together
+// CHECK: %[[B:.*]] = gpu.block_id x
+// CHECK: %[[C:.*]] = arith.divui %[[B]], %c2
+// CHECK: arith.muli %[[C]], %c8
+// CHECK: arith.addi %[[C]], %c1
+// CHECK: scf.for
+// CHECK: tilewright.cluster_rank
+func.func private @together(%A: memref<4x2x4xf32>)
+    attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (6)>, cluster = [2]>} {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %v = arith.constant 1.0 : f32
+  %first, %last = tilewright.work_walk #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2>
+  scf.for %n = %first to %last step %c1 {
+    %tile, %part, %begin, %end = tilewright.work_item #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2> number %n
+    %i = tilewright.tile_id(%c4) number %tile : index
+    scf.for %k = %begin to %end step %c1 {
+      memref.store %v, %A[%i, %part, %k] : memref<4x2x4xf32>
+    }
+  }
+  return
+}
 }

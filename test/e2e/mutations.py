@@ -81,6 +81,8 @@ def kernels():
     yield gemm("swapped", (16, 136, 776), "nn", swapped(BF16, F32, 16, 64, 2))
     yield gemm("split-k", (16, 72, 2312), "nn", swapped(BF16, F32, 16, 64, 2).replace(", mma =", ", splits = 3, mma ="))
     yield gemm("stream-k", (72, 40, 776), "nn", streams.stream(config(BF16, F32, 64, 32, **ring), 3, 2))
+    yield gemm("stream-k-cluster", (136, 40, 1032), "tb",
+               streams.stream(config(BF16, F32, 64, 32, **ring), 6, 3, ", cluster = [2, 1, 1], tma_store = true"))
     yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
     yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
     yield "dequantised", dequantised("mutation", I4, False, 13, 32, 16, 96, right(swapped(F16, F32, 16, 64, 2)).replace(

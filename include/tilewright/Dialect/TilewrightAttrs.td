@@ -165,7 +165,8 @@ def Tilewright_SharesAttr : Tilewright_Attr<"Shares", "shares"> {
     down, of w = tiles * steps: it may begin and end in the middle of a sum. What a
     block has of a tile is a *part* of it; the parts of a tile are those of neighbouring
     blocks, and are numbered in their order. Each tile has a place for `parts` of them;
-    parts that no block is left for have no steps, and are zero.
+    parts that no block is left for have no steps, and are zero. Where blocks are in
+    clusters, `blocks` and `tiles` count these.
 
     *Items* count the parts of all tiles, part by part of tile after tile. Those of a
     block are neighbours, so that blocks walk over ranges of items that are known without

@@ -31,6 +31,13 @@ def shares():
     for k, blocks in ((72, 3), (8, 2)):
         yield matrix_unit.product(F16, F32, "stream", f"depth_{k}_{blocks}", sizes(72, 32, k), "nn",
                                   stream(warpgroups.config(F16, F32, 64, 32, 4, 1), blocks, 2))
+    # Clusters, whose blocks have the same steps of neighbouring tiles; the last one may have a block without a tile.
+    for number, (form, dims, blocks, parts, cluster) in enumerate((
+            ("nn", (264, 72, 328), 6, 2, [2, 1, 1]), ("tb", (200, 96, 776), 10, 3, [1, 2, 1]), ("ta", (72, 64, 520), 8, 4, [2, 1, 1]),
+            ("tab", (200, 200, 136), 4, 2, [4, 1, 1]))):
+        yield matrix_unit.product(BF16, F32, "stream", f"cluster_{number}_{form}", sizes(*dims), form,
+                                  stream(warpgroups.config(BF16, F32, 64, 32, 2 + number % 2, 1), blocks, parts,
+                                         f", cluster = {cluster}" + (", tma_store = true" if number % 2 else "")))
     # Bands of rows.
     yield matrix_unit.product(F16, F32, "stream", "raster", sizes(328, 136, 200), "nn",
                               stream(warpgroups.config(F16, F32, 64, 32, 3, 1), 7, 2, ", raster = 2"))

@@ -79,6 +79,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                     : !config.getCluster().empty()                ? "cluster"
                     : !hasRoles && config.getTmaStore()           ? "tma_store"
                     : config.getTwoLevelSums()                    ? "two_level_sums"
+                    : config.getStreamK()                         ? "stream_k"
                                                                   : "";
   if (!other.empty())
     return refuse("'" + other + "' is of other strategies; leave it out");

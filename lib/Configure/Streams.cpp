@@ -100,7 +100,8 @@ LoweringConfigAttr tilewright::streamOf(const KernelInfo &info, LoweringConfigAt
   if (!whyNotStreamed(info, stream).empty())
     return {};
   SharesAttr shares = sharesOf(info, stream);
-  return shares.getTiles() * shares.getParts() % shares.getBlocks() ? stream : LoweringConfigAttr();
+  bool isEven = shares.getTiles() * shares.getParts() % shares.getBlocks() == 0;
+  return isEven ? LoweringConfigAttr() : stream;
 }
 
 std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr config,
@@ -123,7 +124,8 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
     return "";
   return "the last wave of " + std::to_string(blocks * cluster) + " blocks has " +
          std::to_string(work->tiles % blocks * cluster) + " of " +
-         std::to_string(work->tiles * cluster) + " tiles; a config pinned on the op with 'splits = " +
+         std::to_string(work->tiles * cluster) +
+         " tiles; a config pinned on the op with 'splits = " +
          std::to_string(SharesAttr::countParts(work->tiles, work->steps, blocks)) +
          ", persistent = true, stream_k = " + std::to_string(blocks * cluster) +
          "' lets these share all sums";

@@ -1,7 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products whose blocks share the sums of all tiles evenly (stream_k): one tile and many, fewer and more than blocks, of
-numbers that blocks do not divide; sums shorter than the ring; edges, batches, and what is fused behind the second kernel. `splits` is how many blocks share a tile's sum at most, as the compiler asks for it.
+numbers that blocks do not divide; sums shorter than the ring; edges, batches, and what is fused behind the second kernel.
+`splits` is how many blocks share a tile's sum at most, as the compiler asks for it.
 """
 
 from data import BF16, E4M3, E5M2, F16, F32, I32, I8, integers

@@ -7,6 +7,7 @@
 //   above:     erfc a = e^(-a^2) Q(t) / (1 + 2 a), t = (a - 2) / (a + 2): the
 //              scaled function is smooth on [0, infinity], which t maps to
 //              [-1, 1]. The square's rounding error goes into the exponential.
+//              In f32, erf a is a polynomial of its own up to where it rounds to 1.
 //
 // Near-minimax polynomials (Chebyshev), relative error below 2^-27 and 2^-57.
 
@@ -42,6 +43,15 @@ static constexpr double kErfcDouble[] = {
     -4.4167724049739182e-8, -1.7168740946971526e-8, 4.4614418829222398e-9,
     2.5779290187405004e-9, 3.7735156594839204e-11};
 
+/// erf(a) by a - kErfTailMiddle, 1 < a < kErfTailEnd; from there on it is 1.
+static constexpr double kErfTailMiddle = 2.46, kErfTailEnd = 3.92;
+static constexpr double kErfTailSingle[] = {
+    0.99949664635944224, 0.0026562335678528208, -0.0065345179888645355,
+    0.0098325029654068134, -0.0099142081430754845, 0.0067993736563449255,
+    -0.0029370916393083191, 0.00045960713328092965, 0.00035577906977732581,
+    -0.00029983210692684752, 7.5916105288012287e-05, 2.478698338614403e-05,
+    -1.7363989750760553e-05, 8.318155313051571e-08, 1.0989250775542323e-06};
+
 static Float erfSeries(Float x) {
   Float z = x * x;
   return x * (x.builder->isDouble ? polynomial(z, kErfDouble)
@@ -66,7 +76,11 @@ static Float erfcOfPositive(Float a) {
 Float tilewright::math::erf(Float x) {
   MathBuilder &m = *x.builder;
   Float a = abs(x);
-  return select(a > m(1), copysign(m(1) - erfcOfPositive(a), x), erfSeries(x));
+  // Near 1 an absolute error is a relative one: no exponential is needed.
+  Float tail = m.isDouble ? m(1) - erfcOfPositive(a)
+                          : select(a > m(kErfTailEnd), m(1),
+                                   polynomial(a - m(kErfTailMiddle), kErfTailSingle));
+  return select(a > m(1), copysign(tail, x), erfSeries(x));
 }
 
 Float tilewright::math::erfc(Float x) {

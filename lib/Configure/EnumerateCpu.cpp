@@ -278,10 +278,21 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
   return configs;
 }
 
+/// Whether the kernel moves the elements of one tensor and computes nothing.
+static bool isCopy(const KernelInfo &info) {
+  return llvm::all_of(info.ops, [](linalg::LinalgOp op) {
+    return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
+           llvm::hasSingleElement(*op.getBlock());
+  });
+}
+
 /// Rows of a tile that is transposed, in each tensor that the kernel reads or
 /// writes. A row is in a register as it is read or written; a half more than
 /// there are registers are fast, what is larger spills and takes LLVM minutes.
 static int64_t transposedRows(const KernelInfo &info, int64_t registers) {
+  // What is only moved needs no other registers.
+  if (isCopy(info))
+    return registers;
   llvm::SmallDenseSet<Value> tensors;
   for (linalg::LinalgOp op : info.ops)
     for (Value operand : op->getOperands()) {
@@ -341,6 +352,11 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   std::optional<unsigned> transposed;
   if (info.strategy == Strategy::Streaming)
     transposed = transposedLoop(info);
+  // Rows of a transposed tile are rows of a cache line as they are stored.
+  int64_t transposedLanes = lanes;
+  if (transposed && isCopy(info))
+    transposedLanes = target.getFact("vector_bytes", 32) /
+                      bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   ArrayRef<unsigned> classes = info.getClasses(info.getRoot());
   double sequential = 1;
   for (auto [loop, number] : llvm::enumerate(classes))
@@ -382,7 +398,7 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
             own = 1;
           if (transposed)
             own = position == 0 || loop == *transposed
-                      ? std::min(lanes, rowsOfTile)
+                      ? std::min(transposedLanes, rowsOfTile)
                       : 1;
           if (info.classes[classes[loop]].sequential)
             own = 1;

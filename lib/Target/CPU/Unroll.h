@@ -19,6 +19,8 @@ void populateWidenTransferPatterns(mlir::RewritePatternSet &patterns);
 void populateStridedReadPatterns(mlir::RewritePatternSet &patterns);
 /// Transfers of vectors of rank 2 and more, as transfers of rank 1.
 void populateUnrollTransferPatterns(mlir::RewritePatternSet &patterns);
+/// Transposes of square tiles whose rows are registers, in registers.
+void populateTransposeTilePatterns(mlir::RewritePatternSet &patterns);
 
 /// Step 1. Emits an error where a block op has no form on CPUs.
 mlir::LogicalResult lowerBlockOps(mlir::func::FuncOp func);

@@ -11,8 +11,9 @@
 //      transfers of rows.
 //   3. Loops and branches that carry tiles carry rows:
 //        scf.for … iter_args(%t: vector<8x32xf32>)  ->  8 x vector<32xf32>
-//   4. Reductions become row by row operations; transposes, shape casts and
-//      masks what upstream makes of them.
+//   4. Reductions become row by row operations; transposes of square tiles shuffles of
+//      rows (TransposeTiles.cpp), other transposes, shape casts and masks what upstream
+//      makes of them.
 //
 // Elementwise operations stay: conversion to LLVM unrolls them by itself.
 
@@ -191,6 +192,7 @@ struct UnrollVectorsPass
           .add<UnrollRows<math::AbsIOp>, UnrollRows<math::CountLeadingZerosOp>,
                UnrollRows<math::CountTrailingZerosOp>>(patterns.getContext());
       vector::populateVectorBroadcastLoweringPatterns(patterns);
+      populateTransposeTilePatterns(patterns);
       vector::populateVectorTransposeLoweringPatterns(
           patterns, vector::VectorTransposeLowering::Shuffle1D);
       vector::populateVectorShapeCastLoweringPatterns(patterns);

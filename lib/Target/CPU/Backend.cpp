@@ -7,6 +7,7 @@
 #include "Chips.h"
 #include "Instructions.h"
 #include "MaskedAccess.h"
+#include "StreamStores.h"
 
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Target/CPU/Passes.h"
@@ -196,6 +197,9 @@ public:
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());
     pm.addNestedPass<func::FuncOp>(createUnrollVectorsPass());
+    // What NEON and SVE store past caches is not known to be faster.
+    if (target.getText("triple").empty())
+      pm.addNestedPass<func::FuncOp>(createStreamStoresPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());
     addSmallFloats(pm, target);
@@ -299,6 +303,8 @@ FailureOr<KernelCode> CPUBackend::emit(ModuleOp module,
   if (failed(runLLVMPasses(loc, *ir, *machine, kPipeline)))
     return failure();
   keepSelects(*ir);
+  if (!chip.isArm())
+    guardStreamedStores(*ir, unsigned(target.getFact("vector_bytes", 32)));
   if (chip.sveBits > 128)
     maskOddStores(*ir);
   lowerMaskedAccesses(*ir, getMaskedBits(chip, target.getFact("vector_bytes")));

@@ -45,6 +45,19 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
                            "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
 }
 
+def StreamStoresPass : Pass<"tilewright-stream-stores", "::mlir::func::FuncOp"> {
+  let summary = "stores of large results pass the caches by";
+  let description = [{
+    Vectors of whole cache lines that a kernel writes into a result which no cache keeps
+    are stored non-temporally, where the kernel neither reads the result nor sums up a
+    product in it. Of a result of dynamic size that is found out at run time.
+  }];
+  let options = [Option<"bytes", "bytes", "int64_t", "32 * 1024 * 1024",
+                        "the least size of a result that no cache keeps">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def LowerTilesPass : Pass<"tilewright-lower-tiles", "::mlir::func::FuncOp"> {
   let summary = "products of packed panels in tile registers (AMX)";
   let description = [{

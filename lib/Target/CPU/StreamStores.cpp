@@ -1,0 +1,194 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A store reads the cache line that it writes, unless it passes the caches by. What is
+// written into a result larger than caches is not found there later anyway:
+//
+//   vector.store %v, %r[%i] : memref<16777216xf32>, vector<16xf32>
+//   ->
+//   vector.store %v, %r[%i] {nontemporal = true} : …
+//
+// and in LLVM IR, as x86 wants such addresses aligned, which only the caller of the
+// kernel knows:
+//
+//   if (address & 63) store … align 4
+//   else              store … align 64, !nontemporal
+//
+// Other threads see these stores after a fence, which ends the kernel.
+
+#include "StreamStores.h"
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include <numeric>
+
+namespace tilewright {
+#define GEN_PASS_DEF_STREAMSTORESPASS
+#include "tilewright/Target/CPU/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+static constexpr int64_t kLineBytes = 64;
+
+/// Whole lines, so that no line is written in parts that lie far apart in time.
+static bool hasWholeLines(vector::StoreOp store) {
+  VectorType type = store.getVectorType();
+  return type.getRank() == 1 && !type.isScalable() &&
+         type.getNumElements() * type.getElementTypeBitWidth() % (8 * kLineBytes) == 0 &&
+         store.getBase().getType().isLastDimUnitStride();
+}
+
+/// The number of elements of argument `number`, whose dynamic sizes are arguments, too.
+/// Null if these are not known.
+static Value countElements(OpBuilder &builder, func::FuncOp func, unsigned number,
+                           MemRefType type) {
+  auto scalars = func->getAttrOfType<ArrayAttr>(kScalarsAttr);
+  unsigned buffers =
+      llvm::count_if(func.getArgumentTypes(), llvm::IsaPred<MemRefType>);
+  Location loc = func.getLoc();
+  Value count;
+  auto multiply = [&](Value by) {
+    count = count ? Value(arith::MulIOp::create(builder, loc, count, by)) : by;
+  };
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (!type.isDynamicDim(d)) {
+      multiply(arith::ConstantIndexOp::create(builder, loc, type.getDimSize(d)));
+      continue;
+    }
+    auto meaning = DimAttr::get(func.getContext(), number, d);
+    auto found = scalars ? llvm::find(scalars, meaning) : nullptr;
+    if (!scalars || found == scalars.end())
+      return nullptr;
+    multiply(func.getArgument(buffers + (found - scalars.begin())));
+  }
+  return count;
+}
+
+/// Where the result is large, a twin of the store that passes the caches by.
+static void splitStore(vector::StoreOp store, Value large) {
+  OpBuilder builder(store);
+  auto branch = scf::IfOp::create(builder, store.getLoc(), large, /*withElseRegion=*/true);
+  OpBuilder inner = branch.getThenBodyBuilder();
+  cast<vector::StoreOp>(inner.clone(*store)).setNontemporal(true);
+  store->moveBefore(branch.elseBlock()->getTerminator());
+}
+
+static void streamStores(func::FuncOp func, unsigned number, int64_t bytes) {
+  BlockArgument result = func.getArgument(number);
+  auto type = cast<MemRefType>(result.getType());
+  SmallVector<vector::StoreOp> stores;
+  for (Operation *user : result.getUsers()) {
+    auto store = dyn_cast<vector::StoreOp>(user);
+    if (store && hasWholeLines(store))
+      stores.push_back(store);
+    // Masked stores of edges are ordinary ones; whatever else there is may read.
+    else if (!isa<vector::StoreOp, vector::MaskedStoreOp, memref::StoreOp>(user))
+      return;
+  }
+  if (stores.empty())
+    return;
+  int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+  if (type.hasStaticShape()) {
+    if (type.getNumElements() * elementBytes >= bytes)
+      for (vector::StoreOp store : stores)
+        store.setNontemporal(true);
+    return;
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value count = countElements(builder, func, number, type);
+  if (!count)
+    return;
+  Value least = arith::ConstantIndexOp::create(builder, func.getLoc(), bytes / elementBytes);
+  Value large = arith::CmpIOp::create(builder, func.getLoc(), arith::CmpIPredicate::sge,
+                                      count, least);
+  for (vector::StoreOp store : stores)
+    splitStore(store, large);
+}
+
+namespace {
+struct StreamStoresPass : tilewright::impl::StreamStoresPassBase<StreamStoresPass> {
+  using StreamStoresPassBase::StreamStoresPassBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
+    auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+    if (!isKernel(func) || func.isExternal() || !access || !config ||
+        (config.getStrategy() != Strategy::Streaming &&
+         config.getStrategy() != Strategy::Reduction))
+      return;
+    for (auto [number, how] : llvm::enumerate(access.getAsValueRange<StringAttr>()))
+      if (how == "write" && number < func.getNumArguments() &&
+          isa<MemRefType>(func.getArgument(number).getType()))
+        streamStores(func, number, bytes);
+  }
+};
+} // namespace
+
+/// Of 16-bit floats the code generator makes ordinary stores, even if they are cast to
+/// integers: a register after the other by name.
+static void streamFloats16(llvm::IRBuilder<> &builder, llvm::StoreInst *store,
+                           unsigned vectorBytes) {
+  llvm::Value *value = store->getValueOperand();
+  auto *type = cast<llvm::FixedVectorType>(value->getType());
+  unsigned lanes = vectorBytes / 2;
+  auto *words = llvm::FixedVectorType::get(builder.getInt32Ty(), vectorBytes / 4);
+  auto *instruction = llvm::InlineAsm::get(
+      llvm::FunctionType::get(builder.getVoidTy(), {words, builder.getPtrTy()}, false),
+      "vmovntdq $0, ($1)", "v,r,~{memory}", /*hasSideEffects=*/true);
+  for (unsigned first = 0; first < type->getNumElements(); first += lanes) {
+    llvm::SmallVector<int> order(lanes);
+    std::iota(order.begin(), order.end(), int(first));
+    llvm::Value *part = builder.CreateShuffleVector(value, order);
+    llvm::Value *address =
+        builder.CreateConstGEP1_64(type->getElementType(), store->getPointerOperand(), first);
+    builder.CreateCall(instruction, {builder.CreateBitCast(part, words), address});
+  }
+}
+
+void cpu::guardStreamedStores(llvm::Module &module, unsigned vectorBytes) {
+  llvm::SmallVector<llvm::StoreInst *> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *store = dyn_cast<llvm::StoreInst>(&instruction))
+        if (store->hasMetadata(llvm::LLVMContext::MD_nontemporal))
+          stores.push_back(store);
+  llvm::SmallSetVector<llvm::Function *, 2> functions;
+  llvm::Align line(kLineBytes);
+  for (llvm::StoreInst *store : stores) {
+    functions.insert(store->getFunction());
+    if (store->getAlign() >= line)
+      continue;
+    llvm::IRBuilder<> builder(store);
+    llvm::Value *address =
+        builder.CreatePtrToInt(store->getPointerOperand(), builder.getInt64Ty());
+    llvm::Value *aligned = builder.CreateICmpEQ(
+        builder.CreateAnd(address, kLineBytes - 1), builder.getInt64(0));
+    llvm::Instruction *then, *otherwise;
+    llvm::SplitBlockAndInsertIfThenElse(aligned, store, &then, &otherwise);
+    builder.SetInsertPoint(then);
+    if (store->getValueOperand()->getType()->getScalarType()->is16bitFPTy()) {
+      streamFloats16(builder, store, vectorBytes);
+    } else {
+      auto *streamed = cast<llvm::StoreInst>(store->clone());
+      streamed->insertBefore(then->getIterator());
+      streamed->setAlignment(line);
+    }
+    store->moveBefore(otherwise->getIterator());
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
+  }
+  for (llvm::Function *function : functions)
+    for (llvm::BasicBlock &block : *function)
+      if (auto *end = dyn_cast<llvm::ReturnInst>(block.getTerminator()))
+        llvm::IRBuilder<>(end).CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+}

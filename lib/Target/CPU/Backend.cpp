@@ -193,6 +193,9 @@ public:
 
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
+    KeepRowsPassOptions keep;
+    keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
+    pm.addNestedPass<func::FuncOp>(createKeepRowsPass(keep));
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());

@@ -45,6 +45,19 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
                            "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
 }
 
+def KeepRowsPass : Pass<"tilewright-keep-rows", "::mlir::func::FuncOp"> {
+  let summary = "what two loops over a row compute is computed once";
+  let description = [{
+    Transcendental functions of the same values in two loops one after the other, as the
+    sum and the result of a softmax have, are stored in the first and read in the
+    second.
+  }];
+  let options = [Option<"bytes", "bytes", "int64_t", "256 * 1024",
+                        "the most that a block may keep">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def StreamStoresPass : Pass<"tilewright-stream-stores", "::mlir::func::FuncOp"> {
   let summary = "stores of large results pass the caches by";
   let description = [{

@@ -1,0 +1,192 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel that sums up a row and then writes it computes what both need twice. A
+// transcendental function costs more than a store to a cache and a load: its values are
+// kept, a tile for each step of the loop, where a row of them fits there.
+//
+//   scf.for %i … { %e = math.exp %d, sum }         %rows = memref.alloca : memref<128x2x64xf32>
+//   scf.for %i … { %e = math.exp %d, write }  ->   scf.for %i … { %e = math.exp %d, sum, write to %rows }
+//                                                  scf.for %i … { %e = read %rows, write }
+
+#include "tilewright/Dialect/Tilewright.h"
+#include "tilewright/Target/CPU/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_KEEPROWSPASS
+#include "tilewright/Target/CPU/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+
+/// A function that is a polynomial or more.
+static bool isCostly(Operation &op) {
+  return isa_and_present<math::MathDialect>(op.getDialect()) && op.getNumResults() == 1 &&
+         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
+              math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::RsqrtOp, math::TruncOp>(op) &&
+         isa<VectorType>(op.getResult(0).getType());
+}
+
+namespace {
+/// Two loops over the same steps, and what of the second the first computes, too.
+class Twins {
+public:
+  Twins(scf::ForOp first, scf::ForOp second, ArrayAttr access)
+      : first(first), second(second), access(access) {}
+
+  /// Whether `a` in the first loop is `b` in the second at the same step.
+  bool areEqual(Value a, Value b) {
+    if (a == first.getInductionVar() && b == second.getInductionVar())
+      return true;
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    bool outside = !x || x->getBlock() != first.getBody();
+    if (outside || !y || y->getBlock() != second.getBody())
+      return a == b && first.isDefinedOutsideOfLoop(a);
+    if (x->getName() != y->getName() || x->getNumRegions() ||
+        x->getAttrDictionary() != y->getAttrDictionary() ||
+        x->getResultTypes() != y->getResultTypes() ||
+        x->getNumOperands() != y->getNumOperands() ||
+        cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
+        !(isMemoryEffectFree(x) || isReadOfInput(x)))
+      return false;
+    return llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()),
+                        [&](auto pair) {
+                          return areEqual(std::get<0>(pair), std::get<1>(pair));
+                        });
+  }
+
+private:
+  /// Of an argument that the kernel does not write.
+  bool isReadOfInput(Operation *op) const {
+    auto read = dyn_cast<vector::TransferReadOp>(op);
+    auto argument = read ? dyn_cast<BlockArgument>(read.getBase()) : nullptr;
+    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+           argument.getArgNumber() < access.size() &&
+           cast<StringAttr>(access[argument.getArgNumber()]).getValue() == "read";
+  }
+
+  scf::ForOp first, second;
+  ArrayAttr access;
+};
+} // namespace
+
+/// Steps of loops whose bounds are the same numbers.
+static std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
+  int64_t numbers[3];
+  for (auto [at, pair] : llvm::enumerate(ArrayRef<std::pair<Value, Value>>{
+           {a.getLowerBound(), b.getLowerBound()},
+           {a.getUpperBound(), b.getUpperBound()},
+           {a.getStep(), b.getStep()}})) {
+    std::optional<int64_t> number = getConstantIntValue(pair.first);
+    if (!number || getConstantIntValue(pair.second) != number)
+      return std::nullopt;
+    numbers[at] = *number;
+  }
+  if (numbers[0] != 0 || numbers[2] <= 0)
+    return std::nullopt;
+  return llvm::divideCeil(numbers[1], numbers[2]);
+}
+
+/// The indices of the tile of this step.
+static SmallVector<Value> tileIndices(OpBuilder &builder, scf::ForOp loop, int64_t rank) {
+  Location loc = loop.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<Value> indices(rank + 1, zero);
+  indices[0] = arith::DivUIOp::create(builder, loc, loop.getInductionVar(), loop.getStep());
+  return indices;
+}
+
+/// Keeps `value` of the first loop and reads it in place of `again`.
+static void keep(Operation *value, Operation *again, scf::ForOp first, scf::ForOp second,
+                 int64_t steps) {
+  auto type = cast<VectorType>(value->getResult(0).getType());
+  Location loc = value->getLoc();
+  SmallVector<int64_t> shape = {steps};
+  llvm::append_range(shape, type.getShape());
+  OpBuilder builder(first->getContext());
+  builder.setInsertionPointToStart(&first->getParentOfType<func::FuncOp>().getBody().front());
+  Value rows = memref::AllocaOp::create(
+      builder, loc, MemRefType::get(shape, type.getElementType()),
+      /*alignment=*/builder.getI64IntegerAttr(64));
+  SmallVector<bool> inBounds(type.getRank(), true);
+  builder.setInsertionPointAfter(value);
+  vector::TransferWriteOp::create(builder, loc, value->getResult(0), rows,
+                                  tileIndices(builder, first, type.getRank()),
+                                  ArrayRef<bool>(inBounds));
+  builder.setInsertionPoint(again);
+  Value pad = arith::ConstantOp::create(builder, loc,
+                                        builder.getZeroAttr(type.getElementType()));
+  Value read = vector::TransferReadOp::create(
+      builder, loc, type, rows, tileIndices(builder, second, type.getRank()), pad,
+      ArrayRef<bool>(inBounds));
+  again->getResult(0).replaceAllUsesWith(read);
+}
+
+/// Erases what no other op of the loop's body needs any more.
+static void eraseUnused(scf::ForOp loop) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+struct KeepRowsPass : tilewright::impl::KeepRowsPassBase<KeepRowsPass> {
+  using KeepRowsPassBase::KeepRowsPassBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
+    if (!isKernel(func) || func.isExternal() || !access)
+      return;
+    SmallVector<scf::ForOp> loops;
+    func.walk([&](scf::ForOp loop) {
+      if (loop.getBody()->getOps<scf::ForOp>().empty())
+        loops.push_back(loop);
+    });
+    int64_t left = bytes;
+    for (size_t j = 1; j < loops.size(); ++j)
+      for (size_t i = 0; i < j; ++i)
+        if (loops[i]->getBlock() == loops[j]->getBlock())
+          keepCommon(loops[i], loops[j], access, left);
+  }
+
+  void keepCommon(scf::ForOp first, scf::ForOp second, ArrayAttr access, int64_t &left) {
+    std::optional<int64_t> steps = commonSteps(first, second);
+    if (!steps || *steps < 1)
+      return;
+    Twins twins(first, second, access);
+    SmallVector<Operation *> again;
+    for (Operation &op : llvm::reverse(*second.getBody()))
+      if (isCostly(op))
+        again.push_back(&op);
+    for (Operation *candidate : again) {
+      // Of an op that is unused by now, another that needs it is kept.
+      if (candidate->use_empty())
+        continue;
+      for (Operation &op : *first.getBody()) {
+        if (!isCostly(op) || !twins.areEqual(op.getResult(0), candidate->getResult(0)))
+          continue;
+        auto type = cast<VectorType>(op.getResult(0).getType());
+        int64_t size =
+            *steps * type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+        if (size > left)
+          break;
+        left -= size;
+        keep(&op, candidate, first, second, *steps);
+        eraseUnused(second);
+        return keepCommon(first, second, access, left);
+      }
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,86 @@
+// RUN: tilewright-opt %s -tilewright-keep-rows=bytes=4096 | FileCheck %s
+
+// CHECK-LABEL: @Softmax
+// CHECK: %[[ROWS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8x2x16xf32>
+// CHECK: scf.for
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: vector.transfer_write %[[E]], %[[ROWS]]
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: vector.transfer_read %[[ROWS]]
+// CHECK: return
+func.func private @Softmax(%x: memref<2x128xf32>, %r: memref<2x128xf32>, %m: vector<2x16xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %i = %c0 to %c128 step %c16 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %d = arith.subf %v, %m : vector<2x16xf32>
+    %e = math.exp %d : vector<2x16xf32>
+    %b = arith.addf %a, %e : vector<2x16xf32>
+    scf.yield %b : vector<2x16xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %d = arith.subf %v, %m : vector<2x16xf32>
+    %e = math.exp %d : vector<2x16xf32>
+    %q = arith.divf %e, %s : vector<2x16xf32>
+    vector.transfer_write %q, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x128xf32>
+  }
+  return
+}
+
+// Of different values, of what the kernel writes, and of rows that are too long nothing is kept.
+// CHECK-LABEL: @Different
+// CHECK-NOT: memref.alloca
+func.func private @Different(%x: memref<2x128xf32>, %r: memref<2x128xf32>, %m: vector<2x16xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c128 = arith.constant 128 : index
+  %c4096 = arith.constant 4096 : index
+  %f0 = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c128 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %e = math.exp %v : vector<2x16xf32>
+    %w = vector.transfer_read %r[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %f = math.exp %w : vector<2x16xf32>
+    %g = arith.addf %e, %f : vector<2x16xf32>
+    vector.transfer_write %g, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x128xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %d = arith.addf %v, %z : vector<2x16xf32>
+    %e = math.exp %d : vector<2x16xf32>
+    %w = vector.transfer_read %r[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x128xf32>, vector<2x16xf32>
+    %f = math.exp %w : vector<2x16xf32>
+    %g = arith.addf %e, %f : vector<2x16xf32>
+    vector.transfer_write %g, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x128xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: @TooLong
+// CHECK-NOT: memref.alloca
+func.func private @TooLong(%x: memref<2x4096xf32>, %r: memref<2x4096xf32>, %z: vector<2x16xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c4096 = arith.constant 4096 : index
+  %f0 = arith.constant 0.0 : f32
+  %s = scf.for %i = %c0 to %c4096 step %c16 iter_args(%a = %z) -> (vector<2x16xf32>) {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x4096xf32>, vector<2x16xf32>
+    %e = math.exp %v : vector<2x16xf32>
+    %b = arith.addf %a, %e : vector<2x16xf32>
+    scf.yield %b : vector<2x16xf32>
+  }
+  scf.for %i = %c0 to %c4096 step %c16 {
+    %v = vector.transfer_read %x[%c0, %i], %f0 {in_bounds = [true, true]} : memref<2x4096xf32>, vector<2x16xf32>
+    %e = math.exp %v : vector<2x16xf32>
+    %q = arith.divf %e, %s : vector<2x16xf32>
+    vector.transfer_write %q, %r[%c0, %i] {in_bounds = [true, true]} : vector<2x16xf32>, memref<2x4096xf32>
+  }
+  return
+}

@@ -96,12 +96,17 @@ static Float clamp(Float x, double low, double high) {
   return select(x < m(low), m(low), x);
 }
 
-Float tilewright::math::exp(Float x) {
+ScaledExp tilewright::math::scaledExp(Float x) {
   MathBuilder &m = *x.builder;
   // Beyond these, the result is infinite or rounds to zero.
   x = m.isDouble ? clamp(x, -746, 710) : clamp(x, -104, 89);
   Reduced reduced = reduceExp(x);
-  return scale(expm1Series(reduced.rest) + m(1), reduced.exponent);
+  return {expm1Series(reduced.rest) + m(1), reduced.exponent};
+}
+
+Float tilewright::math::exp(Float x) {
+  ScaledExp result = scaledExp(x);
+  return scale(result.significand, result.exponent);
 }
 
 /// 2^(x + low) for |low| much smaller than 1.

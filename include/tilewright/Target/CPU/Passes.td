@@ -58,6 +58,17 @@ def KeepRowsPass : Pass<"tilewright-keep-rows", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
+  let summary = "functions of f32 that AVX-512 has instructions for";
+  let description = [{
+    Greatest and least numbers, and powers of two in exponentials, become calls of LLVM's
+    intrinsics. Their values are those of the expansions.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::math::MathDialect", "mlir::ub::UBDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def StreamStoresPass : Pass<"tilewright-stream-stores", "::mlir::func::FuncOp"> {
   let summary = "stores of large results pass the caches by";
   let description = [{

@@ -1,0 +1,19 @@
+// RUN: tilewright-opt %s -tilewright-avx512-math | FileCheck %s
+
+// CHECK-LABEL: @Rows
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.maxnum"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+// CHECK-NOT: math.exp
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK: return
+func.func private @Rows(%x: vector<2x16xf32>, %y: vector<2x16xf32>) -> vector<2x16xf32> attributes {tilewright.kernel} {
+  %m = arith.maxnumf %x, %y : vector<2x16xf32>
+  %e = math.exp %m : vector<2x16xf32>
+  return %e : vector<2x16xf32>
+}
+
+// CHECK-LABEL: @OfOtherTypes
+// CHECK: math.exp %{{.*}} : vector<8xf64>
+func.func private @OfOtherTypes(%x: vector<8xf64>) -> vector<8xf64> attributes {tilewright.kernel} {
+  %e = math.exp %x : vector<8xf64>
+  return %e : vector<8xf64>
+}

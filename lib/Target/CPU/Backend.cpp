@@ -196,6 +196,7 @@ public:
     KeepRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
     pm.addNestedPass<func::FuncOp>(createKeepRowsPass(keep));
+    pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());
     pm.addNestedPass<func::FuncOp>(createLowerTilesPass());

@@ -8,11 +8,15 @@
 //   scf.for %i … { %e = math.exp %d, sum }         %rows = memref.alloca : memref<128x2x64xf32>
 //   scf.for %i … { %e = math.exp %d, write }  ->   scf.for %i … { %e = math.exp %d, sum, write to %rows }
 //                                                  scf.for %i … { %e = read %rows, write }
+//
+// The first of such loops waits for memory, the others find the row in a cache and compute.
+// The last that reads it has the next rows brought there meanwhile:
+//
+//   scf.for %i … { %v = read %x[%row, %i] … memref.prefetch %x[%row + 2, %i] … }
 
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,6 +27,7 @@
 
 namespace tilewright {
 #define GEN_PASS_DEF_KEEPROWSPASS
+#define GEN_PASS_DEF_PREFETCHROWSPASS
 #include "tilewright/Target/CPU/Passes.h.inc"
 } // namespace tilewright
 
@@ -64,6 +69,17 @@ public:
                         [&](auto pair) {
                           return areEqual(std::get<0>(pair), std::get<1>(pair));
                         });
+  }
+
+  /// Whether `x` in the first loop reads what `y` does in the second at the same step, with
+  /// whatever padding.
+  bool haveSameTile(vector::TransferReadOp x, vector::TransferReadOp y) {
+    return isReadOfInput(x) && x.getBase() == y.getBase() &&
+           x.getVectorType() == y.getVectorType() &&
+           x.getPermutationMap() == y.getPermutationMap() &&
+           llvm::all_of(llvm::zip_equal(x.getIndices(), y.getIndices()), [&](auto pair) {
+             return areEqual(std::get<0>(pair), std::get<1>(pair));
+           });
   }
 
 private:
@@ -140,6 +156,42 @@ static void eraseUnused(scf::ForOp loop) {
       op.erase();
 }
 
+/// Innermost loops, those of a block in order.
+static SmallVector<scf::ForOp> innermostLoops(func::FuncOp func) {
+  SmallVector<scf::ForOp> loops;
+  func.walk([&](scf::ForOp loop) {
+    if (loop.getBody()->getOps<scf::ForOp>().empty())
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+/// Prefetches the tile that lies below the one that `read` reads, a line after the other.
+static void prefetchBelow(vector::TransferReadOp read) {
+  constexpr int64_t kLineBytes = 64;
+  auto type = cast<MemRefType>(read.getBase().getType());
+  VectorType tile = read.getVectorType();
+  OpBuilder builder(read);
+  Location loc = read.getLoc();
+  auto number = [&](int64_t n) {
+    return Value(arith::ConstantIndexOp::create(builder, loc, n));
+  };
+  int64_t rows = tile.getDimSize(0), line = kLineBytes * 8 / type.getElementTypeBitWidth();
+  Value end = memref::DimOp::create(builder, loc, read.getBase(), number(0));
+  Value last = arith::SubIOp::create(builder, loc, end, number(1));
+  for (int64_t row = 0; row < rows; ++row) {
+    Value next = arith::AddIOp::create(builder, loc, read.getIndices()[0], number(rows + row));
+    Value inside = arith::MinSIOp::create(builder, loc, next, last);
+    for (int64_t first = 0; first < tile.getDimSize(1); first += line) {
+      Value column =
+          arith::AddIOp::create(builder, loc, read.getIndices()[1], number(first));
+      // Into the second-level cache: a few rows may be more than the first one.
+      memref::PrefetchOp::create(builder, loc, read.getBase(), ValueRange{inside, column},
+                                 /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    }
+  }
+}
+
 namespace {
 struct KeepRowsPass : tilewright::impl::KeepRowsPassBase<KeepRowsPass> {
   using KeepRowsPassBase::KeepRowsPassBase;
@@ -148,11 +200,7 @@ struct KeepRowsPass : tilewright::impl::KeepRowsPassBase<KeepRowsPass> {
     auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
     if (!isKernel(func) || func.isExternal() || !access)
       return;
-    SmallVector<scf::ForOp> loops;
-    func.walk([&](scf::ForOp loop) {
-      if (loop.getBody()->getOps<scf::ForOp>().empty())
-        loops.push_back(loop);
-    });
+    SmallVector<scf::ForOp> loops = innermostLoops(func);
     int64_t left = bytes;
     for (size_t j = 1; j < loops.size(); ++j)
       for (size_t i = 0; i < j; ++i)
@@ -187,6 +235,58 @@ struct KeepRowsPass : tilewright::impl::KeepRowsPassBase<KeepRowsPass> {
         return keepCommon(first, second, access, left);
       }
     }
+  }
+};
+
+struct PrefetchRowsPass : tilewright::impl::PrefetchRowsPassBase<PrefetchRowsPass> {
+  using PrefetchRowsPassBase::PrefetchRowsPassBase;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
+    if (!isKernel(func) || func.isExternal() || !access)
+      return;
+    SmallVector<scf::ForOp> loops = innermostLoops(func);
+    for (scf::ForOp first : loops)
+      for (auto read : llvm::to_vector(first.getBody()->getOps<vector::TransferReadOp>()))
+        if (isRowOfMatrix(read))
+          prefetch(first, read, loops, access);
+  }
+
+  /// Tiles of a matrix whose rows of tiles a cache keeps.
+  bool isRowOfMatrix(vector::TransferReadOp read) {
+    auto type = dyn_cast<MemRefType>(read.getBase().getType());
+    return type && type.getRank() == 2 && read.getVectorType().getRank() == 2 &&
+           !type.isDynamicDim(1) && type.getElementTypeBitWidth() >= 8 &&
+           read.getPermutationMap().isIdentity() && !read.getMask() &&
+           read.isDimInBounds(1) &&
+           type.getDimSize(1) * read.getVectorType().getDimSize(0) *
+                   type.getElementTypeBitWidth() / 8 <= bytes;
+  }
+
+  static void prefetch(scf::ForOp first, vector::TransferReadOp read,
+                       ArrayRef<scf::ForOp> loops, ArrayAttr access) {
+    vector::TransferReadOp last;
+    bool behind = false;
+    for (scf::ForOp loop : loops) {
+      if (behind && loop->getBlock() == first->getBlock() && commonSteps(first, loop)) {
+        Twins twins(first, loop, access);
+        for (auto again : loop.getBody()->getOps<vector::TransferReadOp>())
+          if (twins.haveSameTile(read, again))
+            last = again;
+      } else if (behind && loop->getBlock() == first->getBlock()) {
+        return;
+      }
+      // Rows that an earlier loop reads have been seen to.
+      if (!behind && loop != first && loop->getBlock() == first->getBlock()) {
+        Twins twins(loop, first, access);
+        for (auto before : loop.getBody()->getOps<vector::TransferReadOp>())
+          if (twins.haveSameTile(before, read))
+            return;
+      }
+      behind |= loop == first;
+    }
+    if (last)
+      prefetchBelow(last);
   }
 };
 } // namespace

@@ -58,6 +58,17 @@ def KeepRowsPass : Pass<"tilewright-keep-rows", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def PrefetchRowsPass : Pass<"tilewright-prefetch-rows", "::mlir::func::FuncOp"> {
+  let summary = "the last of several loops over a row prefetches the next";
+  let description = [{
+    Where loops one after the other read the same rows of a matrix, the first of them waits
+    for memory. The last that reads these rows prefetches those of the next tile.
+  }];
+  let options = [Option<"bytes", "bytes", "int64_t", "256 * 1024",
+                        "the most that the rows of a tile may have">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def Avx512MathPass : Pass<"tilewright-avx512-math", "::mlir::func::FuncOp"> {
   let summary = "functions of f32 that AVX-512 has instructions for";
   let description = [{

@@ -1,0 +1,64 @@
+// RUN: tilewright-opt %s -tilewright-prefetch-rows=bytes=1024 | FileCheck %s
+
+// The second loop finds its rows in a cache and has the next two brought there.
+// CHECK-LABEL: @Twice
+// CHECK: scf.for
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for %[[I:.*]] = {{.*}} {
+// CHECK-COUNT-4: memref.prefetch %{{.*}}[%{{.*}}, %{{.*}}], read, locality<2>, data : memref<64x128xf32>
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func private @Twice(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index, %z: vector<2x32xf32>)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  %f1 = arith.constant 1.0 : f32
+  %s = scf.for %i = %c0 to %c128 step %c32 iter_args(%a = %z) -> (vector<2x32xf32>) {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %b = arith.addf %a, %v : vector<2x32xf32>
+    scf.yield %b : vector<2x32xf32>
+  }
+  scf.for %i = %c0 to %c128 step %c32 {
+    %v = vector.transfer_read %x[%row, %i], %f1 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    %q = arith.divf %v, %s : vector<2x32xf32>
+    vector.transfer_write %q, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+  }
+  return
+}
+
+// One loop waits for memory in any case; rows that are too long would not be kept.
+// CHECK-LABEL: @Once
+// CHECK-NOT: memref.prefetch
+func.func private @Once(%x: memref<64x128xf32>, %r: memref<64x128xf32>, %row: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  %f0 = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c128 step %c32 {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x128xf32>, vector<2x32xf32>
+    vector.transfer_write %v, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x128xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: @TooLong
+// CHECK-NOT: memref.prefetch
+func.func private @TooLong(%x: memref<64x256xf32>, %r: memref<64x256xf32>, %row: index)
+    attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c256 = arith.constant 256 : index
+  %f0 = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c256 step %c32 {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x256xf32>, vector<2x32xf32>
+    vector.transfer_write %v, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x256xf32>
+  }
+  scf.for %i = %c0 to %c256 step %c32 {
+    %v = vector.transfer_read %x[%row, %i], %f0 {in_bounds = [true, true]} : memref<64x256xf32>, vector<2x32xf32>
+    vector.transfer_write %v, %r[%row, %i] {in_bounds = [true, true]} : vector<2x32xf32>, memref<64x256xf32>
+  }
+  return
+}

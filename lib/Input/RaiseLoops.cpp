@@ -61,8 +61,10 @@ class NestRaiser {
 public:
   explicit NestRaiser(Operation *nest) : nest(nest), b(nest) {}
   /// Puts structured ops in the place of the nest; else says why not, unless it is a host
-  /// loop around something else, and leaves the nest as it is.
-  LogicalResult run();
+  /// loop around something else or `quiet`, and leaves the nest as it is.
+  LogicalResult run(bool quiet);
+  /// Whether a remark was made.
+  bool said = false;
 
 private:
   std::optional<Refusal> refuse(Operation *op, const Twine &reason,
@@ -292,9 +294,14 @@ std::optional<Refusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops)
       if (affine::isAffineForInductionVar(operand))
         return refuse(loop, "goes as far as another loop says; make it a rectangle, and "
                             "choose by arith.select");
-    trips.push_back(
-        affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map,
-                                              getAsOpFoldResult(operands)));
+    SmallVector<OpFoldResult> inputs = getAsOpFoldResult(operands);
+    OpFoldResult trip = affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map, inputs);
+    // A loop whose bounds pass each other has no iteration. Sizes are never negative.
+    auto value = dyn_cast<Value>(trip);
+    if (value && !value.getDefiningOp<memref::DimOp>())
+      trip = affine::makeComposedFoldedAffineMax(
+          b, loop.getLoc(), map.insertResult(b.getAffineConstantExpr(0), 1), inputs);
+    trips.push_back(trip);
   }
   return std::nullopt;
 }
@@ -336,9 +343,25 @@ FailureOr<View> NestRaiser::viewOf(Operation *access, Statement &statement,
       else if (flat[input])
         terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
     }
-    offsets.push_back(affine::makeComposedFoldedAffineApply(
-        b, loc, AffineMap::get(0, map.getNumInputs(), offset),
-        getAsOpFoldResult(places.getOperands())));
+    SmallVector<OpFoldResult> inputs = getAsOpFoldResult(places.getOperands());
+    // A window without elements begins inside of the memref, too, wherever its loop would.
+    bool mayBeEmpty = type.isDynamicDim(dim) && offset != b.getAffineConstantExpr(0) &&
+                      llvm::any_of(terms, [&](auto term) {
+                        return !getConstantIntValue(trips[term.first]);
+                      });
+    if (mayBeEmpty) {
+      Value size = memref::DimOp::create(b, loc, at.memref, dim);
+      inputs.push_back(size);
+      offsets.push_back(affine::makeComposedFoldedAffineMin(
+          b, loc,
+          AffineMap::get(0, inputs.size(),
+                         {offset, b.getAffineSymbolExpr(inputs.size() - 1)},
+                         b.getContext()),
+          inputs));
+    } else {
+      offsets.push_back(affine::makeComposedFoldedAffineApply(
+          b, loc, AffineMap::get(0, map.getNumInputs(), offset), inputs));
+    }
     if (terms.empty()) {
       sizes.push_back(b.getIndexAttr(1));
       whole = false;
@@ -525,7 +548,7 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
   return std::nullopt;
 }
 
-LogicalResult NestRaiser::run() {
+LogicalResult NestRaiser::run(bool quiet) {
   Operation *original = nest;
   std::optional<Refusal> refusal = checkOps();
   bool isHost = isa<scf::ForOp>(original);
@@ -546,15 +569,16 @@ LogicalResult NestRaiser::run() {
       if (!refusal)
         refusal = build(statement);
   }
-  if (refusal) {
-    InFlightDiagnostic said =
+  if (refusal && !(isHost && quiet)) {
+    said = true;
+    InFlightDiagnostic why =
         isHost ? refusal->op->emitRemark() : refusal->op->emitOpError();
     if (isHost)
-      said << "its loops run on the host, element by element: '" << refusal->op->getName()
+      why << "its loops run on the host, element by element: '" << refusal->op->getName()
            << "' op ";
-    said << refusal->reason;
+    why << refusal->reason;
     if (refusal->other)
-      said.attachNote(refusal->other->getLoc()) << "the other one of the two";
+      why.attachNote(refusal->other->getLoc()) << "the other one of the two";
   }
   if (!refusal) {
     b.setInsertionPointAfter(nest);
@@ -572,8 +596,9 @@ LogicalResult NestRaiser::run() {
   return failure(refusal.has_value());
 }
 
-/// Raises the nests of a block and of what stands in it.
-static LogicalResult raiseIn(Block &block) {
+/// Raises the nests of a block and of what stands in it; of loops that were remarked on,
+/// nothing more is said.
+static LogicalResult raiseIn(Block &block, bool quiet = false) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool isAffine = isa<affine::AffineForOp>(op);
     // Host loops that only compute scalars stay.
@@ -586,15 +611,18 @@ static LogicalResult raiseIn(Block &block) {
                })
           .wasInterrupted();
     };
+    bool said = quiet;
     if (isAffine || (isa<scf::ForOp>(op) && accesses())) {
-      if (succeeded(NestRaiser(&op).run()))
+      NestRaiser raiser(&op);
+      if (succeeded(raiser.run(quiet)))
         continue;
       if (isAffine)
         return failure();
+      said |= raiser.said;
     }
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner)))
+        if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner, said)))
           return failure();
   }
   return success();

@@ -99,11 +99,11 @@ private:
 
 /// Steps of loops whose bounds are the same numbers.
 static std::optional<int64_t> commonSteps(scf::ForOp a, scf::ForOp b) {
+  const std::pair<Value, Value> bounds[] = {{a.getLowerBound(), b.getLowerBound()},
+                                            {a.getUpperBound(), b.getUpperBound()},
+                                            {a.getStep(), b.getStep()}};
   int64_t numbers[3];
-  for (auto [at, pair] : llvm::enumerate(ArrayRef<std::pair<Value, Value>>{
-           {a.getLowerBound(), b.getLowerBound()},
-           {a.getUpperBound(), b.getUpperBound()},
-           {a.getStep(), b.getStep()}})) {
+  for (auto [at, pair] : llvm::enumerate(bounds)) {
     std::optional<int64_t> number = getConstantIntValue(pair.first);
     if (!number || getConstantIntValue(pair.second) != number)
       return std::nullopt;

@@ -168,6 +168,15 @@ scf.for %i = %c1 to %m step %c1 {{
 }}
 """
 
+# No iteration where there is no more than one element.
+BEHIND = """
+scf.for %i = %c1 to %m step %c2 {{
+  %x = memref.load %arg0[%i] : {0}
+  %y = arith.addi %x, %x : {e}
+  memref.store %y, %arg1[%i] : {1}
+}}
+"""
+
 TOTAL = """
 %r = affine.for %i = 0 to 300 iter_args(%acc = %zero) -> {e} {{
   %x = affine.load %arg0[%i] : {0}
@@ -211,6 +220,12 @@ def horner(x, y):
     return [y]
 
 
+def behind(x, y):
+    y = y.copy()
+    y[1::2] = 2 * x[1::2]
+    return [y]
+
+
 def total(x, y):
     y = y.copy()
     y[1] = x.sum()
@@ -237,4 +252,5 @@ def functions():
                       ({}, {"m": 0}, {"n": 1}) if dynamic else ({},))
     yield program(I32, "horner", {"m": 21, "n": 8}, ("mn", "m"), HORNER, horner)
     yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))
+    yield program(I32, "behind", {"m": 60}, ("m", "m"), BEHIND, behind, True, ({}, {"m": 2}, {"m": 1}, {"m": 0}))
     yield program(I32, "total", {"m": 300, "n": 3}, ("m", "n"), TOTAL, total)

@@ -1,0 +1,239 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Nests of scf.for with loads and stores of memref as those of affine, from 0 by 1, whose
+// loops carry nothing:
+//
+//   scf.for %i = %c2 to %n step %c1 {
+//     %r = scf.for %k … iter_args(%s = %z) { %x = memref.load %a[%i, %k] … }
+// becomes
+//   affine.for %i = 0 to %n - 2 {
+//     affine.store %z, %m[%i]
+//     affine.for %k … { %s = affine.load %m[%i];  %x = affine.load %a[%i + 2, %k] … }
+//     %r = affine.load %m[%i]
+
+#include "NestRaiser.h"
+
+#include "mlir/Dialect/Affine/Analysis/Utils.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Only loops, loads, stores and what is computed between them.
+std::optional<Refusal> NestRaiser::checkOps() {
+  std::optional<Refusal> refusal;
+  nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<affine::AffineForOp, scf::ForOp>(op)) {
+      if (llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrFloat(); }))
+        return WalkResult::advance();
+      refusal = refuse(op, "carries what is no number of a tensor");
+      return WalkResult::interrupt();
+    }
+    if (isa<affine::AffineLoadOp, affine::AffineStoreOp, memref::LoadOp, memref::StoreOp>(
+            op)) {
+      Value memref = isa<affine::AffineLoadOp, memref::LoadOp>(op) ? op->getOperand(0)
+                                                                   : op->getOperand(1);
+      if (!nest->isAncestor(memref.getParentRegion()->getParentOp()))
+        return WalkResult::advance();
+      refusal = refuse(op, "is of a memref that is made in the loops");
+      return WalkResult::interrupt();
+    }
+    if (op->hasTrait<OpTrait::IsTerminator>() ||
+        (isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+         op->getResult(0).getType().isIntOrIndexOrFloat()))
+      return WalkResult::advance();
+    refusal = refuse(op, "is no load, store or arithmetic of scalars");
+    return WalkResult::interrupt();
+  });
+  return refusal;
+}
+
+/// `value` as a sum of loops and of values from outside of the nest.
+std::optional<AffineExpr> NestRaiser::exprOf(Value value,
+                                             SmallVectorImpl<Value> &operands) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return b.getAffineConstantExpr(*constant);
+  Operation *op = value.getDefiningOp();
+  auto both = [&](auto combine) -> std::optional<AffineExpr> {
+    std::optional<AffineExpr> left = exprOf(op->getOperand(0), operands),
+                              right = exprOf(op->getOperand(1), operands);
+    if (!left || !right)
+      return std::nullopt;
+    return combine(*left, *right);
+  };
+  if (isa_and_nonnull<arith::AddIOp>(op))
+    return both([](AffineExpr x, AffineExpr y) { return x + y; });
+  if (isa_and_nonnull<arith::SubIOp>(op))
+    return both([](AffineExpr x, AffineExpr y) { return x - y; });
+  if (isa_and_nonnull<arith::MulIOp>(op) && (getConstantIntValue(op->getOperand(0)) ||
+                                             getConstantIntValue(op->getOperand(1))))
+    return both([](AffineExpr x, AffineExpr y) { return x * y; });
+  if (!affine::isValidDim(value))
+    return std::nullopt;
+  operands.push_back(value);
+  return b.getAffineDimExpr(operands.size() - 1);
+}
+
+/// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
+std::optional<Refusal> NestRaiser::toAffine() {
+  SmallVector<scf::ForOp> loops;
+  nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  auto mapOf = [&](ValueRange values, SmallVectorImpl<Value> &operands) {
+    SmallVector<AffineExpr> exprs;
+    for (Value value : values) {
+      std::optional<AffineExpr> expr = exprOf(value, operands);
+      if (!expr)
+        return AffineMap();
+      exprs.push_back(*expr);
+    }
+    return AffineMap::get(operands.size(), 0, exprs, b.getContext());
+  };
+  for (scf::ForOp loop : loops) {
+    SmallVector<Value> lowerOperands, upperOperands;
+    AffineMap lower = mapOf(loop.getLowerBound(), lowerOperands),
+              upper = mapOf(loop.getUpperBound(), upperOperands);
+    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    if (!lower || !upper || !step || *step < 1)
+      return refuse(loop, "has bounds that are no sums of loops and sizes, or a step that is "
+                          "no constant");
+    b.setInsertionPoint(loop);
+    auto made = affine::AffineForOp::create(b, loop.getLoc(), lowerOperands, lower,
+                                            upperOperands, upper, *step, loop.getInitArgs());
+    Block *body = made.getBody();
+    for (auto [from, to] :
+         llvm::zip_equal(loop.getBody()->getArguments(), body->getArguments()))
+      from.replaceAllUsesWith(to);
+    if (!body->empty())
+      body->getTerminator()->erase();
+    Operation *yield = loop.getBody()->getTerminator();
+    body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+    b.setInsertionPoint(yield);
+    affine::AffineYieldOp::create(b, yield->getLoc(), yield->getOperands());
+    yield->erase();
+    loop.replaceAllUsesWith(made.getResults());
+    if (loop == nest)
+      nest = made;
+    loop.erase();
+  }
+  SmallVector<Operation *> accesses;
+  nest->walk([&](Operation *op) {
+    if (isa<memref::LoadOp, memref::StoreOp>(op))
+      accesses.push_back(op);
+  });
+  for (Operation *op : accesses) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    auto store = dyn_cast<memref::StoreOp>(op);
+    SmallVector<Value> operands;
+    AffineMap map = mapOf(load ? load.getIndices() : store.getIndices(), operands);
+    if (!map)
+      return refuse(op, "is at a place that is no sum of loops");
+    b.setInsertionPoint(op);
+    if (load)
+      load.replaceAllUsesWith(
+          affine::AffineLoadOp::create(b, op->getLoc(), load.getMemRef(), map, operands)
+              .getResult());
+    else
+      affine::AffineStoreOp::create(b, op->getLoc(), store.getValueToStore(),
+                                    store.getMemRef(), map, operands);
+    op->erase();
+  }
+  // Loops of one iteration stay: one of them may be the nest.
+  nest->walk([&](affine::AffineForOp loop) {
+    (void)affine::normalizeAffineFor(loop, /*promoteSingleIter=*/false);
+  });
+  return keepCarried();
+}
+
+/// What loops carry is kept in memory, an element for each iteration of the loops around
+/// them:
+///   %r = affine.for %k iter_args(%s = %z) { …; affine.yield %t }
+/// becomes
+///   store %z, %m[%i]; affine.for %k { %s = load %m[%i]; …; store %t, %m[%i] }; %r = load %m[%i]
+std::optional<Refusal> NestRaiser::keepCarried() {
+  SmallVector<affine::AffineForOp> carrying;
+  nest->walk<WalkOrder::PreOrder>([&](affine::AffineForOp loop) {
+    if (loop.getNumResults())
+      carrying.push_back(loop);
+  });
+  for (affine::AffineForOp loop : carrying) {
+    SmallVector<affine::AffineForOp> around;
+    SmallVector<Value> places;
+    affine::getAffineForIVs(*loop, &around);
+    b.setInsertionPoint(nest);
+    if (std::optional<Refusal> refusal = setTrips(around))
+      return refusal;
+    SmallVector<Value> memrefs;
+    auto [shape, sizes] = decomposeMixedValues(trips);
+    for (Type type : loop.getResultTypes())
+      memrefs.push_back(
+          memref::AllocOp::create(b, loop.getLoc(), MemRefType::get(shape, type), sizes));
+    for (affine::AffineForOp outer : around)
+      places.push_back(outer.getInductionVar());
+    AffineMap map = b.getMultiDimIdentityMap(places.size());
+    auto load = [&](Value memref) -> Value {
+      return affine::AffineLoadOp::create(b, loop.getLoc(), memref, map, places);
+    };
+    auto store = [&](Value value, Value memref) {
+      affine::AffineStoreOp::create(b, loop.getLoc(), value, memref, map, places);
+    };
+    b.setInsertionPoint(loop);
+    for (auto [init, memref] : llvm::zip_equal(loop.getInits(), memrefs))
+      store(init, memref);
+    auto made = affine::AffineForOp::create(
+        b, loop.getLoc(), loop.getLowerBoundOperands(), loop.getLowerBoundMap(),
+        loop.getUpperBoundOperands(), loop.getUpperBoundMap(), loop.getStepAsInt());
+    loop.getInductionVar().replaceAllUsesWith(made.getInductionVar());
+    Operation *yield = loop.getBody()->getTerminator();
+    b.setInsertionPoint(made.getBody()->getTerminator());
+    Operation *end = b.getInsertionBlock()->getTerminator();
+    for (auto [argument, memref] : llvm::zip_equal(loop.getRegionIterArgs(), memrefs))
+      argument.replaceAllUsesWith(load(memref));
+    end->getBlock()->getOperations().splice(end->getIterator(),
+                                            loop.getBody()->getOperations());
+    for (auto [value, memref] : llvm::zip_equal(yield->getOperands(), memrefs))
+      store(value, memref);
+    yield->erase();
+    b.setInsertionPointAfter(made);
+    if (loop == nest) {
+      nest = made;
+      given = memrefs;
+    } else {
+      for (auto [result, memref] : llvm::zip_equal(loop.getResults(), memrefs))
+        result.replaceAllUsesWith(load(memref));
+    }
+    loop.erase();
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops) {
+  trips.clear();
+  for (affine::AffineForOp loop : loops) {
+    AffineMap map = loop.getUpperBoundMap();
+    SmallVector<Value> operands(loop.getUpperBoundOperands());
+    affine::fullyComposeAffineMapAndOperands(&map, &operands);
+    affine::canonicalizeMapAndOperands(&map, &operands);
+    if (map.getNumResults() != 1 || !loop.hasConstantLowerBound() ||
+        loop.getConstantLowerBound() != 0 || loop.getStepAsInt() != 1)
+      return refuse(loop, "has several bounds");
+    for (Value operand : operands)
+      if (affine::isAffineForInductionVar(operand))
+        return refuse(loop, "goes as far as another loop says; make it a rectangle, and "
+                            "choose by arith.select");
+    SmallVector<OpFoldResult> inputs = getAsOpFoldResult(operands);
+    OpFoldResult trip = affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map, inputs);
+    // A loop whose bounds pass each other has no iteration. Sizes are never negative.
+    auto value = dyn_cast<Value>(trip);
+    if (value && !value.getDefiningOp<memref::DimOp>())
+      trip = affine::makeComposedFoldedAffineMax(
+          b, loop.getLoc(), map.insertResult(b.getAffineConstantExpr(0), 1), inputs);
+    trips.push_back(trip);
+  }
+  return std::nullopt;
+}

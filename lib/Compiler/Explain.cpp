@@ -10,11 +10,11 @@
 #include "tilewright/Configure/Tuning.h"
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Stages/Stages.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -364,17 +364,8 @@ PlannedResources tilewright::getPlanned(func::FuncOp kernel) {
 }
 
 int64_t tilewright::getSharedBytes(func::FuncOp kernel) {
-  int64_t bytes = -1;
-  kernel.walk([&](memref::AllocOp alloc) {
-    MemRefType type = alloc.getType();
-    if (!isa_and_nonnull<SharedAttr>(type.getMemorySpace()) ||
-        !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
-      return;
-    bytes = std::max<int64_t>(bytes, 0) +
-            type.getNumElements() *
-                ((type.getElementTypeBitWidth() + 7) / 8);
-  });
-  return bytes;
+  auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
+  return bytes ? bytes.getInt() : -1;
 }
 
 /// A guard without its long tail: 32-bit indices ask that of every operand.

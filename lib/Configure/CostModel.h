@@ -40,7 +40,7 @@ std::pair<double, double> threadTile(const KernelInfo &info, LoweringConfigAttr 
 /// Bytes of shared memory through which values of a planned kernel move between
 /// threads (Scratch.cpp).
 int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
-                        const TilePlan &plan);
+                        const TilePlan &plan, TargetAttr target);
 
 /// Multiprocessors of the target's chip, which launches are to fill.
 int64_t multiprocessorsOf(TargetAttr target);

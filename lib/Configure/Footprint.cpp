@@ -271,8 +271,13 @@ Footprint tilewright::estimate(const KernelInfo &info,
   if (config.isWarpSpecialized())
     footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config) +
                              rawBytes(info, config, plan, target);
-  footprint.scratchBytes = estimateScratch(info, config, plan);
-  footprint.sharedBytes += footprint.scratchBytes;
+  footprint.scratchBytes = estimateScratch(info, config, plan, target);
+  // Behind the loop the ring of a single product is free for it.
+  bool takesTurns = !config.isWarpSpecialized() && products.size() == 1 &&
+                    !target.has("typed_shared_memory");
+  footprint.sharedBytes =
+      takesTurns ? std::max(footprint.sharedBytes, footprint.scratchBytes)
+                 : footprint.sharedBytes + footprint.scratchBytes;
 
   // Values that live at once: the result tiles of the root and, where operands
   // come from registers, one slice of them along each sequential loop.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Shared memory that no operand of the config asks for: distribute moves values
-// between threads through it. All values of one element type take turns in one
-// buffer, so the largest counts.
+// between threads through it. They take turns, so the largest counts; where variables in
+// shared memory have a type, the largest of each type.
 //
 //   a tile that is read along one dim and written (or combined) along another,
 //     a transpose: the tile, rows padded against bank conflicts
@@ -168,7 +168,7 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
 
 int64_t tilewright::estimateScratch(const KernelInfo &info,
                                     LoweringConfigAttr config,
-                                    const TilePlan &plan) {
+                                    const TilePlan &plan, TargetAttr target) {
   if (plan.subgroup <= 1)
     return 0;
   if (StringAttr name = config.getMma())
@@ -245,8 +245,10 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       }
     }
   }
+  bool typed = target.has("typed_shared_memory");
   int64_t total = 0;
   for (auto [type, bytes] : largest)
-    total += llvm::alignTo(bytes, 16);
+    total = typed ? total + llvm::alignTo(bytes, 16)
+                  : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
   return total;
 }

@@ -1,6 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -39,4 +40,13 @@ int64_t RingType::getStageBytes() {
   for (MemRefType tile : getTiles())
     bytes += tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
   return bytes;
+}
+
+std::optional<int64_t> tilewright::sharedBytesOf(MemRefType type) {
+  Type element = type.getElementType();
+  if (!type.hasStaticShape() || !element.isIntOrIndexOrFloat())
+    return std::nullopt;
+  // Coordinates that change threads, of gathers; 32 or 64 bits each.
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(bits, 8) * type.getNumElements();
 }

@@ -68,7 +68,7 @@ static MemView scratchView(ThreadCode &code, Location loc, Type element,
                            const SharedLayout &layout) {
   MemView view;
   int64_t elements = layout.sizeInElements();
-  view.base = code.scratch(loc, element, elements);
+  view.base = code.sharedMemory(loc, element, elements);
   view.shared = SharedAttr::getSwizzled(
       code.b.getContext(), layout.elementSwizzle().value_or(Swizzle()));
   view.element = element;

@@ -220,7 +220,7 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   int64_t stride = atom[1] + 16 / elementBytes(element);
   int64_t slot = atom[0] * stride;
   MemView mem;
-  mem.base = scratch(loc, element, 2 * slot * threads.warps);
+  mem.base = sharedMemory(loc, element, 2 * slot * threads.warps);
   mem.shared = SharedAttr::get(b.getContext(), {});
   mem.element = element;
   Index mine = multiply(loc, Index(warp()), Index(2 * slot));

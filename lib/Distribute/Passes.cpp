@@ -16,6 +16,7 @@ namespace tilewright {
 #define GEN_PASS_DEF_DISTRIBUTEPASS
 #define GEN_PASS_DEF_KEEPFRAGMENTSPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
+#define GEN_PASS_DEF_PLACESHAREDMEMORYPASS
 #define GEN_PASS_DECL_PRINTLAYOUTSPASS
 #define GEN_PASS_DEF_PRINTLAYOUTSPASS
 #define GEN_PASS_REGISTRATION
@@ -81,6 +82,14 @@ struct DistributePass : tilewright::impl::DistributePassBase<DistributePass> {
       signalPassFailure();
   }
 };
+
+struct PlaceSharedMemoryPass
+    : tilewright::impl::PlaceSharedMemoryPassBase<PlaceSharedMemoryPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()) && failed(placeSharedMemory(getOperation())))
+      signalPassFailure();
+  }
+};
 } // namespace
 
 void tilewright::registerDistributePasses() {
@@ -96,4 +105,5 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());
 }

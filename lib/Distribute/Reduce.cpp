@@ -111,7 +111,7 @@ static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
     part = code.add(loc, part, code.multiply(loc, Index(digit), Index(parts)));
     parts *= count;
   }
-  view.base = code.scratch(loc, view.element, elements * parts);
+  view.base = code.sharedMemory(loc, view.element, elements * parts);
   view.shared = SharedAttr::get(b.getContext(), {});
 
   SmallVector<Index> base = code.baseCoordinates(layout);

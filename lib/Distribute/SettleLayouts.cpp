@@ -140,10 +140,15 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
   return result;
 }
 
-/// `value`, which is settled, converted to another layout.
+/// `value`, which is settled, converted to another layout: behind the waits and barriers
+/// that close a loop's ring, whose memory is free then.
 Value LayoutAssigner::convert(Value value, const DistributedLayout &layout) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
+  Block *block = builder.getInsertionBlock();
+  while (builder.getInsertionPoint() != block->end() &&
+         isa<AsyncWaitOp, gpu::BarrierOp>(*builder.getInsertionPoint()))
+    builder.setInsertionPointAfter(&*builder.getInsertionPoint());
   MLIRContext *context = value.getContext();
   auto convert = ConvertLayoutOp::create(
       builder, value.getLoc(), value.getType(), value,

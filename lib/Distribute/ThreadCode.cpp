@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ids, coordinates, index arithmetic, barriers and scratch memory of ThreadCode.
+// Ids, coordinates, index arithmetic, barriers and shared memory of ThreadCode.
 
 #include "ThreadCode.h"
 
@@ -203,20 +203,4 @@ Value ThreadCode::sharedMemory(Location loc, Type element, int64_t elements) {
                               memoryElement(element), MemRefLayoutAttrInterface(),
                               space);
   return memref::AllocOp::create(b, loc, type);
-}
-
-Value ThreadCode::scratch(Location loc, Type element, int64_t elements) {
-  Value &known = scratches[{memoryElement(element), threads.firstWarp}];
-  if (known && cast<MemRefType>(known.getType()).getDimSize(0) >= elements)
-    return known;
-  Value larger = sharedMemory(loc, element, elements);
-  // One buffer per type: earlier users move to the larger one.
-  if (known) {
-    Operation *old = known.getDefiningOp();
-    larger.getDefiningOp()->moveBefore(old);
-    known.replaceAllUsesWith(larger);
-    old->erase();
-  }
-  known = larger;
-  return known;
 }

@@ -3,7 +3,7 @@
 //
 // The state of one kernel's distribution: who the thread is, what it holds of
 // each vector, and where memory lies. The members are implemented by subject:
-//   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, scratch
+//   ThreadCode.cpp   ids, coordinates, index arithmetic, barriers, shared memory
 //   Arguments.cpp    the signature of the thread form
 //   Memory.cpp       views of memory; reads and writes of block vectors
 //   UnalignedRuns.cpp  those of rows that begin anywhere
@@ -168,11 +168,6 @@ public:
   /// A bit for each block of the cluster that differs along `loop` alone.
   mlir::Value clusterBlocks(mlir::Location loc, unsigned loop);
 
-  //===--- Shared scratch -------------------------------------------------===//
-  /// Scratch of at least `elements` elements, shared by all users of a type:
-  /// every user ends with a barrier.
-  mlir::Value scratch(mlir::Location loc, mlir::Type element, int64_t elements);
-
   //===--- Ops, by subject ------------------------------------------------===//
   mlir::LogicalResult read(mlir::vector::TransferReadOp op);
   /// A fragment out of shared memory by load_matrices; false where the layout or
@@ -334,8 +329,6 @@ private:
   llvm::DenseMap<mlir::Value, Registers> held;
   llvm::DenseMap<mlir::Value, MemView> views;
   std::map<std::string, mlir::SmallVector<Index>> bases;
-  /// By element type and first warp: ranges of warps run side by side.
-  llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> scratches;
 };
 
 /// The scalar arguments of the thread form: dims of buffers, for each window its

@@ -5,7 +5,8 @@
 //   load-fragments   operands of matrix instructions are read into vectors;
 //   keep-fragments   what is done to a product while it is in opaque fragments;
 //   assign-layouts   every vector gets a layout, conversions become explicit;
-//   distribute       vectors become the registers of one thread.
+//   distribute       vectors become the registers of one thread;
+//   place shared memory  what is never alive together has the same bytes.
 
 #ifndef TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
 #define TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
@@ -26,6 +27,9 @@ mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 
 /// Rewrites a kernel with layouts into thread form (see DistributePass).
 mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
+
+/// Gives each buffer its place in shared memory (see PlaceSharedMemoryPass).
+mlir::LogicalResult placeSharedMemory(mlir::func::FuncOp kernel);
 
 /// Draws the layouts of a kernel in block form: owners of vectors' elements, and
 /// banks of shared memory. Rows and columns beyond the limits are elided.

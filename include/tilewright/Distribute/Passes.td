@@ -84,4 +84,17 @@ def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
       "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def PlaceSharedMemoryPass
+    : Pass<"tilewright-place-shared-memory", "::mlir::func::FuncOp"> {
+  let summary = "give each buffer of a kernel its place in shared memory";
+  let description = [{
+    Every `memref.alloc` of a kernel in thread form gets `tilewright.shared_place`, its
+    offset in bytes, and the kernel `tilewright.shared_bytes`, what all of them take.
+    Buffers that are never alive together share bytes: the tile of a result that threads
+    exchange on its way out lies where the ring of the product's operands was. Where
+    variables in shared memory have a type (`typed_shared_memory`, Vulkan), such buffers of
+    one element type become one. More than the target has is an error.
+  }];
+}
+
 #endif

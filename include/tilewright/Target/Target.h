@@ -51,6 +51,8 @@
 //   wide_index     unit  kernels can compute indices with 64 bits instead
 //   async_copy     unit  copies from global to shared without registers
 //   shuffle        unit  subgroup shuffles
+//   typed_shared_memory  unit  variables in shared memory have an element type: only
+//                        buffers of one type can have the same bytes
 //   masked_runs    unit  vector.maskedload and maskedstore of the first elements
 //                        of a vector, at any element's address
 //   types          [str] element types that arithmetic is done in

@@ -23,7 +23,7 @@ inline constexpr llvm::StringLiteral kDynamicSharedAttr =
 /// Gives each shared memref.alloc of `kernel` an address: the attributes
 /// `tilewright.symbol` and `tilewright.offset` on the op, and the globals in
 /// the module.
-mlir::LogicalResult planSharedMemory(mlir::func::FuncOp kernel);
+mlir::LogicalResult defineSharedMemory(mlir::func::FuncOp kernel);
 
 /// memref.load / store / alloc, vector.load / store on bare pointers.
 void populateMemoryPatterns(const mlir::LLVMTypeConverter &converter,

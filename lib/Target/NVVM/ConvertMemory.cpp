@@ -14,6 +14,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -38,59 +39,43 @@ static constexpr int64_t kSharedAlignment = 128;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-static std::optional<int64_t> getBytes(MemRefType type) {
-  Type element = type.getElementType();
-  if (!type.hasStaticShape() || !element.isIntOrIndexOrFloat())
-    return std::nullopt;
-  // Coordinates that change threads, of gathers; 32 or 64 bits each.
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return llvm::divideCeil(bits, 8) * type.getNumElements();
-}
-
-LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  SmallVector<memref::AllocOp> allocs;
-  int64_t total = 0, alignment = kSharedAlignment;
-  SmallVector<int64_t> offsets;
+LogicalResult tilewright::nvvm::defineSharedMemory(func::FuncOp kernel) {
+  struct Range {
+    memref::AllocOp alloc;
+    int64_t from, to;
+  };
+  SmallVector<Range> ranges;
+  int64_t alignment = kSharedAlignment;
   WalkResult walk = kernel.walk([&](memref::AllocOp alloc) {
-    MemRefType type = alloc.getType();
-    std::optional<int64_t> bytes = getBytes(type);
-    if (!isa_and_present<SharedAttr>(type.getMemorySpace()) ||
-        type.getRank() != 1 || !type.getLayout().isIdentity() || !bytes) {
-      alloc.emitOpError("in a kernel must be a rank-1 memref of static size in "
-                        "#tilewright.shared");
+    auto place = alloc->getAttrOfType<IntegerAttr>(kSharedPlaceAttr);
+    std::optional<int64_t> bytes = sharedBytesOf(alloc.getType());
+    if (!place || !bytes) {
+      alloc.emitOpError("has no place in shared memory; tilewright-place-shared-memory "
+                        "gives it one");
       return WalkResult::interrupt();
     }
-    allocs.push_back(alloc);
+    ranges.push_back({alloc, place.getInt(), place.getInt() + *bytes});
+    alignment = std::max<int64_t>(alignment, alloc.getAlignment().value_or(1));
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
-  // The most aligned first, so that nothing is lost between them.
-  auto alignmentOf = [](memref::AllocOp alloc) -> int64_t {
-    return alloc.getAlignment().value_or(kSharedAlignment);
-  };
-  llvm::stable_sort(allocs, [&](memref::AllocOp a, memref::AllocOp b) {
-    return alignmentOf(a) > alignmentOf(b);
-  });
-  for (memref::AllocOp alloc : allocs) {
-    alignment = std::max(alignment, alignmentOf(alloc));
-    total = llvm::alignTo(total, alignmentOf(alloc));
-    offsets.push_back(total);
-    total += llvm::alignTo(*getBytes(alloc.getType()), kSharedAlignment);
-  }
-
-  TargetAttr target = getTarget(kernel);
-  if (target && total > target.getFact("shared_memory", total))
-    return kernel.emitOpError()
-           << "needs " << total << " bytes of shared memory but "
-           << target.getName() << " has "
-           << target.getFact("shared_memory")
-           << " for a block; choose smaller tiles or fewer stages";
-
-  auto builder = OpBuilder::atBlockBegin(module.getBody());
-  Type i8 = builder.getI8Type();
+  if (ranges.empty())
+    return success();
+  int64_t total = 0;
+  for (const Range &range : ranges)
+    total = std::max(total, range.to);
   bool dynamic = total > kStaticSharedBytes;
+  // Symbols of their own tell LLVM what does not meet.
+  auto byPlace = ranges;
+  llvm::stable_sort(byPlace, [](const Range &a, const Range &b) { return a.from < b.from; });
+  bool overlap = llvm::any_of(llvm::seq<size_t>(1, byPlace.size()), [&](size_t i) {
+    return byPlace[i].from < byPlace[i - 1].to;
+  });
+
+  auto builder =
+      OpBuilder::atBlockBegin(kernel->getParentOfType<ModuleOp>().getBody());
+  Type i8 = builder.getI8Type();
   auto makeGlobal = [&](Location loc, StringRef name, int64_t bytes) {
     auto type = LLVM::LLVMArrayType::get(i8, bytes);
     LLVM::GlobalOp::create(
@@ -99,17 +84,19 @@ LogicalResult tilewright::nvvm::planSharedMemory(func::FuncOp kernel) {
         /*value=*/Attribute(), alignment, kSharedSpace);
   };
   std::string base = (kernel.getName() + "_shared").str();
-  if (dynamic) {
-    makeGlobal(kernel.getLoc(), base, 0);
+  if (dynamic || overlap)
+    makeGlobal(kernel.getLoc(), base, dynamic ? 0 : total);
+  if (dynamic)
     kernel->setAttr(kDynamicSharedAttr, builder.getI64IntegerAttr(total));
-  }
-  for (auto [number, alloc] : llvm::enumerate(allocs)) {
-    std::string name = dynamic ? base : base + "_" + std::to_string(number);
-    if (!dynamic)
-      makeGlobal(alloc.getLoc(), name, *getBytes(alloc.getType()));
-    alloc->setAttr(kSymbolAttr, FlatSymbolRefAttr::get(kernel.getContext(), name));
-    alloc->setAttr(kOffsetAttr,
-                   builder.getI64IntegerAttr(dynamic ? offsets[number] : 0));
+  for (auto [number, range] : llvm::enumerate(ranges)) {
+    std::string name = base;
+    if (!dynamic && !overlap) {
+      name += "_" + std::to_string(number);
+      makeGlobal(range.alloc.getLoc(), name, range.to - range.from);
+      range.from = 0;
+    }
+    range.alloc->setAttr(kSymbolAttr, FlatSymbolRefAttr::get(kernel.getContext(), name));
+    range.alloc->setAttr(kOffsetAttr, builder.getI64IntegerAttr(range.from));
   }
   return success();
 }

@@ -346,7 +346,7 @@ struct ConvertToNVVMPass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!isKernel(kernel))
         continue;
-      if (failed(planSharedMemory(kernel)) || failed(convert(kernel)))
+      if (failed(defineSharedMemory(kernel)) || failed(convert(kernel)))
         return signalPassFailure();
     }
   }

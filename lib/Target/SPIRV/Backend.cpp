@@ -64,6 +64,7 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name,
   number("index_bits", 32);
   number("max_grid_x", 65535);
   facts.set("shuffle", builder.getUnitAttr());
+  facts.set("typed_shared_memory", builder.getUnitAttr());
   if (vulkan.floatControls)
     facts.set("float_controls", builder.getUnitAttr());
   SmallVector<StringRef> types, storage;

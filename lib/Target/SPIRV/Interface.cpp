@@ -142,15 +142,13 @@ LogicalResult KernelEmitter::declareScalars(ArrayRef<BlockArgument> scalars) {
   return success();
 }
 
-LogicalResult KernelEmitter::declareShared() {
-  int64_t total = 0, number = 0;
+void KernelEmitter::declareShared() {
+  int64_t number = 0;
   OpBuilder globals(function);
   for (auto &[value, memory] : memories) {
     if (!memory.shared)
       continue;
-    int64_t bytes = byteSize(storageType(memory.element));
     int64_t count = llvm::divideCeil(memory.size, memory.chunk);
-    total += count * memory.chunk * bytes;
     if (memory.variables.empty())
       continue;
     Type type = memory.variables.front().first;
@@ -160,12 +158,6 @@ LogicalResult KernelEmitter::declareShared() {
         globals, value.getLoc(), pointer, "shared" + std::to_string(number++));
     memory.variables.front().second = addressOf(variable);
   }
-  int64_t limit = target.getFact("shared_memory", 16384);
-  if (total > limit)
-    return kernel.emitOpError("uses ")
-           << total << " bytes of shared memory; target " << target.getName()
-           << " has " << limit;
-  return success();
 }
 
 Value KernelEmitter::builtin(spirv::BuiltIn id, int64_t component) {

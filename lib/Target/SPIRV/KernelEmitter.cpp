@@ -58,10 +58,11 @@ FailureOr<spirv::ModuleOp> KernelEmitter::emit() {
   b.setInsertionPointAfter(mark);
 
   chooseSigns();
-  LogicalResult result = success();
-  if (failed(declareArguments()) || failed(declareShared()) ||
-      failed(emitBody(kernel.getBody().front())))
-    result = failure();
+  LogicalResult result = declareArguments();
+  if (succeeded(result)) {
+    declareShared();
+    result = emitBody(kernel.getBody().front());
+  }
   if (succeeded(result)) {
     eraseUnused();
     result = declareEntryPoint();

@@ -118,7 +118,7 @@ private:
 
   mlir::LogicalResult declareArguments();
   mlir::LogicalResult declareScalars(mlir::ArrayRef<mlir::BlockArgument> args);
-  mlir::LogicalResult declareShared();
+  void declareShared();
   mlir::LogicalResult collectAccesses();
   mlir::Value addressOf(mlir::spirv::GlobalVariableOp variable);
   mlir::Value builtin(mlir::spirv::BuiltIn id, int64_t component);

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-print-code -o /dev/null | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-place-shared-memory -tilewright-print-code -o /dev/null | FileCheck %s
 
 // Shared memory, barriers, shuffles, loops, small scalars and types.
 
@@ -29,7 +29,7 @@ module attributes {tilewright.target = #t} {
   }
 
   // More than 48 KiB: one dynamic array, offsets within it.
-  // CHECK-LABEL: // kernel dynamic: ptx, dynamic shared memory 65664
+  // CHECK-LABEL: // kernel dynamic: ptx, dynamic shared memory 65540
   // CHECK: .extern .shared .align 128 .b8 dynamic_shared[]
   // CHECK: st.shared.b32 [dynamic_shared+65536]
   func.func private @dynamic(%x: memref<?xf32>)

@@ -61,20 +61,6 @@ module attributes {tilewright.target = #target} {
 // -----
 
 #launch = #tilewright.launch<threads = 64, subgroup = 8, tiles = affine_map<() -> (1)>>
-#target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8, shared_memory = 1024}>
-module attributes {tilewright.target = #target} {
-  // expected-error @+1 {{uses 2048 bytes of shared memory; target vulkan:1.3 has 1024}}
-  func.func private @SharedMemory(%a: memref<?xf32>, %i: index) attributes {tilewright.kernel, tilewright.launch = #launch} {
-    %s = memref.alloc() : memref<512xf32, #tilewright.shared>
-    %x = memref.load %s[%i] : memref<512xf32, #tilewright.shared>
-    memref.store %x, %a[%i] : memref<?xf32>
-    return
-  }
-}
-
-// -----
-
-#launch = #tilewright.launch<threads = 64, subgroup = 8, tiles = affine_map<() -> (1)>>
 #target = #tilewright.target<"vulkan:1.3", "spirv", {version = "1.3", subgroup = 8}>
 module attributes {tilewright.target = #target} {
   func.func private @Swizzle(%i: index) attributes {tilewright.kernel, tilewright.launch = #launch} {

@@ -1,0 +1,279 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where each buffer lies in shared memory. What is never alive together shares bytes:
+// the tile of a result on its way out takes those of the ring that fed the product.
+//
+//   %a = memref.alloc() : memref<8192xf16, #tilewright.shared>   {tilewright.shared_place = 0}
+//   %s = memref.alloc() : memref<2048xf32, #tilewright.shared>   {tilewright.shared_place = 0}
+//   scf.for … { … %a … }
+//   tilewright.async_wait 0
+//   gpu.barrier
+//   … %s …
+//   gpu.barrier
+//
+// A buffer's life is a span of ops of one block that has all of its uses: from the first
+// that touches it to a barrier behind the last, of all threads that run the block. One
+// that copies fill asynchronously lives until a wait for all of them, and a barrier
+// behind that. Whoever leaves the span knows that all are done with
+// the buffer, so two whose spans do not meet may have the same bytes. A buffer without
+// such a barrier, and one that is touched in other ways than by plain accesses (by
+// products of warpgroups, copies by tensor maps), always lives.
+//
+// Where variables in shared memory have a type (`typed_shared_memory`), buffers of one
+// element type become one.
+
+#include "tilewright/Dialect/SharedPlaces.h"
+#include "tilewright/Distribute/Distribute.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+/// A buffer, and when it is alive.
+struct Buffer {
+  memref::AllocOp alloc;
+  Type element;
+  int64_t bytes = 0, alignment = 1, place = 0;
+  /// The span; no first op: always.
+  Operation *first = nullptr, *last = nullptr;
+
+  bool meets(const Buffer &other) const {
+    return !first || !other.first || isTouchedIn(other) || other.isTouchedIn(*this);
+  }
+
+private:
+  /// Whether an op of the span of `other` touches this buffer.
+  bool isTouchedIn(const Buffer &other) const {
+    return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+      Operation *op = other.first->getBlock()->findAncestorOpInBlock(*user);
+      return op && !op->isBeforeInBlock(other.first) && !other.last->isBeforeInBlock(op);
+    });
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Lives
+//===----------------------------------------------------------------------===//
+
+/// Whether all threads that run the block of `op` meet in it.
+static bool isBarrier(Operation *op) {
+  if (auto named = dyn_cast<BarrierOp>(op))
+    return !named.getArrive() && !isa<func::FuncOp>(op->getParentOp());
+  return isa<gpu::BarrierOp>(op);
+}
+
+static bool isWaitForAll(Operation *op) {
+  auto wait = dyn_cast<AsyncWaitOp>(op);
+  return wait && wait.getPending() == 0;
+}
+
+/// The first op of its block behind `op` that `holds`; null if there is none.
+static Operation *findBehind(Operation *op, function_ref<bool(Operation *)> holds) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (holds(next))
+      return next;
+  return nullptr;
+}
+
+/// The innermost block that has all of `ops`.
+static Block *commonBlock(ArrayRef<Operation *> ops) {
+  for (Block *block = ops.front()->getBlock(); block;
+       block = block->getParentOp()->getBlock())
+    if (llvm::all_of(ops,
+                     [&](Operation *op) { return block->findAncestorOpInBlock(*op); }))
+      return block;
+  return nullptr;
+}
+
+/// Whether `loop`, the last op that touches a buffer, closes its life: its steps end with
+/// a barrier, behind a wait for what the step copies, and so does what is before it.
+static bool closes(scf::ForOp loop, ArrayRef<Operation *> users) {
+  Operation *barrier = nullptr;
+  for (Operation &op : llvm::reverse(loop.getBody()->without_terminator())) {
+    if (isBarrier(&op))
+      barrier = &op;
+    if (barrier || !isMemoryEffectFree(&op))
+      break;
+  }
+  if (!barrier)
+    return false;
+  Block *block = loop->getBlock();
+  for (Operation *user : users) {
+    Operation *outside = block->findAncestorOpInBlock(*user);
+    bool isInside = outside == loop;
+    Operation *op =
+        isInside ? loop.getBody()->findAncestorOpInBlock(*user) : outside;
+    Operation *end = isInside ? barrier : loop.getOperation();
+    if (isa<AsyncCopyRunOp>(user))
+      op = findBehind(op, isWaitForAll);
+    if (!op || !op->isBeforeInBlock(end))
+      return false;
+    Operation *closing = findBehind(op, isBarrier);
+    if (!closing || end->isBeforeInBlock(closing))
+      return false;
+  }
+  return true;
+}
+
+/// The span of ops of `block` in which `users` touch a buffer; no ops if nothing
+/// closes it there.
+static std::pair<Operation *, Operation *> findSpan(Block *block,
+                                                    ArrayRef<Operation *> users) {
+  Operation *first = nullptr, *last = nullptr;
+  for (Operation *user : users) {
+    Operation *op = block->findAncestorOpInBlock(*user);
+    first = !first || op->isBeforeInBlock(first) ? op : first;
+    last = !last || last->isBeforeInBlock(op) ? op : last;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(last); loop && closes(loop, users))
+    return {first, last};
+  if (llvm::any_of(users, llvm::IsaPred<AsyncCopyRunOp>))
+    last = findBehind(last, isWaitForAll);
+  return {first, last ? findBehind(last, isBarrier) : nullptr};
+}
+
+/// Finds the life of `buffer`, if it has one.
+static void findLife(func::FuncOp kernel, Buffer &buffer) {
+  SmallVector<Operation *> users;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (llvm::is_contained(op->getOperands(), buffer.alloc.getResult()))
+      users.push_back(op);
+  });
+  if (users.empty() ||
+      !llvm::all_of(users, llvm::IsaPred<memref::LoadOp, memref::StoreOp, vector::LoadOp,
+                                         vector::StoreOp, LoadMatricesOp, LoadFragmentOp,
+                                         StoreFragmentOp, AsyncCopyRunOp>))
+    return;
+  // What is read before it is written was left there by an earlier step of a loop.
+  if (!isa<memref::StoreOp, vector::StoreOp, StoreFragmentOp, AsyncCopyRunOp>(
+          users.front()))
+    return;
+  for (Block *block = commonBlock(users); block != kernel->getBlock();
+       block = block->getParentOp()->getBlock()) {
+    auto [first, last] = findSpan(block, users);
+    if (!last)
+      continue;
+    buffer.first = first;
+    buffer.last = last;
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Puts `buffer` at the lowest bytes that none of `placed` has while it is alive.
+static void place(Buffer &buffer, ArrayRef<Buffer *> placed) {
+  SmallVector<const Buffer *> others;
+  for (const Buffer *other : placed)
+    if (buffer.meets(*other))
+      others.push_back(other);
+  llvm::stable_sort(others, [](const Buffer *a, const Buffer *b) {
+    return a->place < b->place;
+  });
+  for (const Buffer *other : others)
+    if (buffer.place < other->place + other->bytes &&
+        other->place < buffer.place + buffer.bytes)
+      buffer.place = llvm::alignTo(other->place + other->bytes, buffer.alignment);
+}
+
+/// Leaves one buffer of those of a type of which none are alive together.
+static void mergeByType(SmallVectorImpl<Buffer> &buffers) {
+  // The largest first: the others fit into it.
+  llvm::stable_sort(buffers, [](const Buffer &a, const Buffer &b) {
+    return a.bytes > b.bytes;
+  });
+  SmallVector<SmallVector<Buffer, 2>> groups;
+  for (Buffer &buffer : buffers) {
+    auto *group = llvm::find_if(groups, [&](ArrayRef<Buffer> group) {
+      return group.front().element == buffer.element &&
+             llvm::none_of(group, [&](const Buffer &b) { return b.meets(buffer); });
+    });
+    if (group == groups.end())
+      groups.push_back({buffer});
+    else
+      group->push_back(buffer);
+  }
+  buffers.clear();
+  for (MutableArrayRef<Buffer> group : groups) {
+    for (Buffer &merged : group.drop_front()) {
+      merged.alloc.replaceAllUsesWith(group.front().alloc.getResult());
+      group.front().alignment = std::max(group.front().alignment, merged.alignment);
+      merged.alloc.erase();
+    }
+    buffers.push_back(group.front());
+  }
+}
+
+/// The buffers of `kernel`; says what is none.
+static LogicalResult collectBuffers(func::FuncOp kernel, int64_t alignment,
+                                    SmallVectorImpl<Buffer> &buffers) {
+  WalkResult walk = kernel.walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    std::optional<int64_t> bytes = sharedBytesOf(type);
+    if (!isa_and_present<SharedAttr>(type.getMemorySpace()) || type.getRank() != 1 ||
+        !type.getLayout().isIdentity() || !bytes) {
+      alloc.emitOpError("in a kernel must be a rank-1 memref of static size in "
+                        "#tilewright.shared");
+      return WalkResult::interrupt();
+    }
+    Buffer buffer;
+    buffer.alloc = alloc;
+    buffer.element = type.getElementType();
+    buffer.bytes = *bytes;
+    buffer.alignment =
+        std::max<int64_t>(alignment, alloc.getAlignment().value_or(alignment));
+    findLife(kernel, buffer);
+    buffers.push_back(buffer);
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult tilewright::placeSharedMemory(func::FuncOp kernel) {
+  TargetAttr target = getTarget(kernel);
+  bool typed = target && target.has("typed_shared_memory");
+  SmallVector<Buffer, 0> buffers;
+  if (failed(collectBuffers(kernel, typed ? 16 : 128, buffers)))
+    return failure();
+  if (buffers.empty())
+    return success();
+  if (typed)
+    mergeByType(buffers);
+
+  // The most aligned first, so that little is lost between them.
+  SmallVector<Buffer *> order(llvm::make_pointer_range(buffers)), placed;
+  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) {
+    return a->alignment > b->alignment;
+  });
+  int64_t total = 0;
+  OpBuilder b(kernel);
+  for (Buffer *buffer : order) {
+    if (typed)
+      buffer->place = llvm::alignTo(total, buffer->alignment);
+    else
+      place(*buffer, placed);
+    placed.push_back(buffer);
+    total = std::max(total, buffer->place + buffer->bytes);
+    buffer->alloc->setAttr(kSharedPlaceAttr, b.getI64IntegerAttr(buffer->place));
+  }
+  if (target && total > target.getFact("shared_memory", total))
+    return kernel.emitOpError()
+           << "needs " << total << " bytes of shared memory but " << target.getName()
+           << " has " << target.getFact("shared_memory")
+           << " for a block; choose smaller tiles or fewer stages";
+  kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(total));
+  return success();
+}

@@ -319,12 +319,17 @@ static void recordPlan(func::FuncOp kernel, const KernelInfo &info,
   if (failed(plan) || plan->subgroup <= 1)
     return;
   Footprint footprint = estimate(info, config, *plan, target);
+  int64_t threads = plan->threads + plan->copyThreads;
+  // Roles share what all threads are launched with.
+  if (ArrayRef<int64_t> each = config.getRegisters(); each.size() == 2)
+    footprint.registers =
+        (each[0] * plan->copyThreads + each[1] * plan->threads) / threads;
   Builder b(kernel.getContext());
   auto entry = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
   kernel->setAttr(kPlannedAttr,
-                  b.getDictionaryAttr({entry("threads", plan->threads + plan->copyThreads),
+                  b.getDictionaryAttr({entry("threads", threads),
                                        entry("shared_bytes", footprint.sharedBytes),
                                        entry("registers", footprint.registers)}));
 }

@@ -51,9 +51,14 @@ static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
 
 /// Bytes of registers, over all threads, of a matrix product by instructions: the
 /// accumulators, and the factors' fragments for two steps of the instruction.
-/// Warps in a row read the same part of A, warps in a column the same of B.
+/// Warps in a row read the same part of A, warps in a column the same of B. `ahead` gets
+/// what is added for fragments of later steps of a slot, which ptxas reads early where
+/// it has registers left: counted of the suites' kernels, 20 registers where a slot
+/// has two steps, 32 where it has more (perf/static/plans).
 static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
-                             LoweringConfigAttr config, const TilePlan &plan) {
+                             LoweringConfigAttr config, const TilePlan &plan,
+                             int64_t &ahead) {
+  constexpr int64_t kAheadOfTwo = 20, kAhead = 32;
   Contraction contraction = *matchContraction(product);
   auto instruction =
       MatrixInstruction::parse(product->getContext(), config.getMma());
@@ -71,11 +76,13 @@ static int64_t fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
   };
   // A warpgroup's instruction reads its factors out of shared memory.
   if (instruction && instruction->warpgroup)
-    return bytes(2, {});
-  return (bytes(contraction.a, contraction.n) +
-          bytes(contraction.b, contraction.m)) *
-             std::min<int64_t>(2, steps) / steps +
-         bytes(2, {});
+    return bytes(2, {}) * (config.getTwoLevelSums() ? 2 : 1);
+  int64_t factors =
+      bytes(contraction.a, contraction.n) + bytes(contraction.b, contraction.m);
+  if (instruction && !instruction->opaque)
+    ahead += std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
+                      factors * (steps - 1) / steps);
+  return factors * std::min<int64_t>(2, steps) / steps + bytes(2, {});
 }
 
 static int64_t elementBits(OpOperand &operand) {
@@ -252,6 +259,23 @@ static int64_t threadRegisters(const KernelInfo &info, LoweringConfigAttr config
                    std::max(kUnrolled * (rows + columns) * words, moved));
 }
 
+/// Whether rows of a reduction stay in registers, as widened to its sums, for the ops
+/// behind it.
+static bool holdsRows(const KernelInfo &info, const TilePlan &plan) {
+  if (info.strategy != Strategy::Reduction)
+    return false;
+  SmallVector<unsigned> reduced;
+  for (auto [number, iterator] : llvm::zip_equal(info.getClasses(info.getRoot()),
+                                                 info.getRoot().getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::reduction && !plan.classes[number].loop)
+      reduced.push_back(number);
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return op != info.getRoot() && llvm::any_of(reduced, [&](unsigned number) {
+             return llvm::is_contained(info.getClasses(op), number);
+           });
+  });
+}
+
 Footprint tilewright::estimate(const KernelInfo &info,
                                LoweringConfigAttr config, const TilePlan &plan,
                                TargetAttr target) {
@@ -282,24 +306,30 @@ Footprint tilewright::estimate(const KernelInfo &info,
   // Values that live at once: the result tiles of the root and, where operands
   // come from registers, one slice of them along each sequential loop.
   // Addresses and indices take a few more.
-  int64_t bytes = 0;
+  int64_t bytes = 0, results = 0, ahead = 0;
   for (OpOperand &init : info.getRoot().getDpsInitsMutable())
-    bytes += tileElements(info, plan, init) * bytesPerElement(init.get().getType());
+    results += tileElements(info, plan, init) * bytesPerElement(init.get().getType());
+  int64_t held = holdsRows(info, plan)
+                     ? bytesPerElement(info.getRoot().getDpsInits()[0].getType())
+                     : 0;
   for (OpOperand *input : info.getRoot().getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType())) {
       int64_t own = tileElements(info, plan, *input) *
-                    bytesPerElement(input->get().getType());
+                    std::max(bytesPerElement(input->get().getType()), held);
       if (llvm::is_contained(config.getPromote(),
                              int64_t(input->getOperandNumber())))
         own = own / 8;
       bytes += own;
     }
+  // What is computed element by element takes the place of what it is computed from.
+  bytes =
+      info.strategy == Strategy::Streaming ? std::max(bytes, results) : bytes + results;
   if (config.getMma()) {
     bytes = config.isWarpSpecialized()
                 ? 0
                 : stagedBytes(info, products.front(), config, plan, target);
     for (linalg::LinalgOp op : products)
-      bytes += fragmentBytes(info, op, config, plan);
+      bytes += fragmentBytes(info, op, config, plan, ahead);
   }
   // Sums over several steps keep an accumulator per element of the tile.
   if (config.getStrategy() == Strategy::SkinnyContraction) {
@@ -326,5 +356,8 @@ Footprint tilewright::estimate(const KernelInfo &info,
         1 + llvm::divideCeil(bytes, target.getFact("vector_bytes", 32));
   if (config.getMma() && !config.isWarpSpecialized())
     footprint.registers += paddedRegisters(info, products.front(), plan, target);
+  int64_t left =
+      std::max<int64_t>(0, target.getFact("registers", 255) - footprint.registers);
+  footprint.registers += std::min(left, ahead / (4 * plan.threads));
   return footprint;
 }

@@ -153,6 +153,12 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                             plan.keys * (plan.queries * bytes + 16)) +
                    plan.queries * 4 * 2;
   }
+  // Scores, their powers in the type of the values, the result, and what addresses and
+  // fragments on their way take.
+  plan.registers = 64 + plan.queries * (plan.keys + plan.keys / 2 + plan.columns) / plan.threads;
+  if (instruction && !instruction->opaque && plan.registers > target.getFact("registers", 255))
+    return refuse("needs " + Twine(plan.registers) + " registers per thread; the target has " +
+                  Twine(target.getFact("registers", 255)));
   if (plan.shared > target.getFact("shared_memory"))
     return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
                   Twine(target.getFact("shared_memory")));
@@ -382,6 +388,10 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   else if (!op->hasAttr(kConfigAttr) && failed(chooseKeySplit(op, target, reason)))
     lines.push_back(b.getStringAttr("keys are not taken in parts: " + reason));
   op->setAttr(kConfigAttr, config);
+  if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
+      succeeded(plan) && plan->subgroup > 1)
+    recordPlan(kernel, config, plan->threads, plan->copyThreads, plan->shared,
+               plan->registers);
   llvm::append_range(lines, refused);
   lines.push_back(b.getStringAttr(how + toString(config)));
   if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&

@@ -311,27 +311,30 @@ static FailureOr<bool> takeTuned(KernelInfo &info, TargetAttr target,
   return false;
 }
 
-/// Leaves on the kernel what `config` was admitted for.
-static void recordPlan(func::FuncOp kernel, const KernelInfo &info,
-                       LoweringConfigAttr config, TargetAttr target) {
+void tilewright::recordPlan(func::FuncOp kernel, LoweringConfigAttr config,
+                            int64_t threads, int64_t copyThreads, int64_t sharedBytes,
+                            int64_t registers) {
+  Builder b(kernel.getContext());
+  auto entry = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  int64_t all = threads + copyThreads;
+  if (ArrayRef<int64_t> each = config.getRegisters(); each.size() == 2)
+    registers = (each[0] * copyThreads + each[1] * threads) / all;
+  kernel->setAttr(kPlannedAttr, b.getDictionaryAttr({entry("threads", all),
+                                                     entry("shared_bytes", sharedBytes),
+                                                     entry("registers", registers)}));
+}
+
+static void recordTilePlan(func::FuncOp kernel, const KernelInfo &info,
+                           LoweringConfigAttr config, TargetAttr target) {
   std::string reason;
   FailureOr<TilePlan> plan = planTiles(info, config, target, reason);
   if (failed(plan) || plan->subgroup <= 1)
     return;
   Footprint footprint = estimate(info, config, *plan, target);
-  int64_t threads = plan->threads + plan->copyThreads;
-  // Roles share what all threads are launched with.
-  if (ArrayRef<int64_t> each = config.getRegisters(); each.size() == 2)
-    footprint.registers =
-        (each[0] * plan->copyThreads + each[1] * plan->threads) / threads;
-  Builder b(kernel.getContext());
-  auto entry = [&](StringRef name, int64_t value) {
-    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
-  };
-  kernel->setAttr(kPlannedAttr,
-                  b.getDictionaryAttr({entry("threads", threads),
-                                       entry("shared_bytes", footprint.sharedBytes),
-                                       entry("registers", footprint.registers)}));
+  recordPlan(kernel, config, plan->threads, plan->copyThreads, footprint.sharedBytes,
+             footprint.registers);
 }
 
 LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
@@ -431,7 +434,7 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   explainGrid(*info, whole, explain);
   if (std::string bound = describeBound(*info, config, target); !bound.empty())
     explain.push_back(bound);
-  recordPlan(kernel, *info, config, target);
+  recordTilePlan(kernel, *info, config, target);
 
   SmallVector<Attribute> lines;
   for (const std::string &line : explain)

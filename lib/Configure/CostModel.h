@@ -42,6 +42,11 @@ std::pair<double, double> threadTile(const KernelInfo &info, LoweringConfigAttr 
 int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,
                         const TilePlan &plan, TargetAttr target);
 
+/// Leaves on the kernel what its config was admitted for (kPlannedAttr). Of `registers`,
+/// what roles have each, threads are launched with the mean.
+void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t threads,
+                int64_t copyThreads, int64_t sharedBytes, int64_t registers);
+
 /// Multiprocessors of the target's chip, which launches are to fill.
 int64_t multiprocessorsOf(TargetAttr target);
 

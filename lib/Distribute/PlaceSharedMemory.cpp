@@ -218,8 +218,10 @@ static void mergeByType(SmallVectorImpl<Buffer> &buffers) {
 }
 
 /// The buffers of `kernel`; says what is none.
-static LogicalResult collectBuffers(func::FuncOp kernel, int64_t alignment,
+static LogicalResult collectBuffers(func::FuncOp kernel, bool typed,
                                     SmallVectorImpl<Buffer> &buffers) {
+  // The widest access; what is longer begins with the first bank, where that is said.
+  constexpr int64_t kAccess = 16, kBanks = 128;
   WalkResult walk = kernel.walk([&](memref::AllocOp alloc) {
     MemRefType type = alloc.getType();
     std::optional<int64_t> bytes = sharedBytesOf(type);
@@ -233,8 +235,9 @@ static LogicalResult collectBuffers(func::FuncOp kernel, int64_t alignment,
     buffer.alloc = alloc;
     buffer.element = type.getElementType();
     buffer.bytes = *bytes;
-    buffer.alignment =
-        std::max<int64_t>(alignment, alloc.getAlignment().value_or(alignment));
+    int64_t own = std::clamp<int64_t>(llvm::PowerOf2Ceil(*bytes), kAccess,
+                                      typed ? kAccess : kBanks);
+    buffer.alignment = std::max<int64_t>(own, alloc.getAlignment().value_or(own));
     findLife(kernel, buffer);
     buffers.push_back(buffer);
     return WalkResult::advance();
@@ -246,7 +249,7 @@ LogicalResult tilewright::placeSharedMemory(func::FuncOp kernel) {
   TargetAttr target = getTarget(kernel);
   bool typed = target && target.has("typed_shared_memory");
   SmallVector<Buffer, 0> buffers;
-  if (failed(collectBuffers(kernel, typed ? 16 : 128, buffers)))
+  if (failed(collectBuffers(kernel, typed, buffers)))
     return failure();
   if (buffers.empty())
     return success();

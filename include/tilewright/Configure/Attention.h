@@ -25,8 +25,8 @@ struct AttentionPlan {
   int64_t threads = 1, copyThreads = 0, subgroup = 1;
   /// The instructions of the scores' product and of that with the values; null: FMA.
   mlir::StringAttr scores, values;
-  /// Bytes of shared memory.
-  int64_t shared = 0;
+  /// Bytes of shared memory, and registers of a thread as it is launched (GPUs).
+  int64_t shared = 0, registers = 0;
 };
 
 /// The attention that a kernel is made of, or null.

@@ -14,6 +14,7 @@
 namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
+#define GEN_PASS_DEF_DROPLASTBARRIERSPASS
 #define GEN_PASS_DEF_KEEPFRAGMENTSPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
 #define GEN_PASS_DEF_PLACESHAREDMEMORYPASS
@@ -83,6 +84,14 @@ struct DistributePass : tilewright::impl::DistributePassBase<DistributePass> {
   }
 };
 
+struct DropLastBarriersPass
+    : tilewright::impl::DropLastBarriersPassBase<DropLastBarriersPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      dropLastBarriers(getOperation());
+  }
+};
+
 struct PlaceSharedMemoryPass
     : tilewright::impl::PlaceSharedMemoryPassBase<PlaceSharedMemoryPass> {
   void runOnOperation() override {
@@ -106,4 +115,5 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());
+  pm.addNestedPass<func::FuncOp>(createDropLastBarriersPass());
 }

@@ -15,10 +15,10 @@
 // A buffer's life is a span of ops of one block that has all of its uses: from the first
 // that touches it to a barrier behind the last, of all threads that run the block. One
 // that copies fill asynchronously lives until a wait for all of them, and a barrier
-// behind that. Whoever leaves the span knows that all are done with
-// the buffer, so two whose spans do not meet may have the same bytes. A buffer without
-// such a barrier, and one that is touched in other ways than by plain accesses (by
-// products of warpgroups, copies by tensor maps), always lives.
+// behind that. Whoever leaves the span knows that all are done with the buffer, so two
+// whose spans do not meet may have the same bytes. A buffer without such a barrier, and
+// one that is touched in other ways than by plain accesses (by products of warpgroups,
+// copies by tensor maps), always lives.
 //
 // Where variables in shared memory have a type (`typed_shared_memory`), buffers of one
 // element type become one.
@@ -126,6 +126,16 @@ static bool closes(scf::ForOp loop, ArrayRef<Operation *> users) {
   return true;
 }
 
+/// The op of `block` at whose end `copy` has arrived: a loop around it whose steps wait for
+/// it, or a wait behind; null if there is none.
+static Operation *findWait(Block *block, Operation *copy) {
+  Operation *op = block->findAncestorOpInBlock(*copy);
+  if (auto loop = dyn_cast<scf::ForOp>(op);
+      loop && findBehind(loop.getBody()->findAncestorOpInBlock(*copy), isWaitForAll))
+    return loop;
+  return findBehind(op, isWaitForAll);
+}
+
 /// The span of ops of `block` in which `users` touch a buffer; no ops if nothing
 /// closes it there.
 static std::pair<Operation *, Operation *> findSpan(Block *block,
@@ -138,9 +148,15 @@ static std::pair<Operation *, Operation *> findSpan(Block *block,
   }
   if (auto loop = dyn_cast<scf::ForOp>(last); loop && closes(loop, users))
     return {first, last};
-  if (llvm::any_of(users, llvm::IsaPred<AsyncCopyRunOp>))
-    last = findBehind(last, isWaitForAll);
-  return {first, last ? findBehind(last, isBarrier) : nullptr};
+  for (Operation *user : users) {
+    if (!isa<AsyncCopyRunOp>(user))
+      continue;
+    Operation *wait = findWait(block, user);
+    if (!wait)
+      return {first, nullptr};
+    last = last->isBeforeInBlock(wait) ? wait : last;
+  }
+  return {first, findBehind(last, isBarrier)};
 }
 
 /// Finds the life of `buffer`, if it has one.

@@ -188,7 +188,8 @@ void RingWriter::write() {
 
   // Whoever fills shared memory after this finds no copy under way, and nobody
   // who still multiplies.
-  AsyncWaitOp::create(b, loc, 0);
+  if (!product || slots > 2) // else a step waits for what it copies
+    AsyncWaitOp::create(b, loc, 0);
   gpu::BarrierOp::create(b, loc);
   loop.replaceAllUsesWith(ring.getResults().take_front(loop.getNumResults()));
   loop.erase();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Bugs planted into our own warp-specialised kernels, one at a time, which the simulator must report.
+"""Bugs planted into our own kernels of asynchronous copies, one at a time, which the simulator must report.
 
     mutations.py [--all] [--kernels ring,split-k] [--build build] [--orders 200] [--list]
 
@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, images, ringed, streams
+from families import attention, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
@@ -95,6 +95,10 @@ def kernels():
     yield gemm("warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2))
     yield gemm("warps-every-technique", (200, 72, 584), "tb",
                ringed.config(F16, F32, (64, 64, 64), (2, 2), 2, text(True, [2, 1, 1], False)), F16)
+    # Rings that all threads fill, and a result that leaves where the ring was.
+    for stages in (2, 3, 4):
+        yield gemm(f"copies-{stages}", (136, 80, 264), "nn", matrix_unit.config(F16, F16, (64, 64, 32), (2, 2), stages), F16, F16)
+    yield gemm("copies-columns", (136, 80, 264), "tb", matrix_unit.config(BF16, F32, (32, 64, 16), (1, 2), 3))
     for name, case in attentions():
         yield name, case.f
 
@@ -135,7 +139,7 @@ class Mutant:
 
 
 OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_fence|mma_commit|mma_wait|proxy_fence|"
-                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy)\b(.*)")
+                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy|async_wait|async_commit)\b(.*)")
 
 
 def without(lines, at, match):
@@ -183,7 +187,7 @@ def changes(op, rest):
     elif op == "mbarrier_wait":
         yield ("of the other phase", *swap(r"(parity )(%[\w#]+)", "xori"))
         yield other_barrier
-    elif op in ("mma_wait", "store_wait"):
+    elif op in ("mma_wait", "store_wait", "async_wait"):
         yield "one more under way", plus(1), []
     elif op == "cluster_barrier":
         yield "of its own block", "gpu.barrier", []
@@ -241,9 +245,9 @@ class Kernel:
         return done.stdout
 
     def split(self, lines):
-        """What stands around the kernel, and the kernel: the one function by warpgroups."""
+        """What stands around the kernel, and the kernel: the one function that has matrix instructions."""
         starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
-        [start] = [i for i in starts if re.search(f"{CONFIG}<strategy = (warp_specialized|attention)", lines[i])]
+        [start] = [i for i in starts if re.search(f"{CONFIG}<strategy = (warp_specialized|attention|matrix_unit)", lines[i])]
         end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
         program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))
         self.aliases = [line for line in lines if line.startswith("#")]

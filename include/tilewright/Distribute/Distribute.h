@@ -6,7 +6,8 @@
 //   keep-fragments   what is done to a product while it is in opaque fragments;
 //   assign-layouts   every vector gets a layout, conversions become explicit;
 //   distribute       vectors become the registers of one thread;
-//   place shared memory  what is never alive together has the same bytes.
+//   place shared memory  what is never alive together has the same bytes;
+//   drop last barriers  nothing writes shared memory again at a kernel's end.
 
 #ifndef TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
 #define TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
@@ -27,6 +28,9 @@ mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 
 /// Rewrites a kernel with layouts into thread form (see DistributePass).
 mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
+
+/// Leaves out barriers behind the last accesses to shared memory (see DropLastBarriersPass).
+void dropLastBarriers(mlir::func::FuncOp kernel);
 
 /// Gives each buffer its place in shared memory (see PlaceSharedMemoryPass).
 mlir::LogicalResult placeSharedMemory(mlir::func::FuncOp kernel);

@@ -84,6 +84,16 @@ def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
       "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def DropLastBarriersPass
+    : Pass<"tilewright-drop-last-barriers", "::mlir::func::FuncOp"> {
+  let summary = "leave out the barrier behind the last accesses to shared memory";
+  let description = [{
+    A barrier behind accesses to shared memory lets it be written again. Behind the last of a
+    kernel in thread form, or of what one of its roles does, nothing writes it again, and the
+    barrier goes, unless the kernel reads global memory in front of it that it writes.
+  }];
+}
+
 def PlaceSharedMemoryPass
     : Pass<"tilewright-place-shared-memory", "::mlir::func::FuncOp"> {
   let summary = "give each buffer of a kernel its place in shared memory";

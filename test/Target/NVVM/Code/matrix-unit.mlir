@@ -23,8 +23,9 @@
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-NOT: {{ld.local|ld.shared|st.shared|bar.sync|barrier.sync}}
-// CHECK: cp.async.wait_group 0
-// CHECK-NEXT: {{bar.sync|barrier.sync}}
+// CHECK: st.global
+// CHECK-NOT: {{bar.sync|barrier.sync}}
+// CHECK: ret;
 func.func @halves(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %o: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%o : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>

@@ -80,6 +80,8 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                     : !hasRoles && config.getTmaStore()           ? "tma_store"
                     : config.getTwoLevelSums()                    ? "two_level_sums"
                     : config.getStreamK()                         ? "stream_k"
+                    : !config.getProducer()                       ? "producer"
+                    : !config.getTmaCopy()                        ? "tma_copy"
                                                                   : "";
   if (!other.empty())
     return refuse("'" + other + "' is of other strategies; leave it out");

@@ -196,7 +196,8 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
             context, Strategy::Attention, {64 * groups, keys}, {4 * groups, 1}, {},
             stages, {0, 1}, name, op.getNumKeyParts(), /*raster=*/1,
             registersOf(groups), /*persistent=*/false, {}, tmaStore,
-            /*two_level_sums=*/false, /*stream_k=*/0));
+            /*two_level_sums=*/false, /*stream_k=*/0, /*producer=*/true,
+            /*tma_copy=*/true));
       }
   return configs;
 }

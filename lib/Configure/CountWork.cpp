@@ -213,7 +213,8 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   double access = std::max(
       element, std::min({double(target.getFact("access_bytes", 16)), run,
                          double(llvm::bit_floor(uint64_t(std::max(1.0, share))))}));
-  bool byEngine = config.isWarpSpecialized() && (isPromoted || (isWritten && config.getTmaStore()));
+  bool byEngine = config.isWarpSpecialized() && ((isPromoted && config.getTmaCopy()) ||
+                                                 (isWritten && config.getTmaStore()));
   double requests = tile * runs / (kLanes * access);
   double lines = kLanes * access / std::min(run, 128.0);
   if (!byEngine) {

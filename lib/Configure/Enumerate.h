@@ -108,8 +108,12 @@ bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops 
 llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
                                                      LoweringConfigAttr config,
                                                      bool each);
-/// The same config by warpgroups with other orders of tiles, and with other numbers of
-/// registers for its roles.
+/// Why the threads of `groups` consumer warpgroups, or of a producer, cannot copy what
+/// the config leaves to threads; empty if they can.
+std::string whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config,
+                                  int64_t groups);
+/// The same config by warpgroups with other orders of tiles, with other numbers of
+/// registers for its roles, without a producer, and without copies by copy engines.
 llvm::SmallVector<LoweringConfigAttr> neighboursOf(LoweringConfigAttr config);
 /// The same config whose blocks, one for each multiprocessor, share the sums of all tiles
 /// (Streams.cpp); null where that is not possible, or leaves as much to the last of them.

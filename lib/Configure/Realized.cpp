@@ -114,6 +114,8 @@ static StringRef ofRoles(LoweringConfigAttr config) {
          : config.getTmaStore()         ? "tma_store"
          : config.getTwoLevelSums()     ? "two_level_sums"
          : config.getStreamK()          ? "stream_k"
+         : !config.getProducer()        ? "producer"
+         : !config.getTmaCopy()         ? "tma_copy"
                                         : "";
 }
 

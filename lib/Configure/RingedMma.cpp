@@ -10,7 +10,7 @@
 //
 // is one warp that copies and four that read fragments out of the stages (ldmatrix) and
 // keep sums of 64 x 64 each. What copy engines can name is said in Warpgroups.cpp; what is
-// added here are the limits of fragments.
+// added here are the limits of fragments. Without `producer` one of the four warps copies.
 
 #include "CostModel.h"
 #include "Enumerate.h"
@@ -28,7 +28,7 @@ static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
 
 int64_t tilewright::copyThreadsOf(LoweringConfigAttr config) {
   constexpr int64_t kWarp = 32;
-  if (!config.isWarpSpecialized())
+  if (!config.isWarpSpecialized() || !config.getProducer())
     return 0;
   // Registers move between whole warpgroups.
   return config.isForWarpgroups() ? kCopyThreads : kWarp;
@@ -45,6 +45,9 @@ static std::string whyNotField(LoweringConfigAttr config) {
            " are stored by threads: leave it out";
   if (config.getTwoLevelSums())
     return "'two_level_sums' is for instructions of warpgroups; leave it out";
+  if (!config.getTmaCopy())
+    return "'tma_copy' is false: what threads copy for the warps" + of +
+           " is strategy matrix_unit's; leave it out, or take that";
   return "";
 }
 
@@ -161,7 +164,8 @@ std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo 
                 info.getRoot()->getContext(), Strategy::WarpSpecialized, block, warps, {},
                 stages, promote, name, info.getSplits(),
                 rasterOf(info, m, n, rows, columns), {}, persistent, {},
-                /*tma_store=*/false, /*two_level_sums=*/false, /*stream_k=*/0));
+                /*tma_store=*/false, /*two_level_sums=*/false, /*stream_k=*/0,
+                /*producer=*/true, /*tma_copy=*/true));
       }
     // The first of the target's instructions of these types is the largest.
     break;

@@ -9,17 +9,22 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// What each thread of a block starts with.
-static int64_t registersAtStart(int64_t groups) {
-  int64_t threads = groups * 128 + kCopyThreads;
+/// What each thread of a block starts with that has `copyThreads` beside the consumers.
+static int64_t registersAtStart(int64_t groups, int64_t copyThreads = kCopyThreads) {
+  int64_t threads = groups * 128 + copyThreads;
   return std::min<int64_t>(255, kRegisters / threads / 8 * 8);
 }
 
 std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
                                               int64_t held, StringRef what) {
   auto text = [](int64_t number) { return std::to_string(number); };
-  int64_t threads = groups * 128 + kCopyThreads, each = registersAtStart(groups);
+  int64_t copyThreads = config.getProducer() ? kCopyThreads : 0;
+  int64_t threads = groups * 128 + copyThreads;
+  int64_t each = registersAtStart(groups, copyThreads);
   ArrayRef<int64_t> asked = config.getRegisters();
+  if (!copyThreads && !asked.empty())
+    return "'registers' moves registers from warps that copy, of which 'producer = "
+           "false' has none: leave it out";
   int64_t own = asked.empty() ? each : asked[1];
   if (held + kBesideSums > own)
     return "a thread has " + text(held) + " " + what.str() + " and needs " +

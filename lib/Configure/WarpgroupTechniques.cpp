@@ -5,7 +5,7 @@
 // tile (`persistent`), results that leave through shared memory by copy engines
 // (`tma_store`), and blocks in clusters that share what they read (`cluster`). What
 // tensor maps of results can name is said here, and which of the three a kernel takes
-// by default: all that it can.
+// by default: all that it can. So is what threads can copy (no `tma_copy`).
 
 #include "CostModel.h"
 #include "Enumerate.h"
@@ -67,6 +67,25 @@ static std::string whyNotStored(const KernelInfo &info, unsigned number,
   if (!storePieceOf(columns, bytes).rowBytes)
     return what + " has tiles of " + std::to_string(columns * bytes) +
            " bytes a row; copy engines store multiples of 32 out of swizzled memory";
+  return "";
+}
+
+std::string tilewright::whyNotCopiedByThreads(const KernelInfo &info,
+                                              LoweringConfigAttr config, int64_t groups) {
+  if (config.getTmaCopy())
+    return "";
+  std::string none = "'tma_copy' is false: ";
+  if (llvm::product_of(config.getCluster()) > 1)
+    return none + "threads copy to their own block, and not to those of a 'cluster'";
+  if (!config.getProducer() && !llvm::isPowerOf2_64(groups))
+    return none + std::to_string(groups) +
+           " warpgroups cannot share the copies of a step evenly; 1, 2, 4 or a 'producer' "
+           "can";
+  func::FuncOp kernel = info.kernel;
+  for (BlockArgument argument : kernel.getArguments())
+    if (isa<ShapedType>(argument.getType()) && getImage(kernel, operandNumber(argument)))
+      return none + "argument " + std::to_string(argument.getArgNumber()) +
+             " is pixels of images, which copy engines alone read";
   return "";
 }
 
@@ -190,7 +209,7 @@ static LoweringConfigAttr with(LoweringConfigAttr config,
       config.getPromote(), config.getMma(), config.getSplits(),
       config.getRaster(), config.getRegisters(), techniques.persistent,
       techniques.cluster, techniques.tmaStore, config.getTwoLevelSums(),
-      /*stream_k=*/0);
+      /*stream_k=*/0, config.getProducer(), config.getTmaCopy());
 }
 
 /// Two blocks along the rows, or else the columns, of which there is an even number of
@@ -254,7 +273,8 @@ SmallVector<LoweringConfigAttr> tilewright::neighboursOf(LoweringConfigAttr conf
         config.getWarps(), config.getThread(), config.getStages(),
         config.getPromote(), config.getMma(), config.getSplits(), raster, registers,
         config.getPersistent(), config.getCluster(), config.getTmaStore(),
-        config.getTwoLevelSums(), config.getStreamK()));
+        config.getTwoLevelSums(), config.getStreamK(), config.getProducer(),
+        config.getTmaCopy()));
   };
   // Where there are few tiles they are all at work at the same time.
   if (config.getRaster() > 1)
@@ -264,5 +284,9 @@ SmallVector<LoweringConfigAttr> tilewright::neighboursOf(LoweringConfigAttr conf
   for (ArrayRef<int64_t> registers : otherRegisters(groups))
     if (registers != config.getRegisters())
       add(config.getRaster(), registers);
+  if (config.getProducer())
+    configs.push_back(config.withoutProducer());
+  if (config.getTmaCopy())
+    configs.push_back(config.withoutTmaCopy());
   return configs;
 }

@@ -8,7 +8,8 @@
 //   block = [128, 256, 64], warps = [8, 1, 1], stages = 4,
 //   mma = "wgmma.m64n256k16.bf16.f32", registers = [40, 232]
 //
-// is a producer warpgroup and two consumers with 64 rows each. What copy
+// is a producer warpgroup and two consumers with 64 rows each; without `producer`, the
+// two consumers, one warp of which copies, too. What copy
 // engines and descriptors can name is said here, once: rows of 32, 64 or 128
 // bytes along the sum (or, of 16-bit types, rows of whole boxes along m or n),
 // at multiples of 16 bytes in memory, in boxes of at most 256 rows. One operand that is
@@ -232,6 +233,8 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
       return fail(why);
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
+  if (std::string why = whyNotCopiedByThreads(info, config, groups); !why.empty())
+    return fail(why);
   bool inRegisters = hasAInRegisters(config, product);
   int64_t held = sumsOfThread(config, instruction, m * n, groups) +
                  (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
@@ -314,7 +317,8 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                                  stages, promote, name, info.getSplits(),
                                  rasterOf(info, m, n, rows, instruction->n),
                                  registersOf(groups), /*persistent=*/false, {},
-                                 /*tma_store=*/false, twoLevels, /*stream_k=*/0),
+                                 /*tma_store=*/false, twoLevels, /*stream_k=*/0,
+                                 /*producer=*/true, /*tma_copy=*/true),
                              /*each=*/stages == 4));
     }
   }

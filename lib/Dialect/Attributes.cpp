@@ -72,6 +72,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   std::optional<Strategy> strategy;
   SmallVector<int64_t> block, warps, thread, promote, registers, cluster;
   bool persistent = false, tmaStore = false, twoLevelSums = false;
+  bool producer = true, tmaCopy = true;
   int64_t stages = 1, splits = 1, raster = 1, streamK = 0;
   StringAttr mma;
   SMLoc start = parser.getCurrentLocation();
@@ -126,11 +127,15 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
       return parseFlag(parser, twoLevelSums);
     if (key == "stream_k")
       return parser.parseInteger(streamK);
+    if (key == "producer")
+      return parseFlag(parser, producer);
+    if (key == "tma_copy")
+      return parseFlag(parser, tmaCopy);
     return parser.emitError(loc)
            << "unknown key '" << key
            << "'; known: strategy, block, warps, thread, stages, promote, mma, "
               "splits, raster, registers, persistent, cluster, tma_store, "
-              "two_level_sums, stream_k";
+              "two_level_sums, stream_k, producer, tma_copy";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -142,7 +147,7 @@ Attribute LoweringConfigAttr::parse(AsmParser &parser, Type) {
   return parser.getChecked<LoweringConfigAttr>(
       start, parser.getContext(), *strategy, block, warps, thread, stages,
       promote, mma, splits, raster, registers, persistent, cluster, tmaStore,
-      twoLevelSums, streamK);
+      twoLevelSums, streamK, producer, tmaCopy);
 }
 
 void LoweringConfigAttr::print(AsmPrinter &printer) const {
@@ -172,6 +177,10 @@ void LoweringConfigAttr::print(AsmPrinter &printer) const {
     printer << ", two_level_sums = true";
   if (getStreamK())
     printer << ", stream_k = " << getStreamK();
+  if (!getProducer())
+    printer << ", producer = false";
+  if (!getTmaCopy())
+    printer << ", tma_copy = false";
   printer << ">";
 }
 
@@ -180,7 +189,7 @@ LogicalResult LoweringConfigAttr::verify(
     ArrayRef<int64_t> block, ArrayRef<int64_t> warps, ArrayRef<int64_t> thread,
     int64_t stages, ArrayRef<int64_t> promote, StringAttr, int64_t splits,
     int64_t raster, ArrayRef<int64_t> registers, bool,
-    ArrayRef<int64_t> cluster, bool, bool, int64_t streamK) {
+    ArrayRef<int64_t> cluster, bool, bool, int64_t streamK, bool, bool) {
   // 2^20 is far above any tile that fits on chip and far below any overflow.
   constexpr int64_t kLargest = int64_t(1) << 20;
   auto check = [&](StringRef key, ArrayRef<int64_t> values,
@@ -232,21 +241,35 @@ LoweringConfigAttr LoweringConfigAttr::withLoops(
              change(getWarps()), change(getThread()), getStages(), getPromote(),
              getMma(), getSplits(), getRaster(), getRegisters(),
              getPersistent(), change(getCluster()), getTmaStore(),
-             getTwoLevelSums(), getStreamK());
+             getTwoLevelSums(), getStreamK(), getProducer(), getTmaCopy());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withBlock(ArrayRef<int64_t> block) const {
   return get(getContext(), getStrategy(), block, getWarps(), getThread(),
              getStages(), getPromote(), getMma(), getSplits(), getRaster(),
              getRegisters(), getPersistent(), getCluster(), getTmaStore(),
-             getTwoLevelSums(), getStreamK());
+             getTwoLevelSums(), getStreamK(), getProducer(), getTmaCopy());
 }
 
 LoweringConfigAttr LoweringConfigAttr::withStream(int64_t blocks, int64_t splits) const {
   return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
              getStages(), getPromote(), getMma(), splits, getRaster(), getRegisters(),
              /*persistent=*/true, getCluster(), getTmaStore(), getTwoLevelSums(),
-             blocks);
+             blocks, getProducer(), getTmaCopy());
+}
+
+LoweringConfigAttr LoweringConfigAttr::withoutProducer() const {
+  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
+             getStages(), getPromote(), getMma(), getSplits(), getRaster(), {},
+             getPersistent(), getCluster(), getTmaStore(), getTwoLevelSums(),
+             getStreamK(), /*producer=*/false, getTmaCopy());
+}
+
+LoweringConfigAttr LoweringConfigAttr::withoutTmaCopy() const {
+  return get(getContext(), getStrategy(), getBlock(), getWarps(), getThread(),
+             getStages(), getPromote(), getMma(), getSplits(), getRaster(),
+             getRegisters(), getPersistent(), /*cluster=*/{}, getTmaStore(),
+             getTwoLevelSums(), getStreamK(), getProducer(), /*tma_copy=*/false);
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,6 +61,8 @@ LogicalResult TileCopyOp::verify() {
   if (!getDest().getDefiningOp<AcquireOp>())
     return emitOpError()
            << "fills a tile of a stage that 'tilewright.acquire' gave";
+  if (getByThreads() && getMulticast())
+    return emitOpError() << "is by threads, which copy to their own block";
   if (int64_t(getIndices().size()) != source.getRank())
     return emitOpError() << "has " << getIndices().size() << " indices into "
                          << source;

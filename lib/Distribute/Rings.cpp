@@ -13,6 +13,9 @@
 // A ring that nobody releases is filled once: each stage has the first barrier alone, and
 // a producer waits for none.
 //
+// Where threads copy (`by_threads`), each of them arrives at the first barrier when its
+// copies have; what reads a stage, an instruction of a warpgroup, sees that behind a fence.
+//
 // In a cluster a stage is empty when the consumers of all its blocks have said so,
 // each of them to each block: a tile that is multicast goes to all of them.
 
@@ -50,11 +53,39 @@ Value ThreadCode::stageOf(Location loc, const RingCode &ring, Value position,
                : stage;
 }
 
+/// How many threads copy into a stage of `ring`; 0 where copy engines do. An error says
+/// what fills it in different ways.
+static FailureOr<int64_t> copyThreadsOf(RingOp ring, int64_t lanes) {
+  std::optional<int64_t> threads;
+  for (Operation *user : ring.getRing().getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    if (!acquire)
+      continue;
+    for (Value tile : acquire.getTiles())
+      for (Operation *copy : tile.getUsers()) {
+        bool byThreads = cast<TileCopyOp>(copy).getByThreads();
+        auto warps = copy->getParentOfType<WarpsOp>();
+        if (byThreads && !warps)
+          return copy->emitOpError() << "stands in the 'tilewright.warps' that copy";
+        int64_t own = byThreads ? warps.getCount() * lanes : 0;
+        if (threads.value_or(own) != own)
+          return copy->emitOpError() << "fills a ring that other copies fill by "
+                                     << *threads << " threads, not by " << own;
+        threads = own;
+      }
+  }
+  return threads.value_or(0);
+}
+
 LogicalResult ThreadCode::ring(RingOp op) {
   Location loc = op.getLoc();
   auto type = cast<RingType>(op.getRing().getType());
   RingCode ring;
   ring.stages = type.getStages();
+  FailureOr<int64_t> copyThreads = copyThreadsOf(op, threads.lanes);
+  if (failed(copyThreads))
+    return failure();
+  ring.copyThreads = *copyThreads;
   // A stage is empty when every warp that reads it has said so.
   llvm::SmallSetVector<WarpsOp, 2> consumers;
   int64_t arrivals = 0;
@@ -120,7 +151,9 @@ LogicalResult ThreadCode::ring(RingOp op) {
     enterOneThread(loc);
     for (int64_t stage = 0; stage < barriers; ++stage)
       MbarrierInitOp::create(b, loc, ring.barriers, constant(loc, stage),
-                             stage < ring.stages ? 1 : arrivals);
+                             stage < ring.stages
+                                 ? std::max<int64_t>(1, ring.copyThreads)
+                                 : arrivals);
     if (isLast)
       MbarrierFenceOp::create(b, loc);
   }
@@ -147,6 +180,8 @@ LogicalResult ThreadCode::enterStage(Operation *op, Value ringValue,
     Value parity = arith::RemUIOp::create(b, loc, round, constant(loc, 2));
     MbarrierWaitOp::create(b, loc, ring.barriers,
                            stageOf(loc, ring, position, empty), parity);
+    if (!empty && ring.copyThreads)
+      ProxyFenceOp::create(b, loc);
   }
   Value stage = stageOf(loc, ring, position, /*empty=*/false);
   for (auto [result, tile, elements] :
@@ -163,12 +198,15 @@ LogicalResult ThreadCode::fill(FillOp op) {
   if (ring == rings.end())
     return op.emitOpError() << "has no ring";
   Location loc = op.getLoc();
+  bool byThreads = ring->second.copyThreads;
   OpBuilder::InsertionGuard guard(b);
-  enterOneThread(loc);
+  if (!byThreads)
+    enterOneThread(loc);
   MbarrierArriveOp::create(
       b, loc, ring->second.barriers,
       stageOf(loc, ring->second, op.getPosition(), /*empty=*/false),
-      /*block=*/Value(), b.getI64IntegerAttr(ring->second.stageBytes));
+      /*block=*/Value(),
+      byThreads ? IntegerAttr() : b.getI64IntegerAttr(ring->second.stageBytes), byThreads);
   return success();
 }
 

@@ -236,7 +236,7 @@ tilewright::tensorMapArguments(func::FuncOp source) {
   SmallVector<Attribute> maps;
   WalkResult walk = source.walk([&](Operation *op) {
     FailureOr<TensorMapAttr> map;
-    if (auto copy = dyn_cast<TileCopyOp>(op))
+    if (auto copy = dyn_cast<TileCopyOp>(op); copy && !copy.getByThreads())
       map = tensorMapOf(copy);
     else if (auto store = dyn_cast<TileStoreOp>(op))
       map = tensorMapOf(store);
@@ -254,6 +254,8 @@ tilewright::tensorMapArguments(func::FuncOp source) {
 }
 
 LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
+  if (op.getByThreads())
+    return copyByThreads(op);
   Location loc = op.getLoc();
   FailureOr<Boxes> boxes = boxesOf(op);
   FailureOr<TensorMapAttr> map = tensorMapOf(op);

@@ -20,6 +20,8 @@
 //   Gather.cpp          elements by coordinates that were computed
 //   LoadMatrices.cpp    fragments out of shared memory
 //   Rings.cpp           stages that are filled and emptied in turn
+//   TensorCopies.cpp    what fills them, and results, by copy engines
+//   ThreadCopies.cpp    what fills them by threads
 //   Distribute.cpp   the walk over the kernel, and its new signature
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
@@ -82,6 +84,8 @@ struct MemView {
 struct RingCode {
   mlir::Value barriers;
   int64_t stages = 0, stageBytes = 0;
+  /// How many threads copy into a stage; 0: copy engines do.
+  int64_t copyThreads = 0;
   /// Nobody says that a stage is empty.
   bool isFilledOnce = false;
   /// The tiles of stage 0, and elements from stage to stage.
@@ -215,6 +219,7 @@ public:
   mlir::LogicalResult enterStage(mlir::Operation *op, mlir::Value ring,
                                  mlir::Value position, bool empty);
   mlir::LogicalResult tileCopy(TileCopyOp op);
+  mlir::LogicalResult copyByThreads(TileCopyOp op);
   mlir::LogicalResult tileStore(TileStoreOp op);
   mlir::LogicalResult fill(FillOp op);
   mlir::LogicalResult release(ReleaseOp op);

@@ -45,6 +45,7 @@ Value tilewright::writeFragmentSums(OpBuilder &b, MmaOp product, const RingSums 
   auto loop = scf::ForOp::create(b, loc, constant(0), sums.steps, constant(1), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
+  sums.fillNext(b, loop.getInductionVar());
   Value at = sums.position(b, loop.getInductionVar());
   auto stage = WaitOp::create(b, loc, sums.ring, at);
   auto whole = cast<MmaOp>(b.clone(*product));

@@ -19,6 +19,8 @@ struct RingSums {
   mlir::Value init, steps;
   /// The ring's position at a step.
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> position;
+  /// Writes what is copied in a step: into the stage that the step before emptied.
+  llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> fillNext;
 };
 
 /// Writes the loop over the stages, and what is left of the last one; returns the sums.

@@ -32,7 +32,15 @@ OpBuilder tilewright::addProducer(OpBuilder &b, Location loc, int64_t first,
                                   int64_t count, LoweringConfigAttr config) {
   WarpsOp producer = addRole(b, loc, first, count, config, 0);
   OpBuilder inside = OpBuilder::atBlockEnd(&producer.getBody().front());
-  auto one = WarpsOp::create(inside, loc, first, 1);
+  return addCopiers(inside, loc, first, config);
+}
+
+OpBuilder tilewright::addCopiers(OpBuilder &b, Location loc, int64_t first,
+                                 LoweringConfigAttr config) {
+  OpBuilder inside(b);
+  if (!config.getTmaCopy())
+    return inside;
+  auto one = WarpsOp::create(b, loc, first, 1);
   inside.createBlock(&one.getBody());
   return inside;
 }

@@ -13,9 +13,14 @@
 namespace tilewright {
 
 /// `count` warps that copy, from warp `first` on, with the config's registers for them. The
-/// builder that is returned writes what one of them does.
+/// builder that is returned writes what those do that copy.
 mlir::OpBuilder addProducer(mlir::OpBuilder &b, mlir::Location loc, int64_t first,
                             int64_t count, LoweringConfigAttr config);
+
+/// In code of warps from `first` on: where those go on that copy, one of them that starts
+/// copy engines, or all.
+mlir::OpBuilder addCopiers(mlir::OpBuilder &b, mlir::Location loc, int64_t first,
+                           LoweringConfigAttr config);
 
 /// Warps 0 to `count`, with the config's registers for consumers.
 WarpsOp addConsumers(mlir::OpBuilder &b, mlir::Location loc, int64_t count,

@@ -25,6 +25,9 @@
 // A step's products are under way while the next step's are waited for, so a
 // stage is released one step late.
 //
+// Without `producer` the consumers are all warps, and one of them starts the copies:
+// FillRing.cpp.
+//
 // With `persistent` each role walks over tiles, and positions count on from tile to
 // tile, so that the producer fills stages for the next tile while the consumers are in
 // a tile's epilogue:
@@ -60,15 +63,12 @@
 // `cluster` a factor's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
-#include "ComputedOperand.h"
-#include "RingFactor.h"
 #include "RingFragments.h"
-#include "Roles.h"
+#include "RingWriter.h"
 
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Rings.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -80,148 +80,8 @@
 using namespace mlir;
 using namespace tilewright;
 
-namespace {
-
-/// What a role does for each tile.
-struct TileBody {
-  /// From values of the kernel to those of this tile.
-  IRMapping mapping;
-  /// The ring's position at the tile's first step; null: 0.
-  Value begin;
-};
-
-class RingWriter {
-public:
-  RingWriter(func::FuncOp kernel, MmaOp product, LoweringConfigAttr config)
-      : kernel(kernel), product(product), config(config),
-        loc(product.getLoc()) {}
-  LogicalResult write();
-
-private:
-  LogicalResult check();
-  IRMapping beginA(OpBuilder &b, const TileBody &body, Value step);
-  Value finishA(OpBuilder &b, IRMapping &mapping, ValueRange tiles);
-  void mapStep(OpBuilder &b, IRMapping &mapping, Value step);
-  /// The ops in front of the roles: what the producer's addresses come from.
-  LogicalResult findShared();
-  void findMulticasts();
-  /// A loop over tiles where blocks are persistent; `b` goes on in it.
-  scf::ForOp addTileLoop(OpBuilder &b, TileBody &body);
-  void endTile(OpBuilder &b, scf::ForOp tiles, const TileBody &body,
-               Value steps);
-  Value countSteps(OpBuilder &b, const TileBody &body);
-  Value position(OpBuilder &b, const TileBody &body, Value step);
-  void writeProducer(OpBuilder &b, Value ring);
-  void writeConsumers(WarpsOp role, Value ring, ArrayRef<Operation *> rest);
-  Operation *writeSums(OpBuilder &b, Value ring, const TileBody &body, Value steps);
-  Value endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value at);
-  void releaseBefore(OpBuilder &b, Value ring, const TileBody &body, Value step);
-  void skipWithoutTile(OpBuilder &b, const TileBody &body,
-                       ArrayRef<Operation *> epilogue);
-  void explainSums();
-  Value constant(OpBuilder &b, int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-
-  func::FuncOp kernel;
-  MmaOp product;
-  LoweringConfigAttr config;
-  Location loc;
-  scf::ForOp loop; // null where one step is all
-  SmallVector<RingFactor> factors;
-  /// Where A is in registers: what it is computed by.
-  std::optional<ComputedOperand> computedA;
-  /// The tiled loop along which a cluster's blocks share the factor's tile.
-  SmallVector<IntegerAttr> multicasts;
-  /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
-  SetVector<Operation *> inside, shared, ofTile;
-  TileIdOp tileId;
-  /// Where blocks share all sums; null where each tile is one block's.
-  WorkItemOp workItem;
-};
-
-} // namespace
-
-LogicalResult RingWriter::findShared() {
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.omitBlockArguments = true;
-  options.filter = [&](Operation *op) {
-    return op->getBlock() == &kernel.front();
-  };
-  SmallVector<Value> values;
-  if (loop)
-    values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
-  // What addresses come from: outside, or in the loop, whose values lead
-  // outside.
-  SmallVector<RingFactor> copied(factors);
-  if (computedA)
-    llvm::append_range(copied, computedA->beside);
-  for (RingFactor &factor : copied)
-    for (Value index : factor.read.getIndices()) {
-      SmallVector<Value> work{index};
-      while (!work.empty()) {
-        Value value = work.pop_back_val();
-        Operation *op = value.getDefiningOp();
-        if (!op || op->getBlock() == &kernel.front())
-          values.push_back(value);
-        else if (inside.insert(op))
-          llvm::append_range(work, op->getOperands());
-      }
-    }
-  for (Value value : values)
-    if (value.getDefiningOp() &&
-        failed(getBackwardSlice(value, &shared, options)))
-      return product.emitOpError() << "has addresses that lead through regions";
-  for (Operation &op : kernel.front())
-    if (auto tile = dyn_cast<TileIdOp>(op)) {
-      tileId = tile;
-      shared.insert(tile);
-      SetVector<Operation *> counts;
-      for (Value count : tile.getCounts())
-        if (count.getDefiningOp())
-          (void)getBackwardSlice(count, &counts, options);
-      shared.insert(counts.begin(), counts.end());
-    } else if (auto item = dyn_cast<WorkItemOp>(op)) {
-      workItem = item;
-      shared.insert(item);
-    }
-  SetVector<Operation *> arithmetic(shared);
-  arithmetic.insert(inside.begin(), inside.end());
-  for (Operation *op : arithmetic)
-    if (op->getNumRegions() ||
-        llvm::any_of(op->getResultTypes(),
-                     [](Type type) { return isa<VectorType>(type); }))
-      return op->emitOpError()
-             << "decides where a warpgroup's tiles begin; only "
-                "index arithmetic may";
-  for (Operation &op : kernel.front())
-    if (&op == tileId || &op == workItem || (shared.contains(&op) &&
-                          llvm::any_of(op.getOperands(), [&](Value operand) {
-                            return ofTile.contains(operand.getDefiningOp());
-                          })))
-      ofTile.insert(&op);
-  return success();
-}
-
-/// A factor whose address does not depend on a loop along which a cluster has several
-/// blocks is the same to all of them.
-void RingWriter::findMulticasts() {
-  multicasts.resize(factors.size());
-  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  for (auto [factor, multicast] : llvm::zip_equal(factors, multicasts)) {
-    SetVector<Value> sources;
-    SmallVector<Value> work(factor.read.getIndices());
-    while (!work.empty()) {
-      Value value = work.pop_back_val();
-      if (sources.insert(value) && value.getDefiningOp() &&
-          value.getDefiningOp() != tileId)
-        llvm::append_range(work, value.getDefiningOp()->getOperands());
-    }
-    for (auto [number, blocks] : llvm::enumerate(launch.getCluster()))
-      if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
-        multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
-  }
+Value RingWriter::constant(OpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
 }
 
 scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
@@ -279,23 +139,6 @@ Value RingWriter::position(OpBuilder &b, const TileBody &body, Value step) {
                     : step;
 }
 
-/// The loop's induction variable at step `step`.
-void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
-  if (!loop)
-    return;
-  AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
-             s1 = b.getAffineSymbolExpr(1);
-  SmallVector<OpFoldResult> operands{step,
-                                     mapping.lookupOrDefault(loop.getLowerBound()),
-                                     mapping.lookupOrDefault(loop.getStep())};
-  for (OpFoldResult &operand : operands)
-    if (std::optional<int64_t> known = getConstantIntValue(operand))
-      operand = b.getIndexAttr(*known);
-  OpFoldResult k = affine::makeComposedFoldedAffineApply(
-      b, loc, AffineMap::get(1, 2, s0 + d0 * s1), operands);
-  mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
-}
-
 /// What computes A, once more, as far as no stage is needed: what is read of memory comes
 /// while the stage is waited for.
 IRMapping RingWriter::beginA(OpBuilder &b, const TileBody &body, Value step) {
@@ -334,39 +177,6 @@ Value RingWriter::finishA(OpBuilder &b, IRMapping &mapping, ValueRange tiles) {
       b.clone(*op, mapping);
   }
   return mapping.lookup(product.getA());
-}
-
-void RingWriter::writeProducer(OpBuilder &b, Value ring) {
-  TileBody body;
-  scf::ForOp tileLoop = addTileLoop(b, body);
-  Value steps = countSteps(b, body);
-  auto copies =
-      scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1));
-  b.setInsertionPointToStart(copies.getBody());
-  Value step = copies.getInductionVar();
-  IRMapping &mapping = body.mapping;
-  mapStep(b, mapping, step);
-  Value at = position(b, body, step);
-  auto stage = AcquireOp::create(b, loc, ring, at);
-  if (loop)
-    for (Operation &op : *loop.getBody())
-      if (inside.contains(&op))
-        b.clone(op, mapping);
-  auto copy = [&](RingFactor &factor, Value tile, IntegerAttr multicast) {
-    SmallVector<Value> indices;
-    for (Value index : factor.read.getIndices())
-      indices.push_back(mapping.lookupOrDefault(index));
-    TileCopyOp::create(b, loc, factor.read.getBase(), indices, tile,
-                       factor.copy, multicast);
-  };
-  ValueRange tiles = stage.getTiles();
-  for (auto [factor, tile, multicast] : llvm::zip(factors, tiles, multicasts))
-    copy(factor, tile, multicast);
-  for (auto [number, tile] : llvm::enumerate(tiles.drop_front(factors.size())))
-    copy(computedA->beside[number], tile, IntegerAttr());
-  FillOp::create(b, loc, ring, at);
-  b.setInsertionPointAfter(copies);
-  endTile(b, tileLoop, body, steps);
 }
 
 /// Waits for `next`, whose stage is empty then. In two levels it is summed by itself, and
@@ -409,9 +219,10 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
        factors[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
   if (!config.isForWarpgroups()) {
     Value sum = writeFragmentSums(
-        b, product, {ring, maps, init, steps, [&](OpBuilder &b, Value step) {
-                       return position(b, body, step);
-                     }});
+        b, product,
+        {ring, maps, init, steps,
+         [&](OpBuilder &b, Value step) { return position(b, body, step); },
+         [&](OpBuilder &b, Value step) { fillNext(b, ring, body, step, steps); }});
     (loop ? loop.getResult(0) : product.getResult()).replaceAllUsesWith(sum);
     return sum.getDefiningOp();
   }
@@ -423,6 +234,8 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     b.setInsertionPointToStart(sums.getBody());
     Value step = sums.getInductionVar(), at = position(b, body, step);
     Value acc = sums.getRegionIterArgs().front();
+    if (waitsForStep)
+      fillNext(b, ring, body, step, steps);
     std::optional<IRMapping> begun;
     if (computedA)
       begun = beginA(b, body, step);
@@ -441,6 +254,7 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
     } else {
       MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
       releaseBefore(b, ring, body, step);
+      fillNext(b, ring, body, step, steps);
     }
     scf::YieldOp::create(b, loc, sum);
   }
@@ -496,6 +310,7 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
     epilogue.push_back(op);
   b.setInsertionPoint(whole);
   Value steps = countSteps(b, body);
+  fillFirst(b, ring, body, steps);
   Operation *sums = writeSums(b, ring, body, steps);
   whole->erase();
   if (!loop)
@@ -511,6 +326,22 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
     storeByEngine(role, sums->getResult(0));
     StoreWaitOp::create(b, loc, 0);
   }
+}
+
+void RingWriter::explainRing(RingType ring) {
+  int64_t consumers = llvm::product_of(config.getWarps());
+  int64_t units = config.isForWarpgroups() ? consumers / 4 : consumers;
+  StringRef by = config.getProducer()
+                     ? config.getTmaCopy() ? "a warp through tensor maps"
+                                           : "a warpgroup's threads, 16 bytes at a time"
+                 : config.getTmaCopy()
+                     ? "one of the warps that multiply, through tensor maps"
+                     : "all threads that multiply, 16 bytes at a time";
+  addExplanation(kernel, "ring of " + Twine(config.getStages()) + " stages of " +
+                             Twine(ring.getStageBytes()) + " bytes, filled by " + by +
+                             ", multiplied by " + Twine(units) +
+                             (config.isForWarpgroups() ? " warpgroup" : " warp") +
+                             (units == 1 ? "" : "s"));
 }
 
 void RingWriter::explainSums() {
@@ -584,15 +415,12 @@ LogicalResult RingWriter::write() {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup();
   int64_t consumers = llvm::product_of(config.getWarps());
-  int64_t units = config.isForWarpgroups() ? consumers / 4 : consumers;
-  addExplanation(kernel, "ring of " + Twine(config.getStages()) + " stages of " +
-                             Twine(type.getStageBytes()) +
-                             " bytes, filled by a warp through tensor maps, multiplied by " +
-                             Twine(units) + (config.isForWarpgroups() ? " warpgroup" : " warp") +
-                             (units == 1 ? "" : "s"));
+  explainRing(type);
   explainSums();
-  OpBuilder inside = addProducer(b, loc, consumers, all - consumers, config);
-  writeProducer(inside, ring);
+  if (config.getProducer()) {
+    OpBuilder inside = addProducer(b, loc, consumers, all - consumers, config);
+    writeProducer(inside, ring);
+  }
   writeConsumers(addConsumers(b, loc, consumers, config), ring, rest);
   // Each tile has its own.
   if (config.getPersistent())

@@ -3,7 +3,7 @@
 """What the ladder asks of a Hopper GPU: slices of problems, the most informative first, and rungs, configs that have one
 technique more each.
 
-A rung's gate is the share of cuBLAS's speed that products have to reach once its technique is there: 75 % with TMA, wgmma and stages, 83 % with a producer (every ring of this compiler has one), 92 % with
+A rung's gate is the share of cuBLAS's speed that products have to reach once its technique is there: 75 % with TMA, wgmma and stages, 83 % with a producer, 92 % with
 two consumers, 97 % with persistence, clusters and asynchronous stores. The last rung is what the compiler takes by itself;
 the goal is to pass cuBLAS in the geometric mean.
 """
@@ -80,8 +80,11 @@ def ladder(type_):
                   Rung("tma", "mma.sync out of a ring that one warp fills by TMA",
                        _config("warp_specialized", type_, (128, 128, 64), (2, 2, 1), 4, "mma.m16n8"))]
     return rungs + [
-        Rung("wgmma", f"one warpgroup multiplies 64 x {n} by wgmma out of a ring of two stages", group(64, 4, 2), 0.75),
-        Rung("stages", "four stages; the producer is a warp of its own, here as above", group(64, 4, 4), 0.83),
+        Rung("wgmma", f"one warpgroup multiplies 64 x {n} by wgmma out of a ring of two stages that its threads fill by cp.async",
+             group(64, 4, 2, ", producer = false, tma_copy = false")),
+        Rung("wgmma-tma", "one of its warps fills the ring by TMA", group(64, 4, 2, ", producer = false")),
+        Rung("stages", "four stages", group(64, 4, 4, ", producer = false"), 0.75),
+        Rung("producer", "a warp of a warpgroup of its own fills the ring", group(64, 4, 4), 0.83),
         Rung("consumers", f"two consumers, tiles of 128 x {n}; results pass through shared memory, which leaves "
                           "three stages", group(128, 8, 3)),
         Rung("registers", "the producer's registers go to the consumers (setmaxnreg)", group(128, 8, 3, both), 0.92),

@@ -87,3 +87,14 @@ func.func private @Step(%a: tensor<512x512xf16>, %b: tensor<512x768xf16>, %o: te
   return %m : tensor<512x768xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, tensor_copy, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @Threads(%a: tensor<512x512xf16>, %b: tensor<512x768xf16>, %o: tensor<512x768xf32>) -> tensor<512x768xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: 'tma_copy' is false: what threads copy for the warps of 'mma.m16n8k16.f16.f32' is strategy matrix_unit's; leave it out, or take that}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", tma_copy = false>}
+      ins(%a, %b : tensor<512x512xf16>, tensor<512x768xf16>) outs(%o : tensor<512x768xf32>) -> tensor<512x768xf32>
+  return %m : tensor<512x768xf32>
+}
+}

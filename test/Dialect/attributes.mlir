@@ -42,3 +42,13 @@ func.func private @shares() attributes {
   shares = #tilewright.shares<tiles = 2, steps = 4, blocks = 3, parts = 2>,
   tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], splits = 2,
       persistent = true, stream_k = 3>}
+
+// Rings that those who multiply fill, and that threads fill; both as they are by default are not printed.
+// CHECK-LABEL: @filled
+// CHECK-SAME: alone = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], producer = false>
+// CHECK-SAME: both = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], producer = false, tma_copy = false>
+// CHECK-SAME: neither = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64]>
+func.func private @filled() attributes {
+  alone = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], producer = false>,
+  both = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], tma_copy = false, producer = false>,
+  neither = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], producer = true, tma_copy = true>}

@@ -86,3 +86,13 @@ func.func @StoreOfShortRows(%v: vector<64x8xf16>, %o: memref<?x?xf16>, %i: index
   tilewright.tile_store %v to %o[%i, %i] : vector<64x8xf16> to memref<?x?xf16>
   return
 }
+
+// -----
+
+func.func private @ThreadsToManyBlocks(%a: memref<?x?xf16>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #tilewright.shared>>
+  %s = tilewright.acquire %ring[%i] : !tilewright.ring<1, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{is by threads, which copy to their own block}}
+  tilewright.tile_copy %a[%i, %i] to %s {by_threads, map = affine_map<(r, c) -> (r, c)>, multicast = 0} : memref<?x?xf16> to memref<64x64xf16, #tilewright.shared>
+  return
+}

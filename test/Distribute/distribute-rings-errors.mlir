@@ -55,3 +55,38 @@ func.func private @ThreeWarps(%a: memref<64x64xf16, #s>, %acc: memref<64x64xf32>
       : memref<64x64xf16, #s>, memref<64x64xf16, #s>, vector<64x64xf32>
   return
 }
+
+// -----
+
+#l = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>
+#s = #tilewright.shared<swizzle = [3, 3, 3]>
+func.func private @ThreadsAndEngines(%a: memref<64x64xf16>)
+    attributes {tilewright.kernel, tilewright.access = ["read"], tilewright.launch = #l} {
+  %c0 = arith.constant 0 : index
+  %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
+  tilewright.warps [0, 4] {
+    %s:2 = tilewright.acquire %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
+    tilewright.tile_copy %a[%c0, %c0] to %s#0 {by_threads, map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
+    // expected-error @below {{fills a ring that other copies fill by 128 threads, not by 0}}
+    tilewright.tile_copy %a[%c0, %c0] to %s#1 {map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
+    tilewright.fill %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
+  }
+  return
+}
+
+// -----
+
+#l = #tilewright.launch<threads = 96, subgroup = 32, tiles = affine_map<() -> (1)>>
+#s = #tilewright.shared<swizzle = [3, 3, 3]>
+func.func private @ThreeWarpsCopy(%a: memref<64x64xf16>)
+    attributes {tilewright.kernel, tilewright.access = ["read"], tilewright.launch = #l} {
+  %c0 = arith.constant 0 : index
+  %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #s>>
+  tilewright.warps [0, 3] {
+    %s = tilewright.acquire %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>>
+    // expected-error @below {{is by 96 threads, no power of two}}
+    tilewright.tile_copy %a[%c0, %c0] to %s {by_threads, map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
+    tilewright.fill %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>>
+  }
+  return
+}

@@ -144,6 +144,10 @@ def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
     With `multicast = d` the blocks of a cluster that differ along tiled loop d alone
     read this tile: each copies a part of it to all of them.
 
+    With `by_threads` all threads of the current warps copy (cp.async), 16 bytes at a
+    time, and no copy engine; so they do all tiles of a ring. Matrix instructions that
+    read the stage out of shared memory see it behind `wait` as they do otherwise.
+
     ```mlir
     tilewright.tile_copy %B[%k, %j] to %b {map = affine_map<(k, box, n) -> (k, box * 64 + n)>}
         : memref<?x?xbf16> to memref<64x4x64xbf16, strided<[64, 4096, 1]>, #tilewright.shared<swizzle = [3, 3, 3]>>
@@ -152,7 +156,8 @@ def Tilewright_TileCopyOp : Ring_Op<"tile_copy"> {
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
                        Variadic<Index>:$indices,
                        Arg<AnyMemRef, "", [MemWrite]>:$dest,
-                       AffineMapAttr:$map, OptionalAttr<I64Attr>:$multicast);
+                       AffineMapAttr:$map, OptionalAttr<I64Attr>:$multicast,
+                       UnitAttr:$by_threads);
   let assemblyFormat = [{
     $source `[` $indices `]` `to` $dest attr-dict `:` type($source) `to` type($dest)
   }];
@@ -251,13 +256,16 @@ def Tilewright_MbarrierFenceOp : Ring_Op<"mbarrier_fence"> {
 def Tilewright_MbarrierArriveOp : Ring_Op<"mbarrier_arrive"> {
   let summary = "one arrival, and as many bytes that have yet to arrive";
   let description = [{
-    At this block's barrier, or at that of block `block` of the cluster.
+    At this block's barrier, or at that of block `block` of the cluster. With
+    `after_copies` it comes when all that this thread has started to copy
+    (`async_copy_run`) has arrived.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$barriers,
                        Index:$index, Optional<Index>:$block,
-                       OptionalAttr<I64Attr>:$bytes);
+                       OptionalAttr<I64Attr>:$bytes, UnitAttr:$after_copies);
   let assemblyFormat = [{
-    $barriers `[` $index `]` (`block` $block^)? (`expect` $bytes^)? attr-dict
+    $barriers `[` $index `]` (`block` $block^)? (`expect` $bytes^)?
+    (`after_copies` $after_copies^)? attr-dict
     `:` type($barriers)
   }];
 }

@@ -88,6 +88,10 @@ def Tilewright_LoweringConfigAttr
         by itself, and its partial sums are added in registers.
       * `stream_k`: of warp_specialized: so many persistent blocks share the steps of all
         tiles' sums evenly (#tilewright.shares, whose parts are `splits`); 0: they do not.
+      * `producer`: of warp_specialized: whether warps of their own copy. If not, those
+        that multiply start the copies of a later step in each step.
+      * `tma_copy`: of warp_specialized: whether copy engines fill the ring, or threads
+        (cp.async).
 
     Strategy `attention` is for `tilewright.attention`: `block` is a block of queries
     and the step along the keys, `warps` lie along the queries ([w, 1]), so that
@@ -116,7 +120,9 @@ def Tilewright_LoweringConfigAttr
     OptionalArrayRefParameter<"int64_t">:$cluster,
     DefaultValuedParameter<"bool", "false">:$tma_store,
     DefaultValuedParameter<"bool", "false">:$two_level_sums,
-    DefaultValuedParameter<"int64_t", "0">:$stream_k);
+    DefaultValuedParameter<"int64_t", "0">:$stream_k,
+    DefaultValuedParameter<"bool", "true">:$producer,
+    DefaultValuedParameter<"bool", "true">:$tma_copy);
   let builders = [
     // Without what only warp_specialized has.
     AttrBuilder<(ins "::tilewright::Strategy":$strategy,
@@ -126,7 +132,7 @@ def Tilewright_LoweringConfigAttr
         "int64_t":$splits, "int64_t":$raster), [{
       return $_get($_ctxt, strategy, block, warps, thread, stages, promote, mma,
                    splits, raster, ::llvm::ArrayRef<int64_t>(), false,
-                   ::llvm::ArrayRef<int64_t>(), false, false, 0);
+                   ::llvm::ArrayRef<int64_t>(), false, false, 0, true, true);
     }]>];
   let extraClassDeclaration = [{
     /// The same with other entries of the fields that have one per loop.
@@ -136,7 +142,12 @@ def Tilewright_LoweringConfigAttr
     LoweringConfigAttr withBlock(::llvm::ArrayRef<int64_t> block) const;
     /// The same with `blocks` that share all sums, each cut into `splits` parts at most.
     LoweringConfigAttr withStream(int64_t blocks, int64_t splits) const;
-    /// Whether warps of their own copy what `warps` multiply.
+    /// The same without warps that copy alone, whose registers nobody has.
+    LoweringConfigAttr withoutProducer() const;
+    /// The same with threads that fill the ring, of one block.
+    LoweringConfigAttr withoutTmaCopy() const;
+    /// Whether `warps` multiply what is in a ring, which warps of their own fill if there
+    /// is a `producer`.
     bool isWarpSpecialized() const {
       return getStrategy() == Strategy::WarpSpecialized;
     }

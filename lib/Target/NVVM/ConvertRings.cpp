@@ -117,7 +117,13 @@ RingLowering<MbarrierArriveOp>::lower(MbarrierArriveOp op, Adaptor adaptor,
   Value address = sharedAddress(
       b, loc,
       barrierAddress(b, loc, adaptor.getBarriers(), adaptor.getIndex()));
-  if (op.getBlock()) {
+  if (op.getAfterCopies() && (op.getBlock() || op.getBytes()))
+    return op.emitOpError() << "follows this thread's copies at its own block's barrier, "
+                               "and expects no bytes";
+  if (op.getAfterCopies()) {
+    inlinePTX(b, loc, Type(), {address},
+              "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r");
+  } else if (op.getBlock()) {
     if (op.getBytes())
       return op.emitOpError() << "expects bytes at another block's barrier";
     inlinePTX(b, loc, Type(), {address, toI32(b, loc, adaptor.getBlock())},

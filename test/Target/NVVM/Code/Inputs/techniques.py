@@ -46,6 +46,8 @@ COUNTED = {
     "stmatrix": r"stmatrix\.",
     "stores": r"st\.global",
     "copies by threads": r"cp\.async\.c[ag]\.",
+    "arrivals behind copies": r"cp\.async\.mbarrier\.arrive\.noinc",
+    "fences between proxies": r"fence\.proxy\.async",
     "wgmma": r"wgmma\.mma_async",
     "mma": r"mma\.sync",
     "setmaxnreg": r"setmaxnreg\.",
@@ -71,15 +73,26 @@ OFF = {
     "rasterization": ({"raster": None}, {"divisions": (2, 0)}),
     "cluster": ({"cluster": None}, {"multicast": (1, 0), "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0),
                                     "copies by TMA": (2, 3)}),
-    "tma_store": ({"tma_store": None}, {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8)}),
-    "copies by TMA": ({"strategy": "matrix_unit", "block": "[128, 128, 32]", "warps": "[2, 2, 1]", "mma": '"mma.m16n8k16.bf16.f32"',
+    "tma_store": ({"tma_store": None}, {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8),
+                                         "fences between proxies": (2, 0)}),
+    # One role walks over tiles, and copies in front of the loop and in it; its warps have all registers.
+    "producer": ({"producer": "false", "registers": None},
+                 {"threads": (1, 0), "copies by TMA": (2, 4), "multicast": (1, 2), "setmaxnreg": (2, 0), "blocks asked for": (2, 1),
+                  "divisions": (2, 1)}),
+    # Threads copy to their own block.
+    "copies by TMA": ({"tma_copy": "false", "cluster": None},
+                      {"copies by TMA": (2, 0), "copies by threads": (0, 16), "arrivals behind copies": (0, 1), "multicast": (1, 0),
+                       "fences between proxies": (2, 3),
+                       "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0)}),
+    "wgmma out of a ring": ({"strategy": "matrix_unit", "block": "[128, 128, 32]", "warps": "[2, 2, 1]", "mma": '"mma.m16n8k16.bf16.f32"',
                        "registers": None, "persistent": None, "cluster": None, "tma_store": None},
                       {"threads": (1, 0), "barriers of the ring": (8, 0), "copies by TMA": (2, 0), "multicast": (1, 0),
                        "stores by TMA": (2, 0), "stmatrix": (8, 0), "stores": (0, 16), "copies by threads": (0, 32), "wgmma": (4, 0),
+                       "fences between proxies": (2, 0),
                        "mma": (0, 64), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
                        "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0), "divisions": (2, 1)}),
     # Parts are added in a second kernel, in a fixed order.
-    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2),
+    "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2), "fences between proxies": (2, 4),
                                                "waits for stores": (3, 5)}),
 }
 

@@ -1,0 +1,195 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A ring's stages are filled by warps of their own (`producer`), one of which starts copy
+// engines,
+//
+//   tilewright.warps [8, 1] {
+//     scf.for %p … { acquire %ring[%p]; tile_copy of A, of B; fill %ring[%p] }
+//   }
+//
+// or else by those that multiply: the first stages in front of their loop, and in each step
+// the stage that the step before has emptied, when all warps have said so:
+//
+//   tilewright.warps [0, 8] {
+//     tilewright.warps [0, 1] { scf.for %p to stages - 1 … { acquire; tile_copy …; fill } }
+//     scf.for %p … {
+//       wait %ring[%p]; mma on the stage; mma_wait 1; release %ring[%p - 1]
+//       tilewright.warps [0, 1] { scf.if %p + (stages - 1) < %steps { acquire; tile_copy …; fill } }
+//     }
+//   }
+//
+// Without `tma_copy` all warps of either copy, `by_threads`.
+
+#include "RingWriter.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+LogicalResult RingWriter::findShared() {
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == &kernel.front();
+  };
+  SmallVector<Value> values;
+  if (loop)
+    values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+  // What addresses come from: outside, or in the loop, whose values lead
+  // outside.
+  SmallVector<RingFactor> copied(factors);
+  if (computedA)
+    llvm::append_range(copied, computedA->beside);
+  for (RingFactor &factor : copied)
+    for (Value index : factor.read.getIndices()) {
+      SmallVector<Value> work{index};
+      while (!work.empty()) {
+        Value value = work.pop_back_val();
+        Operation *op = value.getDefiningOp();
+        if (!op || op->getBlock() == &kernel.front())
+          values.push_back(value);
+        else if (inside.insert(op))
+          llvm::append_range(work, op->getOperands());
+      }
+    }
+  for (Value value : values)
+    if (value.getDefiningOp() &&
+        failed(getBackwardSlice(value, &shared, options)))
+      return product.emitOpError() << "has addresses that lead through regions";
+  for (Operation &op : kernel.front())
+    if (auto tile = dyn_cast<TileIdOp>(op)) {
+      tileId = tile;
+      shared.insert(tile);
+      SetVector<Operation *> counts;
+      for (Value count : tile.getCounts())
+        if (count.getDefiningOp())
+          (void)getBackwardSlice(count, &counts, options);
+      shared.insert(counts.begin(), counts.end());
+    } else if (auto item = dyn_cast<WorkItemOp>(op)) {
+      workItem = item;
+      shared.insert(item);
+    }
+  SetVector<Operation *> arithmetic(shared);
+  arithmetic.insert(inside.begin(), inside.end());
+  for (Operation *op : arithmetic)
+    if (op->getNumRegions() ||
+        llvm::any_of(op->getResultTypes(),
+                     [](Type type) { return isa<VectorType>(type); }))
+      return op->emitOpError()
+             << "decides where a warpgroup's tiles begin; only "
+                "index arithmetic may";
+  for (Operation &op : kernel.front())
+    if (&op == tileId || &op == workItem || (shared.contains(&op) &&
+                          llvm::any_of(op.getOperands(), [&](Value operand) {
+                            return ofTile.contains(operand.getDefiningOp());
+                          })))
+      ofTile.insert(&op);
+  return success();
+}
+
+/// A factor whose address does not depend on a loop along which a cluster has several
+/// blocks is the same to all of them.
+void RingWriter::findMulticasts() {
+  multicasts.resize(factors.size());
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  for (auto [factor, multicast] : llvm::zip_equal(factors, multicasts)) {
+    SetVector<Value> sources;
+    SmallVector<Value> work(factor.read.getIndices());
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      if (sources.insert(value) && value.getDefiningOp() &&
+          value.getDefiningOp() != tileId)
+        llvm::append_range(work, value.getDefiningOp()->getOperands());
+    }
+    for (auto [number, blocks] : llvm::enumerate(launch.getCluster()))
+      if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
+        multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
+  }
+}
+
+/// The loop's induction variable at step `step`.
+void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
+  if (!loop)
+    return;
+  AffineExpr d0 = b.getAffineDimExpr(0), s0 = b.getAffineSymbolExpr(0),
+             s1 = b.getAffineSymbolExpr(1);
+  SmallVector<OpFoldResult> operands{step,
+                                     mapping.lookupOrDefault(loop.getLowerBound()),
+                                     mapping.lookupOrDefault(loop.getStep())};
+  for (OpFoldResult &operand : operands)
+    if (std::optional<int64_t> known = getConstantIntValue(operand))
+      operand = b.getIndexAttr(*known);
+  OpFoldResult k = affine::makeComposedFoldedAffineApply(
+      b, loc, AffineMap::get(1, 2, s0 + d0 * s1), operands);
+  mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
+}
+
+/// Starts the copies of step `step` when its stage is empty.
+void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value step) {
+  IRMapping mapping(body.mapping);
+  mapStep(b, mapping, step);
+  Value at = position(b, body, step);
+  auto stage = AcquireOp::create(b, loc, ring, at);
+  if (loop)
+    for (Operation &op : *loop.getBody())
+      if (inside.contains(&op))
+        b.clone(op, mapping);
+  auto copy = [&](RingFactor &factor, Value tile, IntegerAttr multicast) {
+    SmallVector<Value> indices;
+    for (Value index : factor.read.getIndices())
+      indices.push_back(mapping.lookupOrDefault(index));
+    TileCopyOp::create(b, loc, factor.read.getBase(), indices, tile, factor.copy,
+                       multicast, /*by_threads=*/!config.getTmaCopy());
+  };
+  ValueRange tiles = stage.getTiles();
+  for (auto [factor, tile, multicast] : llvm::zip(factors, tiles, multicasts))
+    copy(factor, tile, multicast);
+  for (auto [number, tile] : llvm::enumerate(tiles.drop_front(factors.size())))
+    copy(computedA->beside[number], tile, IntegerAttr());
+  FillOp::create(b, loc, ring, at);
+}
+
+void RingWriter::writeProducer(OpBuilder &b, Value ring) {
+  TileBody body;
+  scf::ForOp tileLoop = addTileLoop(b, body);
+  Value steps = countSteps(b, body);
+  auto copies = scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1));
+  b.setInsertionPointToStart(copies.getBody());
+  fillStage(b, ring, body, copies.getInductionVar());
+  b.setInsertionPointAfter(copies);
+  endTile(b, tileLoop, body, steps);
+}
+
+/// Without a producer: all stages but one, or as many as there are steps.
+void RingWriter::fillFirst(OpBuilder &b, Value ring, const TileBody &body, Value steps) {
+  if (config.getProducer())
+    return;
+  OpBuilder inside = addCopiers(b, loc, 0, config);
+  Value first = arith::MinSIOp::create(inside, loc, steps,
+                                       constant(inside, config.getStages() - 1));
+  auto copies =
+      scf::ForOp::create(inside, loc, constant(inside, 0), first, constant(inside, 1));
+  inside.setInsertionPointToStart(copies.getBody());
+  fillStage(inside, ring, body, copies.getInductionVar());
+}
+
+/// In step `step`, when that before it has given its stage back: that stage is filled.
+void RingWriter::fillNext(OpBuilder &b, Value ring, const TileBody &body, Value step,
+                          Value steps) {
+  if (config.getProducer())
+    return;
+  OpBuilder inside = addCopiers(b, loc, 0, config);
+  Value next = arith::AddIOp::create(inside, loc, step,
+                                     constant(inside, config.getStages() - 1));
+  Value isStep =
+      arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, next, steps);
+  auto branch = scf::IfOp::create(inside, loc, isStep, /*withElseRegion=*/false);
+  inside.setInsertionPointToStart(branch.thenBlock());
+  fillStage(inside, ring, body, next);
+}

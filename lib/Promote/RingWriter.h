@@ -1,0 +1,88 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What writes a ring and the code around it. The members are implemented by subject:
+//   WriteRing.cpp   roles, tiles, sums and what comes after them
+//   FillRing.cpp    which stage is filled when, by whom, and with what
+
+#ifndef TILEWRIGHT_LIB_PROMOTE_RINGWRITER_H
+#define TILEWRIGHT_LIB_PROMOTE_RINGWRITER_H
+
+#include "ComputedOperand.h"
+#include "RingFactor.h"
+#include "Roles.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright {
+
+/// What a role does for each tile.
+struct TileBody {
+  /// From values of the kernel to those of this tile.
+  mlir::IRMapping mapping;
+  /// The ring's position at the tile's first step; null: 0.
+  mlir::Value begin;
+};
+
+class RingWriter {
+public:
+  RingWriter(mlir::func::FuncOp kernel, MmaOp product, LoweringConfigAttr config)
+      : kernel(kernel), product(product), config(config), loc(product.getLoc()) {}
+  mlir::LogicalResult write();
+
+private:
+  mlir::LogicalResult check();
+  mlir::IRMapping beginA(mlir::OpBuilder &b, const TileBody &body, mlir::Value step);
+  mlir::Value finishA(mlir::OpBuilder &b, mlir::IRMapping &mapping,
+                      mlir::ValueRange tiles);
+  void mapStep(mlir::OpBuilder &b, mlir::IRMapping &mapping, mlir::Value step);
+  /// The ops in front of the roles: what the addresses of copies come from.
+  mlir::LogicalResult findShared();
+  void findMulticasts();
+  /// A loop over tiles where blocks are persistent; `b` goes on in it.
+  mlir::scf::ForOp addTileLoop(mlir::OpBuilder &b, TileBody &body);
+  void endTile(mlir::OpBuilder &b, mlir::scf::ForOp tiles, const TileBody &body,
+               mlir::Value steps);
+  mlir::Value countSteps(mlir::OpBuilder &b, const TileBody &body);
+  mlir::Value position(mlir::OpBuilder &b, const TileBody &body, mlir::Value step);
+  void fillStage(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
+                 mlir::Value step);
+  void writeProducer(mlir::OpBuilder &b, mlir::Value ring);
+  void fillFirst(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
+                 mlir::Value steps);
+  void fillNext(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
+                mlir::Value step, mlir::Value steps);
+  void writeConsumers(WarpsOp role, mlir::Value ring,
+                      mlir::ArrayRef<mlir::Operation *> rest);
+  mlir::Operation *writeSums(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
+                             mlir::Value steps);
+  mlir::Value endStep(mlir::OpBuilder &b, mlir::Value ring, MmaOp next, mlir::Value acc,
+                      mlir::Value at);
+  void releaseBefore(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
+                     mlir::Value step);
+  void skipWithoutTile(mlir::OpBuilder &b, const TileBody &body,
+                       mlir::ArrayRef<mlir::Operation *> epilogue);
+  void explainRing(RingType ring);
+  void explainSums();
+  mlir::Value constant(mlir::OpBuilder &b, int64_t value);
+
+  mlir::func::FuncOp kernel;
+  MmaOp product;
+  LoweringConfigAttr config;
+  mlir::Location loc;
+  mlir::scf::ForOp loop; // null where one step is all
+  mlir::SmallVector<RingFactor> factors;
+  /// Where A is in registers: what it is computed by.
+  std::optional<ComputedOperand> computedA;
+  /// The tiled loop along which a cluster's blocks share the factor's tile.
+  mlir::SmallVector<mlir::IntegerAttr> multicasts;
+  /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
+  mlir::SetVector<mlir::Operation *> inside, shared, ofTile;
+  TileIdOp tileId;
+  /// Where blocks share all sums; null where each tile is one block's.
+  WorkItemOp workItem;
+};
+
+} // namespace tilewright
+
+#endif

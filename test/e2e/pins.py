@@ -95,7 +95,9 @@ PROGRAMS = {
 # The op that a config is put on, and where its attributes stand.
 PINNED_OP = re.compile(r"linalg\.(?!fill|generic|transpose|yield)\w+()|permutation = \[1, 0\]()|(?<=f32>\) )()\{\n    \^bb0")
 
-TARGETS = {"cuda:sm_80": "ptxsim", "vulkan:1.3+subgroup=8": "vulkan", "cpu:x86-64-v3": "cpu"}
+TARGETS = {"cuda:sm_80": "ptxsim@sm_80", "cuda:sm_90a": "ptxsim@sm_90", "vulkan:1.3+subgroup=8": "vulkan", "cpu:x86-64-v3": "cpu"}
+# Fields that kernels have whose warps have roles: each is written where it is not the default, which is the other one.
+SWITCHES = {"producer": "false", "tma_copy": "false", "persistent": "true", "tma_store": "true"}
 # Of each field, legal values and others.
 FIELDS = {
     "block": lambda r: r.choice([0, 1, 2, 3, 4, 8, 16, 24, 32, 64, 128, 256]),
@@ -108,11 +110,12 @@ FIELDS = {
 class Tools:
     def __init__(self, build, folder):
         self.build, self.folder = build, folder
-        self.environment = {**os.environ, "PTXSIM_ARCH": "sm_80"}
 
-    def run(self, tool, *arguments):
+    def run(self, tool, *arguments, device=""):
+        """`device`: as TARGETS has it."""
+        environment = {**os.environ, "PTXSIM_ARCH": device.partition("@")[2] or "sm_80"}
         done = subprocess.run([str(self.build / "bin" / tool), *map(str, arguments)], capture_output=True, text=True,
-                              timeout=120, env=self.environment)
+                              timeout=120, env=environment)
         return done.returncode, done.stdout, done.stderr
 
     def source(self, name):
@@ -153,10 +156,13 @@ class Tools:
 
 
 def sample(configs, count):
-    """The first, the last, and some between."""
+    """The first, the last, and some between; the first that has each of SWITCHES."""
     if len(configs) <= count:
         return configs
-    return [configs[i * (len(configs) - 1) // (count - 1)] for i in range(count)]
+    chosen = [configs[i * (len(configs) - 1) // (count - 1)] for i in range(count)]
+    for field, value in SWITCHES.items():
+        chosen += [c for c in configs if f", {field} = {value}" in c][:1]
+    return list(dict.fromkeys(chosen))
 
 
 def paste(tools, options):
@@ -164,11 +170,10 @@ def paste(tools, options):
     for name in options.programs.split(","):
         for target in TARGETS:
             kernels = tools.listed(name, target)
-            longest = max(map(len, kernels.values()))
-            for round_ in range(min(options.samples, longest)):
+            samples = {kernel: sample(configs, options.samples) for kernel, configs in kernels.items()}
+            for round_ in range(max(map(len, samples.values()))):
                 pins = {}
-                for (program, kernel), configs in kernels.items():
-                    chosen = sample(configs, options.samples)
+                for (program, kernel), chosen in samples.items():
                     pins.setdefault(kernel, {})[program] = chosen[min(round_, len(chosen) - 1)]
                 code, text, errors = tools.compile(name, target, pins, "--stop-after=configure", "-o", "-")
                 missing = [c for of in pins.values() for c in of.values() if c not in text]
@@ -194,10 +199,25 @@ def paste_on_op(tools, options, name, target, kernels):
     return failures
 
 
+def switch(config, field):
+    """`config` with this field the other way, and without what that cannot have beside it."""
+    text = f", {field} = {SWITCHES[field]}"
+    if text in config:
+        return config.replace(text, "")
+    beside = {"producer": "registers", "tma_copy": "cluster"}.get(field)
+    if beside:
+        config = re.sub(rf", {beside} = \[[\d, ]*\]", "", config)
+    return f"{config[:-1]}{text}>"
+
+
 def change(randomness, config):
     """`config` with one to three fields changed."""
     for _ in range(randomness.randint(1, 3)):
-        field = randomness.choice(["block", "block", "warps", "warps", "thread", "stages", "promote", "raster"])
+        fields = ["block", "block", "warps", "warps", "thread", "stages", "promote", "raster"]
+        field = randomness.choice(fields + list(SWITCHES) * ("warp_specialized" in config))
+        if field in SWITCHES:
+            config = switch(config, field)
+            continue
         if field in ("stages", "raster"):
             config = re.sub(rf", {field} = \d+", "", config)
             config = config[:-1] + f", {field} = {randomness.choice([1, 2, 3, 4, 8])}>"
@@ -219,7 +239,7 @@ def fuzz(tools, options):
     chosen = options.programs.split(",")
     for number in range(options.first, options.first + options.fuzz):
         randomness = random.Random(number)
-        target = randomness.choice([t for t, d in TARGETS.items() if d in options.devices.split(",")])
+        target = randomness.choice([t for t, d in TARGETS.items() if d.partition("@")[0] in options.devices.split(",")])
         name = randomness.choice(chosen)
         if (name, target) not in listed:
             listed[name, target] = tools.listed(name, target)
@@ -236,8 +256,9 @@ def fuzz(tools, options):
                 print(f"FAILED {what}: exit code {code}: {errors.strip()}")
             continue
         inputs = [f"--input={shape}=int:-3:3" for shape in PROGRAMS[name][1]]
-        code, output, errors = tools.run("tilewright-run", artifact, f"--device={TARGETS[target]}", *inputs,
-                                         "--check=oracle", "--atol=0", "--rtol=0")
+        device = TARGETS[target]
+        code, output, errors = tools.run("tilewright-run", artifact, f"--device={device.partition('@')[0]}", *inputs,
+                                         "--check=oracle", "--atol=0", "--rtol=0", device=device)
         if code == 1 and "this device runs at most" in errors:
             refused += 1
         elif code:

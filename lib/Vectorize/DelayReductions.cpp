@@ -16,18 +16,21 @@
 //   }
 //   %r = vector.multi_reduction <add>, %w, %init [1]
 //
-// Where %v is the product of a contraction (strategy skinny_contraction), the
-// loop multiplies and adds in one: math.fma.
+// Where %v is a product that may be contracted, as those are of which the body of
+// an op says that they are summed, the loop multiplies and adds in one:
+//
+//   %v = arith.mulf %a, %b fastmath<contract>
+//   %n = math.fma %a, %b, %acc
 
+#include "Vectorizer.h"
 #include "tilewright/Vectorize/Vectorize.h"
-
-#include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -70,19 +73,32 @@ static vector::MultiDimReductionOp matchCarried(scf::ForOp loop,
   return reduction;
 }
 
-/// acc + source, as one multiply-add where a contraction's product is summed.
-static Value combineElements(OpBuilder &b, vector::MultiDimReductionOp reduction,
-                             Value acc) {
-  auto kernel = reduction->getParentOfType<func::FuncOp>();
-  auto config = kernel ? kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)
-                       : LoweringConfigAttr();
-  auto product = reduction.getSource().getDefiningOp<arith::MulFOp>();
-  if (product && config && reduction.getKind() == vector::CombiningKind::ADD &&
-      config.getStrategy() == Strategy::SkinnyContraction)
-    return math::FmaOp::create(b, reduction.getLoc(), product.getLhs(),
-                               product.getRhs(), acc);
-  return vector::makeArithReduction(b, reduction.getLoc(), reduction.getKind(),
-                                    reduction.getSource(), acc);
+/// `value` as a product that may be contracted.
+static arith::MulFOp matchContractible(Value value) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  bool allowed = product && arith::bitEnumContainsAll(
+                                product.getFastmath(),
+                                arith::FastMathFlags::contract);
+  return allowed ? product : arith::MulFOp();
+}
+
+Value tilewright::combineTerm(OpBuilder &b, Location loc,
+                              vector::CombiningKind kind, Value term,
+                              Value acc) {
+  if (kind != vector::CombiningKind::ADD)
+    return vector::makeArithReduction(b, loc, kind, term, acc);
+  auto fuse = [&](arith::MulFOp product) -> Value {
+    return math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), acc);
+  };
+  if (arith::MulFOp product = matchContractible(term))
+    return fuse(product);
+  // Where there is no term, the sum stays as it is.
+  if (auto select = term.getDefiningOp<arith::SelectOp>())
+    if (arith::MulFOp product = matchContractible(select.getTrueValue());
+        product && matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+      return arith::SelectOp::create(b, loc, select.getCondition(),
+                                     fuse(product), acc);
+  return vector::makeArithReduction(b, loc, kind, term, acc);
 }
 
 static void delayReductionsOf(scf::ForOp loop) {
@@ -125,8 +141,8 @@ static void delayReductionsOf(scf::ForOp loop) {
       {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPoint(reduction);
-        Value combined = combineElements(rewriter, reduction,
-                                         wide.getRegionIterArg(number));
+        Value combined = combineTerm(rewriter, reduction.getLoc(), reduction.getKind(),
+                                     reduction.getSource(), wide.getRegionIterArg(number));
         wide.getBody()->getTerminator()->setOperand(number, combined);
       }
       result = vector::MultiDimReductionOp::create(

@@ -188,6 +188,23 @@ LogicalResult Vectorizer::vectorizeBodyOp(OpState &state, Operation &op) {
   return success();
 }
 
+/// True if `op` is a product that a result of `root` is the sum of: its multiply-add is
+/// one operation.
+static bool isSummedProduct(linalg::LinalgOp root, Operation &op) {
+  auto product = dyn_cast<arith::MulFOp>(op);
+  if (!product || product.getType().getIntOrFloatBitWidth() < 16)
+    return false;
+  return llvm::any_of(llvm::seq<unsigned>(root.getNumDpsInits()), [&](unsigned i) {
+    Combiner combiner = matchCombiner(root, i);
+    return combiner.op && combiner.element == product.getResult() &&
+           combiner.kind == vector::CombiningKind::ADD;
+  });
+}
+
+static void allowContraction(arith::MulFOp product) {
+  product.setFastmath(product.getFastmath() | arith::FastMathFlags::contract);
+}
+
 LogicalResult Vectorizer::vectorizeBody(OpState &state) {
   Block *body = state.op.getBlock();
   if (failed(expandAffine(body)))
@@ -195,11 +212,18 @@ LogicalResult Vectorizer::vectorizeBody(OpState &state) {
   for (Operation &op : body->without_terminator()) {
     // Combinations are written by `reduce`.
     bool combines = false;
-    if (state.op.getNumReductionLoops() && !isSequentialReduction(state.op))
+    bool reduces =
+        state.op.getNumReductionLoops() && !isSequentialReduction(state.op);
+    if (reduces)
       for (unsigned i = 0, e = state.op.getNumDpsInits(); i < e; ++i)
         combines |= matchCombiner(state.op, i).op == &op;
-    if (!combines && failed(vectorizeBodyOp(state, op)))
+    if (combines)
+      continue;
+    if (failed(vectorizeBodyOp(state, op)))
       return failure();
+    if (reduces && isSummedProduct(state.op, op))
+      if (Value value = state.values.lookup(op.getResult(0)))
+        allowContraction(value.getDefiningOp<arith::MulFOp>());
   }
   return success();
 }

@@ -471,7 +471,7 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
     FailureOr<Value> ordered = reorder(state, value, state.order, kept);
     if (failed(ordered))
       return failure();
-    return vector::makeArithReduction(b, loc, combiner.kind, *ordered, start);
+    return combineTerm(b, loc, combiner.kind, *ordered, start);
   }
   // multi_reduction leaves the kept dims in the order of the source.
   SmallVector<unsigned> left;

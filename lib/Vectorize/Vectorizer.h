@@ -140,6 +140,12 @@ struct Combiner {
 };
 Combiner matchCombiner(mlir::linalg::LinalgOp op, unsigned number);
 
+/// `acc` combined with `term`; a product that may be contracted is multiplied and
+/// added in one.
+mlir::Value combineTerm(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::vector::CombiningKind kind, mlir::Value term,
+                        mlir::Value acc);
+
 } // namespace tilewright
 
 #endif

@@ -31,3 +31,56 @@ func.func @KeepAccumulatorInUse(%init: vector<4xf32>, %v: vector<4x128xf32>, %n:
   }
   return %r : vector<4xf32>
 }
+
+// A product that may be contracted is added by a fused multiply-add.
+// CHECK-LABEL: func.func @FuseProduct(
+// CHECK-SAME: %[[A:.+]]: vector<4x128xf32>, %[[B:.+]]: vector<4x128xf32>
+func.func @FuseProduct(%a: vector<4x128xf32>, %b: vector<4x128xf32>, %init: vector<4xf32>, %n: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  // CHECK: scf.for {{.+}} iter_args(%[[SUM:.+]] = %{{.+}}) -> (vector<4x128xf32>)
+  // CHECK:   %[[N:.+]] = math.fma %[[A]], %[[B]], %[[SUM]] : vector<4x128xf32>
+  // CHECK:   scf.yield %[[N]]
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %init) -> (vector<4xf32>) {
+    %p = arith.mulf %a, %b fastmath<contract> : vector<4x128xf32>
+    %s = vector.multi_reduction <add>, %p, %acc [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// Lanes outside keep their sums, whatever the product is there.
+// CHECK-LABEL: func.func @FuseMaskedProduct(
+// CHECK-SAME: %[[A:.+]]: vector<4x128xf32>, %[[B:.+]]: vector<4x128xf32>, %[[INSIDE:.+]]: vector<4x128xi1>
+func.func @FuseMaskedProduct(%a: vector<4x128xf32>, %b: vector<4x128xf32>, %inside: vector<4x128xi1>, %init: vector<4xf32>, %n: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<-0.0> : vector<4x128xf32>
+  // CHECK: scf.for {{.+}} iter_args(%[[SUM:.+]] = %{{.+}}) -> (vector<4x128xf32>)
+  // CHECK:   %[[F:.+]] = math.fma %[[A]], %[[B]], %[[SUM]] : vector<4x128xf32>
+  // CHECK:   %[[N:.+]] = arith.select %[[INSIDE]], %[[F]], %[[SUM]]
+  // CHECK:   scf.yield %[[N]]
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %init) -> (vector<4xf32>) {
+    %p = arith.mulf %a, %b fastmath<contract> : vector<4x128xf32>
+    %t = arith.select %inside, %p, %zero : vector<4x128xi1>, vector<4x128xf32>
+    %s = vector.multi_reduction <add>, %t, %acc [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}
+
+// Any other product is rounded before it is added.
+// CHECK-LABEL: func.func @KeepProduct(
+func.func @KeepProduct(%a: vector<4x128xf32>, %b: vector<4x128xf32>, %init: vector<4xf32>, %n: index) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  // CHECK: scf.for
+  // CHECK-NOT: math.fma
+  // CHECK:   arith.addf
+  %r = scf.for %i = %c0 to %n step %c128 iter_args(%acc = %init) -> (vector<4xf32>) {
+    %p = arith.mulf %a, %b : vector<4x128xf32>
+    %s = vector.multi_reduction <add>, %p, %acc [1] : vector<4x128xf32> to vector<4xf32>
+    scf.yield %s : vector<4xf32>
+  }
+  return %r : vector<4xf32>
+}

@@ -140,4 +140,35 @@ func.func private @ScalarsOfRankZero(%x: tensor<f32>, %o: tensor<f32>) -> tensor
   } -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// The multiply-add of a sum of products is one operation: the product says so. What
+// is computed by another op is rounded first.
+// CHECK-LABEL: func.func private @SumOfProducts(
+func.func private @SumOfProducts(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> attributes {tilewright.kernel} {
+  // CHECK: scf.for
+  // CHECK:   %[[Q:.+]] = arith.mulf %{{.+}}, %{{.+}} : vector<4x128xf32>
+  // CHECK:   %[[P:.+]] = arith.mulf %[[Q]], %[[Q]] fastmath<contract> : vector<4x128xf32>
+  // CHECK:   %[[T:.+]] = arith.select %{{.+}}, %[[P]]
+  // CHECK:   vector.multi_reduction <add>, %[[T]]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %s = arith.mulf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%q : tensor<?x?xf32>) outs(%o : tensor<?xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [4, 128], warps = [4, 1], thread = [1, 4]>} {
+  ^bb0(%0: f32, %1: f32):
+    %p = arith.mulf %0, %0 : f32
+    %s = arith.addf %1, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
 }

@@ -3,6 +3,7 @@
 #
 # lit: where the tools are, and which optional ones this machine has.
 
+import ctypes
 import os
 import shutil
 import sys
@@ -40,6 +41,12 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
 if not os.path.exists("/usr/local/cuda/bin/ptxas"):
     config.available_features.add("no-cuda-toolkit")
+# A library for --external-blas, by the name that the dynamic linker knows.
+try:
+    ctypes.CDLL("libopenblas.so.0").cblas_sgemm
+    config.available_features.add("openblas")
+except (OSError, AttributeError):
+    pass
 for tool, feature in (("spirv-val", "spirv-val"), ("spirv-dis", "spirv-dis")):
     if shutil.which(tool, path=config.environment["PATH"]):
         config.available_features.add(feature)

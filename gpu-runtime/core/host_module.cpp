@@ -34,6 +34,29 @@ void *openLibrary(const char *path, int flags) {
   return library;
 }
 
+/// Opens a library that the program's kernels call. The program finds functions by name
+/// among all libraries of the process, so each is looked for in the same way first.
+Status openCalled(const LibraryDesc &desc, void *&library) {
+  // Threads of its own may run as long as the process: it is not unloaded.
+  library = openLibrary(desc.name.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+  if (!library)
+    return notFound("its kernels call the library '" + desc.name + "': " + dlError() +
+                    "; install it, or compile without --external-blas");
+  for (const std::string &function : desc.functions) {
+    void *address = dlsym(library, function.c_str());
+    if (!address)
+      return notFound("its kernels call '" + function + "', which the library '" +
+                      desc.name + "' does not define; name one with CBLAS");
+    void *first = dlsym(RTLD_DEFAULT, function.c_str());
+    Dl_info other = {};
+    if (first != address && dladdr(first, &other))
+      return unavailable("its kernels call '" + function + "' of the library '" +
+                         desc.name + "', but the process has loaded another one, of '" +
+                         (other.dli_fname ? other.dli_fname : "?") + "', before");
+  }
+  return Status::ok();
+}
+
 Status writeAll(int file, const uint8_t *data, size_t size) {
   while (size) {
     ssize_t n = write(file, data, size);
@@ -65,6 +88,11 @@ Status HostModule::load(const Artifact::Section &section,
     if (!library)
       return notFound("external library: " + dlError());
     module->libraries.back() = library;
+  }
+  for (const LibraryDesc &desc : program.libraries) {
+    module->libraries.push_back(nullptr);
+    if (Status s = openCalled(desc, module->libraries.back()))
+      return std::move(s).in(where);
   }
   module->file = memfd_create("tilewright-host", MFD_CLOEXEC);
   if (module->file < 0)

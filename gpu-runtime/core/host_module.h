@@ -21,7 +21,7 @@ public:
   /// Verifies the ELF structure of the section, loads exactly those bytes
   /// through an anonymous file, queries its exports with `api` and compares
   /// them with the manifest. `externalLibraries` (paths) are loaded first and
-  /// may define what the program imports.
+  /// may define what the program imports; so are those that its manifest names.
   static Status load(const Artifact::Section &section,
                      const ProgramDesc &program, const TilewrightHostApi &api,
                      const std::vector<std::string> &externalLibraries,

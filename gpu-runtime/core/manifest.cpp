@@ -494,6 +494,15 @@ Status readList(const JsonCursor &parent, const char *key,
   return Status::ok();
 }
 
+Status readLibrary(const JsonCursor &json, LibraryDesc &result) {
+  if (Status s = json.object())
+    return s;
+  if (Status s = json["name"].string(result.name))
+    return s;
+  return readList(json, "functions", result.functions,
+                  [](const JsonCursor &item, std::string &name) { return item.string(name); });
+}
+
 Status readParameterFile(const JsonCursor &root, std::string &result) {
   if (!root.has("parameters"))
     return Status::ok();
@@ -532,6 +541,8 @@ Status readProgram(const JsonCursor &json, const Artifact &artifact,
         return s;
   }
   if (Status s = readList(json, "functions", result.functions, readFunction))
+    return s;
+  if (Status s = readList(json, "libraries", result.libraries, readLibrary))
     return s;
   if (json.has("at_load"))
     if (Status s = readList(json, "at_load", result.loadFunctions, readLoadFunction))

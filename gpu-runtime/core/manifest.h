@@ -120,6 +120,12 @@ struct DispatchDesc {
   std::vector<VariantDesc> variants;
 };
 
+/// A shared library that kernels call, and the functions that they call there.
+struct LibraryDesc {
+  std::string name; // as dlopen takes it
+  std::vector<std::string> functions;
+};
+
 struct ProgramDesc {
   std::string target; // "cuda:sm_80"
   std::string driver; // "cuda"
@@ -128,6 +134,7 @@ struct ProgramDesc {
   std::string hostSection; // empty: kernels only
   std::string hostTriple;
   std::vector<FunctionDesc> functions;
+  std::vector<LibraryDesc> libraries;
   std::vector<LoadFunctionDesc> loadFunctions; // behind `functions` in the host program
   std::vector<ConstantDesc> constants;
   std::string parameterFile; // of the manifest

@@ -13,6 +13,7 @@
 
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -123,6 +124,7 @@ private:
   Expr dim(Value value, int64_t d, int depth = 0);
   Expr loopExtent(linalg::LinalgOp op, unsigned loop);
   Expr loopExtent(AttentionOp op, unsigned loop);
+  Expr loopExtent(GemmOp op, unsigned loop);
   Product elements(Value value);
   void visit(Block &block, const Product &times);
   void addKernel(DispatchOp dispatch, const Product &times);
@@ -278,6 +280,14 @@ Expr Estimator::loopExtent(linalg::LinalgOp op, unsigned loop) {
   return found;
 }
 
+Expr Estimator::loopExtent(GemmOp op, unsigned loop) {
+  for (auto [operand, map] :
+       llvm::zip_equal(op->getOperands(), op.getMaps().getAsValueRange<AffineMapAttr>()))
+    if (auto d = map.getResultPosition(getAffineDimExpr(loop, op.getContext())))
+      return dim(operand, *d);
+  return std::nullopt;
+}
+
 Expr Estimator::loopExtent(AttentionOp op, unsigned loop) {
   if (int64_t extent = op.getLoopExtents()[loop]; ShapedType::isStatic(extent))
     return Expr(extent);
@@ -323,6 +333,14 @@ void Estimator::addOps(func::FuncOp kernel, const Product &times) {
     // The last loop of a sum in parts counts them; each has a share of another's.
     unsigned numLoops = op.getNumLoops() - op->hasAttr(kSplitAttr);
     for (unsigned loop = 0; loop < numLoops; ++loop)
+      count.multiply(loopExtent(op, loop));
+    flops.add(std::move(count));
+  });
+  kernel.walk([&](GemmOp op) {
+    Product count = times;
+    count.multiply(Expr(2));
+    auto maps = op.getMaps().getAsValueRange<AffineMapAttr>();
+    for (unsigned loop = 0, e = (*maps.begin()).getNumDims(); loop < e; ++loop)
       count.multiply(loopExtent(op, loop));
     flops.add(std::move(count));
   });
@@ -417,6 +435,13 @@ Expr Estimator::reduction(Value value) {
              llvm::enumerate(reducing.getIteratorTypesArray()))
           if (type == utils::IteratorType::reduction)
             terms.multiply(loopExtent(reducing, loop));
+        sum.add(std::move(terms));
+      });
+      kernel.walk([&](GemmOp gemm) {
+        SmallVector<AffineMap> maps(gemm.getMaps().getAsValueRange<AffineMapAttr>());
+        std::string reason;
+        Product terms;
+        terms.multiply(loopExtent(gemm, matchGemm(maps, reason)->k));
         sum.add(std::move(terms));
       });
       kernel.walk([&](AttentionOp attention) {

@@ -24,6 +24,7 @@
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Reference/Loops.h"
@@ -623,6 +624,9 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
     module->getOperation()->setAttr(kAssertsAttr,
                                     StringAttr::get(context, "off"));
   note(kRequireAttr, options.require);
+  if (!options.externalBlas.empty())
+    module->getOperation()->setAttr(kExternalBlasAttr,
+                                    StringAttr::get(context, options.externalBlas));
   for (auto func : module->getOps<func::FuncOp>())
     if (llvm::any_of(func.getArgumentTypes(), [](Type type) {
           return getElementTypeOrSelf(type).isInteger(4);

@@ -209,6 +209,12 @@ static FailureOr<json::Object> describeProgram(Location loc,
       {"dispatches", std::move(dispatches)}};
   if (!loadFunctions->empty())
     result["at_load"] = std::move(*loadFunctions);
+  json::Array libraries;
+  for (const auto &[name, functions] : program.host.libraries)
+    libraries.push_back(json::Object{
+        {"name", name}, {"functions", json::Array(functions)}});
+  if (!libraries.empty())
+    result["libraries"] = std::move(libraries);
   return result;
 }
 

@@ -49,6 +49,15 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
                   " does not serve it; irregular does");
   ArrayRef<int64_t> block = config.getBlock();
+  if (isa<GemmOp>(op)) {
+    if (!target.getFact("calls_libraries", 0))
+      return refuse("kernels of the target call no libraries");
+    if (block != ArrayRef<int64_t>{1} || config.getSplits() != 1)
+      return refuse("a library computes it whole: 'block' is [1]");
+    IrregularPlan plan;
+    plan.tileCounts.push_back(getAffineConstantExpr(1, op->getContext()));
+    return plan;
+  }
   size_t loops = isa<ScatterOp>(op) ? 2 : 3;
   if (block.size() != loops || llvm::is_contained(block, 0))
     return refuse(loops == 3 ? "'block' of a scan or sort is [outer, chunks, inner]"
@@ -118,7 +127,9 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
   bool isCpu = subgroup == 1;
   SmallVector<int64_t> block, warps;
   int64_t splits = 1, threads = isCpu ? 1 : std::max(kThreads, subgroup);
-  if (auto scan = dyn_cast<ScanOp>(op)) {
+  if (isa<GemmOp>(op)) {
+    block = {1};
+  } else if (auto scan = dyn_cast<ScanOp>(op)) {
     int64_t inner = cover(typeOf(scan.getInput()).getDimSize(2), isCpu ? 16 : threads);
     int64_t rest = isCpu ? 1 : threads / inner;
     block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
@@ -180,7 +191,11 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
   if (listAll)
     kernel->setAttr(kConfigsAttr, b.getArrayAttr(config));
   std::string text = "strategy irregular: ";
-  if (auto scan = dyn_cast<ScanOp>(op))
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    text += ("'" + gemm.getFunction() + "' of '" + gemm.getLibrary() +
+             "' computes it, with the library's own threads")
+                .str();
+  else if (auto scan = dyn_cast<ScanOp>(op))
     text += scan.getTotals() ? "each thread combines a chunk"
             : scan.getChunk() ? "each thread scans a chunk, from what is before it on"
                               : "each thread scans one row along the dim";

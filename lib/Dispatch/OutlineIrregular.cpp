@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scatters, scans and sorts as kernels and dispatches.
+// Scatters, scans, sorts and products of a library as kernels and dispatches.
 //
 //   %r = tilewright.scatter ins(%u, %i) outs(%t) {dims = [0]}
 // becomes
@@ -44,7 +44,9 @@ static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable 
   for (Value input : inputs)
     if (isa<RankedTensorType>(input.getType()))
       access.push_back(b.getStringAttr("read"));
-  access.append(dests.size(), b.getStringAttr(isa<ScatterOp>(op) ? "readwrite" : "write"));
+  auto gemm = dyn_cast<GemmOp>(op.getOperation());
+  bool updates = isa<ScatterOp>(op) || (gemm && gemm.getAccumulate());
+  access.append(dests.size(), b.getStringAttr(updates ? "readwrite" : "write"));
   SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
   llvm::append_range(arguments, ValueRange(dests).getTypes());
   auto kernel = func::FuncOp::create(

@@ -132,6 +132,9 @@ static LogicalResult checkAttributes(Operation *op) {
 
 /// Forms of our ops that the compiler makes, and whose operands it alone knows to fit.
 static LogicalResult checkForm(Operation *op) {
+  if (isa<GemmOp>(op))
+    return op->emitOpError("is what the compiler makes of products for a library; write "
+                           "linalg.matmul, and name the library by --external-blas");
   auto scan = dyn_cast<ScanOp>(op);
   if (scan && scan.getChunk())
     return op->emitOpError("has a 'chunk', which the compiler chooses; leave it out");

@@ -132,6 +132,19 @@ static void joinDims(DimClasses &classes, SortOp op) {
   }
 }
 
+static void joinDims(DimClasses &classes, GemmOp op) {
+  llvm::SmallDenseMap<unsigned, std::pair<Value, int64_t>> known;
+  for (auto [operand, map] :
+       llvm::zip_equal(op->getOperands(), op.getMaps().getAsValueRange<AffineMapAttr>()))
+    for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
+      auto [first, isNew] =
+          known.try_emplace(map.getDimPosition(dim), operand, int64_t(dim));
+      if (!isNew)
+        classes.join(classes.node(first->second.first, first->second.second),
+                     classes.node(operand, dim));
+    }
+}
+
 static void joinSizes(DimClasses &classes, tensor::EmptyOp op) {
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
     if (!op.getType().isDynamicDim(dim))
@@ -155,8 +168,14 @@ static std::string describe(func::FuncOp kernel) {
   auto attentions = kernel.getBody().front().getOps<AttentionOp>();
   if (!attentions.empty())
     return withLine("attention", *attentions.begin());
-  if (Operation *irregular = findIrregular(kernel))
-    return withLine(irregular->getName().stripDialect().str(), irregular);
+  if (Operation *irregular = findIrregular(kernel)) {
+    // What the user wrote of a product is another op.
+    bool isGemm = isa<GemmOp>(irregular) && !getWrittenOp(irregular->getLoc()).empty();
+    return withLine((isGemm ? getWrittenOp(irregular->getLoc())
+                            : irregular->getName().stripDialect())
+                        .str(),
+                    irregular);
+  }
   linalg::LinalgOp root;
   kernel.walk([&](linalg::LinalgOp op) {
     if (!isa<linalg::FillOp>(op.getOperation()) &&
@@ -186,6 +205,8 @@ tilewright::collectChecks(func::FuncOp kernel) {
       joinDims(classes, scan);
     if (auto sort = dyn_cast<SortOp>(op))
       joinDims(classes, sort);
+    if (auto gemm = dyn_cast<GemmOp>(op))
+      joinDims(classes, gemm);
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
       joinSizes(classes, empty);
   });

@@ -35,6 +35,7 @@ struct Arguments {
   EmitKind emit = EmitKind::Artifact;
   std::vector<std::string> fp;
   std::string asserts = "on";
+  std::string externalBlas;
   std::vector<std::string> require;
   std::string stopAfter, startAt, dumpStages, explain, explainOutput;
   std::string name, resources, ptxas, maxMemory, config, tuning, tuningChip, parameters;
@@ -112,6 +113,12 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "on (default): what cf.assert says is checked, in bodies of "
                  "structured ops by a kernel of its own; off: nothing is")
       ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--external-blas", arguments.externalBlas,
+                 "on CPUs, let a library with CBLAS (libopenblas.so.0, say) compute "
+                 "products of f32 and f64 matrices: the program loads it and calls "
+                 "cblas_sgemm and cblas_dgemm, in the library's own threads; --explain "
+                 "says which products do not go there, and why")
+      ->option_text("LIBRARY");
   app.add_option("--require", arguments.require,
                  "fail, with the reason, where a product does not run on: "
                  "matrix-unit")
@@ -338,6 +345,7 @@ static int run(const Arguments &arguments) {
     return complain("--resources takes text or json");
   options.watch = watchOptions(arguments.watch);
   options.asserts = arguments.asserts == "on";
+  options.externalBlas = arguments.externalBlas;
   for (const std::string &flag : arguments.fp) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32" &&
         flag != "fast-f8-sums")

@@ -177,6 +177,9 @@ std::string programText(const json &program) {
   text += program.value("reference", false) ? "; the reference)\n" : ")\n";
   if (program.contains("host"))
     text += hostText(program["host"]);
+  for (const json &library : program.value("libraries", json::array()))
+    text += "  library " + library["name"].get<std::string>() + ": " +
+            join(library["functions"], ", ") + "\n";
   for (const json &function : program.value("functions", json::array()))
     text += functionText(function);
   size_t index = 0;

@@ -67,6 +67,8 @@ struct CompileOptions {
   EmitKind emit = EmitKind::Artifact;
   /// Whether cf.assert of the program is checked.
   bool asserts = true;
+  /// The shared library that computes products of f32 and f64 on CPUs; empty: none.
+  std::string externalBlas;
   /// Out of contract, ftz, tf32 (written into the IR as `tilewright.fp`).
   std::vector<std::string> fp;
   /// Out of matrix-unit (`tilewright.require`).

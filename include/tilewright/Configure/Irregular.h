@@ -9,6 +9,7 @@
 //                    updates, in order, and takes those of his range
 //   scan             block = [outer, chunks, inner]: each scan is one thread's
 //   sort             block = [outer, chunks, inner]: each chunk is one thread's
+//   gemm             block = [1]: a library computes it, in one call or one for each matrix
 
 #ifndef TILEWRIGHT_CONFIGURE_IRREGULAR_H
 #define TILEWRIGHT_CONFIGURE_IRREGULAR_H

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ops whose memory accesses depend on data, or on each other: tilewright.scatter,
-// tilewright.scan and tilewright.sort. IrregularOps.td says what they compute. Each is a kernel of its own,
-// written for one thread (lib/Bufferize/Irregular.cpp); in between it stays an op.
+// tilewright.scan and tilewright.sort; and tilewright.gemm, which a library computes.
+// IrregularOps.td says what they compute. Each is a kernel of its own, written for one
+// thread (lib/Bufferize/Irregular.cpp); in between it stays an op, a gemm until the back
+// end writes the call.
 
 #ifndef TILEWRIGHT_DIALECT_IRREGULAR_H
 #define TILEWRIGHT_DIALECT_IRREGULAR_H
@@ -19,7 +21,7 @@
 
 namespace tilewright {
 inline bool isIrregular(mlir::Operation *op) {
-  return mlir::isa_and_nonnull<ScatterOp, ScanOp, SortOp>(op);
+  return mlir::isa_and_nonnull<ScatterOp, ScanOp, SortOp, GemmOp>(op);
 }
 
 /// The irregular op that a kernel is made of, or null.
@@ -27,6 +29,19 @@ mlir::Operation *findIrregular(mlir::func::FuncOp kernel);
 
 /// The combiner's ops on `arguments`, at the insertion point of `b`.
 mlir::Value combine(mlir::OpBuilder &b, mlir::Region &combiner, mlir::ValueRange arguments);
+
+/// Of a program: the library that computes its products, a string.
+inline constexpr llvm::StringLiteral kExternalBlasAttr = "tilewright.external_blas";
+
+/// The loops of a tilewright.gemm, by their numbers in its maps.
+struct GemmLoops {
+  llvm::SmallVector<unsigned> batch;
+  unsigned m = 0, n = 0, k = 0;
+};
+/// The loops of a product with these indexing maps, of A, B and C, if a function of
+/// CBLAS computes it; else why none does. C has its columns last.
+mlir::FailureOr<GemmLoops> matchGemm(mlir::ArrayRef<mlir::AffineMap> maps,
+                                     std::string &reason);
 
 /// Elements of a run that a thread sorts, and of what it merges; and of a run that a block
 /// makes of those: powers of four times the former.

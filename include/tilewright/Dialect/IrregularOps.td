@@ -218,4 +218,41 @@ def Tilewright_CombinedOp : Op<Tilewright_Dialect, "combined", [
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def Tilewright_GemmOp
+    : Op<Tilewright_Dialect, "gemm",
+         [DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a product of matrices that a library computes";
+  let description = [{
+    What `tilewright-call-blas` makes of a product: C = A B, or C = C + A B with
+    `accumulate`, by a function of CBLAS in the shared library `library`, once for each
+    matrix of a batch. `maps` are indexing maps as those of a `linalg.generic`: of the
+    loops that result and both factors have, every index is a matrix of its own; one loop
+    counts rows (A and C have it), one columns (B and C), and one is summed over (A and
+    B). What C has last are the columns; the last dim of A and of B is one of their two.
+
+    ```mlir
+    %r = tilewright.gemm ins(%a, %b : tensor<8x64x32xf32>, tensor<8x16x32xf32>)
+        outs(%c : tensor<8x64x16xf32>) {library = "libopenblas.so.0",
+          maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>,
+                  affine_map<(b, m, n, k) -> (b, m, n)>]} -> tensor<8x64x16xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$a, AnyShaped:$b, AnyShaped:$c, AffineMapArrayAttr:$maps,
+                       StrAttr:$library, UnitAttr:$accumulate);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)` `outs` `(` $c `:` type($c) `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
+    /// The library's function.
+    ::llvm::StringRef getFunction() {
+      return ::llvm::cast<::mlir::ShapedType>(getC().getType()).getElementType().isF64()
+                 ? "cblas_dgemm" : "cblas_sgemm";
+    }
+  }];
+}
+
 #endif

@@ -53,6 +53,10 @@ std::optional<Halves> matchHalves(mlir::Value value);
 /// so; see tilewright-pack-int4-products.
 void packInt4Products(mlir::func::FuncOp func);
 
+/// Makes calls of `library` of the products that it has a function for, and says of the
+/// others why not; see tilewright-call-blas.
+void callBlas(mlir::func::FuncOp func, llvm::StringRef library);
+
 /// Stores constant weights of products in strips, as wide as two vectors of
 /// `vectorBytes`; true if there are any.
 bool packWeights(mlir::func::FuncOp func, int64_t vectorBytes);

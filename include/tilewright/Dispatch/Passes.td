@@ -49,6 +49,20 @@ def PackFactorsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def CallBlasPass : Pass<"tilewright-call-blas", "::mlir::func::FuncOp"> {
+  let summary = "Products of matrices become calls of a library";
+  let description = [{
+    In a program with `tilewright.external_blas`, the name of a shared library, products
+    of f32 and f64 that CBLAS has a function for become `tilewright.gemm`, if the target's
+    kernels can call libraries (fact `calls_libraries`). Sums that begin with zero
+    overwrite the result, others are added to it. What is not such a product stays, and
+    `tilewright.explain` of the function says why.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PackWeightsPass : Pass<"tilewright-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Store constant weights of products in strips of columns";
   let description = [{

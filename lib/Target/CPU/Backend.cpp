@@ -74,6 +74,7 @@ static TargetAttr makeTarget(MLIRContext *context, const Chip &chip,
   number("vector_bytes", vectorBytes);
   number("dispatch_vector_bytes", best.getVectorBytes());
   number("index_bits", 64);
+  number("calls_libraries", 1);
   StringRef types[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
   facts.set("types", builder.getStrArrayAttr(types));
   facts.set("storage", builder.getStrArrayAttr(types));
@@ -193,6 +194,7 @@ public:
 
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
+    pm.addPass(createCallLibrariesPass());
     KeepRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
     pm.addNestedPass<func::FuncOp>(createKeepRowsPass(keep));

@@ -15,6 +15,7 @@
 #include "tilewright/Target/Host/HostCalls.h"
 #include "tilewright/Target/Host/ConvertHost.h"
 
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/Host/Passes.h"
 #include "tilewright/Target/LLVMEmit.h"
@@ -235,8 +236,13 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
                            std::vector<std::string> &allowed) {
   MLIRContext *context = module.getContext();
   for (auto func : module.getOps<func::FuncOp>()) {
-    if (isKernel(func))
+    if (isKernel(func)) {
+      if (auto gemm = dyn_cast_or_null<GemmOp>(findIrregular(func))) {
+        allowed.push_back(gemm.getFunction().str());
+        host.libraries[gemm.getLibrary().str()].insert(gemm.getFunction().str());
+      }
       continue;
+    }
     if (func.isExternal()) {
       allowed.push_back(func.getName().str());
       continue;

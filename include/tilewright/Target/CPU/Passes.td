@@ -18,6 +18,16 @@ def ReadPaddingPass : Pass<"tilewright-read-padding", "::mlir::func::FuncOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def CallLibrariesPass : Pass<"tilewright-call-libraries", "::mlir::ModuleOp"> {
+  let summary = "products that a library computes as calls of its functions";
+  let description = [{
+    `tilewright.gemm` becomes a call of `cblas_sgemm` or `cblas_dgemm`, or a loop of them
+    over the matrices of a batch. Strides follow from the operands' dims.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
 def FlattenArgumentsPass
     : Pass<"tilewright-flatten-arguments", "::mlir::func::FuncOp"> {
   let summary = "the kernel ABI for block form: buffers, then scalars";

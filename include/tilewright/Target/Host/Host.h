@@ -18,6 +18,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,8 +106,11 @@ struct HostProgram {
   std::string object;
   /// What that object defines for others.
   std::vector<std::string> objectSymbols;
-  /// Symbols that the user declared external and the code uses.
+  /// Symbols that the user declared external, or that kernels call of a library, and the
+  /// code uses.
   std::vector<std::string> imports;
+  /// Libraries that kernels call, and which functions of each.
+  std::map<std::string, std::set<std::string>> libraries;
   std::string llvm;
   std::string assembly;
 };

@@ -411,6 +411,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
+    input.addNestedPass<func::FuncOp>(createDecomposeWinogradPass());
     PrepareIrregularPassOptions whole;
     whole.keepSorts = true;
     input.addNestedPass<func::FuncOp>(createPrepareIrregularPass(whole));

@@ -40,6 +40,8 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: to elementwise ops, tilewright.scan and tilewright.scatter";
   if (name.getStringRef() == tensor::ScatterOp::getOperationName())
     return "rewritten: to tilewright.scatter, a kernel";
+  if (name.getStringRef().starts_with("linalg.winograd_"))
+    return "rewritten: to a product with a constant matrix, a kernel";
   if (name.getDialectNamespace() == "tilewright" ||
       name.hasTrait<OpTrait::IsTerminator>())
     return "";

@@ -23,6 +23,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createDefineShiftsPass());
   func.addPass(createConvertTosaPass());
   func.addPass(createDecomposeGathersPass());
+  func.addPass(createDecomposeWinogradPass());
   func.addPass(createUnpackInt4Pass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());

@@ -50,6 +50,18 @@ def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def DecomposeWinogradPass
+    : Pass<"tilewright-decompose-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Say the transforms of Winograd convolutions by products";
+  let description = [{
+    `linalg.winograd_filter_transform`, `_input_transform` and `_output_transform` of
+    static shapes become `linalg.generic`, sums over the elements of a tile times those of
+    a constant matrix, which upstream's decomposition of one tile has.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeGathersPass
     : Pass<"tilewright-decompose-gathers", "::mlir::func::FuncOp"> {
   let summary = "Say tensor.gather by other tensor ops, tensor.scatter by ours";

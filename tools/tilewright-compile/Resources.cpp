@@ -9,7 +9,7 @@
 using namespace llvm;
 using namespace tilewright;
 
-static void printJson(raw_ostream &os, ArrayRef<KernelResources> kernels) {
+json::Array toJson(ArrayRef<KernelResources> kernels) {
   json::Array list;
   for (const KernelResources &kernel : kernels)
     list.push_back(json::Object{{"program", kernel.program},
@@ -20,13 +20,15 @@ static void printJson(raw_ostream &os, ArrayRef<KernelResources> kernels) {
                                 {"spill_loads", kernel.spillLoads},
                                 {"shared_static", kernel.sharedStatic},
                                 {"shared_dynamic", kernel.sharedDynamic}});
-  os << formatv("{0:2}", json::Value(std::move(list))) << "\n";
+  return list;
 }
 
 void printResources(raw_ostream &os, ArrayRef<KernelResources> kernels,
                     bool asJson) {
-  if (asJson)
-    return printJson(os, kernels);
+  if (asJson) {
+    os << formatv("{0:2}", json::Value(toJson(kernels))) << "\n";
+    return;
+  }
   size_t width = 0;
   for (const KernelResources &kernel : kernels)
     width = std::max(width, kernel.kernel.size() + 2);

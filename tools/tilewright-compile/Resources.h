@@ -9,7 +9,12 @@
 #include "tilewright/Compiler/Compiler.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+/// One object a kernel variant: program, kernel, registers, stack,
+/// spill_stores, spill_loads, shared_static, shared_dynamic.
+llvm::json::Array toJson(llvm::ArrayRef<tilewright::KernelResources> kernels);
 
 /// A table, or a JSON array of objects.
 void printResources(llvm::raw_ostream &os,

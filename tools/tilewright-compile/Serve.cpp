@@ -5,6 +5,7 @@
 
 #include "Serve.h"
 #include "Output.h"
+#include "Resources.h"
 #include "tilewright/Support/Files.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -55,11 +56,14 @@ static Error answer(const json::Object &request, CompileOptions options,
   CompileResult result = compile((*source)->getBuffer(), *input, options);
   reply["diagnostics"] = json::fixUTF8(result.diagnostics);
   reply["ok"] = result.succeeded;
-  if (options.listConfigs)
+  if (options.listConfigs) {
     reply["kernels"] = listKernels(result);
-  else if (result.succeeded)
-    return writeOutputs(*output, result.outputs);
-  return Error::success();
+    return Error::success();
+  }
+  if (options.resources)
+    reply["resources"] = toJson(result.resources);
+  return result.succeeded ? writeOutputs(*output, result.outputs)
+                          : Error::success();
 }
 
 int serve(const CompileOptions &options) {

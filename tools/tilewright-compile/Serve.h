@@ -22,7 +22,8 @@
 ///        "problem": {…}, "shape": [512, 512, 512], "configs": ["#tilewright…",
 ///        …], "explain": ["strategy …", "refused …"]}]}
 ///
-/// "configs" is as in the file of --config. A line that is no request is
+/// "configs" is as in the file of --config. With --resources a reply has
+/// "resources", what each CUDA kernel takes. A line that is no request is
 /// answered by "ok": false. The caller limits time and memory, by ending the
 /// process.
 int serve(const tilewright::CompileOptions &options);

@@ -175,7 +175,7 @@ class OnCpu(unittest.TestCase):
         name = "softmax_f32_128x256"
         first, *others = [c for c in opened.plan["candidates"] if c["problem"] == name]
         opened.plan["problems"] = [p for p in opened.plan["problems"] if p["name"] == name]
-        opened.plan["candidates"] = [first, *others]
+        opened.plan["candidates"], opened.plan["ceilings"] = [first, *others], []
         wrong = self.work / "wrong.mlir"
         wrong.write_text((self.work / "plan/problems" / f"{name}.mlir").read_text().replace("math.exp", "math.absf"))
         others[0]["artifact"] = "wrong"
@@ -211,7 +211,7 @@ class OnCpu(unittest.TestCase):
         name = "softmax_f32_128x256"
         first, lucky, fast, *_ = [c for c in opened.plan["candidates"] if c["problem"] == name]
         opened.plan["problems"] = [p for p in opened.plan["problems"] if p["name"] == name]
-        opened.plan["candidates"] = [first, lucky, fast]
+        opened.plan["candidates"], opened.plan["ceilings"] = [first, lucky, fast], []
         fake = [sys.executable, str(HERE / "lucky_measure.py"), lucky["id"], fast["id"], str(self.work / "lucky")]
         results = self.work / "lucky.jsonl"
         self.assertEqual(run.run_bundle(opened, "cpu", results, command=fake, cold=False), 0)

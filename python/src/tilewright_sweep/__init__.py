@@ -9,12 +9,16 @@
     bundle.py     one file that holds everything to measure, and this package
     measure.py    the process that runs candidates: checks them, times them
     run.py        what is measured when: halving, budget, watchdog, journal
+    ceilings.py   what the device can do at most, and what share of it is reached
+    surroundings.py  clocks, power, throttling, load while something is measured
+    spread.py     problems as tasks of an executor, one at a time on a device
     best.py       results to a tuning database
     report.py     results to a page
+    rooflines.py  its part about shares of what the device can do
     on_gpu.py     one file with everything to ask of a GPU that is borrowed
     session.py    asks it
 
-The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest) needs Python 3.8 and
+The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest, ceilings, surroundings, spread, executors) needs Python 3.8 and
 nothing else.
 docs/sweeping.md is for those who use it.
 """

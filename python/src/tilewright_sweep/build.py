@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All candidates of a plan to artifacts: tasks on an executor, each a few candidates in one server.
 
-    FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended"}
+    FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended", "resources"}
     FOLDER/cache/SHA.tw       artifacts by their own hash, so that equal ones are one
 
 KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again,
@@ -10,7 +10,6 @@ so a build that was cut off goes on, and several machines that share the folder 
 whole or not at all.
 """
 
-import concurrent.futures
 import hashlib
 import io
 import json
@@ -22,6 +21,8 @@ import threading
 import time
 
 from tilewright_sweep import compiler as compilers
+from tilewright_sweep import executors
+from tilewright_sweep.predict import sass
 
 #: Candidates of a task: few, so that a task that is lost costs little.
 BATCH = 8
@@ -69,6 +70,9 @@ def key_of(plan, candidate, text):
 def compile_batch(folder, path, target, options, limits, jobs):
     """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed."""
     cache, failed = pathlib.Path(folder) / "cache", 0
+    ptxas = sass.find("ptxas", may_miss=True)
+    if target.startswith("cuda") and ptxas:
+        options = [*options, "--resources=json", f"--ptxas={ptxas}"]
     for job in jobs:
         if (cache / f"{job['key']}.json").exists():
             continue
@@ -82,6 +86,7 @@ def compile_batch(folder, path, target, options, limits, jobs):
             "seconds": time.monotonic() - begin,
             "ended": reply.get("ended", ""),
             "artifact": None,
+            "resources": reply.get("resources"),
         }
         if reply["ok"]:
             entry["artifact"] = hashlib.sha256(made.read_bytes()).hexdigest()
@@ -155,23 +160,15 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
     missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
     progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
     batches = [missing[i : i + BATCH] for i in range(0, len(missing), BATCH)]
-    for attempt in range(3):
-        running = {
-            executor.submit(compile_batch, str(folder), path, plan["target"], plan["options"], limits, batch): batch
-            for batch in batches
-        }
-        batches = []
-        for future in concurrent.futures.as_completed(running):
-            try:
-                future.result()
-                progress.step(len(running[future]))
-            except Exception as error:  # of the executor: its process is gone
-                batches.append(running[future])
-                print(f"compile: a task was lost, {type(error).__name__}: {error}; it is given again", file=sys.stderr)
-        if not batches:
-            break
-    else:
-        raise compilers.CompilerError(f"{len(batches)} tasks were lost three times; start again to go on with them")
+    given = (str(folder), path, plan["target"], plan["options"], limits)
+    lost = executors.give(
+        executor,
+        {number: (compile_batch, (*given, batch)) for number, batch in enumerate(batches)},
+        lambda number, _: progress.step(len(batches[number])),
+        "compile",
+    )
+    if lost:
+        raise compilers.CompilerError(f"{len(lost)} tasks were lost three times; start again to go on with them")
     return {
         c["id"]: json.loads((cache / f"{key_of(plan, c, texts[c['problem']])}.json").read_text()) for c in candidates
     }

@@ -8,7 +8,7 @@ It is a zip file:
 
     __main__.py, tilewright_sweep/    the measuring side of this package
     bundle.json                       the plan, with what became of each candidate
-    artifacts/SHA.tw                  each of them once
+    artifacts/SHA.tw                  each of them once, and what measures the device's ceilings
     references/NAME.tw                the oracle's program of each problem
     runtime/                          libtilewright.so, and the simulator
     runtime/needs/                    libraries that it needs and that are not on every machine
@@ -24,10 +24,18 @@ import sys
 import tempfile
 import zipfile
 
+from tilewright_sweep import ceilings
 from tilewright_sweep import compiler as compilers
 from tilewright_sweep.build import write_whole
 
-MAIN = "import sys\n\nfrom tilewright_sweep.cli import main\n\nsys.exit(main())\n"
+#: Workers of an executor import this, too, under another name.
+MAIN = """import sys
+
+if __name__ == "__main__":
+    from tilewright_sweep.cli import main
+
+    sys.exit(main())
+"""
 
 #: What is written has no times of its own, so that the same input is the same file.
 _TIME = (2020, 1, 1, 0, 0, 0)
@@ -87,7 +95,7 @@ def write_bundle(output, plan, folder, entries, predicted=None):
     folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
     runtime = find_runtime()
     candidates = [
-        {**c, **{k: entries[c["id"]][k] for k in ("ok", "artifact", "diagnostics", "ended")}}
+        {**c, **{k: entries[c["id"]].get(k) for k in ("ok", "artifact", "diagnostics", "ended", "resources")}}
         for c in plan["candidates"]
         if c["id"] in entries
     ]
@@ -96,13 +104,14 @@ def write_bundle(output, plan, folder, entries, predicted=None):
             c["predicted"] = predicted[c["artifact"]]
     problems = {c["problem"] for c in candidates}
     plan = {**plan, "candidates": candidates, "problems": [p for p in plan["problems"] if p["name"] in problems]}
+    plan["ceilings"] = ceilings.compile_all(plan, folder)
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
         add_file(archive, "__main__.py", MAIN)
         for module in sorted([*here.glob("**/*.py"), *here.glob("**/*.json")]):
             add_file(archive, f"tilewright_sweep/{module.relative_to(here)}", module.read_bytes())
         add_file(archive, "bundle.json", json.dumps(plan, indent=1, sort_keys=True))
-        for name in sorted({c["artifact"] for c in candidates if c["artifact"]}):
+        for name in sorted({c["artifact"] for c in candidates + plan["ceilings"] if c["artifact"]}):
             add_file(archive, f"artifacts/{name}.tw", (folder / "cache" / f"{name}.tw").read_bytes())
         for name, data in sorted(_references(plan, folder).items()):
             add_file(archive, f"references/{name}.tw", data)

@@ -98,7 +98,18 @@ def make_parser():
     measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
     if not running_bundle():
         measure.add_argument("bundle")
-    measure.add_argument("--device", required=True, help="as tilewright-run --list-devices names it")
+    measure.add_argument(
+        "--device",
+        required=True,
+        action="append",
+        help="as tilewright-run --list-devices names it, or cpu@0-3 for some processors; again for more, cuda:* for all "
+        "that there are: they share the problems",
+    )
+    measure.add_argument(
+        "--executor",
+        help="where tasks run that measure, a problem each: local[:N], mpi, dask:ADDRESS, slurm[:ARGS] (with several "
+        "devices local, a task for each)",
+    )
     measure.add_argument("-o", "--output", help="the journal, which is added to (BUNDLE.jsonl)")
     measure.add_argument("--budget", default="inf", help="time for all: 90s, 10m, 2h; run again to go on")
     measure.add_argument(
@@ -275,20 +286,24 @@ def predict_command(arguments):
 
 def run_command(arguments):
     path = running_bundle() or arguments.bundle
+    output = arguments.output or run.default_journal(path)
+    options = {
+        "shard": arguments.shard,
+        "match": arguments.match,
+        "budget": run.parse_duration(arguments.budget),
+        "timeout": arguments.timeout,
+        "check_only": arguments.check_only,
+        "cold": not arguments.no_cold,
+    }
     opened = bundle.Bundle(path)
     try:
-        return run.run_bundle(
-            opened,
-            arguments.device,
-            arguments.output or run.default_journal(path),
-            arguments.shard,
-            arguments.match,
-            budget=run.parse_duration(arguments.budget),
-            timeout=arguments.timeout,
-            check_only=arguments.check_only,
-            wait=arguments.wait,
-            cold=not arguments.no_cold,
-        )
+        several = len(arguments.device) > 1 or "*" in arguments.device[0]
+        if not several and not arguments.executor:
+            return run.run_bundle(opened, arguments.device[0], output, wait=arguments.wait, **options)
+        from tilewright_sweep import executors, spread
+
+        with executors.open_executor(arguments.executor or "local") as executor:
+            return spread.run_spread(path, opened, arguments.device, output, executor, **options)
     finally:
         opened.close()
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where tasks run: any concurrent.futures.Executor.
 
-    local[:N]       threads of this process, each with a compiler of its own (the number of processors)
+    local[:N]       threads of this process, each with a compiler, or a process that measures, of its own (the number of
+                    processors)
     mpi             mpi4py.futures; started as  mpiexec -n 9 python3 -m mpi4py.futures $(which tilewright-sweep) …
     dask:ADDRESS    the workers of a Dask scheduler
     slurm[:ARGS]    jobs by submitit; ARGS as partition=gpu,timeout_min=60
@@ -13,6 +14,7 @@ The folder of the sweep lies where all of them see it under the same path.
 import concurrent.futures
 import contextlib
 import os
+import sys
 
 
 class ExecutorError(RuntimeError):
@@ -28,6 +30,26 @@ class _Waiting(concurrent.futures.ThreadPoolExecutor):
 
     def submit(self, function, *arguments):
         return super().submit(self.jobs.submit(function, *arguments).result)
+
+
+def give(executor, tasks, over, what):
+    """Runs tasks, {name: (function, arguments)}, and calls over(name, result) for each; those that were lost with their
+    process are given again, up to three times. The names of those that were lost every time."""
+    left = dict(tasks)
+    for _ in range(3):
+        running = {executor.submit(function, *arguments): name for name, (function, arguments) in left.items()}
+        for future in concurrent.futures.as_completed(running):
+            name = running[future]
+            try:
+                result = future.result()
+            except Exception as error:  # of the executor: its process is gone
+                print(f"{what}: a task was lost, {type(error).__name__}: {error}; it is given again", file=sys.stderr)
+                continue
+            del left[name]
+            over(name, result)
+        if not left:
+            break
+    return list(left)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,9 @@
 
 Requests are JSON lines on standard input, answers go to the file descriptor that the command line gives:
 
-    {"do": "open", "library", "device"}     -> {"device", "uuid", "driver", "version"}
+    {"do": "list", "library"}               -> {"uuids": {device: what tells it apart}}; opens none of them
+    {"do": "open", "library", "device"}     -> {"device", "uuid", "driver", "version", "cache_bytes"}
+    {"do": "ceiling", "id", "artifact", "function", "inputs", "seconds"}  -> {"seconds", "count"}: the fastest call
     {"do": "problem", "problem", "reference"}  inputs, and what is right
     {"do": "check", "id", "artifact"}       -> {"verdict", "check", "launches", "flops", "bytes"}; may be timed then
     {"do": "bind", "id", "artifact"}        may be timed, without a check: another process has made it
@@ -23,12 +25,14 @@ import signal
 import sys
 import time
 
-from tilewright_sweep import runtime, values
+from tilewright_sweep import runtime, values, watch
 from tilewright_sweep.contest import percentile
 
 #: A sample is a batch of calls that takes at least so long, for the clock's steps not to show.
 BATCH_SECONDS = 2e-4
 LEAST_SAMPLES = 5
+#: The fastest of several is what a clock's slip would be taken for: longer.
+CEILING_SECONDS = 2e-3
 #: A reference program takes a second for some 1e9 operations. What has more is held against the default's result.
 MOST_REFERENCE_FLOPS = 4e9
 #: Different inputs that results are held against.
@@ -36,31 +40,67 @@ CHECKS = 2
 
 
 def cache_bytes(device):
-    """Twice the last cache, so that nothing of it is left; of a device that does not say, more than most have."""
+    """Of the last cache; None where nobody says."""
     size = device.fact("l2_cache")
-    if device.name == "cpu" and "SC_LEVEL3_CACHE_SIZE" in os.sysconf_names:
-        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
-    return min(max(2 * size, 1 << 22), 1 << 30) // 4096 * 4096 if size > 0 else 1 << 28
+    if device.name != "cpu":
+        return size if size > 0 else None
+    folder = pathlib.Path(f"/sys/devices/system/cpu/cpu{min(os.sched_getaffinity(0))}/cache")
+    found = [(path / "size").read_text().strip() for path in folder.glob("index*")]
+    return max((int(text[:-1]) << {"K": 10, "M": 20}[text[-1]] for text in found), default=None)
+
+
+def flush_bytes(device):
+    """Twice the last cache, so that nothing of it is left; of a device that does not say, more than most have."""
+    size = cache_bytes(device)
+    return min(max(2 * size, 1 << 22), 1 << 30) // 4096 * 4096 if size else 1 << 28
 
 
 class Measurer:
     def __init__(self, answer):
         self.answer, self.calls, self.flushed = answer, {}, None
 
-    def open(self, request):
+    def _load(self, request):
         for path in sorted((pathlib.Path(request["library"]).parent / "needs").glob("*")):
             ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)  # found by its name when the library asks for it
         self.library = runtime.Library(request["library"])
-        self.device = self.library.open(request["device"])
+
+    def list(self, request):
+        self._load(request)
+        return {"uuids": self.library.uuids()}
+
+    def open(self, request):
+        wanted = watch.processors_of(request["device"])
+        if wanted:
+            os.sched_setaffinity(0, wanted)  # before the library counts them
+        self._load(request)
+        self.device = self.library.open("cpu" if wanted else request["device"])
         self.host = self.device if self.device.name == "cpu" else self.library.open("cpu")
         self.stream = self.device.stream()
         self.events = self.device.event(), self.device.event()
         return {
-            "device": self.device.name,
+            "device": request["device"] if wanted else self.device.name,
             "uuid": self.device.uuid,
             "driver": self.device.description,
             "version": self.library.version,
+            "cache_bytes": cache_bytes(self.device),
         }
+
+    def ceiling(self, request):
+        """The fastest of several calls on inputs of a few random bytes, again and again; a ceiling is no mean."""
+        views = []
+        for text in request["inputs"]:
+            dims, dtype = values.parse_type(text)
+            views.append(self.device.view(dtype, dims))
+            some = values.make_input(f"{1 << 16}x{dtype}", 1, False)
+            views[-1].write(self.stream, (some * (views[-1].size // len(some) + 1))[: views[-1].size])
+        call = self.device.load(request["artifact"]).bind(request["function"], views)
+        self._batch(call, 1)
+        length = max(1, int(CEILING_SECONDS / self._batch(call, 1)))
+        samples, end = [], time.perf_counter() + request["seconds"]
+        while len(samples) < LEAST_SAMPLES or time.perf_counter() < end:
+            self.answer({"now": request["id"]})
+            samples.append(self._batch(call, length))
+        return {"seconds": min(samples), "count": len(samples)}
 
     def views(self, device, stream, data):
         made = []
@@ -173,7 +213,7 @@ class Measurer:
 
     def _cold(self, call, turn):
         if not self.flushed:
-            self.flushed = self.device.buffer(cache_bytes(self.device))
+            self.flushed = self.device.buffer(flush_bytes(self.device))
         self.flushed.fill(self.stream, turn)
         return self._batch(call, 1)
 

@@ -14,7 +14,7 @@ import math
 import pathlib
 import re
 
-from tilewright_sweep import best, journal
+from tilewright_sweep import best, journal, rooflines
 
 #: Heat maps of so many problems, those with the most candidates.
 MAPS = 6
@@ -73,10 +73,15 @@ def changes(record):
 
 
 def by_problem(records):
-    """{name: its records}, the default first; a later record of a candidate replaces an earlier one."""
-    found = {}
+    """{name: its records}, the default first; a later record of a candidate replaces an earlier one. What was measured on
+    devices of several kinds is a problem for each: "NAME on DEVICE"."""
+    found, kinds = {}, {}
     for r in records:
-        found.setdefault(r["problem"]["name"], {})[r["candidate"]] = r
+        kinds.setdefault(r["problem"]["name"], {}).setdefault(r["driver"], r["device"])
+    for r in records:
+        name, of = r["problem"]["name"], kinds[r["problem"]["name"]]
+        shown = f"{name} on {of[r['driver']]}" if len(of) > 1 else name
+        found.setdefault(shown, {})[r["candidate"]] = r
     return {name: sorted(of.values(), key=lambda r: r["config"] != "default") for name, of in sorted(found.items())}
 
 
@@ -120,6 +125,29 @@ def describe(records):
         rows.append([what, "<br>".join(escape(x) for x in sorted({of(r) for r in records}))])
     times = sorted(r["time"] for r in records)
     return table(["", ""], rows + [["measured", f"{times[0]} to {times[-1]}"]])
+
+
+def warnings(records):
+    """What makes figures doubtful: work beside ours, and clocks that were held down."""
+    said = []
+    around = [(r, r["surroundings"]) for r in records if r.get("surroundings")]
+    # Ours keeps all processors busy where it measures on them.
+    loads = [(s["load"][1], s["processors"]) for r, s in around if s.get("load") and s.get("processors")]
+    busy = [load for load, processors in loads if load > 1.25 * processors + 0.5]
+    if busy:
+        said.append(
+            f"The host was busy with other work in {len(busy)} of {len(around)} measurements (load up to {max(busy):g} on "
+            f"{loads[0][1]} processors): figures of a CPU are then as much of that work as of the kernels."
+        )
+    shared = [s["processes_on_device"] for _, s in around if (s.get("processes_on_device") or 0) > 1]
+    if shared:
+        said.append(f"Up to {max(shared)} processes used the device in {len(shared)} of {len(around)} measurements.")
+    causes = {}
+    for _, s in around:
+        for cause in s.get("throttle") or []:
+            causes[cause] = causes.get(cause, 0) + (cause != "idle")
+    said += [f"The clock was held down by {c} in {n} of {len(around)} measurements." for c, n in sorted(causes.items()) if n]
+    return "".join(f'<p class="slower">{escape(text)}</p>' for text in said)
 
 
 def verdicts(records):
@@ -365,13 +393,14 @@ def page(records, bench, before):
     faster = sum(w is not None and w["config"] != "default" for w, _ in won)
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Sweep</title><style>{STYLE}</style>",
-        f"<h1>Sweep of {len(problems)} problems, {len(records)} candidates</h1>",
+        f"<h1>Sweep of {len(problems)} problems, {sum(map(len, problems.values()))} candidates</h1>",
         f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler "
         f"chooses by itself, by more "
         f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired "
         f"measurements of each process). For the others the "
         "default stands.</p>",
         describe(records),
+        warnings(records),
         "<h2>Tuned beside default</h2>",
         "<p>Median time of a call, inputs in the cache where they fit; the shorter bar is the faster one. "
         "Speedup is the median over "
@@ -393,6 +422,7 @@ def page(records, bench, before):
             "candidates. In small italics: dropped out before the last round, so of few samples.</p>",
             shown,
         ]
+    parts.append(rooflines.section(problems, winner, records, table, seconds, bar))
     guessed = predicted_table(problems)
     if guessed:
         parts += ["<h2>Predicted beside measured</h2>", guessed]

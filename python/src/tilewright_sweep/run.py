@@ -10,24 +10,36 @@ one is measured with empty caches, too. A candidate's record is written when it 
 lost only what was under way. Candidates whose artifacts are equal are measured once.
 """
 
+import io
 import math
 import os
 import platform
+import sys
 import time
 
 import tilewright_sweep
+from tilewright_sweep import ceilings
 from tilewright_sweep import journal as journals
 from tilewright_sweep.best import standing
 from tilewright_sweep.build import Progress
 from tilewright_sweep.contest import percentile
 from tilewright_sweep.plan import of_shard
-from tilewright_sweep.watch import DeviceLock, Worker, WorkerDied, surroundings
+from tilewright_sweep.surroundings import Surroundings
+from tilewright_sweep.watch import DeviceLock, Worker, WorkerDied
 
 #: Seconds of measuring per candidate in the first round, and in the last one.
 FIRST_SECONDS, LAST_SECONDS = 0.02, 0.4
 FINALISTS = 4
 #: Processes beside the first one in which a difference must show, each with a part of the seconds of the last round.
 PROOFS, PROOF_PART = 2, 0.5
+
+
+#: Why a record has no resources, by its target; of CUDA alone ptxas could say.
+NO_RESOURCES = {
+    "cuda": "ptxas was not found where the bundle was made",
+    "vulkan": "the driver's compiler does not say",
+    "cpu": "code for CPUs has none that are shared out",
+}
 
 
 class BudgetOver(Exception):
@@ -81,27 +93,82 @@ class Run:
         command=None,
         say=print,
         cold=True,
+        lock=None,
+        quiet=False,
     ):
+        """`lock`: held already; `quiet`: no line that says how far it is."""
         self.bundle, self.plan, self.say = bundle, bundle.plan, say
         self.worker = Worker(timeout, command)
         self.check_only, self.cold = check_only, cold
-        self.end = time.monotonic() + budget
-        self.opened = self._open(device)
-        self.name = device
-        self.lock = DeviceLock(self.opened["device"], self.opened["uuid"], wait)
-        self.journal = journals.Journal(path)
-        self.bad = 0
+        self.budget, self.end = budget, time.monotonic() + budget
+        self.name, self.lock, self.journal, self.bad, self.quiet = device, lock, None, 0, quiet
+        self.measured = set()  # ids that have records elsewhere
+        self.host = f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}"
+        try:
+            self._take(device, wait)
+            self.journal = journals.Journal(path)
+        except BaseException:
+            self.close()
+            raise
+        self.around = Surroundings(self.opened["device"], self.opened["uuid"])
+        self.ceilings = self._known_ceilings(path)
 
-    def _open(self, device):
-        reply = self.worker.ask(do="open", library=str(self.bundle.library()), device=device)
+    def _take(self, device, wait):
+        """Locks the device and opens it, in this order where it is known by its name: to open one costs who measures on it."""
+        if not self.lock:
+            uuids = self._ask(do="list")["uuids"]
+            name = next((n for n in (device, f"{device}:0") if n in uuids or n.startswith("cpu@")), None)
+            self.lock = DeviceLock(name, uuids.get(name, ""), wait) if name else None
+        self.opened = self._open(device)
+        self.lock = self.lock or DeviceLock(self.opened["device"], self.opened["uuid"], wait)
+
+    def _ask(self, **request):
+        reply = self.worker.ask(library=str(self.bundle.library()), **request)
         if not reply["ok"]:
             raise RuntimeError(reply["error"])
         return reply
 
+    def _open(self, device):
+        return self._ask(do="open", device=device)
+
     def close(self):
-        self.worker.close()
-        self.journal.close()
-        self.lock.close()
+        for held in (self.worker, self.journal, self.lock):
+            if held:
+                held.close()
+
+    def _known_ceilings(self, path):
+        """Those of this device that records of the journal have, by types."""
+        here = {"host": self.host, "compiler": self.plan["compiler"]}
+        here.update((k, self.opened[k]) for k in ("device", "uuid", "driver"))
+        known = [r for r in journals.read_records(path) if r.get("ceilings") and all(r.get(k) == v for k, v in here.items())]
+        return {r["ceilings"]["types"]: r["ceilings"] for r in known}
+
+    def _measure_ceilings(self, problems):
+        """What the device can do at most, of the types of these problems; once."""
+        types = sorted({ceilings.types_of(p) for p in problems} - set(self.ceilings))
+        if not types or self.check_only:
+            return
+
+        def ask(entry, seconds):
+            if not self.worker.alive:
+                self.opened = self._open(self.name)
+            request = {k: entry[k] for k in ("function", "inputs")}
+            artifact = str(self.bundle.artifact(entry))
+            reply = self._ask(do="ceiling", id=entry["function"], artifact=artifact, seconds=seconds, **request)
+            return reply["seconds"]
+
+        made = ceilings.measure(self.plan.get("ceilings", []), ask, self.worker.close, types, self.budget)
+        self.ceilings.update((t, ceilings.of_types(made, t)) for t in types)
+        self._tell_ceilings(types)
+
+    def _tell_ceilings(self, types):
+        for kind in types:
+            most = self.ceilings[kind]
+            rates = [most["product_flops_per_s"], most["fma_flops_per_s"]]
+            flops = f"{max(r for r in rates if r) * 1e-9:.4g} GFLOP/s" if any(rates) else "operations not known"
+            memory = most["memory_bytes_per_s"]
+            text = f"{memory * 1e-9:.3g} GB/s of memory" if memory else "memory not known"
+            self.say(f"at most {kind}: {flops}, {text}", flush=True)
 
     def record(self, candidate, **members):
         """A line of the journal; docs/sweeping.md says what its members are."""
@@ -114,6 +181,9 @@ class Run:
             ),
             None,
         )
+        unknown = dict(members.pop("unknown", {}))
+        if not candidate.get("resources"):
+            unknown["resources"] = NO_RESOURCES.get(self.plan["target"].split(":")[0].split("+")[0], "nobody says")
         return {
             "schema": tilewright_sweep.SCHEMA,
             "candidate": candidate["id"],
@@ -125,14 +195,16 @@ class Run:
             "config": candidate["config"],
             "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
             "artifact": candidate["artifact"],
+            "resources": candidate.get("resources"),
             **({"predicted": candidate["predicted"]} if "predicted" in candidate else {}),
             **members,
+            "unknown": unknown,
             "device": self.opened["device"],
             "uuid": self.opened["uuid"],
             "driver": self.opened["driver"],
             "version": self.opened["version"],
             "compiler": self.plan["compiler"],
-            "host": f"{platform.node()}, {platform.system()} {platform.release()} {platform.machine()}",
+            "host": self.host,
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
 
@@ -144,7 +216,7 @@ class Run:
         self.progress.step(1 + len(same))
 
     def known(self, candidate):
-        return self.journal.has(
+        return candidate["id"] in self.measured or self.journal.has(
             {
                 "candidate": candidate["id"],
                 "artifact": candidate["artifact"],
@@ -154,14 +226,19 @@ class Run:
             }
         )
 
-    def all(self, shard=None, match=""):
-        """Whether every problem was gone through before the budget was over."""
+    def of_problem(self, problem):
+        return {c["id"] for c in self.plan["candidates"] if c["problem"] == problem["name"]}
+
+    def all(self, shard=None, match="", names=None):
+        """Whether every problem was gone through before the budget was over; `names`: of those that are called so alone."""
         problems = [p for p in of_shard(self.plan["problems"], shard) if match in p["name"]]
+        problems = problems if names is None else [p for p in problems if p["name"] in names]
         names = {p["name"] for p in problems}
         waiting = {c["id"] for c in self.plan["candidates"] if c["problem"] in names and not self.known(c)}
-        self.progress = Progress(len(waiting), "measure")
+        self.progress = Progress(len(waiting), "measure", io.StringIO() if self.quiet else sys.stderr)
+        self._measure_ceilings([p for p in problems if waiting & self.of_problem(p)])
         for number, problem in enumerate(problems):
-            if not any(c["id"] in waiting for c in self.plan["candidates"] if c["problem"] == problem["name"]):
+            if not waiting & self.of_problem(problem):
                 continue
             self.problem = problem
             left = (self.end - time.monotonic()) / (len(problems) - number)
@@ -304,11 +381,12 @@ class Run:
             if time.monotonic() > self.end:
                 raise BudgetOver
             last = number == len(sizes) - 1
-            around = surroundings(self.opened["device"], self.opened["uuid"])
-            candidates, times = self._time(default, candidates, do="time", seconds=seconds)
-            baseline = times[default["id"]]
-            if last:
-                candidates = self._prove(default, candidates, times, seconds * PROOF_PART)
+            with self.around.watch() as seen:
+                candidates, times = self._time(default, candidates, do="time", seconds=seconds)
+                baseline = times[default["id"]]
+                if last:
+                    candidates = self._prove(default, candidates, times, seconds * PROOF_PART)
+            around = seen.summary()
             for c in candidates:
                 self._note(c, times[c["id"]], baseline, number, last, around)
             candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
@@ -382,6 +460,12 @@ class Run:
         report.update(figures, baseline_median_s=baseline["median_s"], round=number, final=last, surroundings=around)
         for rate, work in (("flops_per_s", report["flops"]), ("bytes_per_s", report["bytes"])):
             report[rate] = work / figures["median_s"] if work else None
+        most = self.ceilings[ceilings.types_of(self.problem)]
+        cache = self.opened.get("cache_bytes")
+        report["ceilings"], report["unknown"] = most, {}
+        report["roofline"] = ceilings.roofline(most, report["flops"], report["bytes"], figures["median_s"], cache)
+        if not report["roofline"]:
+            report["unknown"]["roofline"] = most.get("unknown", "the artifact does not say what work it does")
 
 
 def run_bundle(bundle, device, path, shard=None, match="", **options):

@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Watches over the process that measures, and over the device: one task at a time, and what else goes on there."""
+"""Watches over the process that measures, and over the device: one task at a time."""
 
 import fcntl
 import json
@@ -22,6 +22,10 @@ class WorkerDied(RuntimeError):
     def __init__(self, how, at, text):
         super().__init__(text)
         self.how, self.at = how, at
+
+
+class DeviceBusy(RuntimeError):
+    """Another task holds it."""
 
 
 class Worker:
@@ -105,48 +109,51 @@ class Worker:
         self.process = None
 
 
+def processors_of(device):
+    """The set of "cpu@0,4-7"; None where the name has none."""
+    name, at, text = device.partition("@")
+    if not at:
+        return None
+    found = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        if name != "cpu" or not match:
+            raise ValueError(f"processors are cpu@0,4-7, not '{device}'")
+        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    allowed = os.sched_getaffinity(0)
+    if not found or found - allowed:
+        raise ValueError(f"{device}: this process may run on {', '.join(map(str, sorted(allowed)))}")
+    return found
+
+
 class DeviceLock:
-    """Held while one task measures on a device, on this machine, whoever runs it."""
+    """Held while one task measures on a device, on this machine, whoever runs it. Of CPUs each processor is one."""
 
     def __init__(self, device, uuid, wait=False):
-        name = re.sub(r"\W", "_", uuid or device)
+        names = [uuid or device]
+        if device.split("@")[0] == "cpu":
+            # In order, so that two that wait do not wait for each other.
+            names = [f"cpu {number}" for number in sorted(processors_of(device) or os.sched_getaffinity(0))]
+        self.files = []
+        try:
+            for name in names:
+                self._take(device, re.sub(r"\W", "_", name), wait)
+        except BaseException:
+            self.close()
+            raise
+
+    def _take(self, device, name, wait):
         path = os.path.join(tempfile.gettempdir(), f"tilewright-device-{name}.lock")
         before = os.umask(0)
         try:
-            self.file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            self.files.append(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666))
         finally:
             os.umask(before)
         try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(self.files[-1], fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
-            os.close(self.file)
-            raise RuntimeError(f"{device} is being measured by another task ({path}); --wait waits for it") from None
+            raise DeviceBusy(f"{device} is being measured by another task ({path}); --wait waits for it") from None
 
     def close(self):
-        os.close(self.file)
-
-
-def _smi(*arguments):
-    try:
-        done = subprocess.run(["nvidia-smi", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else ""
-
-
-def surroundings(device, uuid):
-    """What a figure depends on beside the kernel: clocks, power, who else is there; members where they are known."""
-    found = {"load": round(os.getloadavg()[0], 2)}
-    if not device.startswith("cuda") or len(uuid) != 32:
-        return found
-    card = "GPU-" + "-".join([uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]])
-    names = ["clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "clocks_throttle_reasons.active"]
-    said = _smi(f"--id={card}", "--query-gpu=" + ",".join(names), "--format=csv,noheader,nounits").split(", ")
-    if len(said) == len(names):
-        found.update(zip(["sm_mhz", "memory_mhz", "watts", "celsius", "throttle"], said))
-    others = [
-        int(x) for x in _smi(f"--id={card}", "--query-compute-apps=pid", "--format=csv,noheader").split() if x.isdigit()
-    ]
-    if len(others) > 1:
-        found["processes_on_device"] = len(others)
-    return found
+        while self.files:
+            os.close(self.files.pop())

@@ -1,0 +1,333 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What tilewright-sweep writes down beside times: ceilings and rooflines, surroundings, resources; and measuring as tasks.
+
+python test/perf/test_measuring.py BUILD
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "python/src")]
+
+from tilewright_sweep import bundle, ceilings, journal, problems, runtime, spread, surroundings, watch
+from tilewright_sweep.predict import sass
+
+UUID = "00112233445566778899aabbccddeeff"
+
+
+def command(*arguments):
+    return [str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)]
+
+
+def sweep(*arguments, code=0):
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
+    if done.returncode != code:
+        raise RuntimeError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class OnCpu(unittest.TestCase):
+    """Three small problems of a plan, on this machine's processors."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.work = pathlib.Path(folder.name)
+        suite = {"schema": 1, "problems": [
+            {"op": "gemm", "m": 32, "n": 64, "k": 64, "types": "f32"},
+            {"op": "softmax", "rows": 64, "columns": 128},
+            {"op": "transpose", "rows": 64, "columns": [96, 128]}]}  # fmt: skip
+        (cls.work / "suite.json").write_text(json.dumps(suite))
+        sweep("suite", cls.work / "suite.json", "--target=cpu:native", "--candidates=3", "-o", cls.work / "plan")
+        sweep("compile", cls.work / "plan")
+        cls.bundle = cls.work / "plan.twb"
+        cls.candidates = sorted(c["id"] for c in json.loads((cls.work / "plan/plan.json").read_text())["candidates"])
+
+    def test_records_have_ceilings_and_their_share(self):
+        results = self.work / "one.jsonl"
+        said = sweep("run", self.bundle, "--device=cpu", "--no-cold", "-o", results)
+        self.assertRegex(said, r"at most f32:f32: [0-9.e+]+ GFLOP/s, [0-9.e+]+ GB/s of memory")
+        for r in journal.read_records(results):
+            most, roof, around = r["ceilings"], r["roofline"], r["surroundings"]
+            self.assertEqual(most["types"], "f32:f32")
+            self.assertGreater(most["product_flops_per_s"], 0)
+            self.assertGreater(most["fma_flops_per_s"], 0)
+            self.assertEqual([step[0] for step in most["bytes_per_s"]], [49152 * n for n in ceilings.TRIAD_ROWS])
+            self.assertEqual(most["memory_bytes_per_s"], most["bytes_per_s"][-1][1])
+            self.assertAlmostEqual(roof["share"] * r["median_s"] / roof["least_s"], 1, places=6)
+            self.assertIn(roof["bound"], ("operations", "cache", "memory"))
+            self.assertIsNone(r["resources"])
+            self.assertIn("CPU", r["unknown"]["resources"])
+            self.assertEqual(len(around["load"]), 2)
+            for member in surroundings.MEMBERS:
+                self.assertTrue(around[member] is not None or around["unknown"][member], member)
+        # What has no operations is bound by bytes.
+        self.assertNotIn("operations", {r["roofline"]["bound"] for r in journal.read_records(results) if r["problem"]["op"] == "transpose"})
+        # Ceilings are not measured again.
+        lines = results.read_text().splitlines(True)
+        results.write_text("".join(lines[:-1]))
+        self.assertNotIn("at most", sweep("run", self.bundle, "--device=cpu", "--no-cold", "-o", results))
+
+    def test_two_devices_share_the_problems(self):
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            self.skipTest("two devices are two processors")
+        results = self.work / "two.jsonl"
+        devices = [f"--device=cpu@{n}" for n in processors[:2]]
+        sweep("run", self.bundle, *devices, "--no-cold", "-o", results)
+        records = journal.read_records(results)
+        self.assertEqual(sorted(r["candidate"] for r in records), self.candidates)
+        self.assertEqual({r["verdict"] for r in records}, {"ok"})
+        self.assertEqual({r["device"] for r in records}, {d.split("=")[1] for d in devices})
+        self.assertFalse((self.work / "two.jsonl.tasks").exists())
+
+    def test_killed_tasks_lose_and_double_nothing(self):
+        """The whole run is killed, its tasks with it; what they have on the disk is kept."""
+        results = self.work / "killed.jsonl"
+        devices = [f"--device=cpu@{n}" for n in sorted(os.sched_getaffinity(0))[:2]]
+        line = command("run", self.bundle, *devices, "--executor=local:2", "--check-only", "-o", results)
+        process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        folder = self.work / "killed.jsonl.tasks"
+        some = lambda: journal.read_records(results) + [r for p in folder.glob("*.jsonl") for r in journal.read_records(p)]
+        while process.poll() is None and len(some()) < 4:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        before = {json.dumps(r) for r in some()}
+        for path in folder.glob("*.jsonl"):
+            with path.open("a") as file:
+                file.write('{"candidate": "cut off')
+        sweep(*line[1:])
+        after = journal.read_records(results)
+        self.assertLessEqual(before, {json.dumps(r) for r in after})
+        self.assertEqual(sorted(r["candidate"] for r in after), self.candidates)
+
+    def test_a_device_has_one_task_at_a_time(self):
+        """Two workers and one device, and an executor that loses a task on its way."""
+
+        class Lossy(concurrent.futures.ThreadPoolExecutor):
+            lost = 0
+
+            def submit(self, function, *arguments):
+                future = super().submit(function, *arguments)
+                if self.lost:
+                    return future
+                # It measures, and nobody hears of it: as if its process had died at the very end.
+                self.lost = 1
+                future.result()
+                gone = concurrent.futures.Future()
+                gone.set_exception(concurrent.futures.BrokenExecutor("a worker died"))
+                return gone
+
+        opened, held, most = bundle.Bundle(self.bundle), [], [0]
+        self.addCleanup(opened.close)
+        close = watch.DeviceLock.close
+
+        class Counting(watch.DeviceLock):
+            def __init__(self, *arguments):
+                super().__init__(*arguments)
+                held.append(self)
+                most[0] = max(most[0], len(held))
+
+            def close(self):
+                if self in held:
+                    held.remove(self)
+                close(self)
+
+        results = self.work / "lossy.jsonl"
+        with mock.patch.object(spread, "DeviceLock", Counting), Lossy(2) as executor:
+            code = spread.run_spread(self.bundle, opened, ["cpu"], results, executor, say=lambda *_, **__: None, check_only=True)
+        self.assertEqual((code, most[0], len(held)), (0, 1, 0))
+        self.assertEqual(sorted(r["candidate"] for r in journal.read_records(results)), self.candidates)
+
+    def test_what_is_not_there_is_said(self):
+        said = sweep("run", self.bundle, "--device=cuda:7", "--device=cuda:8", "-o", self.work / "none.jsonl", code=1)
+        self.assertRegex(said, "has no cuda:7 or cuda:8; it has .*cpu")
+        said = subprocess.run(command("run", self.bundle, "--device=cpu@900"), capture_output=True, text=True, check=False)
+        self.assertIn("this process may run on", said.stderr)
+
+
+class Resources(unittest.TestCase):
+    def test_bundles_have_what_ptxas_counts(self):
+        if not sass.find("ptxas", may_miss=True):
+            self.skipTest("no ptxas")
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            sweep("gemm", "--m=64", "--n=32", "--k=32", "--target=cuda:sm_80", "--candidates=2", "-o", work / "plan")
+            sweep("compile", work / "plan")
+            sweep("run", work / "plan.twb", "--device=ptxsim", "--check-only")
+            for r in journal.read_records(work / "plan.jsonl"):
+                self.assertEqual(r["verdict"], "ok")
+                self.assertNotIn("resources", r["unknown"])
+                for kernel in r["resources"]:
+                    self.assertGreater(kernel["registers"], 8)
+                    self.assertGreaterEqual(kernel["shared_static"] + kernel["shared_dynamic"], 0)
+                    self.assertIn("spill_loads", kernel)
+
+
+class OldMachines(unittest.TestCase):
+    """What travels in a bundle runs with glibc 2.28 and the libstdc++ of g++ 8."""
+
+    LAST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11)}
+
+    def test_symbols(self):
+        library = BUILD / "lib/libtilewright.so"
+        for path in [library, BUILD / "lib/ptxsim/libcuda.so.1", *bundle.needed_by(library)]:
+            said = subprocess.run(["objdump", "-T", str(path)], capture_output=True, text=True, check=True).stdout
+            self.assertIn("GLIBC_2.", said)
+            for line in said.splitlines():
+                asked = re.search(r"\*UND\*.*\((\w+?)_([0-9.]+)\)\s+(\S+)", line)
+                if asked and asked[1] in self.LAST:
+                    version = tuple(map(int, asked[2].split(".")))
+                    self.assertLessEqual(version, self.LAST[asked[1]], f"{path}: {line}")
+
+    def test_waits_end_in_time(self):
+        """Deadlines of the steady clock, which the library waits for by the system's."""
+        library = runtime.Library(str(BUILD / "lib/libtilewright.so"))
+        device = library.open("cpu")
+        stream, buffer = device.stream(), device.buffer(1 << 28)
+        for word in range(8):
+            buffer.fill(stream, word)
+        begin = time.monotonic()
+        with self.assertRaisesRegex(runtime.Error, "within"):
+            stream.synchronize(timeout=1000000)
+        self.assertLess(time.monotonic() - begin, 2)
+
+
+class Surroundings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.work = pathlib.Path(folder.name)
+        cls.nvml = cls.work / "libfake-nvml.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(cls.nvml), str(HERE / "fake_nvml.c")], check=True)
+
+    def look(self, uuid=UUID, device="cuda:0", **environment):
+        with mock.patch.dict(os.environ, {k: str(v) for k, v in environment.items()}):
+            with surroundings.Surroundings(device, uuid).watch() as seen:
+                pass
+            return seen.summary()
+
+    def test_nvml(self):
+        seen = self.look(TILEWRIGHT_NVML=self.nvml)
+        self.assertEqual(seen["mhz"][1] - seen["mhz"][0], 15 * (seen["looks"] - 1))
+        self.assertEqual(seen["memory_mhz"], [1215, 1215])
+        self.assertEqual(seen["watts"], [251.5, 251.5])
+        self.assertEqual(seen["celsius"], [61, 61])
+        self.assertEqual(seen["throttle"], ["heat, by software", "power cap"])
+        self.assertEqual(seen["processes_on_device"], 2)
+        self.assertEqual(set(seen["unknown"]), {"governor"})
+
+    def test_nvml_that_does_not_say(self):
+        seen = self.look(TILEWRIGHT_NVML=self.nvml, FAKE_NVML_POWER="no")
+        self.assertIsNone(seen["watts"])
+        self.assertEqual(seen["unknown"]["watts"], "nvmlDeviceGetPowerUsage: Not Supported")
+        self.assertEqual(seen["celsius"], [61, 61])
+
+    def smi(self, text):
+        path = self.work / "bin"
+        path.mkdir(exist_ok=True)
+        (path / "nvidia-smi").write_text(text)
+        (path / "nvidia-smi").chmod(0o755)
+        return {"TILEWRIGHT_NVML": "/nowhere/libnvidia-ml.so", "PATH": f"{path}:{os.environ['PATH']}"}
+
+    def test_nvidia_smi_where_there_is_no_nvml(self):
+        seen = self.look(**self.smi("""#!/bin/sh
+case "$*" in
+*GPU-00112233-4455-6677-8899-aabbccddeeff*query-gpu=uuid*) echo GPU-00112233-4455-6677-8899-aabbccddeeff ;;
+*query-gpu=clocks.sm*) echo "1380, 1215, [N/A], 58, 0x0000000000000004" ;;
+*query-compute-apps*) echo 77 ;;
+*) echo "No devices were found"; exit 6 ;;
+esac
+"""))
+        self.assertEqual((seen["mhz"], seen["celsius"], seen["processes_on_device"]), ([1380, 1380], [58, 58], 1))
+        self.assertEqual(seen["throttle"], ["power cap"])
+        self.assertIsNone(seen["watts"])
+        self.assertEqual(seen["unknown"]["watts"], "nvidia-smi says '[N/A]'")
+
+    def test_neither(self):
+        seen = self.look(**self.smi("#!/bin/sh\necho No devices were found\nexit 6\n"))
+        self.assertIsNone(seen["mhz"])
+        self.assertRegex(seen["unknown"]["mhz"], "NVML is not here: .*; nvidia-smi: No devices were found")
+        self.assertIn("does not say which", self.look(uuid="")["unknown"]["throttle"])
+
+    def test_processors(self):
+        for cpu in os.sched_getaffinity(0):
+            folder = self.work / f"cpu{cpu}/cpufreq"
+            folder.mkdir(parents=True)
+            (folder / "scaling_cur_freq").write_text(f"{2000000 + 1000 * cpu}\n")
+            (folder / "scaling_governor").write_text("powersave\n")
+        with mock.patch.object(surroundings, "CPUS", self.work):
+            seen = self.look(device="cpu", uuid="")
+        cpus = os.sched_getaffinity(0)
+        self.assertEqual(seen["mhz"], [2000 + min(cpus), 2000 + max(cpus)])
+        self.assertEqual(seen["governor"], "powersave")
+
+
+class Roofline(unittest.TestCase):
+    MOST = {"types": "f32:f32", "product_flops_per_s": 8e10, "product_size": 1024, "fma_flops_per_s": 1e11,
+            "bytes_per_s": [[1000, 4e9], [10000, 9e9], [100000, 1e9]], "memory_bytes_per_s": 1e9}  # fmt: skip
+
+    def test_bounds(self):
+        got = ceilings.roofline(self.MOST, 1e9, 1e5, 0.02, cache=50000)
+        self.assertEqual((got["bound"], got["share"], got["intensity"]), ("operations", 0.5, 1e4))
+        got = ceilings.roofline(self.MOST, 0, 200000, 0.001, cache=50000)
+        self.assertEqual((got["bound"], got["share"], got["intensity"]), ("memory", 0.2, None))
+        # What is launched is faster with more to do: a small one is not held against its own step alone.
+        got = ceilings.roofline(self.MOST, 1, 500, 1e-6, cache=50000)
+        self.assertEqual((got["bound"], got["bytes_per_s"]), ("cache", 9e9))
+        self.assertIsNone(ceilings.roofline({**self.MOST, "bytes_per_s": []}, None, 10, 1.0))
+
+    def test_types(self):
+        for entry, types in (
+            ({"op": "gemm", "m": 8, "n": 8, "k": 8, "types": "f16"}, "f16:f16"),
+            ({"op": "attention", "heads": 2, "queries": 8, "depth": 16}, "f16:f32"),
+            ({"op": "softmax", "rows": 8, "columns": 8, "types": "bf16"}, "f32:f32"),
+            ({"op": "reduce", "rows": 8, "columns": 8, "types": "i8"}, "i32:i32"),
+            ({"op": "elementwise", "rows": 8, "columns": 8, "types": "f64"}, "f64:f64"),
+        ):
+            self.assertEqual(ceilings.types_of(problems.make_problem(entry)), types)
+
+    def test_what_fails_is_said_and_the_rest_is_measured(self):
+        entry = lambda name, kind, flops, moved, **more: {"function": name, "kind": kind, "flops": flops, "bytes": moved,
+                                                         "artifact": "a", **more}  # fmt: skip
+        entries = [
+            entry("t1", "triad", 0, 1000),
+            entry("t2", "triad", 0, 100000),
+            entry("p1", "product", 1000, 0, types="i32:i32", size=8, error="error: no", artifact=None),
+            entry("p2", "product", 1e9, 0, types="f32:f32", size=16),
+            entry("p3", "product", 1e13, 0, types="f32:f32", size=32),
+        ]
+        asked = []
+
+        def ask(entry, _):
+            asked.append(entry["function"])
+            return {"t1": 1e-6, "t2": 1e-3, "p2": 0.5}[entry["function"]]
+
+        got = ceilings.measure(entries, ask, lambda: asked.append("new"), ["f32:f32", "i32:i32"])
+        # p3 would take 5000 s.
+        self.assertEqual(asked, ["t1", "t2", "p2", "new", "t1", "t2", "p2"])
+        self.assertEqual(got["bytes_per_s"], [[1000, 1e9], [100000, 1e8]])
+        self.assertEqual(got["flops_per_s"], {"f32:f32": {"product": 2e9, "size": 16}, "i32:i32": {}})
+        self.assertEqual(ceilings.of_types(got, "i32:i32")["unknown"], "error: no")
+        self.assertNotIn("unknown", ceilings.of_types(got, "f32:f32"))
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -468,7 +468,9 @@ class Parts(unittest.TestCase):
                 "time": "t",
             }
 
-        chosen = best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2)])
+        # Its fastest call is slower than the default's.
+        unsteady = {**record("c", 5.0, 2.0), "min_s": 1.0, "baseline_min_s": 0.5}
+        chosen = best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2), unsteady])
         self.assertEqual([(r["config"], r["chip"], r["gain"]) for r in chosen], [("b", "GPU", 1.3)])
         self.assertEqual(
             best.best_records([record("a", 1.02, 1.01), record("b", 1.3, 0.9), record("c", 2, 2, final=False)]), []
@@ -490,6 +492,17 @@ class Parts(unittest.TestCase):
         self.assertEqual(
             len(best.best_records([record("a", 1.2, 1.1), record("b", 1.3, 1.2, device="u2")], mix=True)), 1
         )
+
+    def test_fastest_calls_overrule_pairs(self):
+        """On a host that others keep busy: what needs one processor waits for none, and is not faster for that."""
+        busy = {"ratio": 5.2, "ratio_low": 2.0, "ratio_high": 23.0, "min_s": 1.18e-3, "baseline_min_s": 0.6e-3}
+        self.assertEqual(best.standing(busy), "equal")
+        self.assertLess(best.steady_ratio(busy), best.steady_ratio({**busy, "ratio": 0.9, "min_s": 0.6e-3}))
+        self.assertEqual(best.standing({**busy, "min_s": 0.5e-3}), "faster")
+        self.assertEqual(best.standing({**busy, "ratio": 0.5, "ratio_low": 0.1, "ratio_high": 0.9}), "slower")
+        figures = [{**busy, "median_s": 1.0, "count": 5, "spread": 0.1}, {**busy, "median_s": 1.0, "count": 5, "spread": 0.1,
+                                                                           "baseline_min_s": 0.5e-3}]  # fmt: skip
+        self.assertEqual(run.over_processes(figures)["baseline_min_s"], 0.5e-3)
 
     def test_databases_merge(self):
         with tempfile.TemporaryDirectory() as folder:

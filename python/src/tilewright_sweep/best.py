@@ -3,8 +3,8 @@
 """Results to a tuning database, which tilewright-compile --tuning takes; and files of both kinds to one.
 
 A config comes into the database where it was measured to the end and is faster than the default beyond the noise: the
-median of the paired ratios is at least LEAST_GAIN, and three quarters of them are at least 1 in each process that
-measured it. Of several the fastest.
+median of the paired ratios is at least LEAST_GAIN, three quarters of them are at least 1 in each process that
+measured it, and its fastest call is no slower than the default's. Of several the fastest.
 Problems that a database knows by the same key, dynamic ones at several sizes, get the config with the best geometric
 mean that was right at every size.
 """
@@ -44,11 +44,24 @@ def check_alike(records):
             )
 
 
+def fastest_ratio(record):
+    """The default's fastest call over the candidate's; what does other work on the host is least in them."""
+    return record["baseline_min_s"] / record["min_s"] if "baseline_min_s" in record else record["ratio"]
+
+
+def steady_ratio(record):
+    """The smaller of the ratio of pairs and that of the fastest calls. Where other work takes processors away, kernels of
+    few threads lose less by it than the default, and would seem to be faster than they are."""
+    return min(record["ratio"], fastest_ratio(record))
+
+
 def standing(record):
-    """What pairs say of a candidate beside the default: "faster", "slower", or "equal" within the noise."""
-    if record["ratio"] >= LEAST_GAIN and record["ratio_low"] >= 1:
+    """What a candidate is beside the default: "faster", "slower", or "equal" within the noise; by the pairs, unless the
+    fastest calls say the opposite."""
+    if record["ratio"] >= LEAST_GAIN and record["ratio_low"] >= 1 and fastest_ratio(record) >= 1:
         return "faster"
-    return "slower" if record["ratio"] <= 1 / LEAST_GAIN and record["ratio_high"] <= 1 else "equal"
+    slower = record["ratio"] <= 1 / LEAST_GAIN and record["ratio_high"] <= 1 and fastest_ratio(record) <= 1
+    return "slower" if slower else "equal"
 
 
 def best_records(records, mix=False, least=LEAST_GAIN):
@@ -76,6 +89,7 @@ def best_records(records, mix=False, least=LEAST_GAIN):
             if set(of) == every and all(r["verdict"] == "ok" and r.get("final") for r in of.values())
         ]
         fit = [x for x in fit if x[0] >= least and any(r["ratio_low"] >= 1 for r in x[2].values())]
+        fit = [x for x in fit if any(fastest_ratio(r) >= 1 for r in x[2].values())]
         # Equals in the order of their text, so that the same results give the same database.
         fit.sort(key=lambda x: (-x[0], x[1]))
         if not fit:

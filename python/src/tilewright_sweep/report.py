@@ -189,8 +189,22 @@ def why_default(of):
     ]
     if not others:
         return "the default stands: there is no other"
-    near = max(others, key=lambda r: r["ratio"])
-    return f"the default stands; nearest: {near['ratio']:.2f}×, half of the pairs {near['ratio_low']:.2f} to {near['ratio_high']:.2f}"
+    near = max(others, key=best.steady_ratio)
+    text = f"the default stands; nearest: {near['ratio']:.2f}×, half of the pairs {near['ratio_low']:.2f} to {near['ratio_high']:.2f}"
+    fastest = best.fastest_ratio(near)
+    return text + (f"; by the fastest calls {fastest:.2f}×" if fastest < 1 <= near["ratio"] else "")
+
+
+def percent(share):
+    """Of a spread; beyond ten times the median a number says nothing more."""
+    return f"{share:.0%}" if share <= 10 else "> 1000%"
+
+
+def loop_name(problem, number):
+    """Which dim a loop is, of problems whose loops are their dims."""
+    names = {"gemm": "mnk", "quantized": "mnk"}.get(problem["op"], "")
+    number -= problem["op"] == "gemm" and bool(problem["dims"].get("batch"))
+    return f" ({names[number]})" if 0 <= number < len(names) else ""
 
 
 def tuned_table(problems):
@@ -208,7 +222,7 @@ def tuned_table(problems):
                 bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
                 f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
                 f"#{escape(rate(won))}",
-                f"#{won['spread']:.0%}",
+                f"#{percent(won['spread'])}",
                 (
                     f"{escape(changes(won))}"
                     if faster and won["kernel"]
@@ -280,10 +294,11 @@ def maps(problems):
         rows, columns, cells, loops, early = found
         places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
         marks = {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
+        titles = " &nbsp; ".join(f"loop {i}{loop_name(of[0]['problem'], i)} {arrow}" for i, arrow in zip(loops, "↓→"))
         lines = [
             f"<h3><code>{escape(name)}</code></h3>",
             '<table class="map">',
-            f"<tr><th>loop {loops[0]} ↓ &nbsp; loop {loops[1]} →</th>"
+            f"<tr><th>{titles}</th>"
             + "".join(f"<th>{c}</th>" for c in columns)
             + "</tr>",
         ]
@@ -396,8 +411,8 @@ def page(records, bench, before):
         f"<h1>Sweep of {len(problems)} problems, {sum(map(len, problems.values()))} candidates</h1>",
         f"<p>For {faster} of {len(problems)} problems a config is faster than the one that the compiler "
         f"chooses by itself, by more "
-        f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, and in three quarters of the paired "
-        f"measurements of each process). For the others the "
+        f"than the noise ({best.LEAST_GAIN - 1:.0%} at least, in three quarters of the paired "
+        f"measurements of each process, and its fastest call no slower than the default's). For the others the "
         "default stands.</p>",
         describe(records),
         warnings(records),

@@ -20,7 +20,7 @@ import time
 import tilewright_sweep
 from tilewright_sweep import ceilings
 from tilewright_sweep import journal as journals
-from tilewright_sweep.best import standing
+from tilewright_sweep.best import standing, steady_ratio
 from tilewright_sweep.build import Progress
 from tilewright_sweep.contest import percentile
 from tilewright_sweep.plan import of_shard
@@ -40,6 +40,10 @@ NO_RESOURCES = {
     "vulkan": "the driver's compiler does not say",
     "cpu": "code for CPUs has none that are shared out",
 }
+
+
+#: What a line says of the best of the others.
+WORDS = {"faster": "faster", "slower": "slower", "equal": "within the noise, so the default stands"}
 
 
 class BudgetOver(Exception):
@@ -71,6 +75,7 @@ def over_processes(figures):
     return {
         "median_s": middle("median_s"),
         "min_s": min(f["min_s"] for f in figures),
+        "baseline_min_s": min(f["baseline_min_s"] for f in figures),
         "count": sum(f["count"] for f in figures),
         "spread": max(f["spread"] for f in figures),
         "ratio": middle("ratio"),
@@ -235,8 +240,8 @@ class Run:
         problems = problems if names is None else [p for p in problems if p["name"] in names]
         names = {p["name"] for p in problems}
         waiting = {c["id"] for c in self.plan["candidates"] if c["problem"] in names and not self.known(c)}
-        self.progress = Progress(len(waiting), "measure", io.StringIO() if self.quiet else sys.stderr)
         self._measure_ceilings([p for p in problems if waiting & self.of_problem(p)])
+        self.progress = Progress(len(waiting), "measure", io.StringIO() if self.quiet else sys.stderr)
         for number, problem in enumerate(problems):
             if not waiting & self.of_problem(problem):
                 continue
@@ -360,6 +365,8 @@ class Run:
                     self._restart(default, candidates)
                 reply = self.worker.ask(ids=[default["id"]] + [c["id"] for c in candidates], **request)
                 if reply["ok"]:
+                    for c in candidates:
+                        reply["times"][c["id"]]["baseline_min_s"] = reply["times"][default["id"]].get("min_s")
                     return candidates, reply["times"]
                 how, at, text = "error", self.worker.at, reply["error"]
             except WorkerDied as died:
@@ -389,7 +396,7 @@ class Run:
             around = seen.summary()
             for c in candidates:
                 self._note(c, times[c["id"]], baseline, number, last, around)
-            candidates.sort(key=lambda c: -times[c["id"]]["ratio"])
+            candidates.sort(key=lambda c: -steady_ratio(times[c["id"]]))
             if last:
                 self._tell(candidates[:1], times, baseline)
             if last and self.cold:
@@ -404,7 +411,12 @@ class Run:
                     self.worker.ask(do="forget", id=c["id"])
             candidates = candidates[:keep]
         self._note(
-            default, {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}, baseline, number, True, around
+            default,
+            {**baseline, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0, "baseline_min_s": baseline["min_s"]},
+            baseline,
+            number,
+            True,
+            around,
         )
         if not self.known(default):
             self.write(default, self.equal.get(default["id"], ()), **self.reports[default["id"]])
@@ -451,7 +463,7 @@ class Run:
             figures = times[c["id"]]
             text += (
                 f"; best of the others {figures['median_s'] * 1e6:.4g} us, {figures['ratio']:.3f} times as fast in pairs "
-                f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {c['config']}"
+                f"(half of them {figures['ratio_low']:.3f} to {figures['ratio_high']:.3f}): {WORDS[standing(figures)]}: {c['config']}"
             )
         self.say(text, flush=True)
 

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import bundle, ceilings, journal, problems, runtime, spread, surroundings, watch
+from tilewright_sweep import bundle, ceilings, journal, problems, report, runtime, spread, surroundings, watch
 from tilewright_sweep.predict import sass
 
 UUID = "00112233445566778899aabbccddeeff"
@@ -277,6 +277,61 @@ esac
         cpus = os.sched_getaffinity(0)
         self.assertEqual(seen["mhz"], [2000 + min(cpus), 2000 + max(cpus)])
         self.assertEqual(seen["governor"], "powersave")
+
+
+class Page(unittest.TestCase):
+    """What a report says of records that are made up."""
+
+    def record(self, config, **more):
+        most = {**Roofline.MOST, "bytes_per_s": [[1000, 4e9], [100000, 1e9]]}
+        made = {
+            "candidate": config, "problem": {"name": "gemm_1", "op": "gemm", "dims": {"batch": 0}, "inputs": []}, "kernel": "k",
+            "config": config, "tuning": {"default": "block = [8, 8, 8]"}, "verdict": "ok", "final": True, "median_s": 1e-3,
+            "min_s": 9e-4, "baseline_min_s": 9e-4, "spread": 0.1, "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1, "flops_per_s": 1e9,
+            "bytes_per_s": 1e8, "ceilings": most, "roofline": ceilings.roofline(most, 1e6, 1e5, 1e-3), "device": "cuda:0", "uuid": UUID,
+            "driver": "A GPU, 1", "host": "h", "target": "cuda", "compiler": {"version": "1", "sha256": "c"}, "time": "t",
+            "surroundings": {"load": [1, 1], "processors": 8, "throttle": [], "processes_on_device": 1}}  # fmt: skip
+        return {**made, **more}
+
+    def page(self, *records):
+        return report.page(list(records), [], None)
+
+    def test_shares(self):
+        page = self.page(self.record("default"), self.record("block = [8, 16, 8]"))
+        self.assertIn("How much of the device is used", page)
+        self.assertIn("<svg", page)
+        self.assertIn("80 GFLOP/s (1024³)", page)
+        self.assertIn(">10%<", page)  # 1e5 bytes at 1e9 a second, of a millisecond
+        self.assertNotIn("busy", page)
+        self.assertIn("For 0 of 1 problems", page)
+
+    def test_what_makes_figures_doubtful(self):
+        around = {"load": [1, 30.5], "processors": 8, "throttle": ["idle", "power cap"], "processes_on_device": 3}
+        page = self.page(self.record("default"), self.record("b", surroundings=around))
+        self.assertIn("busy with other work in 1 of 2 measurements (load up to 30.5 on 8 processors)", page)
+        self.assertIn("Up to 3 processes used the device in 1 of 2", page)
+        self.assertIn("held down by power cap in 1 of 2", page)
+        self.assertNotIn("by idle", page)
+
+    def test_devices_of_two_kinds_are_two_rows(self):
+        other = {"device": "cpu", "driver": "A CPU"}
+        page = self.page(self.record("default"), self.record("default", **other))
+        self.assertIn("gemm_1 on cuda:0", page)
+        self.assertIn("gemm_1 on cpu", page)
+        # Of one kind they share the problems.
+        self.assertNotIn(" on cuda", self.page(self.record("default"), self.record("b", device="cuda:1")))
+
+    def test_why_the_default_stands(self):
+        page = self.page(self.record("default"), self.record("b", ratio=5.0, ratio_low=2.0, ratio_high=9.0, min_s=1.8e-3))
+        self.assertIn("nearest: 5.00×, half of the pairs 2.00 to 9.00; by the fastest calls 0.50×", page)
+
+    def test_earlier_records(self):
+        """Without what records have had since."""
+        old = [self.record(c) for c in ("default", "b")]
+        for r in old:
+            for member in ("ceilings", "roofline", "surroundings", "baseline_min_s"):
+                del r[member]
+        self.assertNotIn("How much of the device", self.page(*old))
 
 
 class Roofline(unittest.TestCase):

@@ -4,7 +4,8 @@
 
 A config comes into the database where it was measured to the end and is faster than the default beyond the noise: the
 median of the paired ratios is at least LEAST_GAIN, three quarters of them are at least 1 in each process that
-measured it, and its fastest call is no slower than the default's. Of several the fastest.
+measured it, and its fastest call is no slower than the default's. Of several the fastest,
+by pairs and by the fastest calls.
 Problems that a database knows by the same key, dynamic ones at several sizes, get the config with the best geometric
 mean that was right at every size.
 """
@@ -64,6 +65,16 @@ def standing(record):
     return "slower" if slower else "equal"
 
 
+def _mean(ratios):
+    """Geometric."""
+    logs = [math.log(ratio) for ratio in ratios]
+    return math.exp(sum(logs) / len(logs))
+
+
+def _gain(of):
+    return _mean(r["ratio"] for r in of.values())
+
+
 def best_records(records, mix=False, least=LEAST_GAIN):
     """The records of a database, sorted, each with where it comes from."""
     records = [r for r in records if "candidate" in r]
@@ -84,17 +95,18 @@ def best_records(records, mix=False, least=LEAST_GAIN):
     for (program, chip, problem, shape), configs in sorted(groups.items()):
         every = {sizes for of in configs.values() for sizes in of}
         fit = [
-            (math.exp(sum(math.log(r["ratio"]) for r in of.values()) / len(of)), config, of)
+            (_mean(map(steady_ratio, of.values())), config, of)
             for config, of in configs.items()
             if set(of) == every and all(r["verdict"] == "ok" and r.get("final") for r in of.values())
         ]
-        fit = [x for x in fit if x[0] >= least and any(r["ratio_low"] >= 1 for r in x[2].values())]
+        fit = [x for x in fit if _gain(x[2]) >= least and any(r["ratio_low"] >= 1 for r in x[2].values())]
         fit = [x for x in fit if any(fastest_ratio(r) >= 1 for r in x[2].values())]
         # Equals in the order of their text, so that the same results give the same database.
         fit.sort(key=lambda x: (-x[0], x[1]))
         if not fit:
             continue
-        gain, config, of = fit[0]
+        _, config, of = fit[0]
+        gain = _gain(of)
         first = min(of.values(), key=lambda r: r["time"])
         chosen.append(
             {

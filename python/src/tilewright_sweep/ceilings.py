@@ -25,7 +25,7 @@ SECONDS = 0.2
 PROCESSES = 2
 #: Of a budget, for all ceilings.
 BUDGET_PART = 0.1
-PRODUCTS = {"cpu": (512, 1024, 2048), "": (1024, 2048, 4096, 8192)}
+PRODUCTS = {"cpu": (512, 1024, 2048), "": (256, 1024, 2048, 4096, 8192)}
 #: Rows of 4096 f32; three such tensors are moved.
 TRIAD_ROWS = (4, 32, 256, 2048, 16384)
 CHAIN = 64

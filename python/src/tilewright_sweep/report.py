@@ -89,7 +89,7 @@ def winner(of):
     """The fastest that is right and was measured to the end; the default where none is faster beyond the noise."""
     right = [r for r in of if r["verdict"] == "ok" and r.get("final")]
     default = next((r for r in right if r["config"] == "default"), None)
-    return max((r for r in right if best.standing(r) == "faster"), key=lambda r: r["ratio"], default=default)
+    return max((r for r in right if best.standing(r) == "faster"), key=best.steady_ratio, default=default)
 
 
 def escape(text):

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from unittest import mock
@@ -153,6 +154,31 @@ class OnCpu(unittest.TestCase):
             code = spread.run_spread(self.bundle, opened, ["cpu"], results, executor, say=lambda *_, **__: None, check_only=True)
         self.assertEqual((code, most[0], len(held)), (0, 1, 0))
         self.assertEqual(sorted(r["candidate"] for r in journal.read_records(results)), self.candidates)
+
+    def test_a_task_that_was_given_up_may_live(self):
+        """It writes a record yet, of another device, and that candidate is not measured again."""
+        opened = bundle.Bundle(self.bundle)
+        self.addCleanup(opened.close)
+        folder, results = self.work / "lives.jsonl.tasks", self.work / "lives.jsonl"
+        first, late = [c for c in opened.plan["candidates"] if c["problem"] == opened.plan["problems"][0]["name"]][:2]
+        record = lambda c: {**{k: c[k] for k in ("artifact",)}, "candidate": c["id"], "device": "another", "uuid": "", "driver": ""}
+        other = journal.Journal(folder / f"{first['problem']}.jsonl")
+        other.add(record(first))
+
+        def end():
+            other.add(record(late))
+            other.close()
+
+        timer = threading.Timer(2, end)
+        timer.start()
+        with concurrent.futures.ThreadPoolExecutor(2) as executor:
+            code = spread.run_spread(self.bundle, opened, ["cpu"], results, executor, say=lambda *_, **__: None, check_only=True)
+        timer.join()
+        self.assertEqual(code, 0)
+        found = {r["candidate"]: r["device"] for r in journal.read_records(results)}
+        self.assertEqual(sorted(found), self.candidates)
+        self.assertEqual(len(journal.read_records(results)), len(found))
+        self.assertEqual({c for c, device in found.items() if device == "another"}, {first["id"], late["id"]})
 
     def test_what_is_not_there_is_said(self):
         said = sweep("run", self.bundle, "--device=cuda:7", "--device=cuda:8", "-o", self.work / "none.jsonl", code=1)

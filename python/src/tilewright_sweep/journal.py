@@ -12,8 +12,8 @@ import os
 import pathlib
 
 
-class JournalError(RuntimeError):
-    pass
+class JournalBusy(RuntimeError):
+    """Another process writes it."""
 
 
 def read_records(path):
@@ -38,11 +38,17 @@ class Journal:
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = open(str(self.path), "a+b")
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise JournalError(f"{path} is being written by another process") from None
+        while True:
+            self.file = open(str(self.path), "a+b")
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self.file.close()
+                raise JournalBusy(f"{path} is being written by another process") from None
+            # Who held it may have collected and removed it since it was opened.
+            if self.path.exists() and os.path.samestat(os.fstat(self.file.fileno()), self.path.stat()):
+                break
+            self.file.close()
         self.done = {identity(r) for r in read_records(path) if "candidate" in r}
         if self.file.seek(0, os.SEEK_END):
             self.file.seek(-1, os.SEEK_END)

@@ -90,14 +90,19 @@ def measure_problem(path, name, devices, folder, done, end, options):
     said = []
     try:
         opened, folder = _opened(path, pathlib.Path(path).stat().st_mtime_ns), pathlib.Path(folder)
-        device, lock = _take(devices_of(devices, _here(str(opened.library()))), end)
-        if not device:
-            return {"complete": False, "bad": 0, "said": said}
-        journal = folder / f"{name}.jsonl"
+        here, journal = devices_of(devices, _here(str(opened.library()))), folder / f"{name}.jsonl"
         mine = [c for c in opened.plan["candidates"] if c["problem"] == name]
-        left = max(0.0, end - time.time())
-        made = run.Run(opened, device, journal, budget=min(left, options["budget"]), lock=lock, quiet=True,
-                       say=lambda text, **_: said.append(text), **options["run"])
+        made = None
+        while not made:
+            device, lock = _take(here, end)
+            if not device:
+                return {"complete": False, "bad": 0, "said": said}
+            left = max(0.0, end - time.time())
+            settings = {**options["run"], "budget": min(left, options["budget"]), "quiet": True, "lock": lock}
+            try:
+                made = run.Run(opened, device, journal, say=lambda text, **_: said.append(text), **settings)
+            except journals.JournalBusy:  # a task that was given up, and lives: what it measures counts
+                time.sleep(WAIT)
         try:
             made.measured = set(done) | measured(journals.read_records(journal), mine)
             kept = _ceilings_file(folder, made)
@@ -113,12 +118,20 @@ def measure_problem(path, name, devices, folder, done, end, options):
 
 
 def collect(folder, journal, names=None):
-    """Records of tasks that are over into the journal; each problem's file goes when its records are there."""
+    """Records of tasks into the journal. A problem's file goes when its records are there, unless a task still writes it:
+    one that was given up, or is left from a run that was ended."""
     for path in sorted(folder.glob("*.jsonl")) if names is None else [folder / f"{n}.jsonl" for n in names]:
+        if not path.exists():
+            continue
+        try:
+            held = journals.Journal(path)
+        except journals.JournalBusy:
+            held = None
         for record in journals.read_records(path):
             journal.add(record)
-        if path.exists():
+        if held:
             path.unlink()
+            held.close()
 
 
 def run_spread(path, opened, devices, output, executor, shard=None, match="", budget=float("inf"), say=print, **options):

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -196,6 +197,11 @@ class Resources(unittest.TestCase):
             sweep("gemm", "--m=64", "--n=32", "--k=32", "--target=cuda:sm_80", "--candidates=2", "-o", work / "plan")
             sweep("compile", work / "plan")
             sweep("run", work / "plan.twb", "--device=ptxsim", "--check-only")
+            shutil.rmtree(str(work / "plan/cache"))
+            sweep("compile", work / "plan", "--no-resources", "-o", work / "less.twb")
+            sweep("run", work / "less.twb", "--device=ptxsim", "--check-only")
+            for r in journal.read_records(work / "less.jsonl"):
+                self.assertEqual((r["resources"], "not asked" in r["unknown"]["resources"]), (None, True))
             for r in journal.read_records(work / "plan.jsonl"):
                 self.assertEqual(r["verdict"], "ok")
                 self.assertNotIn("resources", r["unknown"])

@@ -67,11 +67,12 @@ def key_of(plan, candidate, text):
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def compile_batch(folder, path, target, options, limits, jobs):
-    """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed."""
+def compile_batch(folder, path, target, options, limits, resources, jobs):
+    """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed.
+    `resources`: ask ptxas, where it is, what CUDA kernels take."""
     cache, failed = pathlib.Path(folder) / "cache", 0
-    ptxas = sass.find("ptxas", may_miss=True)
-    if target.startswith("cuda") and ptxas:
+    ptxas = sass.find("ptxas", may_miss=True) if resources and target.startswith("cuda") else None
+    if ptxas:
         options = [*options, "--resources=json", f"--ptxas={ptxas}"]
     for job in jobs:
         if (cache / f"{job['key']}.json").exists():
@@ -134,7 +135,7 @@ def known_entries(plan, folder):
     return found
 
 
-def build(plan, folder, candidates, executor, limits, quiet=False):
+def build(plan, folder, candidates, executor, limits, quiet=False, resources=True):
     """{candidate id: entry of the cache} of all candidates; tasks that were lost with their process are given again."""
     folder = pathlib.Path(folder).resolve()
     cache = folder / "cache"
@@ -160,7 +161,7 @@ def build(plan, folder, candidates, executor, limits, quiet=False):
     missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
     progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
     batches = [missing[i : i + BATCH] for i in range(0, len(missing), BATCH)]
-    given = (str(folder), path, plan["target"], plan["options"], limits)
+    given = (str(folder), path, plan["target"], plan["options"], limits, resources)
     lost = executors.give(
         executor,
         {number: (compile_batch, (*given, batch)) for number, batch in enumerate(batches)},

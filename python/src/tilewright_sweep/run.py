@@ -36,7 +36,7 @@ PROOFS, PROOF_PART = 2, 0.5
 
 #: Why a record has no resources, by its target; of CUDA alone ptxas could say.
 NO_RESOURCES = {
-    "cuda": "ptxas was not found where the bundle was made",
+    "cuda": "where the bundle was made ptxas was not found, or not asked",
     "vulkan": "the driver's compiler does not say",
     "cpu": "code for CPUs has none that are shared out",
 }

@@ -337,6 +337,11 @@ class Page(unittest.TestCase):
         self.assertNotIn("busy", page)
         self.assertIn("For 0 of 1 problems", page)
 
+    def test_what_a_config_takes(self):
+        kernel = {"registers": 128, "shared_static": 0, "shared_dynamic": 49152, "spill_stores": 4, "spill_loads": 8}
+        page = self.page(self.record("default", resources=[kernel, {**kernel, "registers": 40}]))
+        self.assertIn("128 registers, 48 KiB shared, 12 bytes spilled", page)
+
     def test_what_makes_figures_doubtful(self):
         around = {"load": [1, 30.5], "processors": 8, "throttle": ["idle", "power cap"], "processes_on_device": 3}
         page = self.page(self.record("default"), self.record("b", surroundings=around))

@@ -14,7 +14,7 @@
     spread.py     problems as tasks of an executor, one at a time on a device
     best.py       results to a tuning database
     report.py     results to a page
-    rooflines.py  its part about shares of what the device can do
+    rooflines.py  its part about shares of what the device can do; pictures.py, its PNGs
     on_gpu.py     one file with everything to ask of a GPU that is borrowed
     session.py    asks it
 

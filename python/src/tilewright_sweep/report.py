@@ -207,6 +207,17 @@ def loop_name(problem, number):
     return f" ({names[number]})" if 0 <= number < len(names) else ""
 
 
+def takes(record):
+    """What ptxas counts of its kernels, the most of each; "" where nobody says."""
+    kernels = record.get("resources") or []
+    if not kernels:
+        return ""
+    registers = max(k["registers"] for k in kernels)
+    shared = max(k["shared_static"] + k["shared_dynamic"] for k in kernels)
+    spills = max(k["spill_stores"] + k["spill_loads"] for k in kernels)
+    return f"{registers} registers, {shared / 1024:g} KiB shared" + (f", {spills} bytes spilled" if spills else "")
+
+
 def tuned_table(problems):
     rows = []
     for name, of in problems.items():
@@ -227,7 +238,8 @@ def tuned_table(problems):
                     f"{escape(changes(won))}"
                     if faster and won["kernel"]
                     else f'<span class="quiet">{why_default(of)}</span>'
-                ),
+                )
+                + (f"<br>{takes(won)}" if takes(won) else ""),
             ]
         )
     return table(
@@ -276,6 +288,12 @@ def map_of(of):
     return sorted({c[0] for c in cells}), sorted({c[1] for c in cells}), cells, varying, set(cells) - ended
 
 
+def marks_of(of, loops):
+    """{cell: "default" or "won"} of a heat map."""
+    places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
+    return {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
+
+
 def colour(ratio):
     """Blue is faster than the default, red slower, white the same."""
     strength = max(-1.0, min(1.0, math.log2(max(ratio, 1e-3))))
@@ -292,8 +310,7 @@ def maps(problems):
         if not found:
             continue
         rows, columns, cells, loops, early = found
-        places = {"default": next((r for r in of if r["config"] == "default"), None), "won": winner(of)}
-        marks = {tuple((block_of(r, of) + [0, 0])[i] for i in loops): kind for kind, r in places.items() if r}
+        marks = marks_of(of, loops)
         titles = " &nbsp; ".join(f"loop {i}{loop_name(of[0]['problem'], i)} {arrow}" for i, arrow in zip(loops, "↓→"))
         lines = [
             f"<h3><code>{escape(name)}</code></h3>",
@@ -458,56 +475,9 @@ def page(records, bench, before):
     return "\n".join(parts) + "\n</html>\n"
 
 
-def pictures(problems, folder):
-    """The same as PNGs; the names of those that were written."""
-    try:
-        import matplotlib
-    except ImportError:
-        return []
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    rows = [(name, winner(of)) for name, of in problems.items()]
-    rows = [(name, w) for name, w in rows if w][::-1]
-    written = []
-    if rows:
-        figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.35 * len(rows)))
-        axes.barh(
-            [n for n, _ in rows],
-            [w["ratio"] for _, w in rows],
-            color=["#2166ac" if w["config"] != "default" else "#b9c4d3" for _, w in rows],
-        )
-        axes.axvline(1, color="#1a1f26", linewidth=1)
-        axes.set_xlabel("speedup of the tuned config over the default (grey: the default stands)")
-        figure.tight_layout()
-        figure.savefig(folder / "tuned.png", dpi=110)
-        pyplot.close(figure)
-        written.append("tuned.png")
-    for name, of in sorted(problems.items(), key=lambda item: -len(item[1]))[:MAPS]:
-        found = map_of(of)
-        if not found:
-            continue
-        ys, xs, cells, loops, _ = found
-        data = [[math.log2(cells[y, x]) if (y, x) in cells else math.nan for x in xs] for y in ys]
-        figure, axes = pyplot.subplots(figsize=(1.8 + 0.8 * len(xs), 1.6 + 0.5 * len(ys)))
-        axes.imshow(data, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
-        axes.set_xticks(range(len(xs)), xs)
-        axes.set_yticks(range(len(ys)), ys)
-        axes.set(
-            xlabel=f"block along loop {loops[1]}",
-            ylabel=f"block along loop {loops[0]}",
-            title=f"{name}\nspeedup over the default",
-        )
-        for (y, x), ratio in cells.items():
-            axes.text(xs.index(x), ys.index(y), f"{ratio:.2f}", ha="center", va="center", fontsize=8)
-        figure.tight_layout()
-        figure.savefig(folder / f"space-{name}.png", dpi=110)
-        pyplot.close(figure)
-        written.append(f"space-{name}.png")
-    return written
-
-
 def write_report(paths, folder, before=()):
+    from tilewright_sweep import pictures
+
     lines = [record for path in paths for record in journal.read_records(path)]
     records = [r for r in lines if "candidate" in r]
     if not records:
@@ -516,7 +486,7 @@ def write_report(paths, folder, before=()):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.html").write_text(page(records, [r for r in lines if "peers" in r], earlier), encoding="utf-8")
-    written = pictures(by_problem(records), folder)
+    written = pictures.draw(by_problem(records), folder)
     print(
         f"{folder}/index.html"
         + (f", {len(written)} pictures" if written else "; no pictures, matplotlib is not installed")

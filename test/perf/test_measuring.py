@@ -68,6 +68,7 @@ class OnCpu(unittest.TestCase):
             self.assertEqual(most["types"], "f32:f32")
             self.assertGreater(most["product_flops_per_s"], 0)
             self.assertGreater(most["fma_flops_per_s"], 0)
+            self.assertTrue(most["library_flops_per_s"] if most["library"] else most["library_unknown"])
             self.assertEqual([step[0] for step in most["bytes_per_s"]], [49152 * n for n in ceilings.TRIAD_ROWS])
             self.assertEqual(most["memory_bytes_per_s"], most["bytes_per_s"][-1][1])
             self.assertAlmostEqual(roof["share"] * r["median_s"] / roof["least_s"], 1, places=6)
@@ -311,6 +312,36 @@ esac
         self.assertEqual(seen["governor"], "powersave")
 
 
+class Libraries(unittest.TestCase):
+    """Products by cuBLAS, which is made up and looks at what it is asked, over the simulator's driver."""
+
+    def test_cublas(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        fake = pathlib.Path(folder.name) / "libcublas.so.99"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(fake), str(HERE / "fake_cublas.c")], check=True)
+        names = {"TILEWRIGHT_CUBLAS": str(fake), "TILEWRIGHT_CUDA_LIBRARY": str(BUILD / "lib/ptxsim/libcuda.so.1")}
+        with mock.patch.dict(os.environ, names):
+            worker = watch.Worker(60)
+            self.addCleanup(worker.close)
+            self.assertTrue(worker.ask(do="open", library=str(BUILD / "lib/libtilewright.so"), device="cuda")["ok"])
+            ask = lambda types: worker.ask(do="library_product", id="x", types=types, size=64, seconds=0.01)
+            for types in ("f16:f32", "f16:f16", "bf16:f32", "f32:f32", "f64:f64", "i8:i32"):
+                said = ask(types)
+                self.assertEqual((said["ok"], said.get("name")), (True, "libcublas.so.99"), said)
+                self.assertGreater(said["seconds"], 0)
+            self.assertIn("not asked for products of f8E5M2:f32", ask("f8E5M2:f32")["error"])
+            self.assertIn("cublasGemmEx answered 7", ask("i32:i32")["error"])
+
+    def test_none(self):
+        with mock.patch.dict(os.environ, {"TILEWRIGHT_OPENBLAS": "/nowhere/libopenblas.so"}):
+            worker = watch.Worker(60)
+            self.addCleanup(worker.close)
+            worker.ask(do="open", library=str(BUILD / "lib/libtilewright.so"), device="cpu")
+            said = worker.ask(do="library_product", id="x", types="f32:f32", size=64, seconds=0.01)
+            self.assertRegex(said["error"], "no library: .*; TILEWRIGHT_OPENBLAS can name one")
+
+
 class Page(unittest.TestCase):
     """What a report says of records that are made up."""
 
@@ -372,7 +403,7 @@ class Page(unittest.TestCase):
 
 
 class Roofline(unittest.TestCase):
-    MOST = {"types": "f32:f32", "product_flops_per_s": 8e10, "product_size": 1024, "fma_flops_per_s": 1e11,
+    MOST = {"types": "f32:f32", "product_flops_per_s": 8e10, "product_size": 1024, "fma_flops_per_s": 1e11, "library": None, "library_flops_per_s": None, "library_unknown": "no",
             "bytes_per_s": [[1000, 4e9], [10000, 9e9], [100000, 1e9]], "memory_bytes_per_s": 1e9}  # fmt: skip
 
     def test_bounds(self):
@@ -411,13 +442,18 @@ class Roofline(unittest.TestCase):
             asked.append(entry["function"])
             return {"t1": 1e-6, "t2": 1e-3, "p2": 0.5}[entry["function"]]
 
-        got = ceilings.measure(entries, ask, lambda: asked.append("new"), ["f32:f32", "i32:i32"])
+        def library(types, size, _):
+            asked.append(f"{types} {size}")
+            return 0.25, "libblas"
+
+        got = ceilings.measure(entries, ask, library, lambda: asked.append("new"), ["f32:f32", "i32:i32"])
         # p3 would take 5000 s.
-        self.assertEqual(asked, ["t1", "t2", "p2", "new", "t1", "t2", "p2"])
+        self.assertEqual(asked, ["t1", "t2", "p2", "new", "t1", "t2", "p2", "new", "f32:f32 16", "new"])
         self.assertEqual(got["bytes_per_s"], [[1000, 1e9], [100000, 1e8]])
-        self.assertEqual(got["flops_per_s"], {"f32:f32": {"product": 2e9, "size": 16}, "i32:i32": {}})
+        self.assertEqual(got["flops_per_s"], {"f32:f32": {"product": 2e9, "size": 16, "library": 4e9, "name": "libblas"}, "i32:i32": {}})
         self.assertEqual(ceilings.of_types(got, "i32:i32")["unknown"], "error: no")
         self.assertNotIn("unknown", ceilings.of_types(got, "f32:f32"))
+        self.assertEqual(ceilings.highest(ceilings.of_types(got, "f32:f32")), 4e9)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
     measure.py    the process that runs candidates: checks them, times them
     run.py        what is measured when: halving, budget, watchdog, journal
     ceilings.py   what the device can do at most, and what share of it is reached
+    libraries.py  cuBLAS and OpenBLAS, for the same
     surroundings.py  clocks, power, throttling, load while something is measured
     spread.py     problems as tasks of an executor, one at a time on a device
     best.py       results to a tuning database
@@ -18,7 +19,7 @@
     on_gpu.py     one file with everything to ask of a GPU that is borrowed
     session.py    asks it
 
-The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest, ceilings, surroundings, spread, executors) needs Python 3.8 and
+The measuring side (bundle, session, measure, watch, run, journal, runtime, values, contest, ceilings, libraries, surroundings, spread, executors) needs Python 3.8 and
 nothing else.
 docs/sweeping.md is for those who use it.
 """

@@ -3,6 +3,7 @@
 """What a device can do at most, measured before the candidates, and what share of it they reach: the roofline.
 
     product  square products in the compiler's own config, of the types that the plan's problems multiply
+    library  the largest of them by cuBLAS or OpenBLAS, where there is one
     fma      on CPUs: multiply-adds in registers, of f32 and f64
     triad    c = a + 3 b of f32, of several sizes: the caches, and behind them memory
 
@@ -116,14 +117,15 @@ def _series(entries):
     return found
 
 
-def measure(entries, ask, renew, types, budget=math.inf):
-    """{"flops_per_s": {types: {"product", "size", "fma"}}, "bytes_per_s": [[bytes, rate], ...], "unknown": {...}}
+def measure(entries, ask, ask_library, renew, types, budget=math.inf):
+    """{"flops_per_s": {types: {"product", "size", "library", "name", "fma"}}, "bytes_per_s": [[bytes, rate], ...],
+    "unknown": {...}}
 
-    `ask(entry, seconds)` gives the seconds of a call, `renew()` makes the process that measures a new one; `types`: what
-    is wanted of products."""
+    `ask(entry, seconds)` gives the seconds of a call, `ask_library(types, size, seconds)` those of a library's product and
+    its name; `renew()` makes the process that measures a new one; `types`: what is wanted of products."""
     series = {k: v for k, v in _series(entries).items() if k[0] != "product" or k[1] in types}
     each = min(SECONDS, budget * BUDGET_PART / PROCESSES / max(1, sum(map(len, series.values()))))
-    rates, unknown = {}, {}
+    rates, unknown, theirs = {}, {}, {}
     for number in range(PROCESSES):
         if number and series:
             renew()
@@ -141,7 +143,28 @@ def measure(entries, ask, renew, types, budget=math.inf):
                     break
                 name = entry["function"]
                 rates[name] = max(rates.get(name, 0.0), _work(entry) / last)
-    return {"unknown": unknown, **_arranged(entries, rates, types)}
+    if any(kind == "product" for kind, _ in series):
+        # In a process of their own: threads of a library may spin on when they are done.
+        renew()
+        _measure_libraries(series, rates, ask_library, each, theirs, unknown)
+        renew()
+    made = _arranged(entries, rates, types)
+    for of, (rate, name) in theirs.items():
+        made["flops_per_s"][of].update(library=rate, name=name)
+    return {"unknown": unknown, **made}
+
+
+def _measure_libraries(series, rates, ask_library, seconds, theirs, unknown):
+    """Of the largest products that ours took a sensible time for."""
+    for (kind, of), some in series.items():
+        tried = [entry for entry in some if entry["function"] in rates]
+        if kind != "product" or not tried:
+            continue
+        try:
+            taken, name = ask_library(of, tried[-1]["size"], seconds)
+            theirs[of] = tried[-1]["flops"] / taken, name
+        except (RuntimeError, WorkerDied) as error:
+            unknown[f"library {of}"] = str(error)
 
 
 def _work(entry):
@@ -171,11 +194,20 @@ def of_types(ceilings, types):
         "types": types,
         "product_flops_per_s": own.get("product"),
         "product_size": own.get("size"),
+        "library_flops_per_s": own.get("library"),
+        "library": own.get("name"),
         "fma_flops_per_s": wide.get("fma") if "i" not in types else None,
         "bytes_per_s": memory,
         "memory_bytes_per_s": memory[-1][1] if memory else None,
+        **({} if own.get("name") else {"library_unknown": ceilings["unknown"].get(f"library {types}", "ours was not measured")}),
         **({"unknown": why[0]} if why and (not memory or "product" not in own) else {}),
     }
+
+
+def highest(ceilings):
+    """The highest rate of operations; None where none is known."""
+    rates = [ceilings[f"{kind}_flops_per_s"] for kind in ("product", "library", "fma")]
+    return max((rate for rate in rates if rate), default=None)
 
 
 def bandwidth(steps, size):
@@ -188,8 +220,7 @@ def bandwidth(steps, size):
 def roofline(ceilings, flops, moved, seconds, cache=None):
     """{"share", "bound", "least_s", "flops_per_s", "bytes_per_s", "intensity"} of a call that took so long; None without
     ceilings. `moved`: the bytes that the call must move; `cache`: of the last cache."""
-    most = [rate for rate in (ceilings["product_flops_per_s"], ceilings["fma_flops_per_s"]) if rate]
-    flat, steep = max(most, default=None), bandwidth(ceilings["bytes_per_s"], moved or 0)
+    flat, steep = highest(ceilings), bandwidth(ceilings["bytes_per_s"], moved or 0)
     parts = {}
     if flops and flat:
         parts["operations"] = flops / flat

@@ -7,6 +7,7 @@ Requests are JSON lines on standard input, answers go to the file descriptor tha
     {"do": "list", "library"}               -> {"uuids": {device: what tells it apart}}; opens none of them
     {"do": "open", "library", "device"}     -> {"device", "uuid", "driver", "version", "cache_bytes"}
     {"do": "ceiling", "id", "artifact", "function", "inputs", "seconds"}  -> {"seconds", "count"}: the fastest call
+    {"do": "library_product", "id", "types", "size", "seconds"}  -> {"name", "seconds", "count"}
     {"do": "problem", "problem", "reference"}  inputs, and what is right
     {"do": "check", "id", "artifact"}       -> {"verdict", "check", "launches", "flops", "bytes"}; may be timed then
     {"do": "bind", "id", "artifact"}        may be timed, without a check: another process has made it
@@ -25,7 +26,7 @@ import signal
 import sys
 import time
 
-from tilewright_sweep import runtime, values, watch
+from tilewright_sweep import libraries, runtime, values, watch
 from tilewright_sweep.contest import percentile
 
 #: A sample is a batch of calls that takes at least so long, for the clock's steps not to show.
@@ -85,22 +86,43 @@ class Measurer:
             "cache_bytes": cache_bytes(self.device),
         }
 
-    def ceiling(self, request):
-        """The fastest of several calls on inputs of a few random bytes, again and again; a ceiling is no mean."""
-        views = []
-        for text in request["inputs"]:
-            dims, dtype = values.parse_type(text)
-            views.append(self.device.view(dtype, dims))
-            some = values.make_input(f"{1 << 16}x{dtype}", 1, False)
-            views[-1].write(self.stream, (some * (views[-1].size // len(some) + 1))[: views[-1].size])
-        call = self.device.load(request["artifact"]).bind(request["function"], views)
-        self._batch(call, 1)
-        length = max(1, int(CEILING_SECONDS / self._batch(call, 1)))
+    def _fill(self, view):
+        """A few random bytes, again and again."""
+        some = values.make_input(f"{1 << 16}x{view.dtype}", 1, False)
+        view.write(self.stream, (some * (view.size // len(some) + 1))[: view.size])
+
+    def _fastest(self, request, batch):
+        """The fastest of several calls; a ceiling is no mean. `batch(count)`: the seconds of a call of so many."""
+        batch(1)
+        length = max(1, int(CEILING_SECONDS / batch(1)))
         samples, end = [], time.perf_counter() + request["seconds"]
         while len(samples) < LEAST_SAMPLES or time.perf_counter() < end:
             self.answer({"now": request["id"]})
-            samples.append(self._batch(call, length))
+            samples.append(batch(length))
         return {"seconds": min(samples), "count": len(samples)}
+
+    def ceiling(self, request):
+        views = [self.device.view(dtype, dims) for dims, dtype in map(values.parse_type, request["inputs"])]
+        for view in views:
+            self._fill(view)
+        call = self.device.load(request["artifact"]).bind(request["function"], views)
+        return self._fastest(request, lambda count: self._batch(call, count))
+
+    def library_product(self, request):
+        """The same of a square product by the library that there is."""
+        call, stream, name = libraries.product(self.device, self.stream, request["types"], request["size"])
+        for view in call.views[:2]:
+            self._fill(view)
+        self.stream.synchronize()
+
+        def batch(count):
+            begin = time.perf_counter()
+            for _ in range(count):
+                call(None)
+            return max(time.perf_counter() - begin, 1e-9) / count
+
+        on_stream = lambda count: self._batch(call, count, stream)
+        return {"name": name, **self._fastest(request, on_stream if stream else batch)}
 
     def views(self, device, stream, data):
         made = []
@@ -202,13 +224,13 @@ class Measurer:
         self.calls.pop(request["id"], None)
         return {}
 
-    def _batch(self, call, length):
-        start, end = self.events
-        start.record(self.stream)
+    def _batch(self, call, length, stream=None):
+        (start, end), stream = self.events, stream or self.stream
+        start.record(stream)
         for _ in range(length):
-            call(self.stream)
-        end.record(self.stream)
-        self.stream.synchronize()
+            call(stream)
+        end.record(stream)
+        stream.synchronize()
         return max(start.seconds_until(end), 1e-9) / length
 
     def _cold(self, call, turn):

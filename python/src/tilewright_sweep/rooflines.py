@@ -36,9 +36,10 @@ def ceilings_table(records, table):
         near = max((rate for _, rate in most["bytes_per_s"]), default=None)
         product = _rate(most["product_flops_per_s"]) + (f" ({most['product_size']}³)" if most["product_size"] else "")
         why = html.escape(most.get("unknown", ""))
-        rows.append([html.escape(device), f"<code>{types}</code>", product, _rate(most["fma_flops_per_s"]),
+        library = _rate(most["library_flops_per_s"]) + (f"<br>{most['library']}" if most["library_flops_per_s"] else "")
+        rows.append([html.escape(device), f"<code>{types}</code>", product, library, _rate(most["fma_flops_per_s"]),
                      _rate(most["memory_bytes_per_s"], "B/s"), _rate(near, "B/s"), why])  # fmt: skip
-    head = ["device", "types", "#square product", "#multiply-adds<br>in registers", "#memory", "#caches", ""]
+    head = ["device", "types", "#square product", "#by a library", "#multiply-adds<br>in registers", "#memory", "#caches", ""]
     return table(head, rows)
 
 
@@ -123,8 +124,8 @@ def section(problems, winner, records, table, seconds, bar):
     drawn = picture(rows)
     return "\n".join([
         "<h2>How much of the device is used</h2>",
-        "<p>What the device can do at most, measured just before by kernels of ours: square products in the default config; "
-        "multiply-adds that stay in registers; and <code>c = a + 3 b</code>, with tensors much larger than the caches (memory) "
+        "<p>What the device can do at most, measured just before by kernels of ours: square products in the default config, "
+        "the largest one also by cuBLAS or OpenBLAS where it was found; multiply-adds that stay in registers; and <code>c = a + 3 b</code>, with tensors much larger than the caches (memory) "
         "and at the size at which it is fastest (caches).</p>",
         ceilings_table(records, table),
         "<p>The least that a call can take is the longer of two times: its operations over the highest rate of operations, and the "

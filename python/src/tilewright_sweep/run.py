@@ -162,15 +162,22 @@ class Run:
             reply = self._ask(do="ceiling", id=entry["function"], artifact=artifact, seconds=seconds, **request)
             return reply["seconds"]
 
-        made = ceilings.measure(self.plan.get("ceilings", []), ask, self.worker.close, types, self.budget)
+        def ask_library(kind, size, seconds):
+            if not self.worker.alive:
+                self.opened = self._open(self.name)
+            reply = self._ask(do="library_product", id=f"library {kind}", types=kind, size=size, seconds=seconds)
+            return reply["seconds"], reply["name"]
+
+        entries, renew = self.plan.get("ceilings", []), self.worker.close
+        made = ceilings.measure(entries, ask, ask_library, renew, types, self.budget)
         self.ceilings.update((t, ceilings.of_types(made, t)) for t in types)
         self._tell_ceilings(types)
 
     def _tell_ceilings(self, types):
         for kind in types:
             most = self.ceilings[kind]
-            rates = [most["product_flops_per_s"], most["fma_flops_per_s"]]
-            flops = f"{max(r for r in rates if r) * 1e-9:.4g} GFLOP/s" if any(rates) else "operations not known"
+            flops = ceilings.highest(most)
+            flops = f"{flops * 1e-9:.4g} GFLOP/s" if flops else "operations not known"
             memory = most["memory_bytes_per_s"]
             text = f"{memory * 1e-9:.3g} GB/s of memory" if memory else "memory not known"
             self.say(f"at most {kind}: {flops}, {text}", flush=True)

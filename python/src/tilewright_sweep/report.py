@@ -189,7 +189,7 @@ def why_default(of):
     ]
     if not others:
         return "the default stands: there is no other"
-    near = max(others, key=best.steady_ratio)
+    near = max(others, key=lambda r: r["ratio"])
     text = f"the default stands; nearest: {near['ratio']:.2f}×, half of the pairs {near['ratio_low']:.2f} to {near['ratio_high']:.2f}"
     fastest = best.fastest_ratio(near)
     return text + (f"; by the fastest calls {fastest:.2f}×" if fastest < 1 <= near["ratio"] else "")

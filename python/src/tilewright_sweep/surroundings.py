@@ -57,7 +57,7 @@ class Nvml:
         try:
             self.c = ctypes.CDLL(name)
         except OSError as error:
-            raise Unknown(f"NVML is not here: {error}") from None
+            raise Unknown(f"no NVML: {error}") from None
         self.c.nvmlErrorString.restype = ctypes.c_char_p
         self._do("nvmlInit_v2")
         self.card = ctypes.c_void_p()
@@ -115,7 +115,7 @@ class Smi:
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unknown(f"nvidia-smi did not answer: {error}") from None
+            raise Unknown(f"nvidia-smi did not answer: {getattr(error, 'strerror', None) or error}") from None
         said = done.stdout.decode(errors="replace").strip()
         if done.returncode:
             raise Unknown(f"nvidia-smi: {said.splitlines()[0] if said else f'status {done.returncode}'}")

@@ -408,6 +408,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
   if (job.backend->getKernelForm() == KernelForm::None) {
     PassManager input(context, ModuleOp::getOperationName());
     input.addNestedPass<func::FuncOp>(createDropAssertsPass());
+    input.addNestedPass<func::FuncOp>(createSequenceParallelLoopsPass());
     input.addNestedPass<func::FuncOp>(createDefineShiftsPass());
     input.addNestedPass<func::FuncOp>(createConvertTosaPass());
     input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());

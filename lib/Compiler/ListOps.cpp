@@ -50,9 +50,11 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
   if (isDecomposed(name))
     return "rewritten: to structured ops, slices and reshapes, then a kernel";
   StringRef text = name.getStringRef();
-  if (llvm::is_contained({"affine.for", "affine.load", "affine.store"}, text))
+  if (llvm::is_contained({"affine.for", "affine.if", "affine.load", "affine.store"}, text))
     return "rewritten: nests of loops over memrefs, to structured ops, then kernels";
-  if (text == "scf.for")
+  if (llvm::is_contained({"affine.parallel", "scf.forall", "scf.parallel"}, text))
+    return "rewritten: to loops one after the other";
+  if (text == "scf.for" || text == "scf.if")
     return "host; rewritten: nests over memrefs, to structured ops, where dependences allow";
   bool isScalar =
       llvm::is_contained({"arith", "math"}, name.getDialectNamespace());

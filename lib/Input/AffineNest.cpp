@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Affine/Analysis/Utils.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -44,6 +45,9 @@ std::optional<Refusal> NestRaiser::checkOps() {
       refusal = refuse(op, "is of a memref that is made in the loops");
       return WalkResult::interrupt();
     }
+    if (isa<affine::AffineIfOp, scf::IfOp>(op) &&
+        llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrFloat(); }))
+      return WalkResult::advance();
     if (op->hasTrait<OpTrait::IsTerminator>() ||
         (isPure(op) && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
          op->getResult(0).getType().isIntOrIndexOrFloat()))
@@ -74,10 +78,39 @@ std::optional<AffineExpr> NestRaiser::exprOf(Value value,
   if (isa_and_nonnull<arith::MulIOp>(op) && (getConstantIntValue(op->getOperand(0)) ||
                                              getConstantIntValue(op->getOperand(1))))
     return both([](AffineExpr x, AffineExpr y) { return x * y; });
-  if (!affine::isValidDim(value))
-    return std::nullopt;
+  if (!affine::isValidDim(value)) {
+    if (!value.getType().isIndex() ||
+        nest->isAncestor(value.getParentRegion()->getParentOp()))
+      return std::nullopt;
+    value = standInFor(value);
+  }
   operands.push_back(value);
   return b.getAffineDimExpr(operands.size() - 1);
+}
+
+/// Affine forms have sizes and loops of their own kind only. A value from a loop of the
+/// host around the nest is one of the function's top level until the nest is built.
+Value NestRaiser::standInFor(Value value) {
+  if (affine::isValidSymbol(value))
+    return value;
+  for (auto [standIn, real] : standIns)
+    if (real == value)
+      return standIn;
+  OpBuilder top(b.getContext());
+  top.setInsertionPointToStart(&nest->getParentOfType<func::FuncOp>().getBody().front());
+  Value standIn = UnrealizedConversionCastOp::create(top, value.getLoc(),
+                                                     TypeRange(value.getType()), ValueRange())
+                      .getResult(0);
+  standIns.push_back({standIn, value});
+  return standIn;
+}
+
+void NestRaiser::dropStandIns() {
+  for (auto [standIn, real] : standIns) {
+    standIn.replaceAllUsesWith(real);
+    standIn.getDefiningOp()->erase();
+  }
+  standIns.clear();
 }
 
 /// scf.for, memref.load and memref.store as those of affine; all loops from 0 by 1.
@@ -121,6 +154,7 @@ std::optional<Refusal> NestRaiser::toAffine() {
       nest = made;
     loop.erase();
   }
+  splitConditions();
   SmallVector<Operation *> accesses;
   nest->walk([&](Operation *op) {
     if (isa<memref::LoadOp, memref::StoreOp>(op))
@@ -143,8 +177,17 @@ std::optional<Refusal> NestRaiser::toAffine() {
                                     store.getMemRef(), map, operands);
     op->erase();
   }
-  // Loops of one iteration stay: one of them may be the nest.
-  nest->walk([&](affine::AffineForOp loop) {
+  if (std::optional<Refusal> refusal = selectValues())
+    return refusal;
+  // Loops of one iteration stay: one of them may be the nest. So do those that begin where
+  // another loop says: what they store would be along a diagonal.
+  nest->walk<WalkOrder::PreOrder>([&](affine::AffineForOp loop) {
+    AffineMap map = loop.getLowerBoundMap();
+    SmallVector<Value> operands(loop.getLowerBoundOperands());
+    affine::fullyComposeAffineMapAndOperands(&map, &operands);
+    if (loop.getStepAsInt() == 1 &&
+        llvm::any_of(operands, [](Value value) { return affine::isAffineForInductionVar(value); }))
+      return;
     (void)affine::normalizeAffineFor(loop, /*promoteSingleIter=*/false);
   });
   return keepCarried();
@@ -164,10 +207,16 @@ std::optional<Refusal> NestRaiser::keepCarried() {
   for (affine::AffineForOp loop : carrying) {
     SmallVector<affine::AffineForOp> around;
     SmallVector<Value> places;
-    affine::getAffineForIVs(*loop, &around);
+    for (Operation *op = loop->getParentOp(); nest->isAncestor(op); op = op->getParentOp())
+      if (auto outer = dyn_cast<affine::AffineForOp>(op))
+        around.insert(around.begin(), outer);
     b.setInsertionPoint(nest);
     if (std::optional<Refusal> refusal = setTrips(around))
       return refusal;
+    // Also where no iteration ever stores one.
+    for (OpFoldResult &trip : trips)
+      if (isZeroInteger(trip))
+        trip = b.getIndexAttr(1);
     SmallVector<Value> memrefs;
     auto [shape, sizes] = decomposeMixedValues(trips);
     for (Type type : loop.getResultTypes())
@@ -219,20 +268,26 @@ std::optional<Refusal> NestRaiser::setTrips(ArrayRef<affine::AffineForOp> loops)
     SmallVector<Value> operands(loop.getUpperBoundOperands());
     affine::fullyComposeAffineMapAndOperands(&map, &operands);
     affine::canonicalizeMapAndOperands(&map, &operands);
-    if (map.getNumResults() != 1 || !loop.hasConstantLowerBound() ||
-        loop.getConstantLowerBound() != 0 || loop.getStepAsInt() != 1)
-      return refuse(loop, "has several bounds");
-    for (Value operand : operands)
-      if (affine::isAffineForInductionVar(operand))
-        return refuse(loop, "goes as far as another loop says; make it a rectangle, and "
-                            "choose by arith.select");
+    if (!loop.hasConstantLowerBound() || loop.getConstantLowerBound() != 0 ||
+        loop.getStepAsInt() != 1)
+      return refuse(loop, "begins where another loop says, and carries or steps");
+    if (llvm::any_of(operands, [](Value v) { return affine::isAffineForInductionVar(v); }))
+      return refuse(loop, "goes as far as another loop says, around one that carries");
     SmallVector<OpFoldResult> inputs = getAsOpFoldResult(operands);
-    OpFoldResult trip = affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map, inputs);
+    OpFoldResult trip =
+        map.getNumResults() == 1
+            ? affine::makeComposedFoldedAffineApply(b, loop.getLoc(), map, inputs)
+            : affine::makeComposedFoldedAffineMin(b, loop.getLoc(), map, inputs);
     // A loop whose bounds pass each other has no iteration. Sizes are never negative.
     auto value = dyn_cast<Value>(trip);
-    if (value && !value.getDefiningOp<memref::DimOp>())
+    if (!value)
+      trip = b.getIndexAttr(std::max<int64_t>(0, *getConstantIntValue(trip)));
+    else if (!value.getDefiningOp<memref::DimOp>())
       trip = affine::makeComposedFoldedAffineMax(
-          b, loop.getLoc(), map.insertResult(b.getAffineConstantExpr(0), 1), inputs);
+          b, loop.getLoc(),
+          AffineMap::get(0, 1, {b.getAffineSymbolExpr(0), b.getAffineConstantExpr(0)},
+                         b.getContext()),
+          {trip});
     trips.push_back(trip);
   }
   return std::nullopt;

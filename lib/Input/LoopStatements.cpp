@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Affine/Analysis/AffineAnalysis.h"
 #include "mlir/Dialect/Affine/Analysis/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -20,8 +21,11 @@ using namespace tilewright;
 
 bool Statement::isOwnElement(affine::AffineLoadOp load) const {
   // What is loaded in front of an inner loop is not what the loop has stored.
-  Operation *to = store;
-  return load->getBlock() == to->getBlock() &&
+  Operation *to = store, *around = store;
+  while (around->getBlock() != load->getBlock() &&
+         isa<affine::AffineIfOp, scf::IfOp>(around->getParentOp()))
+    around = around->getParentOp();
+  return load->getBlock() == around->getBlock() &&
          affine::MemRefAccess(load) == affine::MemRefAccess(to);
 }
 
@@ -39,14 +43,28 @@ static void collectSlice(Value value, Operation *nest, llvm::SetVector<Operation
 SmallVector<Statement> tilewright::collectStatements(Operation *nest) {
   SmallVector<Statement> statements;
   nest->walk<WalkOrder::PreOrder>([&](affine::AffineStoreOp store) {
-    Statement statement{store, {}, {}};
-    affine::getAffineForIVs(*store, &statement.loops);
-    llvm::SetVector<Operation *> slice;
-    collectSlice(store.getValueToStore(), nest, slice);
-    statement.slice.assign(slice.begin(), slice.end());
-    statements.push_back(std::move(statement));
+    statements.push_back(statementOf(store, nest));
   });
   return statements;
+}
+
+Statement tilewright::statementOf(affine::AffineStoreOp store, Operation *nest) {
+  Statement statement{store, {}, {}, {}};
+  llvm::SetVector<Operation *> slice;
+  collectSlice(store.getValueToStore(), nest, slice);
+  for (Operation *op = store->getParentOp(); nest->isAncestor(op); op = op->getParentOp()) {
+    if (auto loop = dyn_cast<affine::AffineForOp>(op)) {
+      statement.loops.push_back(loop);
+      continue;
+    }
+    statement.ifs.push_back(op);
+    if (auto choice = dyn_cast<scf::IfOp>(op))
+      collectSlice(choice.getCondition(), nest, slice);
+  }
+  std::reverse(statement.loops.begin(), statement.loops.end());
+  std::reverse(statement.ifs.begin(), statement.ifs.end());
+  statement.slice.assign(slice.begin(), slice.end());
+  return statement;
 }
 
 /// Whether an instance of `first` comes before one of `second` at the same element. Views

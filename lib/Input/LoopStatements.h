@@ -15,11 +15,12 @@
 
 namespace tilewright {
 
-/// A store, the loops around it (the outermost first), and the ops in the nest that its
-/// value is computed from, in order.
+/// A store, the loops and the conditions around it (the outermost first), and the ops in
+/// the nest that its value and conditions are computed from, in order.
 struct Statement {
   mlir::affine::AffineStoreOp store;
   llvm::SmallVector<mlir::affine::AffineForOp> loops;
+  llvm::SmallVector<mlir::Operation *> ifs;
   llvm::SmallVector<mlir::Operation *> slice;
 
   /// A load of the element that is stored: what a sum is added to, or what is updated.
@@ -28,6 +29,7 @@ struct Statement {
 
 /// The stores of `nest`, in the order of the text.
 llvm::SmallVector<Statement> collectStatements(mlir::Operation *nest);
+Statement statementOf(mlir::affine::AffineStoreOp store, mlir::Operation *nest);
 
 /// Two accesses of one memref whose order would change, and why that matters.
 struct Conflict {

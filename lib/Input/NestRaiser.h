@@ -26,14 +26,26 @@ struct AccessView {
   mlir::AffineMap map;
 };
 
+/// What has to hold where a statement is carried out: `map` of `operands` is not negative,
+/// or 0; or a number of i1, where there is no map.
+struct Condition {
+  mlir::AffineMap map;
+  llvm::SmallVector<mlir::Value> operands;
+  bool isEquality;
+};
+
+/// A load that a choice of values needs on both ways.
+inline constexpr llvm::StringLiteral kAlwaysLoaded = "tilewright.always_loaded";
+
 class NestRaiser {
 public:
   explicit NestRaiser(mlir::Operation *nest) : nest(nest), b(nest) {}
-  /// Puts structured ops in the place of the nest; else says why not, unless it is a host
-  /// loop around something else or `quiet`, and leaves the nest as it is.
-  mlir::LogicalResult run(bool quiet);
-  /// Whether a remark was made.
-  bool said = false;
+  /// Puts structured ops in the place of the nest; else leaves the nest as it is. Why is an
+  /// error, or a remark where it is a host loop around loads and stores.
+  mlir::LogicalResult run();
+  /// The remark, which is for whoever sees the nest stay.
+  std::optional<std::pair<mlir::Location, std::string>> remark;
+  std::optional<mlir::Location> other;
 
 private:
   std::optional<Refusal> refuse(mlir::Operation *op, const llvm::Twine &reason,
@@ -46,18 +58,52 @@ private:
                                          llvm::SmallVectorImpl<mlir::Value> &operands);
   std::optional<Refusal> setTrips(llvm::ArrayRef<mlir::affine::AffineForOp> loops);
   std::optional<Refusal> keepCarried();
+  mlir::Value standInFor(mlir::Value value);
+  void dropStandIns();
+
+  // NestConditions.cpp
+  bool addConstraints(mlir::Value condition,
+                      llvm::SmallVectorImpl<mlir::AffineExpr> &constraints,
+                      llvm::SmallVectorImpl<bool> &equalities,
+                      llvm::SmallVectorImpl<mlir::Value> &operands);
+  void splitConditions();
+  std::optional<Refusal> selectValues();
+  std::optional<Refusal> checkDependences();
+
+  // NestRectangles.cpp
+  using DoneSet = llvm::SmallDenseSet<std::pair<mlir::Operation *, unsigned>>;
+  static bool isRectangle(const Statement &statement);
+  mlir::Value largestOf(mlir::AffineMap map, mlir::ValueRange operands);
+  bool makeRectangle(mlir::affine::AffineForOp loop);
+  void beginAt(mlir::affine::AffineForOp loop, mlir::AffineExpr from,
+               llvm::ArrayRef<mlir::Value> operands);
+  void narrowByConditions(Statement &statement, DoneSet &done);
+  void collectConditions(Statement &statement, const DoneSet &done);
+  bool isNatural(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> operands);
+  std::optional<Refusal> narrowByMemref(mlir::Operation *access, Statement &statement);
+  std::optional<Refusal> isolate(Statement &statement);
+
+  mlir::OpFoldResult offsetOf(mlir::Value memref, int64_t dim, mlir::AffineMap offset,
+                              llvm::SmallVector<mlir::OpFoldResult> inputs,
+                              mlir::OpFoldResult size);
   mlir::FailureOr<AccessView> viewOf(mlir::Operation *access, Statement &statement,
                                      bool isStore, std::string &reason);
   void addWindow(Statement &statement, llvm::SmallVectorImpl<mlir::Value> &inputs,
                  llvm::SmallVectorImpl<mlir::AffineMap> &maps);
   std::optional<Refusal> build(Statement &statement);
-  void buildBody(Statement &statement, const mlir::IRMapping &loads, mlir::OpBuilder &b,
-                 mlir::Location loc);
+  void buildBody(Statement &statement, const mlir::IRMapping &loads, mlir::Value old,
+                 mlir::OpBuilder &b, mlir::Location loc);
 
   mlir::Operation *nest;
   mlir::OpBuilder b;
   /// Iterations of each loop of the statement that is built.
   llvm::SmallVector<mlir::OpFoldResult> trips;
+  /// The conditions of that statement.
+  llvm::SmallVector<Condition> conditions;
+  /// The nests that statements have of their own.
+  llvm::SmallVector<mlir::Operation *> copies;
+  /// Values of the function's top level, each for one that is not of it.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> standIns;
   /// What holds the values that the nest itself gives.
   llvm::SmallVector<mlir::Value> given;
 };

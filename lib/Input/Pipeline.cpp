@@ -19,6 +19,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
                                        const InputOptions &) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createDropAssertsPass());
+  func.addPass(createSequenceParallelLoopsPass());
   func.addPass(createRaiseLoopsPass());
   func.addPass(createDefineShiftsPass());
   func.addPass(createConvertTosaPass());

@@ -14,7 +14,8 @@
 // Loops that are in the place of the store are parallel, others are sums. Several stores are
 // carried out one after the other, each for all iterations, where no dependence forbids it
 // (LoopStatements.h). What is read is a view: offsets, and steps of one loop, are its own,
-// sums of loops (windows) are the map's.
+// sums of loops (windows) are the map's. Conditions, and loops that go as far as others say,
+// are choices in the body (NestConditions.cpp, NestRectangles.cpp).
 //
 // affine.for becomes structured ops or is refused. scf.for around loads and stores stays
 // host code where it does not, and a remark says why.
@@ -39,6 +40,29 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright;
+
+/// Where a window of `size` elements begins. One that no iteration reads or writes begins
+/// inside of the memref, too, wherever its loops would.
+OpFoldResult NestRaiser::offsetOf(Value memref, int64_t dim, AffineMap offset,
+                                  SmallVector<OpFoldResult> inputs, OpFoldResult size) {
+  Location loc = memref.getLoc();
+  OpFoldResult begin = affine::makeComposedFoldedAffineApply(b, loc, offset, inputs);
+  std::optional<int64_t> constant = getConstantIntValue(begin);
+  bool mayBeEmpty = llvm::any_of(
+      trips, [](OpFoldResult trip) { return !getConstantIntValue(trip); });
+  bool dynamic = cast<MemRefType>(memref.getType()).isDynamicDim(dim);
+  if (!mayBeEmpty || (constant && (*constant == 0 || !dynamic)))
+    return begin;
+  AffineExpr first = b.getAffineSymbolExpr(0), extent = b.getAffineSymbolExpr(1),
+             length = b.getAffineSymbolExpr(2);
+  OpFoldResult all = memref::getMixedSize(b, loc, memref, dim);
+  begin = affine::makeComposedFoldedAffineMin(
+      b, loc, AffineMap::get(0, 3, {first, extent - length}, b.getContext()),
+      {begin, all, size});
+  return affine::makeComposedFoldedAffineMax(
+      b, loc, AffineMap::get(0, 1, {first, b.getAffineConstantExpr(0)}, b.getContext()),
+      {begin});
+}
 
 FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement,
                                             bool isStore, std::string &reason) {
@@ -77,27 +101,11 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
       else if (flat[input])
         terms.push_back({unsigned(loop - statement.loops.begin()), flat[input]});
     }
+    AffineMap begin = AffineMap::get(0, map.getNumInputs(), offset);
     SmallVector<OpFoldResult> inputs = getAsOpFoldResult(places.getOperands());
-    // A window without elements begins inside of the memref, too, wherever its loop would.
-    bool mayBeEmpty = type.isDynamicDim(dim) && offset != b.getAffineConstantExpr(0) &&
-                      llvm::any_of(terms, [&](auto term) {
-                        return !getConstantIntValue(trips[term.first]);
-                      });
-    if (mayBeEmpty) {
-      Value size = memref::DimOp::create(b, loc, at.memref, dim);
-      inputs.push_back(size);
-      offsets.push_back(affine::makeComposedFoldedAffineMin(
-          b, loc,
-          AffineMap::get(0, inputs.size(),
-                         {offset, b.getAffineSymbolExpr(inputs.size() - 1)},
-                         b.getContext()),
-          inputs));
-    } else {
-      offsets.push_back(affine::makeComposedFoldedAffineApply(
-          b, loc, AffineMap::get(0, map.getNumInputs(), offset), inputs));
-    }
     if (terms.empty()) {
       sizes.push_back(b.getIndexAttr(1));
+      offsets.push_back(offsetOf(at.memref, dim, begin, inputs, sizes.back()));
       whole = false;
       continue;
     }
@@ -126,6 +134,7 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
           counts));
       results.push_back(place);
     }
+    offsets.push_back(offsetOf(at.memref, dim, begin, inputs, sizes.back()));
     auto isDim = [&, dim = int64_t(dim)](OpFoldResult size) {
       if (std::optional<int64_t> constant = getConstantIntValue(size))
         return *constant == type.getDimSize(dim);
@@ -153,7 +162,38 @@ FailureOr<AccessView> NestRaiser::viewOf(Operation *access, Statement &statement
   return view;
 }
 
-void NestRaiser::buildBody(Statement &statement, const IRMapping &loads,
+/// `value` where `condition` holds, else `old`. The terms of a sum become zeros instead, so
+/// that it stays one.
+static Value choose(Value condition, Value value, Value old, OpBuilder &b, Location loc) {
+  Operation *op = value.getDefiningOp();
+  if (auto inner = dyn_cast_or_null<arith::SelectOp>(op); inner && inner.getFalseValue() == old) {
+    Value both = condition ? arith::AndIOp::create(b, loc, condition, inner.getCondition())
+                                 .getResult()
+                           : inner.getCondition();
+    return choose(both, inner.getTrueValue(), old, b, loc);
+  }
+  if (!condition)
+    return value;
+  std::optional<TypedAttr> neutral;
+  if (op && op->getNumOperands() == 2 && llvm::is_contained(op->getOperands(), old) &&
+      !isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+    neutral = arith::getNeutralElement(op);
+  if (!neutral)
+    return arith::SelectOp::create(b, loc, condition, value, old);
+  unsigned number = op->getOperand(0) == old ? 1 : 0;
+  // The sum of -0 and x is x, whichever zero that is.
+  if (isa<arith::AddFOp>(op))
+    neutral = b.getFloatAttr(old.getType(), -0.0);
+  Value none = arith::ConstantOp::create(b, loc, *neutral);
+  Value term = arith::SelectOp::create(b, loc, condition, op->getOperand(number), none);
+  Operation *sum = b.clone(*op);
+  sum->setOperand(number, term);
+  if (op->use_empty())
+    op->erase();
+  return sum->getResult(0);
+}
+
+void NestRaiser::buildBody(Statement &statement, const IRMapping &loads, Value old,
                            OpBuilder &b, Location loc) {
   IRMapping mapping(loads);
   auto mapLoops = [&](ValueRange values) {
@@ -177,8 +217,25 @@ void NestRaiser::buildBody(Statement &statement, const IRMapping &loads,
     mapping.map(apply.getResult(),
                 affine::expandAffineMap(b, loc, apply.getAffineMap(), operands)->front());
   }
-  Value value = statement.store.getValueToStore();
-  linalg::YieldOp::create(b, loc, mapping.lookupOrDefault(value));
+  Value all;
+  for (const Condition &condition : conditions) {
+    mapLoops(condition.operands);
+    SmallVector<Value> operands;
+    for (Value operand : condition.operands)
+      operands.push_back(mapping.lookupOrDefault(operand));
+    Value holds = operands.front();
+    if (condition.map) {
+      Value place = affine::expandAffineMap(b, loc, condition.map, operands)->front();
+      Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+      holds = arith::CmpIOp::create(b, loc,
+                                    condition.isEquality ? arith::CmpIPredicate::eq
+                                                         : arith::CmpIPredicate::sge,
+                                    place, zero);
+    }
+    all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
+  }
+  Value value = mapping.lookupOrDefault(statement.store.getValueToStore());
+  linalg::YieldOp::create(b, loc, choose(all, value, old, b, loc));
 }
 
 /// How long loops are that have no dim of an operand of their own, by an operand of that
@@ -208,6 +265,10 @@ void NestRaiser::addWindow(Statement &statement, SmallVectorImpl<Value> &inputs,
 }
 
 std::optional<Refusal> NestRaiser::build(Statement &statement) {
+  conditions.clear();
+  if (!isRectangle(statement))
+    if (std::optional<Refusal> refusal = isolate(statement))
+      return refusal;
   Operation *store = statement.store;
   b.setInsertionPoint(nest);
   if (std::optional<Refusal> refusal = setTrips(statement.loops))
@@ -267,7 +328,8 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
   addWindow(statement, inputs, maps);
   // The same number everywhere.
   if (Value value = statement.store.getValueToStore();
-      statement.slice.empty() && !affine::isAffineForInductionVar(value)) {
+      statement.slice.empty() && conditions.empty() &&
+      !affine::isAffineForInductionVar(value)) {
     linalg::FillOp::create(b, store->getLoc(), value, out->memref);
     return std::nullopt;
   }
@@ -277,12 +339,12 @@ std::optional<Refusal> NestRaiser::build(Statement &statement) {
         IRMapping mapping;
         for (auto [load, number] : loads)
           mapping.map(load, number < 0 ? arguments.back() : arguments[number]);
-        buildBody(statement, mapping, b, loc);
+        buildBody(statement, mapping, arguments.back(), b, loc);
       });
   return std::nullopt;
 }
 
-LogicalResult NestRaiser::run(bool quiet) {
+LogicalResult NestRaiser::run() {
   Operation *original = nest;
   std::optional<Refusal> refusal = checkOps();
   bool isHost = isa<scf::ForOp>(original);
@@ -296,24 +358,24 @@ LogicalResult NestRaiser::run(bool quiet) {
     refusal = toAffine();
   }
   if (!refusal) {
-    SmallVector<Statement> statements = collectStatements(nest);
-    if (std::optional<Conflict> conflict = findConflict(statements))
-      refusal = refuse(conflict->first, conflict->reason, conflict->second);
-    for (Statement &statement : statements)
+    refusal = checkDependences();
+    for (Statement &statement : collectStatements(nest))
       if (!refusal)
         refusal = build(statement);
   }
-  if (refusal && !(isHost && quiet)) {
-    said = true;
-    InFlightDiagnostic why =
-        isHost ? refusal->op->emitRemark() : refusal->op->emitOpError();
-    if (isHost)
-      why << "its loops run on the host, element by element: '" << refusal->op->getName()
-           << "' op ";
-    why << refusal->reason;
+  if (refusal && isHost) {
+    remark.emplace(refusal->op->getLoc(), "its loops run on the host, element by element: '" +
+                                              refusal->op->getName().getStringRef().str() +
+                                              "' op " + refusal->reason);
+    if (refusal->other)
+      other = refusal->other->getLoc();
+  } else if (refusal) {
+    InFlightDiagnostic why = refusal->op->emitOpError() << refusal->reason;
     if (refusal->other)
       why.attachNote(refusal->other->getLoc()) << "the other one of the two";
   }
+  for (Operation *copy : copies)
+    copy->erase();
   if (!refusal) {
     b.setInsertionPointAfter(nest);
     for (auto [result, memref] : llvm::zip_equal(original->getResults(), given))
@@ -327,37 +389,48 @@ LogicalResult NestRaiser::run(bool quiet) {
     for (Operation *op = nest; op != original; op = last, last = op->getPrevNode())
       op->erase();
   }
+  dropStandIns();
   return failure(refusal.has_value());
 }
 
-/// Raises the nests of a block and of what stands in it; of loops that were remarked on,
-/// nothing more is said.
+/// Whether elements are loaded or stored, other than by structured ops.
+static bool accesses(Operation *op) {
+  return op
+      ->walk<WalkOrder::PreOrder>([](Operation *inner) {
+        if (isa<linalg::LinalgOp>(inner))
+          return WalkResult::skip();
+        return isa<memref::LoadOp, memref::StoreOp, affine::AffineLoadOp, affine::AffineStoreOp>(
+                   inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Raises the nests of a block and of what stands in it. Of loops that are remarked on,
+/// nothing more is said of those inside, and nothing where these have become structured ops.
 static LogicalResult raiseIn(Block &block, bool quiet = false) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool isAffine = isa<affine::AffineForOp>(op);
+    std::optional<NestRaiser> raiser;
     // Host loops that only compute scalars stay.
-    auto accesses = [&] {
-      return op.walk([](Operation *inner) {
-                 return isa<memref::LoadOp, memref::StoreOp, affine::AffineLoadOp,
-                            affine::AffineStoreOp>(inner)
-                            ? WalkResult::interrupt()
-                            : WalkResult::advance();
-               })
-          .wasInterrupted();
-    };
-    bool said = quiet;
-    if (isAffine || (isa<scf::ForOp>(op) && accesses())) {
-      NestRaiser raiser(&op);
-      if (succeeded(raiser.run(quiet)))
+    if (isAffine || (isa<scf::ForOp>(op) && accesses(&op))) {
+      raiser.emplace(&op);
+      if (succeeded(raiser->run()))
         continue;
       if (isAffine)
         return failure();
-      said |= raiser.said;
     }
+    bool says = raiser && raiser->remark && !quiet;
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner, said)))
+        if (!isa<linalg::LinalgOp>(op) && failed(raiseIn(inner, quiet || says)))
           return failure();
+    if (!says || !accesses(&op))
+      continue;
+    InFlightDiagnostic why = emitRemark(raiser->remark->first, raiser->remark->second);
+    if (raiser->other)
+      why.attachNote(raiser->other) << "the other one of the two";
   }
   return success();
 }

@@ -70,11 +70,47 @@ func.func @Early(%x: memref<8x16xf32>, %y: memref<8xf32>) {
 
 // -----
 
-func.func @Triangle(%a: memref<64x64xf32>, %z: f32) {
+// A window is read beyond its memref where the condition does not hold.
+func.func @Beyond(%a: memref<64xf32>, %b: memref<64x3xf32>) {
   affine.for %i = 0 to 64 {
-    // expected-error @below {{goes as far as another loop says; make it a rectangle, and choose by arith.select}}
-    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
-      affine.store %z, %a[%i, %j] : memref<64x64xf32>
+    affine.for %k = 0 to 3 {
+      affine.if affine_set<(d0, d1) : (d0 + d1 - 1 >= 0, 64 - d0 - d1 >= 0)>(%i, %k) {
+        // expected-error @below {{'affine.load' op may be beyond its memref where the condition around it does not hold}}
+        %x = affine.load %a[%i + %k - 1] : memref<64xf32>
+        affine.store %x, %b[%i, %k] : memref<64x3xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Stores in a branch that gives a value.
+func.func @Values(%a: memref<64xf32>, %b: memref<64xf32>, %z: f32) {
+  affine.for %i = 0 to 64 {
+    %v = affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) -> f32 {
+      // expected-error @below {{'affine.store' op stands in a branch of a condition that gives values}}
+      affine.store %z, %a[%i] : memref<64xf32>
+      affine.yield %z : f32
+    } else {
+      affine.yield %z : f32
+    }
+    affine.store %v, %b[%i] : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// The upper triangle is what other iterations have stored.
+func.func @Mirror(%a: memref<64x64xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to affine_map<(d0) -> (d0 + 2)>(%i) {
+      // expected-error @below {{'affine.load' op loads what another iteration has stored}}
+      %x = affine.load %a[%j, %i] : memref<64x64xf32>
+      // expected-note @below {{the other one of the two}}
+      affine.store %x, %a[%i, %j] : memref<64x64xf32>
     }
   }
   return

@@ -172,3 +172,109 @@ func.func @Refused(%x: memref<34xf32>, %y: memref<34xf32>) {
   }
   return
 }
+
+// A triangle is a rectangle of which what lies outside stays; what it reads was never stored.
+// CHECK-LABEL: func.func @Mirror
+// CHECK: linalg.generic {{.*}}["parallel", "parallel"]}
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: %[[INSIDE:.*]] = arith.cmpi sge
+// CHECK: arith.select %[[INSIDE]], %in, %out
+func.func @Mirror(%a: memref<64x64xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+      %x = affine.load %a[%j, %i] : memref<64x64xf32>
+      affine.store %x, %a[%i, %j] : memref<64x64xf32>
+    }
+  }
+  return
+}
+
+// Terms of a sum outside of a triangle are zeros; loops begin and end where others say.
+// CHECK-LABEL: func.func @TriangularProduct
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]}
+// CHECK: %[[ZERO:.*]] = arith.constant -0.000000e+00
+// CHECK: %[[TERM:.*]] = arith.select %{{.*}}, %{{.*}}, %[[ZERO]]
+// CHECK: arith.addf %out, %[[TERM]]
+func.func @TriangularProduct(%a: memref<16x16xf32>, %b: memref<16x16xf32>, %c: memref<16x16xf32>) {
+  affine.for %i = 0 to 16 {
+    affine.for %j = 0 to 16 {
+      affine.for %k = affine_map<(d0) -> (d0)>(%i) to min affine_map<(d0)[] -> (d0 + 4, 16)>(%i) {
+        %x = affine.load %a[%i, %k] : memref<16x16xf32>
+        %y = affine.load %b[%k, %j] : memref<16x16xf32>
+        %z = affine.load %c[%i, %j] : memref<16x16xf32>
+        %m = arith.mulf %x, %y : f32
+        %s = arith.addf %z, %m : f32
+        affine.store %s, %c[%i, %j] : memref<16x16xf32>
+      }
+    }
+  }
+  return
+}
+
+// A condition on one loop is where it begins and ends, and keeps places inside.
+// CHECK-LABEL: func.func @Inside
+// CHECK: memref.subview %{{.*}}[1] [63] [1]
+// CHECK: memref.subview %{{.*}}[0] [63] [1]
+// CHECK: linalg.generic
+// CHECK-NOT: arith.select
+// CHECK: linalg.yield
+func.func @Inside(%a: memref<64xf32>, %b: memref<64xf32>) {
+  affine.for %i = 0 to 64 {
+    affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) {
+      %x = affine.load %a[%i - 1] : memref<64xf32>
+      affine.store %x, %b[%i] : memref<64xf32>
+    }
+  }
+  return
+}
+
+// A condition on elements, with two branches; one that gives a value.
+// CHECK-LABEL: func.func @Elements
+// CHECK-COUNT-3: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @Elements(%a: memref<64xf32>, %b: memref<64xf32>, %c: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %less = arith.cmpf olt, %x, %zero : f32
+    scf.if %less {
+      memref.store %zero, %b[%i] : memref<64xf32>
+    } else {
+      memref.store %x, %b[%i] : memref<64xf32>
+    }
+    %v = scf.if %less -> (f32) {
+      scf.yield %zero : f32
+    } else {
+      %y = memref.load %c[%i] : memref<64xf32>
+      scf.yield %y : f32
+    }
+    memref.store %v, %c[%i] : memref<64xf32>
+  }
+  return
+}
+
+// Sweeps, each of which needs the one before: a loop of the host, whose counter is an offset.
+// CHECK-LABEL: func.func @Counter
+// CHECK: scf.for %[[T:.*]] =
+// CHECK-NOT: scf.for
+// CHECK: memref.subview %{{.*}}[%[[T]], 0] [1, 64] [1, 1]
+// CHECK: linalg.generic
+func.func @Counter(%a: memref<32x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  scf.for %t = %c1 to %c32 step %c1 {
+    %before = arith.subi %t, %c1 : index
+    scf.for %i = %c0 to %c64 step %c1 {
+      %x = memref.load %a[%before, %i] : memref<32x64xf32>
+      %y = arith.addf %x, %x : f32
+      memref.store %y, %a[%t, %i] : memref<32x64xf32>
+    }
+  }
+  return
+}

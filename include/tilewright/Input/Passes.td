@@ -89,14 +89,31 @@ def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SequenceParallelLoopsPass
+    : Pass<"tilewright-sequence-parallel-loops", "::mlir::func::FuncOp"> {
+  let summary = "scf.forall, scf.parallel and affine.parallel as loops one after the other";
+  let description = [{
+    `scf.forall` becomes `scf.for` that carries the shared tensors, into which slices
+    are inserted; `scf.parallel` becomes `scf.for`, its reductions what that carries;
+    `affine.parallel` without results becomes `affine.for`. Which of them are kernels is
+    up to `tilewright-raise-loops` and to the structured ops in them.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def RaiseLoopsPass : Pass<"tilewright-raise-loops", "::mlir::func::FuncOp"> {
   let summary = "Loops over memrefs become structured ops";
   let description = [{
     A nest of `affine.for`, or of `scf.for`, around loads, stores and arithmetic becomes
     a `linalg.generic` on memrefs for each store, one after the other, if dependences
     allow that and places are sums of loops. Loops in the place of the store are
-    parallel, others reductions. `affine.for` that does not become one is an error that
-    names the pair of accesses; `scf.for` stays on the host, and a remark says why.
+    parallel, others reductions. Bounds that depend on other loops, `affine.if` and
+    `scf.if` become choices between the new element and the old one over a rectangle.
+    `affine.for` that does not become a structured op is an error that names the pair of
+    accesses; `scf.for` stays on the host, its body is tried, and a remark says why if
+    elements are loaded and stored there then.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -177,6 +177,67 @@ scf.for %i = %c1 to %m step %c2 {{
 }}
 """
 
+# A product with what is below the diagonal.
+TRIANGLE = """
+scf.for %i = %c0 to %m step %c1 {{
+  scf.for %j = %c0 to %n step %c1 {{
+    %end = arith.addi %i, %c1 : index
+    scf.for %l = %c0 to %end step %c1 {{
+      %x = memref.load %arg0[%i, %l] : {0}
+      %y = memref.load %arg1[%l, %j] : {1}
+      %z = memref.load %arg2[%i, %j] : {2}
+      %p = arith.mulf %x, %y : {e}
+      %s = arith.addf %z, %p : {e}
+      memref.store %s, %arg2[%i, %j] : {2}
+    }}
+  }}
+}}
+"""
+
+# The elimination of three columns: a loop of the host, whose counter is in all places.
+ELIMINATION = """
+scf.for %t = %c0 to %c3 step %c1 {{
+  %next = arith.addi %t, %c1 : index
+  scf.for %i = %next to %m step %c1 {{
+    scf.for %j = %next to %m step %c1 {{
+      %x = memref.load %arg0[%i, %t] : {0}
+      %y = memref.load %arg0[%t, %j] : {0}
+      %z = memref.load %arg0[%i, %j] : {0}
+      %p = arith.mulf %x, %y : {e}
+      %s = arith.subf %z, %p : {e}
+      memref.store %s, %arg0[%i, %j] : {0}
+    }}
+  }}
+}}
+"""
+
+# Zeros along an edge, a choice of what is stored elsewhere, and what is stored for some elements only.
+CONDITIONS = """
+scf.for %i = %c0 to %m step %c1 {{
+  scf.for %j = %c0 to %n step %c1 {{
+    %edge = arith.cmpi eq, %j, %c0 : index
+    %v = memref.load %arg0[%i, %j] : {0}
+    %less = arith.cmpi slt, %v, %zero : {e}
+    scf.if %edge {{
+      memref.store %zero, %arg1[%i, %j] : {1}
+    }} else {{
+      %before = arith.subi %j, %c1 : index
+      %x = memref.load %arg0[%i, %before] : {0}
+      %w = scf.if %less -> ({e}) {{
+        scf.yield %x : {e}
+      }} else {{
+        %d = arith.addi %x, %v : {e}
+        scf.yield %d : {e}
+      }}
+      memref.store %w, %arg1[%i, %j] : {1}
+    }}
+    scf.if %less {{
+      memref.store %v, %arg2[%i, %j] : {2}
+    }}
+  }}
+}}
+"""
+
 TOTAL = """
 %r = affine.for %i = 0 to 300 iter_args(%acc = %zero) -> {e} {{
   %x = affine.load %arg0[%i] : {0}
@@ -226,6 +287,26 @@ def behind(x, y):
     return [y]
 
 
+def triangle(x, y, z):
+    z = z.copy()
+    for i in range(x.shape[0]):
+        z[i] += x[i, :i + 1] @ y[:i + 1]
+    return [z]
+
+
+def elimination(x):
+    x = x.copy()
+    for t in range(min(3, len(x))):
+        x[t + 1:, t + 1:] -= np.outer(x[t + 1:, t], x[t, t + 1:])
+    return [x]
+
+
+def conditions(x, y, z):
+    y = np.zeros_like(y)
+    y[:, 1:] = np.where(x[:, 1:] < 0, x[:, :-1], x[:, :-1] + x[:, 1:])
+    return [y, np.where(x < 0, x, z)]
+
+
 def total(x, y):
     y = y.copy()
     y[1] = x.sum()
@@ -250,6 +331,11 @@ def functions():
         yield program(F32, "rows", {"m": 33, "n": 50}, ("mn", "m", "m"), ROWS,
                       lambda x, y, z: [x.max(axis=1, initial=-99), x.sum(axis=1)], dynamic,
                       ({}, {"m": 0}, {"n": 1}) if dynamic else ({},))
+        sizes = ({}, {"m": 1}, {"m": 0}, {"n": 1}) if dynamic else ({},)
+        yield program(F32, "triangle", {"m": 37, "n": 20}, ("mm", "mn", "mn"), TRIANGLE, triangle, dynamic, sizes)
+        yield program(F32, "elimination", {"m": 34}, ("mm",), ELIMINATION, elimination, dynamic,
+                      ({}, {"m": 3}, {"m": 4}) if dynamic else ({},), (-1, 1))
+        yield program(I32, "conditions", {"m": 19, "n": 45}, ("mn", "mn", "mn"), CONDITIONS, conditions, dynamic, sizes)
     yield program(I32, "horner", {"m": 21, "n": 8}, ("mn", "m"), HORNER, horner)
     yield program(I32, "prefix", {"m": 60}, ("m",), PREFIX, lambda x: [np.cumsum(x)], True, ({}, {"m": 1}))
     yield program(I32, "behind", {"m": 60}, ("m", "m"), BEHIND, behind, True, ({}, {"m": 2}, {"m": 1}, {"m": 0}))

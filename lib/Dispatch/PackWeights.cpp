@@ -39,8 +39,7 @@ static constexpr int64_t kKeptBytes = 256 * 1024;
 /// Vectors that a register tile has in a row.
 static constexpr int64_t kVectors = 2;
 
-/// True for data of the program or what was computed at load, seen through reshapes.
-static bool isLoaded(Value value) {
+bool tilewright::isLoaded(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<LoadedOp>(op))
       return true;
@@ -62,6 +61,8 @@ struct Strips {
 } // namespace
 
 static std::optional<Strips> findStrips(linalg::GenericOp op, int64_t vectorBytes) {
+  if (op->hasAttr(kAtLoadAttr)) // is computed once
+    return std::nullopt;
   std::optional<Contraction> product = matchContractionByRows(op);
   if (!product || product->perElement != 1 || product->n.empty() || op->hasAttr(kConfigAttr) ||
       !op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2)

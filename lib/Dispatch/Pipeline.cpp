@@ -28,6 +28,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitAttentionPass());
   pm.nest<func::FuncOp>().addPass(createSplitKeysPass());
   pm.nest<func::FuncOp>().addPass(createPackInt4ProductsPass());
+  pm.nest<func::FuncOp>().addPass(createWinogradPass());
   pm.nest<func::FuncOp>().addPass(createCallBlasPass());
   pm.nest<func::FuncOp>().addPass(createPackWeightsPass());
   pm.addPass(createComputeAtLoadPass());

@@ -325,6 +325,8 @@ bool LoadWork::isWorthKeeping(Value value) {
       !isa<RankedTensorType>(value.getType()))
     return false;
   int64_t bytes = getBytes(value.getType());
+  if (bytes && value.getDefiningOp()->hasAttr(kAtLoadAttr))
+    return true;
   return bytes && bytes <= std::max(found->second.bytes, kSmallBytes);
 }
 

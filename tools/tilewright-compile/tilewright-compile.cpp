@@ -106,7 +106,8 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                  "allow in floating-point arithmetic: contract (fuse multiply "
                  "and add), ftz (flush denormals), tf32 (round factors of f32 "
                  "products to 11 bits, for matrix units), fast-f8-sums (sums of 8-bit "
-                 "floats stay in tensor cores, which keep about 14 bits on sm_90); "
+                 "floats stay in tensor cores, which keep about 14 bits on sm_90), "
+                 "winograd (on CPUs, 3 x 3 convolutions of f32 by F(2 x 2, 3 x 3)); "
                  "all off by default")
       ->delimiter(',');
   app.add_option("--asserts", arguments.asserts,
@@ -348,9 +349,9 @@ static int run(const Arguments &arguments) {
   options.externalBlas = arguments.externalBlas;
   for (const std::string &flag : arguments.fp) {
     if (flag != "contract" && flag != "ftz" && flag != "tf32" &&
-        flag != "fast-f8-sums")
+        flag != "fast-f8-sums" && flag != "winograd")
       return complain("--fp does not know '" + flag +
-                      "'; it takes contract, ftz, tf32, fast-f8-sums");
+                      "'; it takes contract, ftz, tf32, fast-f8-sums, winograd");
     options.fp.push_back(flag);
   }
   for (const std::string &unit : arguments.require) {

@@ -57,6 +57,10 @@ void packInt4Products(mlir::func::FuncOp func);
 /// others why not; see tilewright-call-blas.
 void callBlas(mlir::func::FuncOp func, llvm::StringRef library);
 
+/// True for data of the program or what was computed at load, seen through reshapes that
+/// nothing else reads.
+bool isLoaded(mlir::Value value);
+
 /// Stores constant weights of products in strips, as wide as two vectors of
 /// `vectorBytes`; true if there are any.
 bool packWeights(mlir::func::FuncOp func, int64_t vectorBytes);

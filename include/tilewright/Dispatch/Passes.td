@@ -63,6 +63,20 @@ def CallBlasPass : Pass<"tilewright-call-blas", "::mlir::func::FuncOp"> {
     "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def WinogradPass : Pass<"tilewright-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Convolutions of 3 x 3 windows by Winograd's F(2 x 2, 3 x 3)";
+  let description = [{
+    In a program whose `tilewright.fp` has `winograd`, convolutions of f32 with windows of
+    3 x 3, steps of one, static and even sizes and channels innermost become transforms of
+    filters (at load, where these are constants), of the image and of the result, and 16
+    products of matrices. For targets with `dispatch_vector_bytes`. `tilewright.explain`
+    of the function says which, and why others did not.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PackWeightsPass : Pass<"tilewright-pack-weights", "::mlir::func::FuncOp"> {
   let summary = "Store constant weights of products in strips of columns";
   let description = [{

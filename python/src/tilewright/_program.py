@@ -30,7 +30,7 @@ def compile(source: str | os.PathLike, *, target: str | Iterable[str] | None = N
     target: what to compile for, "cpu" or ["cuda:sm_90a", "vulkan"]; None: the
     compiler's default, which runs on most GPUs and here. Fewer targets compile
     faster. fp: allowed liberties of "contract", "ftz", "tf32",
-    "fast-f8-sums". require: "matrix-unit" makes it an error where a product does not run on one.
+    "fast-f8-sums", "winograd". require: "matrix-unit" makes it an error where a product does not run on one.
     explain: keep what was decided about each kernel, and why, in
     `program.diagnostics`. cache: take the program from ~/.cache/tilewright where it
     was compiled before, by the same compiler with the same options, and keep it

@@ -49,7 +49,38 @@ def convolution(element, m, r, tiles, flat=False, accumulate=False):
     return f
 
 
+def direct(label, n, places, channels, filters, pad=False, accumulate=False, relu=False):
+    """A convolution of 3 x 3 windows, which --fp=winograd computes so."""
+    x, y = places
+    sizes = {"n": n, "c": channels, "f": filters, "u": x + 2, "v": y + 2, "i": 3, "j": 3, "x": x, "y": y}
+    if pad:
+        sizes |= {"a": x, "b": y}
+    f = Function("winograd", F32.name, f"direct_{label}", sizes)
+    image, window = f.arg(F32, "nabc" if pad else "nuvc"), f.arg(F32, "ijcf")
+    out = f.arg(F32, "nxyf") if accumulate else f.zeros(F32, "nxyf")
+    if pad:
+        image = f.pad(image, "nuvc", [0, 1, 1, 0], [0, 1, 1, 0], f.constant(F32, 0))
+    result = f.op("linalg.conv_2d_nhwc_hwcf", [image, window], out)
+    if relu:
+        result = f.generic("nxyf", [result], f.empty(F32, "nxyf"), lambda lines, a, _: (
+            lines.append("%zero = arith.constant 0.0 : f32") or lines.append(f"%r = arith.maximumf {a}, %zero : f32") or ["%r"]))
+    f.ret(result)
+
+    def reference(image, w, *start):
+        if pad:
+            image = np.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        total = np.einsum("nxycij,ijcf->nxyf", np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(1, 2)), w)
+        total = total + start[0] if start else total
+        return np.maximum(total, 0) if relu else total
+
+    f.case("int", {}, integers(-3, 3), EXACT, reference)
+    return f
+
+
 def functions():
+    yield direct("batch", 2, (8, 18), 16, 24)
+    yield direct("padded", 1, (16, 16), 20, 32, pad=True, relu=True)
+    yield direct("accumulate", 1, (16, 18), 16, 16, accumulate=True)
     yield convolution(F32, 2, 3, (4, 4))
     yield convolution(F32, 2, 3, (1, 3), accumulate=True)
     yield convolution(F32, 2, 3, (3, 2), flat=True)

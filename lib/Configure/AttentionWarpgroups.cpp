@@ -15,6 +15,7 @@
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -174,6 +175,21 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
   return plan;
 }
 
+/// Whether neighbours in a row of the mask are read one by one: each waits in a register
+/// of its own for the scores.
+static bool readsMaskByElement(AttentionOp op) {
+  auto mask = dyn_cast_if_present<BlockArgument>(op.getMask());
+  auto type = mask ? cast<RankedTensorType>(mask.getType()) : RankedTensorType();
+  if (!type || type.getRank() == 0)
+    return false;
+  unsigned last = type.getRank() - 1;
+  int64_t row = type.isDynamicDim(last)
+                    ? promisedDivisor(op->getParentOfType<func::FuncOp>(),
+                                      operandNumber(mask), last)
+                    : type.getDimSize(last);
+  return row % 2 != 0;
+}
+
 SmallVector<LoweringConfigAttr>
 tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   SmallVector<LoweringConfigAttr> configs;
@@ -186,7 +202,8 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   int64_t widest = std::max(extents[op.getColumnLoop()], extents[op.getDepthLoop()]);
   bool isBF16 = getElementTypeOrSelf(op.getQuery().getType()).isBF16();
   bool isShort = !ShapedType::isDynamic(queries) && queries <= 64;
-  for (int64_t keys : {widest <= 128 ? 128 : 64, 64, 32})
+  int64_t most = widest <= 128 && !readsMaskByElement(op) ? 128 : 64;
+  for (int64_t keys : {most, int64_t(64), int64_t(32)})
     for (bool tmaStore : {true, false})
       for (int64_t stages : {2, 1}) {
         int64_t groups = isShort ? 1 : 2;

@@ -7,6 +7,8 @@
 #include "CostModel.h"
 #include "Bound.h"
 
+#include "tilewright/Dialect/MatrixInstruction.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
@@ -67,9 +69,15 @@ double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr confi
     return estimateCpu(info, plan, target);
   const ChipFacts &chip = chipOf(target);
   Bound bound = boundOf(countWork(info, config, plan, target, chip), chip);
-  // Between equals blocks of about four warps.
-  return bound.cycles * 1e3 / chip.clockMhz +
-         1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
+  double time = bound.cycles * 1e3 / chip.clockMhz;
+  // Between equals the larger instruction, of which fewer are issued.
+  auto instruction = config.getMma()
+                         ? MatrixInstruction::parse(config.getContext(), config.getMma())
+                         : std::nullopt;
+  if (instruction)
+    time *= 1 + 1.0 / (instruction->m * instruction->n * instruction->k);
+  // … and blocks of about four warps.
+  return time + 1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
 }
 
 std::string tilewright::describeBound(const KernelInfo &info, LoweringConfigAttr config,

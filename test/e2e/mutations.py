@@ -247,7 +247,8 @@ class Kernel:
     def split(self, lines):
         """What stands around the kernel, and the kernel: the one function that has matrix instructions."""
         starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
-        [start] = [i for i in starts if re.search(f"{CONFIG}<strategy = (warp_specialized|attention|matrix_unit)", lines[i])]
+        start = next(i for strategies in ("warp_specialized|attention", "matrix_unit") for i in starts
+                     if re.search(f"{CONFIG}<strategy = ({strategies})", lines[i]))
         end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
         program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))
         self.aliases = [line for line in lines if line.startswith("#")]

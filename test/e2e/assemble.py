@@ -19,12 +19,6 @@ import artifact
 from batches import parallel
 
 
-# Kernels with a ring that spill by default, and why.
-KNOWN_SPILLS = {
-    ("attention_f16_dynamic_mask_added_heads_attention_0", "sm_90a"): "a mask's values are held beside the scores",
-}
-
-
 def is_pinned(text, chip):
     """Whether a function's text pins configs of that chip's kernels: of all, or {"cuda:sm_90a" = ...}."""
     named = re.findall(r'"cuda:(\w+)" = #tilewright\.lowering_config', text)
@@ -55,13 +49,11 @@ def read_ptxas(output):
     return warnings, spills
 
 
-def problem_of(said, data, pinned, kernel=("", "")):
+def problem_of(said, data, pinned):
     if said["problem"]:
         return said["problem"]
     if said["warnings"]:
         return "; ".join(said["warnings"])[:600]
-    if kernel in KNOWN_SPILLS:
-        return None if said["spills"] else "spills no more: take it out of KNOWN_SPILLS"
     if said["spills"] and not pinned and b"mbarrier.init" in data:
         return f"{said['spills']} bytes of spills, and nobody pinned its config"
     if b"setmaxnreg" in data and not re.search(rb"^\.(minnctapersm|maxnreg)\b", data, re.MULTILINE):
@@ -102,7 +94,6 @@ def check(batches, ptxas, spirv_val, folder, jobs):
     default = [found[chip, hashlib.sha256(data).hexdigest()] for _, chip, data, pinned in items if chip != "vulkan" and not pinned]
     print(f"spills: {sum(bool(said['spills']) for said in default)} of {len(default)} kernels whose configs nobody pinned", flush=True)
 
-    def problem(name, chip, data, pinned):
-        return problem_of(found[chip, hashlib.sha256(data).hexdigest()], data, pinned, (name.split()[-1], chip))
-    return [(name, "spirv-val" if chip == "vulkan" else "ptxas", problem(name, chip, data, pinned))
+    return [(name, "spirv-val" if chip == "vulkan" else "ptxas",
+             problem_of(found[chip, hashlib.sha256(data).hexdigest()], data, pinned))
             for name, chip, data, pinned in items]

@@ -29,12 +29,6 @@ class Reports(unittest.TestCase):
     def test_a_warning_of_the_simulator(self):
         self.assertEqual(list(run.simulator_warnings(WARNED)), [("product_matmul_0", "register-pool: setmaxnreg may be ignored")])
 
-    def test_known_spills(self):
-        known = next(iter(assemble.KNOWN_SPILLS))
-        said = {"problem": "", "warnings": [], "spills": 8}
-        self.assertIsNone(assemble.problem_of(said, b"mbarrier.init", False, known))
-        self.assertIn("spills no more", assemble.problem_of({**said, "spills": 0}, b"mbarrier.init", False, known))
-
     def problem(self, output, pinned=False, data=b".minnctapersm 1\n\tmbarrier.init\n\tsetmaxnreg.dec"):
         warnings, spills = assemble.read_ptxas(output)
         return assemble.problem_of({"problem": "", "warnings": warnings, "spills": spills}, data, pinned)

@@ -3,7 +3,8 @@
 //
 // Shared memory that no operand of the config asks for: distribute moves values
 // between threads through it. They take turns, so the largest counts; where variables in
-// shared memory have a type, the largest of each type.
+// shared memory have a type, the largest of each type. What is no more than a few hundred
+// bytes (kUnsharedBytes) takes no turns.
 //
 //   a tile that is read along one dim and written (or combined) along another,
 //     a transpose: the tile, rows padded against bank conflicts
@@ -20,6 +21,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -177,6 +179,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       return fragmentScratch(info, plan, *instruction) +
              reductionScratch(info, plan);
   llvm::MapVector<Type, int64_t> largest;
+  int64_t unshared = 0;
   auto use = [&](Type type, int64_t bytes) {
     int64_t &most = largest[getElementTypeOrSelf(type)];
     most = std::max(most, bytes);
@@ -238,7 +241,9 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
         use(type, paddedBytes(plan, classes, type));
       if (reduces && op.isDpsInit(&operand)) {
         // A scalar result takes a word per warp, too.
-        if (warps > 1)
+        if (warps > 1 && bytes * warps <= kUnsharedBytes)
+          unshared += llvm::alignTo(bytes * warps, 16);
+        else if (warps > 1)
           use(type, bytes * warps);
         if (!classes.empty())
           use(type, paddedBytes(plan, classes, type));
@@ -250,5 +255,5 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   for (auto [type, bytes] : largest)
     total = typed ? total + llvm::alignTo(bytes, 16)
                   : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
-  return total;
+  return total + unshared;
 }

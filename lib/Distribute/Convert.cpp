@@ -182,10 +182,8 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
         scratchView(*this, loc, type.getElementType(), plan->shared.layout);
     storeBlock(loc, view, *from, *source, plan->shared.dim,
                std::max<int64_t>(1, plan->shared.writeElems));
-    barrier(loc);
     define(op.getResult(), loadBlock(loc, view, *to, plan->shared.dim,
                                      std::max<int64_t>(1, plan->shared.readElems)));
-    barrier(loc);
     return success();
   }
   define(op.getResult(), convertInWarp(loc, *plan, *source));

@@ -11,6 +11,7 @@
 //     …                                             %5 = arith.addf %1, %1 : f32 …
 
 #include "ThreadCode.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -588,6 +589,8 @@ LogicalResult Distributor::warps(WarpsOp op) {
     return op.emitOpError() << "is one warps region too many; there are named barriers "
                                "for eight";
   code.barrierId = *id;
+  branch->setAttr(kMeetingAttr,
+                  b.getDenseI64ArrayAttr({*id, count * code.threads.lanes}));
   LogicalResult result = block(op.getBody().front());
   code.threads = outer;
   code.barrierId = outerBarrier;

@@ -219,11 +219,14 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   // Rows 16 bytes longer than they are, against bank conflicts.
   int64_t stride = atom[1] + 16 / elementBytes(element);
   int64_t slot = atom[0] * stride;
-  MemView mem;
-  mem.base = sharedMemory(loc, element, 2 * slot * threads.warps);
-  mem.shared = SharedAttr::get(b.getContext(), {});
-  mem.element = element;
-  Index mine = multiply(loc, Index(warp()), Index(2 * slot));
+  // Fragments take turns in two buffers: threads meet once for each.
+  std::array<MemView, 2> turns;
+  for (MemView &mem : turns) {
+    mem.base = sharedMemory(loc, element, slot * threads.warps);
+    mem.shared = SharedAttr::get(b.getContext(), {});
+    mem.element = element;
+  }
+  Index base = multiply(loc, Index(warp()), Index(slot));
   Value rowStride = constant(loc, stride);
 
   int64_t count = opaque.numRegisters();
@@ -248,47 +251,44 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
         continue;
       }
     }
-    Index base = add(loc, mine, Index((unpacks ? fragment : known.size()) % 2 * slot));
+    const MemView &mem = turns[(unpacks ? fragment : known.size()) % 2];
     Value whole = materialize(loc, base);
     bool transposed = row != 0;
-    if (unpacks) {
+    if (unpacks)
       StoreFragmentOp::create(b, loc, (*source)[fragment], mem.base, whole,
                               rowStride, transposed);
-      barrier(loc);
-    }
-    OpBuilder::InsertionGuard guard(b);
-    if (Value owner = unpacks ? Value() : isFirstOwner(loc, plain)) {
-      auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
-      b.setInsertionPointToStart(branch.thenBlock());
-    }
-    for (const std::vector<int64_t> &run : runs.groups) {
-      if (run[0] / share != fragment)
-        continue;
-      std::vector<int64_t> at = plain.registerOffset(run[0]);
-      for (int dim : {0, 1})
-        at[dim] %= atom[dim];
-      Value offset = materialize(
-          loc, add(loc, add(loc, base, laneOffset),
-                   Index(at[0] * stride + at[1])));
-      if (unpacks) {
-        SmallVector<Value> loaded = load(loc, mem, offset, run.size());
-        for (auto [reg, value] : llvm::zip_equal(run, loaded))
-          result[reg] = value;
-        continue;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      if (Value owner = unpacks ? Value() : isFirstOwner(loc, plain)) {
+        auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(branch.thenBlock());
       }
-      SmallVector<Value> stored;
-      for (int64_t reg : run)
-        stored.push_back((*source)[reg]);
-      store(loc, mem, offset, stored);
+      for (const std::vector<int64_t> &run : runs.groups) {
+        if (run[0] / share != fragment)
+          continue;
+        std::vector<int64_t> at = plain.registerOffset(run[0]);
+        for (int dim : {0, 1})
+          at[dim] %= atom[dim];
+        Value offset = materialize(
+            loc, add(loc, add(loc, base, laneOffset),
+                     Index(at[0] * stride + at[1])));
+        if (unpacks) {
+          SmallVector<Value> loaded = load(loc, mem, offset, run.size());
+          for (auto [reg, value] : llvm::zip_equal(run, loaded))
+            result[reg] = value;
+          continue;
+        }
+        SmallVector<Value> stored;
+        for (int64_t reg : run)
+          stored.push_back((*source)[reg]);
+        store(loc, mem, offset, stored);
+      }
     }
-    if (!unpacks) {
-      barrier(loc);
+    if (!unpacks)
       result[fragment] =
           LoadFragmentOp::create(b, loc, type, useOf(opaque), mem.base, whole,
                                  rowStride, transposed);
-    }
   }
-  barrier(loc);
   define(op.getResult(), result);
   return success();
 }

@@ -21,6 +21,7 @@
 #include "MemoryAccess.h"
 #include "Swizzle.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,6 +55,8 @@ LogicalResult ThreadCode::allocate(memref::AllocOp op) {
     elements = llvm::alignTo(elements, space.getElementSwizzle().period());
   MemView result;
   result.base = sharedMemory(op.getLoc(), type.getElementType(), elements);
+  if (Attribute slots = op->getAttr(kSlotsAttr))
+    result.base.getDefiningOp()->setAttr(kSlotsAttr, slots);
   result.offsetDivisor = int64_t(1) << 30;
   result.shared = space;
   result.element = type.getElementType();

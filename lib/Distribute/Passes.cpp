@@ -14,9 +14,9 @@
 namespace tilewright {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
 #define GEN_PASS_DEF_DISTRIBUTEPASS
-#define GEN_PASS_DEF_DROPLASTBARRIERSPASS
 #define GEN_PASS_DEF_KEEPFRAGMENTSPASS
 #define GEN_PASS_DEF_LOADFRAGMENTSPASS
+#define GEN_PASS_DEF_PLACEBARRIERSPASS
 #define GEN_PASS_DEF_PLACESHAREDMEMORYPASS
 #define GEN_PASS_DECL_PRINTLAYOUTSPASS
 #define GEN_PASS_DEF_PRINTLAYOUTSPASS
@@ -84,19 +84,18 @@ struct DistributePass : tilewright::impl::DistributePassBase<DistributePass> {
   }
 };
 
-struct DropLastBarriersPass
-    : tilewright::impl::DropLastBarriersPassBase<DropLastBarriersPass> {
-  void runOnOperation() override {
-    if (isKernel(getOperation()))
-      dropLastBarriers(getOperation());
-  }
-};
-
 struct PlaceSharedMemoryPass
     : tilewright::impl::PlaceSharedMemoryPassBase<PlaceSharedMemoryPass> {
   void runOnOperation() override {
     if (isKernel(getOperation()) && failed(placeSharedMemory(getOperation())))
       signalPassFailure();
+  }
+};
+
+struct PlaceBarriersPass : tilewright::impl::PlaceBarriersPassBase<PlaceBarriersPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      placeBarriers(getOperation());
   }
 };
 } // namespace
@@ -115,5 +114,5 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());
-  pm.addNestedPass<func::FuncOp>(createDropLastBarriersPass());
+  pm.addNestedPass<func::FuncOp>(createPlaceBarriersPass());
 }

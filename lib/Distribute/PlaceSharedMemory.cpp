@@ -13,17 +13,17 @@
 //   gpu.barrier
 //
 // A buffer's life is a span of ops of one block that has all of its uses: from the first
-// that touches it to a barrier behind the last, of all threads that run the block. One
-// that copies fill asynchronously lives until a wait for all of them, and a barrier
-// behind that. Whoever leaves the span knows that all are done with the buffer, so two
-// whose spans do not meet may have the same bytes. A buffer without such a barrier, and
-// one that is touched in other ways than by plain accesses (by products of warpgroups,
-// copies by tensor maps), always lives.
+// that touches it to the last, or to a wait for all that copies put there. Two whose spans
+// do not meet may have the same bytes: tilewright-place-barriers lets threads meet
+// between them. That costs a barrier, so buffers of a few hundred bytes, in which warps
+// pass on what they have summed, have bytes of their own. One that is touched in other
+// ways than by plain accesses (by products of warpgroups, copies by tensor maps) always
+// lives, and so does what one role exchanges, beside the buffers of others.
 //
 // Where variables in shared memory have a type (`typed_shared_memory`), buffers of one
-// element type become one.
+// element type have the same bytes, and are one variable.
 
-#include "tilewright/Dialect/SharedPlaces.h"
+#include "SharedAccesses.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -45,9 +45,12 @@ struct Buffer {
   int64_t bytes = 0, alignment = 1, place = 0;
   /// The span; no first op: always.
   Operation *first = nullptr, *last = nullptr;
+  /// The branch of the warps that have it; none: all have.
+  Operation *role = nullptr;
 
   bool meets(const Buffer &other) const {
-    return !first || !other.first || isTouchedIn(other) || other.isTouchedIn(*this);
+    return !first || !other.first || role != other.role || isTouchedIn(other) ||
+           other.isTouchedIn(*this);
   }
 
 private:
@@ -65,13 +68,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Lives
 //===----------------------------------------------------------------------===//
-
-/// Whether all threads that run the block of `op` meet in it.
-static bool isBarrier(Operation *op) {
-  if (auto named = dyn_cast<BarrierOp>(op))
-    return !named.getArrive() && !isa<func::FuncOp>(op->getParentOp());
-  return isa<gpu::BarrierOp>(op);
-}
 
 static bool isWaitForAll(Operation *op) {
   auto wait = dyn_cast<AsyncWaitOp>(op);
@@ -96,36 +92,6 @@ static Block *commonBlock(ArrayRef<Operation *> ops) {
   return nullptr;
 }
 
-/// Whether `loop`, the last op that touches a buffer, closes its life: its steps end with
-/// a barrier, behind a wait for what the step copies, and so does what is before it.
-static bool closes(scf::ForOp loop, ArrayRef<Operation *> users) {
-  Operation *barrier = nullptr;
-  for (Operation &op : llvm::reverse(loop.getBody()->without_terminator())) {
-    if (isBarrier(&op))
-      barrier = &op;
-    if (barrier || !isMemoryEffectFree(&op))
-      break;
-  }
-  if (!barrier)
-    return false;
-  Block *block = loop->getBlock();
-  for (Operation *user : users) {
-    Operation *outside = block->findAncestorOpInBlock(*user);
-    bool isInside = outside == loop;
-    Operation *op =
-        isInside ? loop.getBody()->findAncestorOpInBlock(*user) : outside;
-    Operation *end = isInside ? barrier : loop.getOperation();
-    if (isa<AsyncCopyRunOp>(user))
-      op = findBehind(op, isWaitForAll);
-    if (!op || !op->isBeforeInBlock(end))
-      return false;
-    Operation *closing = findBehind(op, isBarrier);
-    if (!closing || end->isBeforeInBlock(closing))
-      return false;
-  }
-  return true;
-}
-
 /// The op of `block` at whose end `copy` has arrived: a loop around it whose steps wait for
 /// it, or a wait behind; null if there is none.
 static Operation *findWait(Block *block, Operation *copy) {
@@ -136,8 +102,16 @@ static Operation *findWait(Block *block, Operation *copy) {
   return findBehind(op, isWaitForAll);
 }
 
-/// The span of ops of `block` in which `users` touch a buffer; no ops if nothing
-/// closes it there.
+/// The branch of some warps around `op`; null if all threads of the block run it.
+static Operation *roleOf(Operation *op) {
+  Operation *parent = op->getParentOp();
+  while (parent && !parent->hasAttr(kMeetingAttr))
+    parent = parent->getParentOp();
+  return parent;
+}
+
+/// The span of ops of `block` in which `users` touch a buffer; no last op if copies may
+/// still be under way at the block's end.
 static std::pair<Operation *, Operation *> findSpan(Block *block,
                                                     ArrayRef<Operation *> users) {
   Operation *first = nullptr, *last = nullptr;
@@ -146,8 +120,6 @@ static std::pair<Operation *, Operation *> findSpan(Block *block,
     first = !first || op->isBeforeInBlock(first) ? op : first;
     last = !last || last->isBeforeInBlock(op) ? op : last;
   }
-  if (auto loop = dyn_cast<scf::ForOp>(last); loop && closes(loop, users))
-    return {first, last};
   for (Operation *user : users) {
     if (!isa<AsyncCopyRunOp>(user))
       continue;
@@ -156,7 +128,7 @@ static std::pair<Operation *, Operation *> findSpan(Block *block,
       return {first, nullptr};
     last = last->isBeforeInBlock(wait) ? wait : last;
   }
-  return {first, findBehind(last, isBarrier)};
+  return {first, last};
 }
 
 /// Finds the life of `buffer`, if it has one.
@@ -166,14 +138,10 @@ static void findLife(func::FuncOp kernel, Buffer &buffer) {
     if (llvm::is_contained(op->getOperands(), buffer.alloc.getResult()))
       users.push_back(op);
   });
-  if (users.empty() ||
-      !llvm::all_of(users, llvm::IsaPred<memref::LoadOp, memref::StoreOp, vector::LoadOp,
-                                         vector::StoreOp, LoadMatricesOp, LoadFragmentOp,
-                                         StoreFragmentOp, AsyncCopyRunOp>))
+  if (users.empty() || !isExchanged(buffer.alloc))
     return;
   // What is read before it is written was left there by an earlier step of a loop.
-  if (!isa<memref::StoreOp, vector::StoreOp, StoreFragmentOp, AsyncCopyRunOp>(
-          users.front()))
+  if (!writesShared(users.front()))
     return;
   for (Block *block = commonBlock(users); block != kernel->getBlock();
        block = block->getParentOp()->getBlock()) {
@@ -182,6 +150,7 @@ static void findLife(func::FuncOp kernel, Buffer &buffer) {
       continue;
     buffer.first = first;
     buffer.last = last;
+    buffer.role = roleOf(first);
     return;
   }
 }
@@ -205,32 +174,50 @@ static void place(Buffer &buffer, ArrayRef<Buffer *> placed) {
       buffer.place = llvm::alignTo(other->place + other->bytes, buffer.alignment);
 }
 
-/// Leaves one buffer of those of a type of which none are alive together.
-static void mergeByType(SmallVectorImpl<Buffer> &buffers) {
-  // The largest first: the others fit into it.
-  llvm::stable_sort(buffers, [](const Buffer &a, const Buffer &b) {
-    return a.bytes > b.bytes;
+/// Puts each buffer into the bytes that are free while it is alive; returns the bytes of
+/// all.
+static int64_t placeByBytes(MutableArrayRef<Buffer> buffers) {
+  // The most aligned first, so that little is lost between them.
+  SmallVector<Buffer *> order(llvm::make_pointer_range(buffers)), placed;
+  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) {
+    return a->alignment > b->alignment;
   });
-  SmallVector<SmallVector<Buffer, 2>> groups;
-  for (Buffer &buffer : buffers) {
-    auto *group = llvm::find_if(groups, [&](ArrayRef<Buffer> group) {
-      return group.front().element == buffer.element &&
-             llvm::none_of(group, [&](const Buffer &b) { return b.meets(buffer); });
+  int64_t total = 0;
+  for (Buffer *buffer : order) {
+    place(*buffer, placed);
+    placed.push_back(buffer);
+    total = std::max(total, buffer->place + buffer->bytes);
+  }
+  return total;
+}
+
+/// Puts buffers of a type of which none are alive together at one place; returns the bytes
+/// of all.
+static int64_t placeByType(MutableArrayRef<Buffer> buffers) {
+  // The largest first: the others fit into it.
+  SmallVector<Buffer *> order(llvm::make_pointer_range(buffers));
+  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) {
+    return a->bytes > b->bytes;
+  });
+  SmallVector<SmallVector<Buffer *, 2>> groups;
+  for (Buffer *buffer : order) {
+    auto *group = llvm::find_if(groups, [&](ArrayRef<Buffer *> group) {
+      return group.front()->element == buffer->element &&
+             llvm::none_of(group, [&](const Buffer *b) { return b->meets(*buffer); });
     });
     if (group == groups.end())
       groups.push_back({buffer});
     else
       group->push_back(buffer);
   }
-  buffers.clear();
-  for (MutableArrayRef<Buffer> group : groups) {
-    for (Buffer &merged : group.drop_front()) {
-      merged.alloc.replaceAllUsesWith(group.front().alloc.getResult());
-      group.front().alignment = std::max(group.front().alignment, merged.alignment);
-      merged.alloc.erase();
-    }
-    buffers.push_back(group.front());
+  int64_t total = 0;
+  for (ArrayRef<Buffer *> group : groups) {
+    total = llvm::alignTo(total, group.front()->alignment);
+    for (Buffer *buffer : group)
+      buffer->place = total;
+    total += group.front()->bytes;
   }
+  return total;
 }
 
 /// The buffers of `kernel`; says what is none.
@@ -254,7 +241,8 @@ static LogicalResult collectBuffers(func::FuncOp kernel, bool typed,
     int64_t own = std::clamp<int64_t>(llvm::PowerOf2Ceil(*bytes), kAccess,
                                       typed ? kAccess : kBanks);
     buffer.alignment = std::max<int64_t>(own, alloc.getAlignment().value_or(own));
-    findLife(kernel, buffer);
+    if (*bytes > kUnsharedBytes)
+      findLife(kernel, buffer);
     buffers.push_back(buffer);
     return WalkResult::advance();
   });
@@ -269,25 +257,10 @@ LogicalResult tilewright::placeSharedMemory(func::FuncOp kernel) {
     return failure();
   if (buffers.empty())
     return success();
-  if (typed)
-    mergeByType(buffers);
-
-  // The most aligned first, so that little is lost between them.
-  SmallVector<Buffer *> order(llvm::make_pointer_range(buffers)), placed;
-  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) {
-    return a->alignment > b->alignment;
-  });
-  int64_t total = 0;
+  int64_t total = typed ? placeByType(buffers) : placeByBytes(buffers);
   OpBuilder b(kernel);
-  for (Buffer *buffer : order) {
-    if (typed)
-      buffer->place = llvm::alignTo(total, buffer->alignment);
-    else
-      place(*buffer, placed);
-    placed.push_back(buffer);
-    total = std::max(total, buffer->place + buffer->bytes);
-    buffer->alloc->setAttr(kSharedPlaceAttr, b.getI64IntegerAttr(buffer->place));
-  }
+  for (Buffer &buffer : buffers)
+    buffer.alloc->setAttr(kSharedPlaceAttr, b.getI64IntegerAttr(buffer.place));
   if (target && total > target.getFact("shared_memory", total))
     return kernel.emitOpError()
            << "needs " << total << " bytes of shared memory but " << target.getName()

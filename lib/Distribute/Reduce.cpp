@@ -133,7 +133,6 @@ static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
     for (auto [reg, value] : llvm::enumerate(partial))
       code.store(loc, view, address(reg, part), {value});
   }
-  code.barrier(loc);
   for (auto [reg, value] : llvm::enumerate(partial)) {
     value = {};
     for (int64_t index = 0; index < parts; ++index) {
@@ -141,7 +140,6 @@ static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
       value = value ? combine(b, loc, op.getKind(), value, loaded) : loaded;
     }
   }
-  code.barrier(loc);
 }
 
 LogicalResult ThreadCode::reduce(vector::MultiDimReductionOp op) {

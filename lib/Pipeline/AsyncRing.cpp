@@ -186,11 +186,9 @@ void RingWriter::write() {
   yields.append({next(inner, read), next(inner, filled)});
   scf::YieldOp::create(inner, loc, yields);
 
-  // Whoever fills shared memory after this finds no copy under way, and nobody
-  // who still multiplies.
+  // Whoever fills shared memory after this finds no copy under way.
   if (!product || slots > 2) // else a step waits for what it copies
     AsyncWaitOp::create(b, loc, 0);
-  gpu::BarrierOp::create(b, loc);
   loop.replaceAllUsesWith(ring.getResults().take_front(loop.getNumResults()));
   loop.erase();
   for (memref::AllocOp tile : parts.tiles)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LoopParts.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -89,8 +90,10 @@ MemRefType tilewright::slottedType(MemRefType type, int64_t slots) {
 
 memref::AllocOp tilewright::addSlots(memref::AllocOp tile, int64_t slots) {
   OpBuilder b(tile);
-  return memref::AllocOp::create(b, tile.getLoc(),
-                                 slottedType(tile.getType(), slots));
+  auto slotted =
+      memref::AllocOp::create(b, tile.getLoc(), slottedType(tile.getType(), slots));
+  slotted->setAttr(kSlotsAttr, b.getI64IntegerAttr(slots));
+  return slotted;
 }
 
 Value tilewright::slotOf(OpBuilder &b, Location loc, Value tile, Value slot) {

@@ -9,9 +9,7 @@
 //   %sb = memref.alloc() : memref<16x64xf32, #tilewright.shared>
 //   vector.transfer_write %va, %sa … permutation_map = (d0, d1) -> (d1, d0)
 //   vector.transfer_write %vb, %sb …
-//   gpu.barrier
 //   %n = tilewright.mma %sa, %sb, %c …
-//   gpu.barrier
 //
 // Rows lie so that no two lanes meet in a bank: swizzled where the layout library
 // finds a swizzle (ChooseTile.cpp), else padded.
@@ -25,7 +23,6 @@
 #include "tilewright/Dialect/UserNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -203,7 +200,6 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
                              Block &entry) {
   Location loc = op.getLoc();
   OpBuilder top = OpBuilder::atBlockBegin(&entry);
-  bool changed = false;
   for (int64_t operand : operands) {
     if (operand > 1)
       return op.emitOpError() << "operand " << operand
@@ -225,15 +221,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
     SmallVector<Attribute> maps(op.getMaps().getValue());
     maps[operand] = AffineMapAttr::get(tile.map);
     op.setMapsAttr(top.getArrayAttr(maps));
-    changed = true;
   }
-  if (!changed)
-    return success();
-  OpBuilder before(op);
-  gpu::BarrierOp::create(before, loc);
-  OpBuilder after(op);
-  after.setInsertionPointAfter(op);
-  gpu::BarrierOp::create(after, loc);
   return success();
 }
 

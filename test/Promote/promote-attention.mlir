@@ -7,9 +7,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: vector.transfer_write %{{.*}}, %[[SQ:[a-z_0-9]+]][%{{.*}}, %{{.*}}] {{.*}} memref<64x16xf16, #tilewright.shared{{.*}}>
   // CHECK: scf.for
   // CHECK: vector.transfer_write %{{.*}}, %[[SK:[a-z_0-9]+]][
-  // CHECK: gpu.barrier
   // CHECK: tilewright.mma %[[SQ]], %[[SK]]
-  // CHECK: gpu.barrier
   // CHECK: %[[P:.*]] = arith.truncf
   // CHECK: vector.transfer_write %{{.*}}, %[[SV:[a-z_0-9]+]][
   // CHECK: tilewright.mma %[[P]], %[[SV]]

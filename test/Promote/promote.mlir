@@ -5,9 +5,7 @@
 // CHECK: vector.transfer_write {{.*}}permutation_map = #{{.*}} : vector<64x16xf32>, memref<16x64xf32, strided<{{.*}}>, #tilewright.shared>
 // CHECK: %[[SB:.*]] = memref.alloc() : memref<16x64xf32, #tilewright.shared>
 // CHECK: vector.transfer_write {{.*}}, %[[SB]]
-// CHECK: gpu.barrier
 // CHECK: tilewright.mma %[[SA]], %[[SB]]
-// CHECK: gpu.barrier
 func.func private @matmul(%a: vector<64x16xf32>, %b: vector<16x64xf32>, %c: vector<64x64xf32>) -> vector<64x64xf32>
     attributes {tilewright.kernel, tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, promote = [0, 1]>} {
   %n = tilewright.mma %a, %b, %c {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}

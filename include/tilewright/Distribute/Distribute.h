@@ -6,8 +6,8 @@
 //   keep-fragments   what is done to a product while it is in opaque fragments;
 //   assign-layouts   every vector gets a layout, conversions become explicit;
 //   distribute       vectors become the registers of one thread;
-//   place shared memory  what is never alive together has the same bytes;
-//   drop last barriers  nothing writes shared memory again at a kernel's end.
+//   place-shared-memory  what is never alive together has the same bytes;
+//   place-barriers   threads meet between accesses to the same bytes.
 
 #ifndef TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
 #define TILEWRIGHT_DISTRIBUTE_DISTRIBUTE_H
@@ -29,11 +29,11 @@ mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 /// Rewrites a kernel with layouts into thread form (see DistributePass).
 mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
 
-/// Leaves out barriers behind the last accesses to shared memory (see DropLastBarriersPass).
-void dropLastBarriers(mlir::func::FuncOp kernel);
-
 /// Gives each buffer its place in shared memory (see PlaceSharedMemoryPass).
 mlir::LogicalResult placeSharedMemory(mlir::func::FuncOp kernel);
+
+/// Lets threads meet between accesses to the same bytes (see PlaceBarriersPass).
+void placeBarriers(mlir::func::FuncOp kernel);
 
 /// Draws the layouts of a kernel in block form: owners of vectors' elements, and
 /// banks of shared memory. Rows and columns beyond the limits are elided.

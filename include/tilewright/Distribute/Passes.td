@@ -84,16 +84,6 @@ def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
       "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def DropLastBarriersPass
-    : Pass<"tilewright-drop-last-barriers", "::mlir::func::FuncOp"> {
-  let summary = "leave out the barrier behind the last accesses to shared memory";
-  let description = [{
-    A barrier behind accesses to shared memory lets it be written again. Behind the last of a
-    kernel in thread form, or of what one of its roles does, nothing writes it again, and the
-    barrier goes, unless the kernel reads global memory in front of it that it writes.
-  }];
-}
-
 def PlaceSharedMemoryPass
     : Pass<"tilewright-place-shared-memory", "::mlir::func::FuncOp"> {
   let summary = "give each buffer of a kernel its place in shared memory";
@@ -103,8 +93,21 @@ def PlaceSharedMemoryPass
     Buffers that are never alive together share bytes: the tile of a result that threads
     exchange on its way out lies where the ring of the product's operands was. Where
     variables in shared memory have a type (`typed_shared_memory`, Vulkan), such buffers of
-    one element type become one. More than the target has is an error.
+    one element type begin at one place, and are one variable. More than the target has is
+    an error.
   }];
+}
+
+def PlaceBarriersPass : Pass<"tilewright-place-barriers", "::mlir::func::FuncOp"> {
+  let summary = "let threads meet between accesses to the same bytes of shared memory";
+  let description = [{
+    Of a kernel in thread form whose buffers have places: in front of an access whose bytes
+    another thread may have touched since the threads met last, a barrier, of all threads of
+    the block or of those of the role that has the buffer. Rings have the barriers of their
+    schedule already (`tilewright.slots`, mbarriers), and so have accesses to global memory
+    that must be in order.
+  }];
+  let dependentDialects = ["::tilewright::TilewrightDialect", "::mlir::gpu::GPUDialect"];
 }
 
 #endif

@@ -25,6 +25,7 @@
 // index 64 bits (docs/abi.md).
 
 #include "KernelEmitter.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -98,8 +99,30 @@ FailureOr<AccessShape> KernelEmitter::accessShape(Operation *op,
   return shape;
 }
 
+/// Makes one array, the largest, of those that begin at one place and have elements of one
+/// type.
+static void shareArrays(func::FuncOp kernel) {
+  auto allocs = llvm::to_vector(kernel.getOps<memref::AllocOp>());
+  llvm::stable_sort(allocs, [](memref::AllocOp a, memref::AllocOp b) {
+    return a.getType().getNumElements() > b.getType().getNumElements();
+  });
+  DenseMap<std::pair<Attribute, Type>, memref::AllocOp> arrays;
+  for (memref::AllocOp alloc : allocs) {
+    Attribute place = alloc->getAttr(kSharedPlaceAttr);
+    if (!place)
+      continue;
+    auto [array, isNew] =
+        arrays.try_emplace({place, alloc.getType().getElementType()}, alloc);
+    if (isNew)
+      continue;
+    alloc.replaceAllUsesWith(array->second.getResult());
+    alloc.erase();
+  }
+}
+
 /// Finds the shared arrays, and for every memref the types it is accessed in.
 LogicalResult KernelEmitter::collectAccesses() {
+  shareArrays(kernel);
   WalkResult result = kernel.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       MemRefType type = alloc.getType();

@@ -3,8 +3,8 @@
 //
 // Shared memory that no operand of the config asks for: distribute moves values
 // between threads through it. They take turns, so the largest counts; where variables in
-// shared memory have a type, the largest of each type. What is no more than a few hundred
-// bytes (kUnsharedBytes) takes no turns.
+// shared memory have a type, the largest of each type. Of those of a few hundred bytes
+// (kUnsharedBytes) all do: they take no turns among each other.
 //
 //   a tile that is read along one dim and written (or combined) along another,
 //     a transpose: the tile, rows padded against bank conflicts
@@ -255,5 +255,5 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   for (auto [type, bytes] : largest)
     total = typed ? total + llvm::alignTo(bytes, 16)
                   : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
-  return total + unshared;
+  return typed ? total + unshared : std::max(total, unshared);
 }

@@ -16,7 +16,7 @@
 // that touches it to the last, or to a wait for all that copies put there. Two whose spans
 // do not meet may have the same bytes: tilewright-place-barriers lets threads meet
 // between them. That costs a barrier, so buffers of a few hundred bytes, in which warps
-// pass on what they have summed, have bytes of their own. One that is touched in other
+// pass on what they have summed, share none with each other. One that is touched in other
 // ways than by plain accesses (by products of warpgroups, copies by tensor maps) always
 // lives, and so does what one role exchanges, beside the buffers of others.
 //
@@ -49,7 +49,8 @@ struct Buffer {
   Operation *role = nullptr;
 
   bool meets(const Buffer &other) const {
-    return !first || !other.first || role != other.role || isTouchedIn(other) ||
+    return !first || !other.first || role != other.role ||
+           std::max(bytes, other.bytes) <= kUnsharedBytes || isTouchedIn(other) ||
            other.isTouchedIn(*this);
   }
 
@@ -241,8 +242,7 @@ static LogicalResult collectBuffers(func::FuncOp kernel, bool typed,
     int64_t own = std::clamp<int64_t>(llvm::PowerOf2Ceil(*bytes), kAccess,
                                       typed ? kAccess : kBanks);
     buffer.alignment = std::max<int64_t>(own, alloc.getAlignment().value_or(own));
-    if (*bytes > kUnsharedBytes)
-      findLife(kernel, buffer);
+    findLife(kernel, buffer);
     buffers.push_back(buffer);
     return WalkResult::advance();
   });

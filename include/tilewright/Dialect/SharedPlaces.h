@@ -29,7 +29,7 @@ inline constexpr llvm::StringLiteral kSlotsAttr = "tilewright.slots";
 /// they are (array<i64>).
 inline constexpr llvm::StringLiteral kMeetingAttr = "tilewright.meeting";
 
-/// Buffers of so many bytes share none with others: a barrier costs more than they do.
+/// Buffers of so many bytes share none with each other: a barrier costs more than they do.
 inline constexpr int64_t kUnsharedBytes = 256;
 
 /// Bytes of a buffer; none if its size is dynamic or its elements have none.

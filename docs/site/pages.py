@@ -3,7 +3,8 @@
 """Writes the site's pages into a folder: pages.py BUILD OUTPUT (called by scripts/docs).
 
 Copied: docs/*.md and the READMEs that PAGES names, with their links bent to the site. Made: stages.md from the compiler,
-dialect.md and passes.md from TableGen, coverage.md from the end-to-end suite.
+dialect.md and passes.md from TableGen, coverage.md from the reports
+of the end-to-end suite.
 """
 
 import pathlib
@@ -135,7 +136,7 @@ def main():
     shutil.copy(ROOT / "docs/site/site.css", output)
     write_stages(build, output)
     write_references(output)
-    (output / "coverage.md").write_text(coverage.page())
+    (output / "coverage.md").write_text(coverage.page(coverage.suite(), coverage.reports_in(build)))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace tilewright::runtime {
 
@@ -80,7 +81,7 @@ Status Device::allocate(uint64_t size, Stream *stream,
       std::unique_lock<std::recursive_timed_mutex> lock(other->mutex,
                                                         std::try_to_lock);
       if (lock)
-        if (Status s = other->synchronize())
+        if (Status s = other->wait())
           return s;
     }
     memory.trim();
@@ -221,7 +222,7 @@ Status Event::elapsedSince(Event &start, uint64_t &nanoseconds) {
 Stream::~Stream() {
   // A lost device frees nothing early.
   ignoringErrors([&] {
-    Status status = synchronize();
+    Status status = wait();
     if (status.isOk())
       clock->completed = UINT64_MAX;
     return status;
@@ -420,7 +421,48 @@ Status Stream::flush() {
   return queue->flush();
 }
 
+Status Stream::checkLater(Buffer &source, uint64_t offset, LaterCheck check) {
+  constexpr size_t most = 4096;
+  Lock lock(mutex);
+  if (checks.size() >= most)
+    if (Status s = wait())
+      return s;
+  check.number = static_cast<int32_t>(check.messages.size());
+  // Not yet one of `checks`: a trace may wait before it reads.
+  std::list<LaterCheck> next;
+  next.push_back(std::move(check));
+  Status status = read(&next.back().number, source, offset, sizeof(int32_t));
+  checks.splice(checks.end(), next);
+  return status;
+}
+
+void Stream::forgetChecks(const void *call) {
+  Lock lock(mutex);
+  for (LaterCheck &check : checks)
+    if (check.call == call)
+      check.messages.clear();
+}
+
+void Stream::settleChecks() {
+  for (const LaterCheck &check : checks)
+    if (failedCheck.isOk() && check.number >= 0 &&
+        size_t(check.number) < check.messages.size())
+      failedCheck = programError(check.messages[check.number]).in(check.where);
+  checks.clear();
+}
+
+Status Stream::takeFailedCheck() {
+  Lock lock(mutex);
+  return std::exchange(failedCheck, Status::ok());
+}
+
 Status Stream::synchronize(uint64_t timeout) {
+  if (Status s = wait(timeout))
+    return s;
+  return takeFailedCheck();
+}
+
+Status Stream::wait(uint64_t timeout) {
   {
     TraceSlice slice(*owner, "wait", "synchronize");
     // Whoever has the stream may be waiting too, perhaps for longer.
@@ -447,6 +489,7 @@ Status Stream::synchronize(uint64_t timeout) {
     if (Status s = queue->synchronize(left))
       return std::move(s).in(owner->info().name);
     clock->completed = reached;
+    settleChecks();
     const Tracer *tracer = owner->tracer.load(std::memory_order_acquire);
     if (trace && tracer)
       ignoringErrors([&] {

@@ -14,6 +14,7 @@
 #include "core/trace.h"
 
 #include <atomic>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -130,6 +131,15 @@ private:
   std::mutex mutex; // of the block's uses
 };
 
+/// A check of a program whose outcome is on the device when the call returns: an
+/// error with message `number` if there is one.
+struct LaterCheck {
+  int32_t number = 0; // written by work of the stream
+  std::vector<std::string> messages;
+  std::string where;
+  const void *call = nullptr; // whose it is; never looked into
+};
+
 /// An in-order queue. Thread-safe: calls from several threads take turns, and a
 /// call of a program has the stream for itself until it returns. A wait counts
 /// the time until its turn comes.
@@ -164,11 +174,22 @@ public:
   Status record(Event &event);
   Status waitFor(Event &event);
   Status flush();
+  /// Reads the check's number from the four bytes at `offset`, in order; a
+  /// synchronisation gives the error. With very many of them under way it waits.
+  Status checkLater(Buffer &source, uint64_t offset, LaterCheck check);
+  /// Those of `call` fail no more.
+  void forgetChecks(const void *call);
+  /// Waits for all work so far, and gives the first failed check of it.
   Status synchronize(uint64_t timeout);
+  /// Waits alone: a failed check stays for whoever synchronises.
+  Status wait(uint64_t timeout);
+  /// The first check known to have failed, once.
+  Status takeFailedCheck();
   /// The driver's own handle of the queue.
   Status native(uint64_t &handle) const { return queue->native(handle); }
   /// The same within the stream's own timeout.
   Status synchronize() { return synchronize(queue->timeoutNs); }
+  Status wait() { return wait(queue->timeoutNs); }
   uint64_t timeout() const { return queue->timeoutNs; }
   void setTimeout(uint64_t timeout) {
     hasOwnTimeout = true;
@@ -183,6 +204,8 @@ private:
   Status checkRange(const Buffer &buffer, uint64_t offset, uint64_t size,
                     const char *what) const;
   void submit(Buffer &buffer);
+  /// After a wait: what the numbers of checks say.
+  void settleChecks();
   /// Runs `work`, which enqueues, between two events of a trace if one is on.
   template <typename Work>
   Status traced(const char *category, const std::string &name,
@@ -194,6 +217,8 @@ private:
   std::unique_ptr<DriverStream> queue;
   std::shared_ptr<StreamClock> clock;
   std::unique_ptr<StreamTrace> trace; // from the first traced work on
+  std::list<LaterCheck> checks;       // in order; work under way writes to them
+  Status failedCheck;
   std::atomic<bool> hasOwnTimeout{false};
 };
 

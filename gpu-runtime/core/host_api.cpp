@@ -375,13 +375,16 @@ void *apiMap(tw_context *context, tw_view *view, int32_t write) {
     else if (view->staged)
       if (Status s = stream.read(memory, *from.buffer, from.offset, from.bytes))
         return context->record(std::move(s).in("map"));
-    if (Status s = stream.synchronize()) {
+    Status status = stream.wait().in("map");
+    if (status.isOk())
+      status = stream.takeFailedCheck();
+    if (status) {
       // Nothing writes there after a failure.
       if (view->staged)
         std::free(memory);
       view->mapped = nullptr;
       view->staged = false;
-      return context->record(std::move(s).in("map"));
+      return context->record(std::move(status));
     }
     result = memory;
   });
@@ -425,6 +428,25 @@ void apiCheckEqual(tw_context *context, int64_t a, int64_t b,
       context->record(programError(
           std::string(message ? message : "two values differ") + " (" +
           std::to_string(a) + " vs " + std::to_string(b) + ")"));
+  });
+}
+
+void apiCheckLater(tw_context *context, tw_view *number, int32_t count,
+                   const char *const *messages) {
+  guarded(context, [&] {
+    if (!context->isLive(number, "check_later"))
+      return;
+    const View &from = number->view;
+    if (from.dtype != TW_I32 || from.elements != 1 || count < 0 ||
+        (count && !messages))
+      return context->record(internalError("check_later: " + from.text() +
+                                           " is no number of a message"));
+    LaterCheck check;
+    check.call = context;
+    check.where = context->where;
+    check.messages.assign(messages, messages + count);
+    context->record(context->stream.checkLater(*from.buffer, from.offset,
+                                               std::move(check)));
   });
 }
 
@@ -492,6 +514,7 @@ const TilewrightHostApi &tilewright::runtime::hostApi() {
       apiIm2col,
       apiPlace,
       apiPad,
+      apiCheckLater,
   };
   return table;
 }

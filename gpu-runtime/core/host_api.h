@@ -29,8 +29,8 @@ struct tw_view {
 /// One call of one function, used by one thread.
 struct tw_context {
   tw_context(tilewright::runtime::Program &program,
-             tilewright::runtime::Stream &stream)
-      : program(program), stream(stream) {}
+             tilewright::runtime::Stream &stream, std::string where)
+      : program(program), stream(stream), where(std::move(where)) {}
   ~tw_context();
   tw_context(const tw_context &) = delete;
   tw_context &operator=(const tw_context &) = delete;
@@ -45,6 +45,7 @@ struct tw_context {
 
   tilewright::runtime::Program &program;
   tilewright::runtime::Stream &stream;
+  std::string where; // in front of errors that come after the call
   tilewright::runtime::Status error;
   std::unordered_map<const tw_view *, std::unique_ptr<tw_view>> views;
 };

@@ -134,7 +134,7 @@ Program::~Program() {
   // Kernels in flight still need their modules and host code.
   for (const std::weak_ptr<Stream> &weak : usedOn)
     if (std::shared_ptr<Stream> used = weak.lock())
-      ignoringErrors([&] { return used->synchronize(); }); // the device remembers
+      ignoringErrors([&] { return used->wait(); }); // the device remembers
 }
 
 Status Program::checkLimits(const VariantDesc &variant) const {
@@ -306,9 +306,8 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
                     std::to_string(program.functions.size()));
   const FunctionDesc &desc = program.functions[function];
   TraceSlice slice(*owner, "call", desc.name);
-  auto failed = [&](Status s) {
-    return std::move(s).in("function '" + desc.name + "'");
-  };
+  const std::string where = "function '" + desc.name + "'";
+  auto failed = [&](Status s) { return std::move(s).in(where); };
   if (stream.device() != owner)
     return failed(invalidArgument("the stream belongs to " +
                                   stream.device()->info().name +
@@ -321,19 +320,20 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
     return failed(std::move(s));
 
   std::vector<CallValue> values(numResults);
-  if (Status s = invoke(function, stream, desc.inputs, args, desc.results, values.data()))
+  if (Status s = invoke(function, where, stream, desc.inputs, args, desc.results,
+                        values.data()))
     return failed(std::move(s));
   std::move(values.begin(), values.end(), results);
   return Status::ok();
 }
 
-Status Program::invoke(size_t number, Stream &stream, const std::vector<ValueType> &inputs,
-                       const CallValue *args, const std::vector<ValueType> &results,
-                       CallValue *values) {
+Status Program::invoke(size_t number, const std::string &where, Stream &stream,
+                       const std::vector<ValueType> &inputs, const CallValue *args,
+                       const std::vector<ValueType> &results, CallValue *values) {
   if (Status s = owner->lost())
     return s;
   std::lock_guard<std::recursive_timed_mutex> lock(stream.mutex);
-  tw_context context(*this, stream);
+  tw_context context(*this, stream, where);
   std::vector<uint64_t> argSlots(inputs.size()), resultSlots(results.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     argSlots[i] =
@@ -344,20 +344,23 @@ Status Program::invoke(size_t number, Stream &stream, const std::vector<ValueTyp
 
   for (size_t i = 0; i < results.size() && context.ok(); ++i) {
     const ValueType &type = results[i];
-    std::string where = "result " + std::to_string(i);
+    std::string result = "result " + std::to_string(i);
     values[i].kind = type.kind;
     if (type.kind == ValueKind::Scalar) {
       values[i].bits = uint64_t(normaliseScalar(type.dtype, resultSlots[i]));
       continue;
     }
     auto *view = reinterpret_cast<tw_view *>(resultSlots[i]);
-    if (!context.isLive(view, where.c_str()))
+    if (!context.isLive(view, result.c_str()))
       break;
     context.record(
-        checkViewType(view->view, type.dtype, type.shape, type.strides, where));
+        checkViewType(view->view, type.dtype, type.shape, type.strides, result));
     values[i].view = view->view;
   }
-  return context.ok() ? stream.flush() : std::move(context.error);
+  if (context.ok())
+    return stream.flush();
+  stream.forgetChecks(&context);
+  return std::move(context.error);
 }
 
 Status Program::estimate(size_t function, const CallValue *args, size_t numArgs,

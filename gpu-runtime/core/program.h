@@ -125,10 +125,11 @@ private:
   /// Runs the functions of `at_load`; their results are constants.
   Status computeConstants(Stream &stream);
   /// Calls function `number` of the host program with arguments of types `inputs`;
-  /// `values` has room for the results.
-  Status invoke(size_t number, Stream &stream, const std::vector<ValueType> &inputs,
-                const CallValue *args, const std::vector<ValueType> &results,
-                CallValue *values);
+  /// `values` has room for the results. `where` is in front of errors that a later
+  /// synchronisation finds.
+  Status invoke(size_t number, const std::string &where, Stream &stream,
+                const std::vector<ValueType> &inputs, const CallValue *args,
+                const std::vector<ValueType> &results, CallValue *values);
   Status checkArguments(const FunctionDesc &function, const CallValue *args,
                         size_t numArgs) const;
   Status chooseVariant(size_t dispatch, const ExpressionValues &values,

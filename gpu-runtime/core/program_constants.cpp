@@ -136,12 +136,15 @@ Status Program::computeConstants(Stream &stream) {
     const LoadFunctionDesc &function = program.loadFunctions[number];
     TraceSlice slice(*owner, "load", function.name);
     std::vector<CallValue> values(function.results.size());
-    Status s = invoke(program.functions.size() + number, stream, {}, nullptr,
-                      function.results, values.data());
-    if (!s)
-      s = stream.synchronize();
-    if (s)
-      return std::move(s).in("function '" + function.name + "', which runs at load");
+    const std::string where =
+        "function '" + function.name + "', which runs at load";
+    if (Status s = invoke(program.functions.size() + number, where, stream, {},
+                          nullptr, function.results, values.data()))
+      return std::move(s).in(where);
+    if (Status s = stream.wait())
+      return std::move(s).in(where);
+    if (Status s = stream.takeFailedCheck())
+      return s;
     for (size_t i = 0; i < program.constants.size(); ++i) {
       const ConstantDesc &constant = program.constants[i];
       if (constant.loadFunction != int64_t(number))

@@ -99,7 +99,7 @@ bool StreamTrace::findAnchor(Stream &stream) {
   lane = ++lanes;
   // Reached right before the clock is read, with nothing in front of it.
   std::shared_ptr<Event> event;
-  Status status = stream.synchronize();
+  Status status = stream.wait();
   if (status.isOk())
     status = stream.device()->createEvent(true, event);
   if (status.isOk())
@@ -121,7 +121,7 @@ void StreamTrace::begin(Stream &stream, const char *category, std::string name,
   open = false;
   if (!findAnchor(stream))
     return;
-  if (slices.size() >= kMaxSlices && stream.synchronize())
+  if (slices.size() >= kMaxSlices && stream.wait())
     return; // the work that follows meets the error again
   Slice slice{category, std::move(name), std::move(arguments), nullptr, nullptr};
   if (stream.device()->createEvent(true, slice.begin) ||

@@ -36,7 +36,7 @@ static bool isKnownToHost(OperationName name) {
                  tensor::ExtractOp, tensor::InsertOp, tensor::FromElementsOp,
                  tensor::CollapseShapeOp, tensor::ExpandShapeOp,
                  tensor::ExtractSliceOp, tensor::InsertSliceOp, memref::DimOp,
-                 DispatchOp, LoadedOp, Im2colOp, bufferization::ToTensorOp,
+                 DispatchOp, CheckOp, LoadedOp, Im2colOp, bufferization::ToTensorOp,
                  bufferization::AllocTensorOp,
                  bufferization::MaterializeInDestinationOp, arith::SelectOp,
                  arith::ConstantOp>(name);

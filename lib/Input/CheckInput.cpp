@@ -135,6 +135,9 @@ static LogicalResult checkForm(Operation *op) {
   if (isa<GemmOp>(op))
     return op->emitOpError("is what the compiler makes of products for a library; write "
                            "linalg.matmul, and name the library by --external-blas");
+  if (isa<CheckOp>(op))
+    return op->emitOpError("is what the compiler makes of cf.assert in the body of an op; "
+                           "write that");
   auto scan = dyn_cast<ScanOp>(op);
   if (scan && scan.getChunk())
     return op->emitOpError("has a 'chunk', which the compiler chooses; leave it out");

@@ -96,7 +96,7 @@ static std::optional<ValueRange> sharing(OpOperand &use) {
                                               : ValueRange(op->getResults());
   if (isa<tensor::InsertOp>(op))
     return ValueRange(op->getResults());
-  if (isa<tensor::DimOp, tensor::ExtractOp,
+  if (isa<tensor::DimOp, tensor::ExtractOp, CheckOp,
           bufferization::MaterializeInDestinationOp>(op))
     return ValueRange();
   return std::nullopt;

@@ -96,6 +96,35 @@ def many(own_cache):
     return tilewright.compile(MANY, target=TARGETS)
 
 
+ROWS = """
+func.func @rows(%i: tensor<?xi32>, %table: tensor<5x3xf32>) -> tensor<?x3xf32> {
+  %c0 = arith.constant 0 : index
+  %five = arith.constant 5 : i32
+  %zero = arith.constant 0 : i32
+  %n = tensor.dim %i, %c0 : tensor<?xi32>
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+       ins(%i : tensor<?xi32>) outs(%e : tensor<?x3xf32>) {
+    ^bb0(%a: i32, %o: f32):
+      %low = arith.cmpi sge, %a, %zero : i32
+      cf.assert %low, "the row is negative"
+      %high = arith.cmpi slt, %a, %five : i32
+      cf.assert %high, "there is no such row"
+      %at = arith.index_cast %a : i32 to index
+      %j = linalg.index 1 : index
+      %v = tensor.extract %table[%at, %j] : tensor<5x3xf32>
+      linalg.yield %v : f32
+  } -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def rows(own_cache):
+    return tilewright.compile(ROWS, target=TARGETS)
+
+
 @pytest.fixture(params=["cpu", "vulkan", "ptxsim"])
 def device(request):
     """Every kind of device; the three are on any machine that builds this."""

@@ -162,6 +162,26 @@ def test_streams(add, device):
             device.stream(native=1)
 
 
+def test_asserts_of_elements(rows, device):
+    table = np.arange(15, dtype="float32").reshape(5, 3)
+    good, low, high = (np.array(places, "int32") for places in ([4, 0, 2], [1, -1, 9], [1, 5, 2]))
+    np.testing.assert_array_equal(rows(good, table, device=device).numpy(), table[good])
+    with pytest.raises(tilewright.ProgramError, match="'rows': the row is negative"):
+        rows(low, table, device=device)
+    with pytest.raises(tilewright.ProgramError, match="'rows': there is no such row"):
+        rows(high, table, device=device)
+    # On a stream, the synchronisation says so, once, and the first one alone.
+    stream = device.stream()
+    for places in (good, high, low, good):
+        result = rows(places, table, stream=stream)
+    with pytest.raises(tilewright.ProgramError, match="there is no such row"):
+        stream.synchronize()
+    stream.synchronize()
+    np.testing.assert_array_equal(result.numpy(), table[good])
+    with pytest.raises(tilewright.ProgramError, match="the row is negative"):
+        rows(low, table, stream=stream).numpy()
+
+
 def test_threads_and_the_interpreter_runs_on(add, device):
     ticks, done = [], threading.Event()
 

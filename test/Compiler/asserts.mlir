@@ -4,8 +4,8 @@
 // RUN: tilewright-compile %s --target=cpu --stop-after=normalize --asserts=off -o - | FileCheck %s --check-prefix=OFF
 // RUN: not tilewright-compile %s --asserts=maybe 2>&1 | FileCheck %s --check-prefix=MAYBE
 
-// CHECK: cf.assert %{{.*}}, "too large"
-// OFF-NOT: cf.assert
+// CHECK: tilewright.check %{{.*}}, ["too large"]
+// OFF-NOT: {{cf.assert|tilewright.check}}
 // MAYBE: error: --asserts: maybe not in {on,off}
 func.func @f(%x: tensor<9xi64>) -> tensor<9xi64> {
   %c = arith.constant 100 : i64

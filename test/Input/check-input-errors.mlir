@@ -106,6 +106,14 @@ func.func @Unknown(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
+func.func @Check(%n: tensor<i32>) {
+  // expected-error @below {{is what the compiler makes of cf.assert in the body of an op; write that}}
+  tilewright.check %n, ["wrong"] : tensor<i32>
+  return
+}
+
+// -----
+
 func.func @Chunk(%x: tensor<2x4x3xf32>, %e: tensor<2x9x3xf32>, %n: index) -> tensor<2x9x3xf32> {
   // expected-error @below {{has a 'chunk', which the compiler chooses; leave it out}}
   %r = tilewright.scan ins(%x : tensor<2x4x3xf32>) chunk(%n) outs(%e : tensor<2x9x3xf32>) {dim = 1 : i64, totals} combine {

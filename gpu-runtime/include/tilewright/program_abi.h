@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TW_PROGRAM_ABI_VERSION 4u
+#define TW_PROGRAM_ABI_VERSION 5u
 
 /* Element types; the numbers are part of the ABI. */
 typedef enum tw_dtype {
@@ -104,6 +104,11 @@ typedef struct TilewrightHostApi {
    * know what is inside, and nothing else. */
   tw_view *(*pad)(tw_context *, tw_view *, int32_t rank, const int64_t *low,
                   const int64_t *high, const char *what);
+  /* Version 5. An error with message n if n, which the work so far leaves in a
+   * tensor of one i32, is less than `count`. Asynchronous: whoever synchronises
+   * the stream next hears of it. */
+  void (*check_later)(tw_context *, tw_view *number, int32_t count,
+                      const char *const *messages);
 } TilewrightHostApi;
 
 /* args / results: one 64-bit slot each, a tw_view * (borrowed for arguments,

@@ -260,6 +260,9 @@ TILEWRIGHT_API void tilewright_stream_release(tilewright_stream *stream);
  * ptxsim) before it gives the device up; 10 minutes unless set. */
 TILEWRIGHT_API void tilewright_stream_set_timeout(tilewright_stream *stream,
                                                   uint64_t nanoseconds);
+/* Waits for the work in flight. Where a check of a program on elements failed
+ * (cf.assert in the body of an op), it gives that error, once: the first one
+ * since the last synchronisation, TILEWRIGHT_PROGRAM_ERROR. */
 TILEWRIGHT_API tilewright_status *
 tilewright_stream_synchronize(tilewright_stream *stream,
                               uint64_t timeout_nanoseconds);
@@ -524,7 +527,10 @@ typedef struct tilewright_value {
 } tilewright_value;
 
 /* Calls a function. With a stream, results are complete when it has been
- * synchronised; `stream` null waits for them. Arguments are borrowed; views in
+ * synchronised; `stream` null waits for them. Checks of elements are made by the
+ * device, and the call does not wait for them: it is the synchronisation that
+ * gives their error (waiting for an event does not), or a later call on the
+ * stream that reads a tensor on the host. Arguments are borrowed; views in
  * results belong to the caller. Host code of the program runs in the calling
  * thread. */
 TILEWRIGHT_API tilewright_status *

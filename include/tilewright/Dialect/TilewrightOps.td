@@ -59,6 +59,22 @@ def Tilewright_LoadedOp : Tilewright_Op<"loaded", [
   }];
 }
 
+def Tilewright_CheckOp : Tilewright_Op<"check"> {
+  let summary = "an error after the call, if a kernel found one";
+  let description = [{
+    The run fails with message n if n, an element that work so far computes, is less
+    than the number of messages. The host does not wait for it: whoever synchronises
+    with the work hears of it.
+
+    ```mlir
+    %n = linalg.generic … // the smallest number of an assert that does not hold, or 2
+    tilewright.check %n, ["index is negative", "index is beyond the table"] : tensor<i32>
+    ```
+  }];
+  let arguments = (ins 0DTensorOf<[I32]>:$number, StrArrayAttr:$messages);
+  let assemblyFormat = "$number `,` $messages attr-dict `:` type($number)";
+}
+
 def Tilewright_Im2colOp : Tilewright_Op<"im2col", [Pure]> {
   let summary = "every window of a tensor, as a view of it";
   let description = [{

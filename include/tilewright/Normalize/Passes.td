@@ -49,15 +49,17 @@ def DecomposeArgReductionsPass
 
 def HoistAssertsPass
     : Pass<"tilewright-hoist-asserts", "::mlir::func::FuncOp"> {
-  let summary = "Assert on the host what bodies of structured ops assert";
+  let summary = "Assert outside of them what bodies of structured ops assert";
   let description = [{
     A condition from outside of the body is asserted in front of the op. Of
-    conditions that depend on elements, a reduction over all of the op's loops finds
-    out whether they hold everywhere, and the host asserts its results.
+    conditions that depend on elements, a reduction over those of the op's loops
+    that they depend on finds the number of the first that does not hold, and
+    `tilewright.check` makes an error of it after the call.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::tilewright::TilewrightDialect"];
 }
 
 def InlineCallsPass : Pass<"tilewright-inline-calls", "::mlir::ModuleOp"> {

@@ -92,6 +92,24 @@ struct AssertLowering : OpConversionPattern<cf::AssertOp> {
     return success();
   }
 };
+
+struct CheckLowering : OpConversionPattern<CheckOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(CheckOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<Value> messages;
+    for (auto message : op.getMessages().getAsRange<StringAttr>())
+      messages.push_back(createString(rewriter, loc, message.getValue()));
+    callSupport(rewriter, loc, "twh_check_later", Type(),
+                {getCallContext(op), adaptor.getNumber(),
+                 createI32(rewriter, loc, messages.size()),
+                 createArray(rewriter, loc, getPointer(rewriter), messages)});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -216,8 +234,9 @@ struct ConvertHostPass
     populatePrintPatterns(converter, patterns);
     populateTensorPatterns(converter, patterns);
     populateWindowPatterns(converter, patterns);
-    patterns.add<DispatchLowering, AssertLowering>(converter, context);
-    target.addIllegalOp<DispatchOp, cf::AssertOp, vector::PrintOp>();
+    patterns.add<DispatchLowering, AssertLowering, CheckLowering>(converter,
+                                                                  context);
+    target.addIllegalOp<DispatchOp, cf::AssertOp, CheckOp, vector::PrintOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return isKernel(op) || converter.isSignatureLegal(op.getFunctionType());
     });

@@ -58,7 +58,7 @@ static bool isReader(OpOperand &use) {
   Operation *op = use.getOwner();
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return &use == &insert.getSourceMutable();
-  return isa<tensor::DimOp, tensor::ExtractOp, tensor::InsertOp,
+  return isa<tensor::DimOp, tensor::ExtractOp, tensor::InsertOp, CheckOp,
              bufferization::AllocTensorOp,
              bufferization::MaterializeInDestinationOp>(op) ||
          (isa<DispatchOp>(op) &&

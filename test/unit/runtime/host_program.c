@@ -166,6 +166,19 @@ static void stale(tw_context *c, const uint64_t *args, uint64_t *results) {
   api->dispatch(c, 2, 1, &view, 0, 0);
 }
 
+/* The number of the first check that fails, which a kernel computes, and then an
+ * error of the host where the second argument is not 0. */
+static void checkLater(tw_context *c, const uint64_t *args, uint64_t *results) {
+  static const char *const messages[] = {"index is negative", "index is too large"};
+  tw_view *in = (tw_view *)(uintptr_t)args[0];
+  tw_view *number = api->clone(c, in);
+  api->dispatch(c, 2, 1, &number, 0, 0);
+  api->check_later(c, number, 2, messages);
+  api->check_later(c, number, 1, messages + 1);
+  api->check(c, args[1] == 0, "the host says no");
+  results[0] = (uintptr_t)number;
+}
+
 /*===-- Exports -----------------------------------------------------------===*/
 
 typedef void (*Address)(void);
@@ -174,14 +187,14 @@ static const TilewrightNamed functions[] = {
     {"inplace", (Address)inplace},  {"fail", (Address)fail},
     {"print", (Address)print},      {"loop", (Address)loop},
     {"hang", (Address)hang},        {"stale", (Address)stale},
-    {"crawl", (Address)crawlOn}};
+    {"crawl", (Address)crawlOn},    {"check_later", (Address)checkLater}};
 static const TilewrightNamed kernels[] = {{"matmul", (Address)matmul},
                                           {"scale", (Address)scale},
                                           {"increment", (Address)increment},
                                           {"spin", (Address)spin},
                                           {"crawl", (Address)crawl}};
 static const TilewrightProgramExports table = {
-    TW_PROGRAM_ABI_VERSION, 9, 5, 0, functions, kernels};
+    TW_PROGRAM_ABI_VERSION, 10, 5, 0, functions, kernels};
 
 const TilewrightProgramExports *
 tilewright_program_query(uint32_t version, const TilewrightHostApi *given) {

@@ -188,6 +188,63 @@ TEST_F(ProgramTest, CallsWithoutAStreamWait) {
   EXPECT_EQ(elements<float>(results[0].view), std::vector<float>(10, 2.5f));
 }
 
+TEST_F(ProgramTest, ChecksOfTheDeviceFailWhenTheStreamIsSynchronised) {
+  // The kernel adds 1: the first check fails for -1 and 0, the second for 0 alone.
+  auto synchronise = [&]() -> std::string {
+    tilewright_status *status = tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER);
+    std::string text = status ? tilewright_status_message(status) : "";
+    tilewright_status_release(status);
+    return text;
+  };
+  auto run = [&](int32_t number, uint64_t fails = 0) {
+    Values results;
+    return call("check_later",
+                {value(tensor<int32_t>(TW_I32, {1}, {number})), scalar(fails)}, results);
+  };
+  EXPECT_EQ(run(1), "");
+  EXPECT_EQ(synchronise(), "");
+  EXPECT_EQ(run(0), "");
+  EXPECT_EQ(synchronise(), "function 'check_later': index is too large");
+  EXPECT_EQ(synchronise(), "");
+  // The first one is heard of.
+  EXPECT_EQ(run(5), "");
+  EXPECT_EQ(run(-1), "");
+  EXPECT_EQ(run(0), "");
+  EXPECT_EQ(synchronise(), "function 'check_later': index is negative");
+  EXPECT_EQ(synchronise(), "");
+  // A call that fails by itself has one error.
+  EXPECT_EQ(run(-1, 1), "9: function 'check_later': the host says no");
+  EXPECT_EQ(synchronise(), "");
+  // Very many are waited for in between, and not forgotten.
+  EXPECT_EQ(run(-1), "");
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_EQ(run(7), "");
+  EXPECT_EQ(synchronise(), "function 'check_later': index is negative");
+}
+
+TEST_F(ProgramTest, ChecksOfTheDeviceFailOtherCallsThatWait) {
+  size_t function = 0;
+  ASSERT_OK(tilewright_program_function_find(program, "check_later", &function));
+  tilewright_value args[2] = {value(tensor<int32_t>(TW_I32, {1}, {-1})), scalar(uint64_t(0))};
+  ASSERT_OK(tilewright_stream_synchronize(stream, TILEWRIGHT_FOREVER));
+  tilewright_value results[1];
+  tilewright_status *status =
+      tilewright_program_call(program, function, nullptr, 2, args, 1, results);
+  ASSERT_NE(status, nullptr);
+  EXPECT_EQ(tilewright_status_code(status), TILEWRIGHT_PROGRAM_ERROR);
+  EXPECT_EQ(std::string(tilewright_status_message(status)),
+            "function 'check_later': index is negative");
+  tilewright_status_release(status);
+  // A later call that reads a tensor on the host.
+  Values others;
+  ASSERT_EQ(call("check_later", {args[0], args[1]}, others), "");
+  std::vector<float> x(100, 2.0f);
+  EXPECT_PRED2(contains,
+               call("scale_and_sum", {value(tensor(TW_F32, {100}, x)), scalar(3.0f)}, others),
+               "function 'check_later': index is negative");
+  EXPECT_EQ(call("scale_and_sum", {value(tensor(TW_F32, {100}, x)), scalar(3.0f)}, others), "");
+}
+
 TEST_F(ProgramTest, EstimatesWork) {
   tilewright_value args[2] = {value(newView(TW_F32, {10, 7})),
                               value(newView(TW_F32, {7, 3}))};
@@ -328,7 +385,7 @@ TEST_F(ProgramTest, RefusesHostProgramsThatAreNone) {
 
 TEST_F(ProgramTest, RefusesHostProgramsOfAFutureInterface) {
   // The head of TilewrightProgramExports: version, functions, kernels, 0.
-  const uint32_t now[] = {TW_PROGRAM_ABI_VERSION, 9, 5, 0};
+  const uint32_t now[] = {TW_PROGRAM_ABI_VERSION, 10, 5, 0};
   const uint32_t later = TW_PROGRAM_ABI_VERSION + 1;
   std::string host = hostProgram();
   size_t at = host.find(

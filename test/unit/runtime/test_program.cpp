@@ -96,7 +96,11 @@ std::string testManifest() {
       {"name": "stale", "inputs": [], "results": []},
       {"name": "crawl",
        "inputs": [{"kind": "buffer", "dtype": "i32", "shape": [-1]}],
-       "results": []}
+       "results": []},
+      {"name": "check_later",
+       "inputs": [{"kind": "tensor", "dtype": "i32", "shape": [1]},
+                  {"kind": "scalar", "dtype": "index"}],
+       "results": [{"kind": "tensor", "dtype": "i32", "shape": [1]}]}
     ],
     "constants": [{"dtype": "f32", "shape": [1], "section": "constants/0"}],
     "dispatches": [

@@ -232,6 +232,11 @@ void twh_check_equal(twh_context *c, int64_t a, int64_t b, const char *message) 
   api->check_equal(CONTEXT(c), a, b, message);
   leave_on_error(c);
 }
+/* An error after the call if a number on the device is that of a message. */
+void twh_check_later(twh_context *c, tw_view *number, int32_t count,
+                     const char *const *messages) {
+  api->check_later(CONTEXT(c), number, count, messages);
+}
 int32_t twh_ok(twh_context *c) { return api->ok(CONTEXT(c)); }
 void twh_print(twh_context *c, const char *text, int64_t length) {
   api->print(CONTEXT(c), text, length);

@@ -96,6 +96,46 @@ def test_sorts_of_torch_mlir(kind, compared, key):
     np.testing.assert_array_equal(values, np.take_along_axis(x, expected, 1))
 
 
+TOPK = """func.func @main(%arg0: tensor<2x90xf32>, %arg1: tensor<2x3xf32>, %arg2: tensor<2x3xi64>) -> (tensor<2x3xf32>, tensor<2x3xi64>) {
+    %2:2 = tm_tensor.topk dimension(1) ins(%arg0 : tensor<2x90xf32>) outs(%arg1, %arg2 : tensor<2x3xf32>, tensor<2x3xi64>) {
+    ^bb0(%arg3: f32, %arg4: f32):
+BODY
+      tm_tensor.yield %7 : i1
+    } -> tensor<2x3xf32>, tensor<2x3xi64>
+    return %2#0, %2#1 : tensor<2x3xf32>, tensor<2x3xi64>
+}
+"""
+NAN_LAST = """      %3 = arith.cmpf une, %arg4, %arg4 : f32
+      %4 = arith.cmpf oeq, %arg3, %arg3 : f32
+      %5 = arith.cmpf olt, %arg3, %arg4 : f32
+      %6 = arith.andi %3, %4 : i1
+      %7 = arith.ori %6, %5 : i1"""
+
+
+def rewritten(text):
+    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
+    return subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"], input=text, cwd=spelling,
+                          capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("body,sign", [("      %7 = arith.cmpf ogt, %arg3, %arg4 : f32", -1), (NAN_LAST, 1)])
+def test_topk_of_torch_mlir(body, sign):
+    text = rewritten(TOPK.replace("BODY", body)).stdout
+    assert "tilewright.top_k" in text
+    x = np.random.default_rng(2).integers(-9, 9, (2, 90)).astype(np.float32)
+    if sign > 0:
+        x[:, 7] = np.nan
+    values, places = map(np.asarray, tilewright.compile(text, target="cpu")(x, np.zeros((2, 3), np.float32), np.zeros((2, 3), np.int64)))
+    expected = np.argsort(sign * x, axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(places, expected)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, expected, 1))
+
+
+def test_topk_in_an_order_of_its_own():
+    done = rewritten(TOPK.replace("BODY", "      %5 = math.absf %arg3 : f32\n      %7 = arith.cmpf ogt, %5, %arg4 : f32"))
+    assert done.returncode and "compares in another order" in done.stderr
+
+
 @needs_torch_mlir
 def test_command(model, tmp_path):
     target = tmp_path / "model.mlir"

@@ -4,7 +4,7 @@
 
 This is the one place that knows what tilewright-compile does not read of what torch-mlir 20261001 (MLIR 24) prints. That is
 
-* `tm_tensor.scatter`, `scan`, `sort`: ops of Tilewright's with the same meaning; tm_tensor.py,
+* `tm_tensor.scatter`, `scan`, `sort`, `topk`: ops of Tilewright's with the same meaning; tm_tensor.py,
 * `ml_program.global`, the state of random numbers: a constant, so every call draws the same,
 * names of arguments, `%arg0`: those of the graph's inputs, so that messages and callers by name have them.
 

@@ -5,21 +5,22 @@
     scatter   tilewright.scatter: in place, in order, or all at once where indices are unique
     scan      tilewright.scan: linear work
     sort      tilewright.sort: n log n work; the k largest, of which torch-mlir makes a sort and slices, too
+    topk      tilewright.top_k
 """
 
 import re
 
-_OP = re.compile(r"^(?P<indent> *)(?P<result>%[\w$.-]+)(?::(?P<count>\d+))? = tm_tensor\.(?P<op>scatter|scan|sort) (?P<head>.*?)"
+_OP = re.compile(r"^(?P<indent> *)(?P<result>%[\w$.-]+)(?::(?P<count>\d+))? = tm_tensor\.(?P<op>scatter|scan|sort|topk) (?P<head>.*?)"
                  r"(?:ins\((?P<ins>[^)]*)\) )?outs\((?P<outs>[^)]*)\) \{\n *\^bb0\((?P<args>.*)\):\n"
                  r"(?P<body>(?:.*\n)*?) *tm_tensor\.yield (?P<yield>%[\w$.-]+) : (?P<type>[\w]+)\n *\} -> .*\n", re.M)
 
 
 def rewrite(text):
     several = {match["result"]: match["op"] for match in _OP.finditer(text) if match["count"]}
-    text = _OP.sub(lambda match: {"scatter": _scatter, "scan": _scan, "sort": _sort}[match["op"]](_Op(match)), text)
+    text = _OP.sub(lambda match: {"scatter": _scatter, "scan": _scan, "sort": _sort, "topk": _topk}[match["op"]](_Op(match)), text)
     for result, op in several.items():
-        # A sort keeps its results; of a scan, one is there.
-        text = re.sub(rf"{re.escape(result)}#(\d+)", rf"{_name(result)}{'#' if op == 'sort' else '_'}\1", text)
+        # A sort or top_k keeps its results; of a scan, one is there.
+        text = re.sub(rf"{re.escape(result)}#(\d+)", rf"{_name(result)}{'_' if op == 'scan' else '#'}\1", text)
     return text
 
 
@@ -121,6 +122,26 @@ def _sort(op):
     result = f"{_name(op.result)}:{len(names)}" if len(names) > 1 else op.result
     return (f"{op.indent}{result} = tilewright.sort ins({', '.join(names)} : {types}) "
             f"outs({', '.join(names)} : {types}) {{dim = {op.dim()} : i64{', ' + order if order else ''}}}{comparison} -> {types}\n")
+
+
+def _topk(op):
+    """torch-mlir asks whether an element is better than one that was kept. Where its text has NaN as the largest, or says nothing of
+    it, that is our order."""
+    if len(op.ins) != 1:
+        raise ValueError("tm_tensor.topk of elements with indices of their own")
+    (first, kind), (second, _) = op.args[:2]
+    compared = re.findall(rf"= arith\.cmp([fi]) (\w+), {re.escape(first)}, {re.escape(second)} : ", op.body)
+    checked = re.findall(r"= arith\.(\w+)(?: (\w+),)? (%[\w$.-]+), (%[\w$.-]+) : ", op.body)
+    # cmpf une and oeq of one element ask whether it is NaN.
+    asks = [line for line in checked if line[0] == "cmpf" and line[2] == line[3] and line[1] in ("une", "uno", "oeq", "ord")]
+    known = len(asks) + len(compared) + sum(line[0] in ("andi", "ori") for line in checked) == op.body.count("\n")
+    if len(compared) != 1 or not known or compared[0][1] not in _STRICT or (compared[0][0] == "i" and compared[0][1][0] == "u") or kind == "i1":
+        raise ValueError("tm_tensor.topk that compares in another order than that of numbers")
+    order = "" if _STRICT[compared[0][1]] else ", smallest"
+    (source, source_type), (names, kinds) = op.ins[0], zip(*op.outs)
+    types = ", ".join(kinds)
+    return (f"{op.indent}{_name(op.result)}:2 = tilewright.top_k ins({source} : {source_type}) outs({', '.join(names)} : {types}) "
+            f"{{dim = {op.dim()} : i64{order}}} -> {types}\n")
 
 
 def _comparison(op):

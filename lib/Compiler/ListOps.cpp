@@ -38,6 +38,8 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: to the first elements of tilewright.sort";
   if (name.getStringRef() == NonzeroOp::getOperationName())
     return "rewritten: to elementwise ops, tilewright.scan and tilewright.scatter";
+  if (name.getStringRef() == UniqueOp::getOperationName())
+    return "rewritten: to tilewright.sort, tilewright.scan, tilewright.scatter and elementwise ops";
   if (name.getStringRef() == tensor::ScatterOp::getOperationName())
     return "rewritten: to tilewright.scatter, a kernel";
   if (name.getStringRef().starts_with("linalg.winograd_"))

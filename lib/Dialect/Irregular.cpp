@@ -367,3 +367,46 @@ LogicalResult NonzeroOp::verify() {
                          << number << " as the indices are";
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// unique
+//===----------------------------------------------------------------------===//
+
+void UniqueOp::getEffects(Effects &effects) {
+  addEffects(*this, getOperands().drop_front(), effects);
+}
+
+LogicalResult UniqueOp::verify() {
+  if (failed(checkOperands(*this, getOperands().drop_front())))
+    return failure();
+  auto typeOf = [](Value value) { return cast<ShapedType>(value.getType()); };
+  ShapedType input = typeOf(getInput()), values = typeOf(getValues()),
+             count = typeOf(getCount());
+  Type element = input.getElementType(), number = count.getElementType();
+  if (!element.isSignlessInteger() && !isa<FloatType>(element))
+    return emitOpError() << "has elements of " << element
+                         << "; they are signless integers or floats";
+  if (input.getRank() == 0)
+    return emitOpError("has an input without dims; there is one element");
+  if (values.getRank() != 1 || values.getElementType() != element)
+    return emitOpError() << "has values of " << values << "; they have one dim, and elements of "
+                         << element << " as the input has";
+  if (count.getRank() != 0 ||
+      (!number.isSignlessInteger(32) && !number.isSignlessInteger(64)))
+    return emitOpError() << "has a count of " << count << "; it has no dims, and is i32 or i64";
+  auto check = [&](StringRef name, Value operand, ShapedType like) -> LogicalResult {
+    if (!operand)
+      return success();
+    ShapedType type = typeOf(operand);
+    bool fits = type.getElementType() == number && type.getRank() == like.getRank();
+    for (int64_t dim = 0; fits && dim < type.getRank(); ++dim)
+      fits = mayBeEqual(type.getDimSize(dim), like.getDimSize(dim));
+    if (fits)
+      return success();
+    return emitOpError() << "has " << name << " of " << type << "; they have the dims of "
+                         << like << ", and are of " << number << " as the count is";
+  };
+  return success(succeeded(check("indices", getIndices(), values)) &&
+                 succeeded(check("an inverse", getInverse(), input)) &&
+                 succeeded(check("counts", getCounts(), values)));
+}

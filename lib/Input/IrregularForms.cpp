@@ -6,6 +6,8 @@
 
 #include "IrregularForms.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -75,4 +77,64 @@ Value tilewright::restoreAround(OpBuilder &b, Location loc, Value value,
   addGroup(split, dim, 1);
   addGroup(split, dim + 1, rank - dim - 1);
   return expand(b, loc, collapse(b, loc, value, joined), split, sizes);
+}
+
+Value tilewright::generic(OpBuilder &b, Location loc, ValueRange ins, Value out,
+                          ArrayRef<AffineMap> maps, const Loops &loops, Body body) {
+  return linalg::GenericOp::create(b, loc, out.getType(), ins, out, maps, loops,
+                                   [&](OpBuilder &b, Location loc, ValueRange scalars) {
+                                     Value result = body(b, scalars);
+                                     linalg::YieldOp::create(b, loc, result);
+                                   })
+      .getResult(0);
+}
+
+Value tilewright::integer(OpBuilder &b, Location loc, Type type, int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+}
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+Value tilewright::countFlags(OpBuilder &b, Location loc, Value flags, Value count) {
+  AffineMap each = b.getMultiDimIdentityMap(1), none = AffineMap::get(1, 0, b.getContext());
+  Value zero = integer(b, loc, elementOf(flags), 0);
+  Value nothing = linalg::FillOp::create(b, loc, zero, count).getResult(0);
+  return generic(b, loc, flags, nothing, {each, none}, {utils::IteratorType::reduction},
+                 [&](OpBuilder &b, ValueRange scalars) {
+                   return arith::AddIOp::create(b, loc, scalars[0], scalars[1]).getResult();
+                 });
+}
+
+ScanOp tilewright::sumFlags(OpBuilder &b, Location loc, Value flags) {
+  Type type = elementOf(flags);
+  Value empty =
+      tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, flags), type);
+  auto scan = ScanOp::create(b, loc, TypeRange(empty.getType()), flags, Value(), Value(), empty,
+                             /*dim=*/0, false, false, false, false);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&scan.getCombiner(), {}, {type, type}, {loc, loc});
+  Value sum = arith::AddIOp::create(b, loc, block->getArgument(0), block->getArgument(1));
+  CombinedOp::create(b, loc, sum);
+  return scan;
+}
+
+Value tilewright::findPlaces(OpBuilder &b, Location loc, Value flags, Value sums) {
+  Type type = elementOf(flags);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, flags);
+  AffineMap each = b.getMultiDimIdentityMap(1);
+  Value unplaced = tensor::EmptyOp::create(b, loc, sizes, type);
+  Value places = generic(b, loc, {flags, sums}, unplaced, {each, each, each},
+                         {utils::IteratorType::parallel}, [&](OpBuilder &b, ValueRange scalars) {
+                           Value one = integer(b, loc, type, 1);
+                           Value place = arith::SubIOp::create(b, loc, scalars[1], one);
+                           Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                                               scalars[0], one);
+                           return arith::SelectOp::create(b, loc, isSet, place,
+                                                          integer(b, loc, type, -1))
+                               .getResult();
+                         });
+  sizes.push_back(b.getIndexAttr(1));
+  return expand(b, loc, places, {{0, 1}}, sizes);
 }

@@ -10,6 +10,7 @@
 #include "tilewright/Dialect/Irregular.h"
 
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tilewright {
@@ -37,9 +38,38 @@ mlir::Value restoreAround(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::ArrayRef<mlir::OpFoldResult> sizes,
                           int64_t dim);
 
+using Body =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
+using Loops = mlir::SmallVector<mlir::utils::IteratorType>;
+
+/// A linalg.generic whose operands are indexed by `maps`, the last one for `out`.
+mlir::Value generic(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange ins,
+                    mlir::Value out, mlir::ArrayRef<mlir::AffineMap> maps,
+                    const Loops &loops, Body body);
+
+mlir::Value integer(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
+                    int64_t value);
+
+/// The sum of `flags`, of one dim, into `count`, of none.
+mlir::Value countFlags(mlir::OpBuilder &b, mlir::Location loc, mlir::Value flags,
+                       mlir::Value count);
+
+/// Running sums of `flags`, of one dim.
+ScanOp sumFlags(mlir::OpBuilder &b, mlir::Location loc, mlir::Value flags);
+
+/// Coordinates for a scatter, of one dim and -1 where `flags` is 0: the number, from 0
+/// on, that `sums` counts to.
+mlir::Value findPlaces(mlir::OpBuilder &b, mlir::Location loc, mlir::Value flags,
+                       mlir::Value sums);
+
 /// A sort along the second of three dims: runs, and merges of them until there
 /// is one.
 void prepareSort(mlir::RewriterBase &b, SortOp op);
+
+/// The number of each element along `dim`.
+mlir::Value numbersAlong(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::ArrayRef<mlir::OpFoldResult> sizes, int64_t dim,
+                         mlir::Type type);
 
 /// The sort whose first elements `op` is replaced by.
 SortOp sortForTopK(mlir::RewriterBase &b, TopKOp op);
@@ -47,6 +77,9 @@ SortOp sortForTopK(mlir::RewriterBase &b, TopKOp op);
 /// The scan that numbers what `op` finds, with all else that it is replaced by
 /// (PrepareNonzero.cpp).
 ScanOp scanForNonzero(mlir::RewriterBase &b, NonzeroOp op);
+
+/// The sort and the scan of what `op` is replaced by (PrepareUnique.cpp).
+mlir::SmallVector<mlir::Operation *> sortForUnique(mlir::RewriterBase &b, UniqueOp op);
 } // namespace tilewright
 
 #endif

@@ -259,11 +259,15 @@ void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIrregular(op) || isa<TopKOp, NonzeroOp>(op))
+    if (isIrregular(op) || isa<TopKOp, NonzeroOp, UniqueOp>(op))
       ops.push_back(op);
   });
-  for (Operation *op : ops) {
-    op = onTensors(b, cast<DestinationStyleOpInterface>(op));
+  for (size_t number = 0; number < ops.size(); ++number) {
+    Operation *op = onTensors(b, cast<DestinationStyleOpInterface>(ops[number]));
+    if (auto unique = dyn_cast<UniqueOp>(op)) {
+      llvm::append_range(ops, sortForUnique(b, unique));
+      continue;
+    }
     if (auto topK = dyn_cast<TopKOp>(op))
       op = sortForTopK(b, topK);
     if (auto nonzero = dyn_cast<NonzeroOp>(op))

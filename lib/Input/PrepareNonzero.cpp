@@ -24,24 +24,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-using Body = llvm::function_ref<Value(OpBuilder &, ValueRange)>;
-using Loops = SmallVector<utils::IteratorType>;
-
-/// A linalg.generic whose operands are indexed by `maps`, the last one for `out`.
-static Value generic(OpBuilder &b, Location loc, ValueRange ins, Value out,
-                     ArrayRef<AffineMap> maps, const Loops &loops, Body body) {
-  return linalg::GenericOp::create(b, loc, out.getType(), ins, out, maps, loops,
-                                   [&](OpBuilder &b, Location loc, ValueRange scalars) {
-                                     Value result = body(b, scalars);
-                                     linalg::YieldOp::create(b, loc, result);
-                                   })
-      .getResult(0);
-}
-
-static Value integer(OpBuilder &b, Location loc, Type type, int64_t value) {
-  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
-}
-
 /// 1 for each element that is not zero, else 0.
 static Value findFlags(OpBuilder &b, Location loc, Value input, Type type) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
@@ -95,39 +77,12 @@ ScanOp tilewright::scanForNonzero(RewriterBase &b, NonzeroOp op) {
   Value flags = collapse(b, loc, findFlags(b, loc, op.getInput(), type), all);
   Value coordinates = collapse(b, loc, findCoordinates(b, loc, op.getInput(), type), rows);
 
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, flags);
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
-  auto scan = ScanOp::create(b, loc, TypeRange(empty.getType()), flags, Value(), Value(), empty,
-                             /*dim=*/0, false, false, false, false);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&scan.getCombiner(), {}, {type, type}, {loc, loc});
-    Value sum = arith::AddIOp::create(b, loc, block->getArgument(0), block->getArgument(1));
-    CombinedOp::create(b, loc, sum);
-  }
-  AffineMap each = b.getMultiDimIdentityMap(1), none = AffineMap::get(1, 0, b.getContext());
-  Value unplaced = tensor::EmptyOp::create(b, loc, sizes, type);
-  Value places = generic(b, loc, {flags, scan.getResult(0)}, unplaced, {each, each, each},
-                         {utils::IteratorType::parallel}, [&](OpBuilder &b, ValueRange scalars) {
-                           Value one = integer(b, loc, type, 1);
-                           Value place = arith::SubIOp::create(b, loc, scalars[1], one);
-                           Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                                               scalars[0], one);
-                           return arith::SelectOp::create(b, loc, isSet, place,
-                                                          integer(b, loc, type, -1))
-                               .getResult();
-                         });
-  sizes.push_back(b.getIndexAttr(1));
-  places = expand(b, loc, places, {{0, 1}}, sizes);
+  ScanOp scan = sumFlags(b, loc, flags);
+  Value places = findPlaces(b, loc, flags, scan.getResult(0));
   auto scatter = ScatterOp::create(b, loc, TypeRange(op.getIndices().getType()), coordinates,
                                    places, op.getIndices(), ArrayRef<int64_t>{0},
                                    /*unique=*/true);
-  Value zero = integer(b, loc, type, 0);
-  Value nothing = linalg::FillOp::create(b, loc, zero, op.getCount()).getResult(0);
-  Value count = generic(b, loc, flags, nothing, {each, none}, {utils::IteratorType::reduction},
-                        [&](OpBuilder &b, ValueRange scalars) {
-                          return arith::AddIOp::create(b, loc, scalars[0], scalars[1]).getResult();
-                        });
+  Value count = countFlags(b, loc, flags, op.getCount());
   b.replaceOp(op, {scatter.getResult(0), count});
   return scan;
 }

@@ -231,10 +231,9 @@ void tilewright::prepareSort(RewriterBase &b, SortOp op) {
     SortWriter(b, op).write();
 }
 
-/// The number of each element along `dim`.
-static Value numbersAlong(OpBuilder &b, Location loc,
-                          ArrayRef<OpFoldResult> sizes, int64_t dim,
-                          Type type) {
+Value tilewright::numbersAlong(OpBuilder &b, Location loc,
+                               ArrayRef<OpFoldResult> sizes, int64_t dim,
+                               Type type) {
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
   int64_t rank = sizes.size();
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);

@@ -322,7 +322,8 @@ LogicalResult Raiser::raiseOp(Operation *op) {
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return raiseCopy(copy);
   bool isStructured =
-      isa<linalg::LinalgOp, linalg::SoftmaxOp, ScatterOp, ScanOp, SortOp, TopKOp, NonzeroOp>(
+      isa<linalg::LinalgOp, linalg::SoftmaxOp, ScatterOp, ScanOp, SortOp, TopKOp, NonzeroOp,
+          UniqueOp>(
           op) &&
       llvm::none_of(op->getRegions(), [](Region &region) {
         return llvm::any_of(region.getOps(), [](Operation &inner) {

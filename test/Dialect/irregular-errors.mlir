@@ -185,3 +185,20 @@ func.func @count(%x: tensor<4x7xf32>, %i: tensor<28x2xi64>, %n: tensor<1xi64>) -
   %r:2 = tilewright.nonzero ins(%x : tensor<4x7xf32>) outs(%i, %n : tensor<28x2xi64>, tensor<1xi64>) -> tensor<28x2xi64>, tensor<1xi64>
   return %r#0 : tensor<28x2xi64>
 }
+
+// -----
+
+func.func @values(%x: tensor<4x7xf32>, %v: tensor<4x7xf32>, %n: tensor<i64>) -> tensor<4x7xf32> {
+  // expected-error @below {{has values of 'tensor<4x7xf32>'; they have one dim, and elements of 'f32' as the input has}}
+  %r:2 = tilewright.unique ins(%x : tensor<4x7xf32>) outs(%v, %n : tensor<4x7xf32>, tensor<i64>) -> tensor<4x7xf32>, tensor<i64>
+  return %r#0 : tensor<4x7xf32>
+}
+
+// -----
+
+func.func @inverse(%x: tensor<4x7xf32>, %v: tensor<28xf32>, %n: tensor<i64>, %i: tensor<28xi64>) -> tensor<28xi64> {
+  // expected-error @below {{has an inverse of 'tensor<28xi64>'; they have the dims of 'tensor<4x7xf32>', and are of 'i64' as the count is}}
+  %r:3 = tilewright.unique ins(%x : tensor<4x7xf32>) outs(%v, %n : tensor<28xf32>, tensor<i64>) inverse(%i : tensor<28xi64>)
+      -> tensor<28xf32>, tensor<i64>, tensor<28xi64>
+  return %r#2 : tensor<28xi64>
+}

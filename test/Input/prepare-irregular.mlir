@@ -129,3 +129,22 @@ func.func @nonzero(%x: tensor<4x7xf32>, %i: tensor<?x2xi64>, %n: tensor<i64>) ->
   %r:2 = tilewright.nonzero ins(%x : tensor<4x7xf32>) outs(%i, %n : tensor<?x2xi64>, tensor<i64>) -> tensor<?x2xi64>, tensor<i64>
   return %r#0, %r#1 : tensor<?x2xi64>, tensor<i64>
 }
+
+// Of each run of equal elements of a sort, the first one.
+// CHECK-LABEL: @unique
+// CHECK: %[[S:.*]] = tilewright.sort ins(%{{.*}}, %{{.*}} : tensor<1x28x1xf32>, tensor<1x28x1xi64>)
+// CHECK: %[[F:.*]] = linalg.generic
+// CHECK: tensor.extract
+// CHECK: tilewright.scan
+// CHECK: tilewright.scatter {{.*}} outs(%arg1 : tensor<?xf32>) {dims = array<i64: 0>, unique}
+// CHECK: linalg.generic {{.*}}["reduction"]} ins(%[[F]]
+// CHECK: %[[W:.*]] = tilewright.scatter {{.*}} -> tensor<28xi64>
+// CHECK: tensor.expand_shape %[[W]] {{.*}} into tensor<4x7xi64>
+// CHECK: %[[STARTS:.*]] = tilewright.scatter
+// CHECK: tensor.extract %[[STARTS]]
+func.func @unique(%x: tensor<4x7xf32>, %v: tensor<?xf32>, %n: tensor<i64>, %w: tensor<4x7xi64>, %c: tensor<?xi64>)
+    -> (tensor<?xf32>, tensor<i64>, tensor<4x7xi64>, tensor<?xi64>) {
+  %r:4 = tilewright.unique ins(%x : tensor<4x7xf32>) outs(%v, %n : tensor<?xf32>, tensor<i64>) inverse(%w : tensor<4x7xi64>) counts(%c : tensor<?xi64>)
+      -> tensor<?xf32>, tensor<i64>, tensor<4x7xi64>, tensor<?xi64>
+  return %r#0, %r#1, %r#2, %r#3 : tensor<?xf32>, tensor<i64>, tensor<4x7xi64>, tensor<?xi64>
+}

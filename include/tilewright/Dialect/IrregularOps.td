@@ -211,6 +211,46 @@ def Tilewright_NonzeroOp : Op<Tilewright_Dialect, "nonzero", [
   }];
 }
 
+def Tilewright_UniqueOp : Op<Tilewright_Dialect, "unique", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "the different elements in order, and how many these are";
+  let description = [{
+    Row j of `values` becomes the j-th of the different elements of the input, in the
+    order of `tilewright.sort`, as long as there are rows; those behind stay as they were.
+    `count` is the number of different elements, which may be more than there are rows.
+    As in a sort, -0 equals 0 and NaN equals NaN; of equal elements the first is taken.
+
+    On request: row j of `indices` is the place of that first one in the input, in
+    row-major order; `inverse`, of the input's shape, is the number of each element among
+    the values; row j of `counts` is how often the j-th value is there, and 0 where there is
+    none.
+
+    ```mlir
+    %r:4 = tilewright.unique ins(%x : tensor<?x?xf32>) outs(%v, %n : tensor<?xf32>, tensor<i64>)
+        inverse(%i : tensor<?x?xi64>) counts(%c : tensor<?xi64>)
+        -> tensor<?xf32>, tensor<i64>, tensor<?x?xi64>, tensor<?xi64>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$input, AnyShaped:$values, AnyShaped:$count,
+                       Optional<AnyShaped>:$indices, Optional<AnyShaped>:$inverse,
+                       Optional<AnyShaped>:$counts);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $values `,` $count `:` type($values) `,` type($count) `)`
+    (`indices` `(` $indices^ `:` type($indices) `)`)?
+    (`inverse` `(` $inverse^ `:` type($inverse) `)`)?
+    (`counts` `(` $counts^ `:` type($counts) `)`)? attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 1, getNumOperands() - 1);
+    }
+  }];
+}
+
 def Tilewright_CombinedOp : Op<Tilewright_Dialect, "combined", [
     Pure, Terminator, ParentOneOf<["ScatterOp", "ScanOp", "SortOp"]>]> {
   let summary = "what a combiner makes of two elements";

@@ -154,7 +154,8 @@ def PrepareIrregularPass
     Chunks depend on the shape alone, and all targets have the same. A `tilewright.sort`
     becomes one of runs, and a loop of merges; where slices take the first elements alone,
     another loop drops the others. A `tilewright.top_k` becomes slices of a sort, a
-    `tilewright.nonzero` a scan of what is not zero, and a scatter to where that counts.
+    `tilewright.nonzero` a scan of what is not zero, and a scatter to where that counts,
+    a `tilewright.unique` a sort, a scan of where it differs, and scatters.
   }];
   let options = [Option<"keepSorts", "keep-sorts", "bool", /*default=*/"false",
                         "leave sorts as they are, for the oracle">];

@@ -11,7 +11,9 @@
 //
 // of a padded source, which is a view, where tiles are not full: what reads the
 // result reads through it. linalg.unpack takes upstream's way: a transpose, a
-// reshape, a slice. tensor.generate and tensor.pad with computed values compute
+// reshape, a slice. With tiles whose size a run decides, each element is computed: it is
+// that of the source whose coordinates are products and quotients of its own and the
+// tile. tensor.generate and tensor.pad with computed values compute
 // each element from its coordinates; tensor.reshape is a reshape to one dim and
 // from there to the new ones.
 
@@ -22,7 +24,9 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -73,18 +77,140 @@ static int64_t outerPosition(ArrayRef<int64_t> perm, int64_t dim) {
   return perm.empty() ? dim : llvm::find(perm, dim) - perm.begin();
 }
 
+template <typename Op> static bool hasDynamicTiles(Op op) {
+  return llvm::any_of(op.getStaticInnerTiles(), ShapedType::isDynamic);
+}
+
+/// Coordinates along a tiled dim, and along the two dims of the packed tensor that it
+/// becomes.
+namespace {
+struct TiledDim {
+  int64_t dim, outer, inner;
+  Value tile; // elements
+};
+} // namespace
+
+/// The tiled dims of a linalg.pack or unpack, and checks on the host that its tiles are
+/// those of `packed`.
+template <typename Op>
+static SmallVector<TiledDim> findTiles(OpBuilder &b, Op op, Value packed, int64_t rank) {
+  Location loc = op.getLoc();
+  std::string name = op->getName().getStringRef().str();
+  SmallVector<TiledDim> result;
+  for (auto [number, dim, tile] :
+       llvm::enumerate(op.getInnerDimsPos(), op.getMixedTiles())) {
+    TiledDim tiled{dim, outerPosition(op.getOuterDimsPerm(), dim), rank + int64_t(number),
+                   getValueOrCreateConstantIndexOp(b, loc, tile)};
+    result.push_back(tiled);
+    if (getConstantIntValue(tile))
+      continue;
+    Value there = tensor::DimOp::create(b, loc, packed, tiled.inner);
+    Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, tiled.tile, there);
+    cf::AssertOp::create(b, loc, same,
+                         name + ": a tile has another size than the packed tensor's dim");
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, tiled.tile, zero);
+    cf::AssertOp::create(b, loc, some, name + ": a tile has no elements");
+  }
+  return result;
+}
+
+/// On the host: `value` compared as `how` with what the tiles of `tiled` have in all.
+static Value compareWithTiles(OpBuilder &b, Location loc, arith::CmpIPredicate how, Value value,
+                              Value packed, const TiledDim &tiled) {
+  Value all = arith::MulIOp::create(b, loc, tensor::DimOp::create(b, loc, packed, tiled.outer),
+                                    tiled.tile);
+  return arith::CmpIOp::create(b, loc, how, value, all);
+}
+
+/// The coordinates of all dims but those that `tiles` are of.
+static SmallVector<Value> untiled(ValueRange packed, ArrayRef<int64_t> perm, int64_t rank) {
+  SmallVector<Value> result;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    result.push_back(packed[outerPosition(perm, dim)]);
+  return result;
+}
+
+Value tilewright::computePack(OpBuilder &b, linalg::PackOp op) {
+  Location loc = op.getLoc();
+  Value source = op.getSource(), dest = op.getDest(), padding = op.getPaddingValue();
+  int64_t rank = op.getSourceRank();
+  SmallVector<TiledDim> tiles = findTiles(b, op, dest, rank);
+  SmallVector<Value> sizes;
+  for (const TiledDim &tiled : tiles) {
+    sizes.push_back(tensor::DimOp::create(b, loc, source, tiled.dim));
+    if (!padding)
+      cf::AssertOp::create(b, loc,
+                           compareWithTiles(b, loc, arith::CmpIPredicate::eq, sizes.back(),
+                                            dest, tiled),
+                           "linalg.pack: tiles are not full, and there is no padding value");
+  }
+  auto type = cast<RankedTensorType>(dest.getType());
+  return createComputed(
+      b, loc, type, tensor::createDynamicDimValues(b, loc, dest),
+      [&](OpBuilder &inner, ValueRange packed) -> Value {
+        SmallVector<Value> place = untiled(packed, op.getOuterDimsPerm(), rank);
+        Value inside;
+        for (auto [tiled, size] : llvm::zip_equal(tiles, sizes)) {
+          Value first = arith::MulIOp::create(inner, loc, packed[tiled.outer], tiled.tile);
+          place[tiled.dim] = arith::AddIOp::create(inner, loc, first, packed[tiled.inner]);
+          Value fits = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
+                                             place[tiled.dim], size);
+          inside = inside ? arith::AndIOp::create(inner, loc, inside, fits).getResult() : fits;
+        }
+        if (!padding)
+          return tensor::ExtractOp::create(inner, loc, source, place);
+        auto branch = scf::IfOp::create(inner, loc, type.getElementType(), inside,
+                                        /*withElseRegion=*/true);
+        OpBuilder then = branch.getThenBodyBuilder(), other = branch.getElseBodyBuilder();
+        Value element = tensor::ExtractOp::create(then, loc, source, place);
+        scf::YieldOp::create(then, loc, element);
+        scf::YieldOp::create(other, loc, padding);
+        return branch.getResult(0);
+      });
+}
+
+Value tilewright::computeUnpack(OpBuilder &b, linalg::UnPackOp op) {
+  Location loc = op.getLoc();
+  Value source = op.getSource(), dest = op.getDest();
+  auto type = cast<RankedTensorType>(dest.getType());
+  int64_t rank = type.getRank();
+  SmallVector<TiledDim> tiles = findTiles(b, op, source, rank);
+  for (const TiledDim &tiled : tiles) {
+    Value size = tensor::DimOp::create(b, loc, dest, tiled.dim);
+    cf::AssertOp::create(
+        b, loc, compareWithTiles(b, loc, arith::CmpIPredicate::sle, size, source, tiled),
+        "linalg.unpack: the result has more elements than the tiles");
+  }
+  return createComputed(
+      b, loc, type, tensor::createDynamicDimValues(b, loc, dest),
+      [&](OpBuilder &inner, ValueRange unpacked) -> Value {
+        SmallVector<Value> place(op.getSourceRank());
+        for (int64_t dim = 0; dim < rank; ++dim)
+          place[outerPosition(op.getOuterDimsPerm(), dim)] = unpacked[dim];
+        for (const TiledDim &tiled : tiles) {
+          place[tiled.outer] =
+              arith::DivUIOp::create(inner, loc, unpacked[tiled.dim], tiled.tile);
+          place[tiled.inner] =
+              arith::RemUIOp::create(inner, loc, unpacked[tiled.dim], tiled.tile);
+        }
+        return tensor::ExtractOp::create(inner, loc, source, place);
+      });
+}
+
 static LogicalResult decomposePack(RewriterBase &b, linalg::PackOp op) {
   if (!op.hasPureTensorSemantics())
     return op.emitOpError("works on memrefs; pack tensors");
-  if (llvm::any_of(op.getStaticInnerTiles(), ShapedType::isDynamic))
-    return op.emitOpError("has tiles of a size that is not known before the "
-                          "program runs; give inner_tiles as numbers");
+  b.setInsertionPoint(op);
+  if (hasDynamicTiles(op)) {
+    b.replaceOp(op, computePack(b, op));
+    return success();
+  }
   Location loc = op.getLoc();
   Value source = op.getSource();
   auto type = cast<RankedTensorType>(source.getType());
   auto packed = cast<RankedTensorType>(op.getDest().getType());
   int64_t rank = type.getRank();
-  b.setInsertionPoint(op);
 
   SmallVector<AffineExpr> reads;
   SmallVector<OpFoldResult> none(rank, b.getIndexAttr(0)), high(none);
@@ -129,11 +255,12 @@ static LogicalResult decomposePack(RewriterBase &b, linalg::PackOp op) {
 static LogicalResult decomposeUnpack(RewriterBase &b, linalg::UnPackOp op) {
   if (!op.hasPureTensorSemantics())
     return op.emitOpError("works on memrefs; unpack tensors");
-  if (llvm::any_of(op.getStaticInnerTiles(), ShapedType::isDynamic))
-    return op.emitOpError("has tiles of a size that is not known before the "
-                          "program runs; give inner_tiles as numbers");
   Operation *operation = op;
   b.setInsertionPoint(op);
+  if (hasDynamicTiles(op)) {
+    b.replaceOp(op, computeUnpack(b, op));
+    return success();
+  }
   if (failed(linalg::lowerUnPack(b, op)))
     return operation->emitOpError("has no form of transpose, reshape and "
                                   "slice; write it as linalg.generic");

@@ -65,3 +65,31 @@ func.func @Reshape(%x: tensor<?x?xf32>, %s: tensor<3xi64>) -> tensor<?x?x?xf32> 
   %r = tensor.reshape %x(%s) : (tensor<?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
 }
+
+// Tiles of a size that the run decides: elements are computed, and the host checks it.
+// CHECK-LABEL: func.func @PackByRun(
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %arg2, %{{.*}} : index
+// CHECK: cf.assert %[[SAME]], "linalg.pack: a tile has another size than the packed tensor's dim"
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK: %[[B:.*]] = linalg.index 1
+// CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %arg2
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[B]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[AT]]
+// CHECK: scf.if %[[INSIDE]]
+// CHECK: tensor.extract %arg0[%[[AT]]]
+func.func @PackByRun(%x: tensor<?xf32>, %d: tensor<?x?xf32>, %t: index, %v: f32) -> tensor<?x?xf32> {
+  %r = linalg.pack %x padding_value(%v : f32) inner_dims_pos = [0] inner_tiles = [%t] into %d : tensor<?xf32> -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @UnpackByRun(
+// CHECK: cf.assert %{{.*}}, "linalg.unpack: the result has more elements than the tiles"
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK-DAG: %[[OUTER:.*]] = arith.divui %[[I]], %arg2
+// CHECK-DAG: %[[INNER:.*]] = arith.remui %[[I]], %arg2
+// CHECK: tensor.extract %arg0[%[[OUTER]], %[[INNER]]]
+func.func @UnpackByRun(%x: tensor<?x?xf32>, %d: tensor<?xf32>, %t: index) -> tensor<?xf32> {
+  %r = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [%t] into %d : tensor<?x?xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

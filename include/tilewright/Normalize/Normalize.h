@@ -33,6 +33,11 @@ void registerNormalizePasses();
 /// and fails where an op has no such form.
 mlir::LogicalResult decomposeTensorOps(mlir::func::FuncOp func);
 
+/// The result of `op`, computed element by element, with checks on the host of tile
+/// sizes that a run decides; nothing is replaced.
+mlir::Value computePack(mlir::OpBuilder &b, mlir::linalg::PackOp op);
+mlir::Value computeUnpack(mlir::OpBuilder &b, mlir::linalg::UnPackOp op);
+
 /// True for names of ops that are said by others, here and in the stage `input`.
 bool isDecomposed(mlir::OperationName name);
 

@@ -14,12 +14,14 @@ def DecomposeTensorOpsPass
     tile and place in the tile, `linalg.unpack` a transpose, reshape and slice;
     `tensor.generate` and `tensor.pad` with computed values compute each element from
     its coordinates; `tensor.reshape` goes through one dim, with a `cf.assert`
-    that the number of elements stays. Tiles of dynamic size are refused.
+    that the number of elements stays. With tiles of dynamic size `linalg.pack` and
+    `unpack` compute each element from its coordinates, with a `cf.assert` of what the
+    sizes of tiles and tensors have to agree in.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SimplifyBodiesPass

@@ -8,6 +8,7 @@
 #include "LowerIrregular.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/DecomposeAttention.h"
+#include "tilewright/Normalize/Normalize.h"
 #include "tilewright/Target/Reference/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -76,7 +77,10 @@ struct LowerPack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::PackOp op,
                                 PatternRewriter &rewriter) const override {
-    return success(succeeded(linalg::lowerPack(rewriter, op)));
+    if (!llvm::any_of(op.getStaticInnerTiles(), ShapedType::isDynamic))
+      return success(succeeded(linalg::lowerPack(rewriter, op)));
+    rewriter.replaceOp(op, computePack(rewriter, op));
+    return success();
   }
 };
 
@@ -84,7 +88,10 @@ struct LowerUnPack : OpRewritePattern<linalg::UnPackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::UnPackOp op,
                                 PatternRewriter &rewriter) const override {
-    return success(succeeded(linalg::lowerUnPack(rewriter, op)));
+    if (!llvm::any_of(op.getStaticInnerTiles(), ShapedType::isDynamic))
+      return success(succeeded(linalg::lowerUnPack(rewriter, op)));
+    rewriter.replaceOp(op, computeUnpack(rewriter, op));
+    return success();
   }
 };
 

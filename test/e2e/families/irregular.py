@@ -7,7 +7,7 @@ with constants, arithmetic on floats of 8 bits, reductions of several results.
 
 import numpy as np
 
-from data import BF16, E4M3, E5M2, ElementType, F16, F32, I8, I32, I64, integers, uniform
+from data import BF16, E4M3, E5M2, ElementType, F16, F32, I8, I32, I64, INDEX, integers, uniform
 from functions import BOUNDED, EXACT, Function
 
 BIT = ElementType("i1", 1)
@@ -103,6 +103,55 @@ def unpack(element, cut):
                 f"{f.value_type(x)} -> {f.value_type(out)}", element, "MN"))
     f.case("4x3", {}, SMALL, EXACT,
            lambda x: x.transpose(0, 2, 1, 3).reshape(32, 24)[:f.sizes["M"], :f.sizes["N"]])
+    return f
+
+
+def given(*values):
+    return [{"fill": "values", "values": [value]} for value in values]
+
+
+def pack_by_run(element, padded):
+    """Tiles whose sizes are arguments."""
+    f = Function("pack", element.name, "by_run.padded" if padded else "by_run", {"m": 30, "n": 20}, True)
+    tiles, x = [f.scalar_arg(INDEX) for _ in "mn"], f.arg(element, "mn")
+    value = f"padding_value({f.constant(element, 3).name} : {element.name}) " if padded else ""
+    counts = [f.raw(f"arith.ceildivui {f.size_of(d)}, {t.name} : index", I32, None).name for d, t in zip("mn", tiles)]
+    kind = f"tensor<?x?x?x?x{element.name}>"
+    out = f.raw(f"tensor.empty({counts[1]}, {counts[0]}, {tiles[0].name}, {tiles[1].name}) : {kind}", element, None)
+    r = f.raw(f"linalg.pack {x.name} {value}outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [{tiles[0].name}, {tiles[1].name}] "
+              f"into {out.name} : {f.value_type(x)} -> {kind}", element, "QPAB")
+    r.type_text = kind
+    f.ret(r)
+
+    def reference(a, b, x):
+        a, b = int(a), int(b)
+        m, n = -(-x.shape[0] // a), -(-x.shape[1] // b)
+        whole = np.pad(x, ((0, a * m - x.shape[0]), (0, b * n - x.shape[1])), constant_values=3)
+        return whole.reshape(m, a, n, b).transpose(2, 0, 1, 3)
+
+    for a, b in ((6, 10), (1, 1), (30, 20)):
+        f.case(f"{a}x{b}", {}, [*given(a, b), SMALL], EXACT, reference)
+    for a, b in ((7, 16), (50, 3)):
+        error = {} if padded else {"error": "tiles are not full"}
+        f.case(f"{a}x{b}", {}, [*given(a, b), SMALL], EXACT, reference if padded else None, **error)
+    return f
+
+
+def unpack_by_run(element):
+    sizes = {"q": 3, "p": 4, "a": 8, "b": 7}
+    f = Function("pack", element.name, "unpack.by_run", sizes, True)
+    scalars, x = [f.scalar_arg(INDEX) for _ in range(4)], f.arg(element, "qpab")
+    a, b, m, n = (s.name for s in scalars)
+    kind = f"tensor<?x?x{element.name}>"
+    out = f.raw(f"tensor.empty({m}, {n}) : {kind}", element, None)
+    r = f.raw(f"linalg.unpack {x.name} outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [{a}, {b}] into {out.name} : "
+              f"{f.value_type(x)} -> {kind}", element, "mn")
+    r.type_text = kind
+    f.ret(r)
+    for a, b, m, n, error in ((8, 7, 32, 21, None), (8, 7, 26, 15, None), (8, 7, 0, 21, None), (7, 7, 4, 4, "another size"),
+                              (8, 7, 33, 21, "more elements than the tiles")):
+        f.case(f"{a}x{b}x{m}x{n}", {}, [*given(a, b, m, n), SMALL], EXACT,
+               None if error else lambda a, b, m, n, x: x.transpose(1, 2, 0, 3).reshape(32, 21)[:int(m), :int(n)], error=error)
     return f
 
 
@@ -439,6 +488,9 @@ def functions():
         yield pack(element, True, True)
         yield unpack(element, False)
         yield unpack(element, True)
+        yield pack_by_run(element, False)
+        yield pack_by_run(element, True)
+        yield unpack_by_run(element)
     yield packed_matmul()
     yield reshape()
     yield gather_op(False)

@@ -45,7 +45,7 @@ Status viewOfOwn(Device &device, const View &own, int32_t dtype, View &view) {
                            ", opened by itself; this device is another");
   if (dtype && dtype != own.dtype &&
       (dtypeBytes(static_cast<tw_dtype>(dtype)) != dtypeBytes(own.dtype) ||
-       dtype == TW_I4 || own.dtype == TW_I4))
+       dtypeBits(static_cast<tw_dtype>(dtype)) != dtypeBits(own.dtype)))
     return invalidArgument("a tensor " + own.text() + " cannot be seen as " +
                            dtypeName(dtype) + ", which has another size");
   view = own;

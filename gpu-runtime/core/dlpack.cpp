@@ -33,18 +33,16 @@ constexpr DtypeRow kDtypes[] = {
     {TW_I16, kDLInt, 16},
     {TW_I8, kDLInt, 8},
     {TW_I4, kDLInt, 4},
+    {TW_I2, kDLInt, 2},
     {TW_I1, kDLBool, 8},
     {TW_I64, kDLUInt, 64},
     {TW_I32, kDLUInt, 32},
     {TW_I16, kDLUInt, 16},
     {TW_I8, kDLUInt, 8},
     {TW_I4, kDLUInt, 4},
+    {TW_I2, kDLUInt, 2},
     {TW_INDEX, kDLInt, 64},
 };
-
-uint32_t bitsOf(tw_dtype dtype) {
-  return dtype == TW_I4 ? 4 : 8 * dtypeBytes(dtype);
-}
 
 Status elementType(const DLDataType &type, uint64_t flags, int32_t wanted,
                    tw_dtype &result) {
@@ -67,7 +65,7 @@ Status elementType(const DLDataType &type, uint64_t flags, int32_t wanted,
   if (!isValidDtype(wanted))
     return invalidArgument("element type " + std::to_string(wanted) +
                            " is unknown; expected one of " + dtypeList());
-  if (bitsOf(static_cast<tw_dtype>(wanted)) != bitsOf(result))
+  if (dtypeBits(static_cast<tw_dtype>(wanted)) != dtypeBits(result))
     return invalidArgument(text + " cannot be seen as " + dtypeName(wanted) +
                            ", which has another size");
   result = static_cast<tw_dtype>(wanted);
@@ -160,7 +158,7 @@ Status layoutOf(const DLTensor &tensor, tw_dtype dtype,
              !checkedMul(last, dtypeBytes(dtype), span)) {
     return invalidArgument("its strides reach beyond 2^63 bytes");
   }
-  if (elements && dtype == TW_I4)
+  if (elements && elementsPerByte(dtype) > 1)
     span = tensorBytes(last, dtype);
   return Status::ok();
 }

@@ -24,10 +24,10 @@ constexpr DtypeRow kTable[] = {
     {"f8E5M2", 1, true},   {"i64", 8, false},   {"i32", 4, false},
     {"i16", 2, false},     {"i8", 1, false},    {"i4", 1, false},
     {"i1", 1, false},      {"index", 8, false},  {"f8E4M3FNUZ", 1, true},
-    {"f8E5M2FNUZ", 1, true},
+    {"f8E5M2FNUZ", 1, true}, {"i2", 1, false},
 };
 constexpr int kCount = sizeof(kTable) / sizeof(kTable[0]);
-static_assert(TW_F8E5M2FNUZ == kCount - 1, "one row per tw_dtype");
+static_assert(TW_I2 == kCount - 1, "one row per tw_dtype");
 
 } // namespace
 
@@ -48,7 +48,7 @@ bool parseDtype(std::string_view name, tw_dtype &result) {
 
 const char *dtypeList() {
   return "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, i64, "
-         "i32, i16, i8, i4, i1, index";
+         "i32, i16, i8, i4, i2, i1, index";
 }
 
 uint32_t dtypeBytes(tw_dtype dtype) {
@@ -56,8 +56,17 @@ uint32_t dtypeBytes(tw_dtype dtype) {
 }
 
 int64_t tensorBytes(int64_t elements, tw_dtype dtype) {
-  return dtype == TW_I4 ? elements / 2 + elements % 2
-                        : elements * dtypeBytes(dtype);
+  int64_t shared = elementsPerByte(dtype);
+  return shared > 1 ? elements / shared + (elements % shared != 0)
+                    : elements * dtypeBytes(dtype);
+}
+
+int64_t elementsPerByte(tw_dtype dtype) {
+  return dtype == TW_I4 ? 2 : dtype == TW_I2 ? 4 : 1;
+}
+
+uint32_t dtypeBits(tw_dtype dtype) {
+  return dtypeBytes(dtype) * 8 / static_cast<uint32_t>(elementsPerByte(dtype));
 }
 
 bool isFloatDtype(tw_dtype dtype) {

@@ -25,9 +25,13 @@ const char *dtypeName(int32_t dtype);
 bool parseDtype(std::string_view name, tw_dtype &result);
 /// Every name, "f64, f32, …", for messages.
 const char *dtypeList();
-/// Bytes per element in a buffer: an i1 takes one byte. Two i4 share one: theirs
-/// is 1, and sizes come from tensorBytes.
+/// Bytes per element in a buffer: an i1 takes one byte. Two i4, and four i2, share
+/// one: theirs is 1, and sizes come from tensorBytes.
 uint32_t dtypeBytes(tw_dtype dtype);
+/// How many elements share a byte, the first in its lowest bits; 1 of most types.
+int64_t elementsPerByte(tw_dtype dtype);
+/// Bits of an element in memory.
+uint32_t dtypeBits(tw_dtype dtype);
 /// Bytes of so many elements side by side.
 int64_t tensorBytes(int64_t elements, tw_dtype dtype);
 bool isFloatDtype(tw_dtype dtype);

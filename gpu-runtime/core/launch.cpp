@@ -67,7 +67,7 @@ bool scalarFits(tw_dtype dtype, int64_t value) {
     return true; // bits
   if (dtype == TW_I1)
     return value == 0 || value == 1;
-  uint32_t bits = dtype == TW_I4 ? 4 : dtypeBytes(dtype) * 8;
+  uint32_t bits = dtypeBits(dtype);
   if (bits == 64)
     return true;
   int64_t bound = int64_t(1) << (bits - 1);
@@ -241,7 +241,7 @@ Status Arguments::bindParameters(const DispatchDesc &desc,
 int64_t normaliseScalar(tw_dtype dtype, uint64_t bits) {
   if (dtype == TW_I1)
     return bits & 1;
-  uint32_t width = dtype == TW_I4 ? 4 : dtypeBytes(dtype) * 8;
+  uint32_t width = dtypeBits(dtype);
   if (width == 64)
     return static_cast<int64_t>(bits);
   uint64_t shifted = bits << (64 - width);

@@ -239,10 +239,11 @@ Status Program::requireModule(ModuleSlot &slot) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Whether rows of a tensor of i4 do not end where bytes do; compiled code has all of
-/// it as one row.
+/// Whether rows of a tensor whose elements share bytes do not end where bytes do;
+/// compiled code has all of it as one row.
 static bool isOneRow(const ValueType &type) {
-  return type.shape.empty() || (type.shape.back() > 0 && type.shape.back() % 2);
+  return type.shape.empty() || (type.shape.back() > 0 &&
+                                  type.shape.back() % elementsPerByte(type.dtype));
 }
 
 Status Program::checkArguments(const FunctionDesc &function,
@@ -276,8 +277,8 @@ Status Program::checkArguments(const FunctionDesc &function,
       return invalidArgument(where + " is written in place; its memory is "
                                      "read-only");
     View bytes;
-    if (type.dtype == TW_I4)
-      if (Status s = viewBytesOfInt4(view, isOneRow(type), bytes))
+    if (elementsPerByte(type.dtype) > 1)
+      if (Status s = viewSharedBytes(view, isOneRow(type), bytes))
         return std::move(s).in(where);
   }
   for (size_t i = 0; i < numArgs; ++i)
@@ -294,7 +295,7 @@ Status Program::checkArguments(const FunctionDesc &function,
 /// An argument as compiled code has it; what checkArguments accepts.
 static View asCompiled(const View &view, const ValueType &type) {
   View bytes;
-  return view.dtype == TW_I4 && !viewBytesOfInt4(view, isOneRow(type), bytes)
+  return elementsPerByte(view.dtype) > 1 && !viewSharedBytes(view, isOneRow(type), bytes)
              ? bytes
              : view;
 }

@@ -131,10 +131,11 @@ Status makeStridedView(std::shared_ptr<Buffer> buffer, uint64_t offset,
   if (isDense || !view.elements)
     return makeView(std::move(buffer), view.elements ? offset : 0, dtype,
                     std::move(dims), result);
-  if (dtype == TW_I4)
+  if (elementsPerByte(dtype) > 1)
     return invalidArgument("tensor " + shapeText(dims, dtype) +
-                           " is a window, and elements of i4 share bytes; only "
-                           "dense tensors of i4 exist");
+                           " is a window, and elements of " + dtypeName(dtype) +
+                           " share bytes; only dense tensors of " + dtypeName(dtype) +
+                           " exist");
   view.strides = std::move(strides);
   int64_t size = dtypeBytes(dtype);
   if (!checkedAdd(last, 1, last) || !checkedMul(last, size, view.bytes) ||
@@ -281,7 +282,7 @@ Status makePadded(const View &source, const std::vector<int64_t> &low,
   return makePaddedView(source, std::move(dims), std::move(strides), before, result);
 }
 
-Status viewBytesOfInt4(const View &source, bool oneRow, View &result) {
+Status viewSharedBytes(const View &source, bool oneRow, View &result) {
   if (oneRow) {
     result = source;
     result.dtype = TW_I8;
@@ -289,14 +290,15 @@ Status viewBytesOfInt4(const View &source, bool oneRow, View &result) {
     result.dims = {source.bytes};
     return Status::ok();
   }
-  if (source.dims.empty() || source.dims.back() % 2)
-    return invalidArgument("tensor " + source.text() +
-                           " has an odd innermost dim; two elements of a row "
-                           "share a byte");
+  int64_t shared = elementsPerByte(source.dtype);
+  if (source.dims.empty() || source.dims.back() % shared)
+    return invalidArgument("tensor " + source.text() + " has an innermost dim that is no "
+                           "multiple of " + std::to_string(shared) + ", and so many elements "
+                           "of a row share a byte");
   result = source;
   result.dtype = TW_I8;
-  result.dims.back() /= 2;
-  result.elements /= 2;
+  result.dims.back() /= shared;
+  result.elements /= shared;
   return Status::ok();
 }
 

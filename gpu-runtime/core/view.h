@@ -77,9 +77,10 @@ Status makeWindows(const View &source, const std::vector<int64_t> &sizes,
 Status makePadded(const View &source, const std::vector<int64_t> &low,
                   const std::vector<int64_t> &high, View &result);
 
-/// The bytes of a dense tensor of i4, as i8 with half the innermost dim, or all in
-/// one row: what compiled code sees. An error where a row of several is odd.
-Status viewBytesOfInt4(const View &source, bool oneRow, View &result);
+/// The bytes of a dense tensor of i4 or i2, as i8 with half or a quarter of the innermost
+/// dim, or all in one row: what compiled code sees. An error where a row of several does
+/// not end where a byte does.
+Status viewSharedBytes(const View &source, bool oneRow, View &result);
 
 /// What expressions see of a view that a kernel gets from `offset` elements
 /// before its first one on.

@@ -32,6 +32,7 @@ StringRef tilewright::manifestDType(Type type) {
         case 16: return "i16";
         case 8: return "i8";
         case 4: return "i4";
+        case 2: return "i2";
         case 1: return "i1";
         default: return "";
         }

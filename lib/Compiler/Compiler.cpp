@@ -25,6 +25,7 @@
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Input/Input.h"
 #include "tilewright/Target/Compile.h"
 #include "tilewright/Target/Reference/Loops.h"
@@ -88,7 +89,7 @@ public:
   LogicalResult run(StringRef source, StringRef name);
 
 private:
-  void declareInt4(HostProgram &host);
+  void declareSubBytes(HostProgram &host);
   void buildFor(Stage stage, KernelForm form, OpPassManager &pm);
   LogicalResult runOn(ModuleOp module, Stage stage, KernelForm form);
   /// Loads the dialects that `pm` will ask for. Threads must not: loading
@@ -136,8 +137,8 @@ private:
   std::vector<ParsedTarget> targets;
   ArgumentNames names;
   Parameters parameters;
-  /// Of functions that take tensors of i4, as they were written.
-  llvm::StringMap<FunctionType> int4Signatures;
+  /// Of functions that take tensors of i4 or i2, as they were written.
+  llvm::StringMap<FunctionType> subByteSignatures;
   std::vector<Job> jobs;
   /// Where ops with configs stand: of the input, then of each program.
   std::vector<SmallVector<FileLineColLoc>> pinned;
@@ -419,7 +420,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     if (failed(input.run(*job.hostForm)))
       return failure();
     for (auto func : job.hostForm->getOps<func::FuncOp>())
-      if (failed(unpackInt4(func)))
+      if (failed(unpackSubBytes(func)))
         return failure();
     host.bounds = options.emit == EmitKind::Artifact ||
                   options.emit == EmitKind::Manifest ||
@@ -428,7 +429,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
     if (failed(oracle))
       return failure();
     program.host = std::move(*oracle);
-    declareInt4(program.host);
+    declareSubBytes(program.host);
     return success();
   }
   if (failed(compileKernels(job, program)))
@@ -462,7 +463,7 @@ LogicalResult Compilation::compileProgram(Job &job, CompiledProgram &program) {
       return failure();
     program.dispatches.push_back(std::move(*dispatch));
   }
-  declareInt4(program.host);
+  declareSubBytes(program.host);
   return success();
 }
 
@@ -484,17 +485,17 @@ LogicalResult Compilation::emitHeader() {
     if (func.isPublic() && !func.isExternal() && !isKernel(func))
       program.host.functions.push_back(
           {func.getName().str(), func.getFunctionType()});
-  declareInt4(program.host);
+  declareSubBytes(program.host);
   return package(module->getLoc(), programs, parameters, options, prefix,
                  result.outputs);
 }
 
-/// Callers have tensors of i4, of which the compiled functions get the bytes.
-void Compilation::declareInt4(HostProgram &host) {
+/// Callers have tensors of i4 and i2, of which the compiled functions get the bytes.
+void Compilation::declareSubBytes(HostProgram &host) {
   for (HostFunction &function : host.functions) {
     StringRef name = function.name;
     name.consume_back(kBoundsSuffix);
-    if (FunctionType type = int4Signatures.lookup(name))
+    if (FunctionType type = subByteSignatures.lookup(name))
       function.type = FunctionType::get(context, type.getInputs(),
                                         function.type.getResults());
   }
@@ -631,9 +632,9 @@ LogicalResult Compilation::parse(llvm::SourceMgr &sources) {
                                     StringAttr::get(context, options.externalBlas));
   for (auto func : module->getOps<func::FuncOp>())
     if (llvm::any_of(func.getArgumentTypes(), [](Type type) {
-          return getElementTypeOrSelf(type).isInteger(4);
+          return elementsPerByte(getElementTypeOrSelf(type)) > 1;
         }))
-      int4Signatures[func.getName()] = func.getFunctionType();
+      subByteSignatures[func.getName()] = func.getFunctionType();
   for (const ParsedTarget &target : targets) {
     Job &job = jobs.emplace_back();
     job.target = &target;

@@ -120,6 +120,7 @@ static CType getCType(Type type) {
       .Case("i16", {"int16_t", "TW_I16"})
       .Case("i8", {"int8_t", "TW_I8"})
       .Case("i4", {"uint8_t", "TW_I4"})
+      .Case("i2", {"uint8_t", "TW_I2"})
       .Case("i1", {"uint8_t", "TW_I1"})
       .Default({"int64_t", "TW_INDEX"});
 }

@@ -7,6 +7,7 @@
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Input/Input.h"
@@ -46,8 +47,8 @@ static std::string objection(Type type, bool isResult) {
     return "only ranked types are compiled; give it a shape of '?'";
   if (!isa<RankedTensorType, MemRefType>(type))
     return "values are tensors, memrefs or scalars";
-  if (shaped.getElementType().isInteger(4))
-    return "i4 is the element of tensors that are read, two to a byte; take an "
+  if (elementsPerByte(shaped.getElementType()) > 1)
+    return "i4 and i2 are elements of tensors that are read, two or four to a byte; take an "
            "argument as a tensor, return i8";
   if (!isElementType(shaped.getElementType()))
     return ("elements are i1, i8, i16, i32, i64, " + kFloat8Names +

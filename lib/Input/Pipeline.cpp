@@ -25,7 +25,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createConvertTosaPass());
   func.addPass(createDecomposeGathersPass());
   func.addPass(createDecomposeWinogradPass());
-  func.addPass(createUnpackInt4Pass());
+  func.addPass(createUnpackSubBytesPass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
   pm.nest<func::FuncOp>().addPass(createPrepareIrregularPass());

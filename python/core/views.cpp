@@ -61,7 +61,7 @@ View ofHostMemory(const Device &device, uintptr_t address, int32_t dtype,
   tensor.ndim = static_cast<int32_t>(host->shape.size());
   // Bytes, seen as what `dtype` says.
   uint8_t bits = static_cast<uint8_t>(
-      dtype == TW_I4 ? 4 : 8 * tilewright_dtype_size(dtype));
+      dtype == TW_I4 ? 4 : dtype == TW_I2 ? 2 : 8 * tilewright_dtype_size(dtype));
   tensor.dtype = {kDLUInt, bits, 1};
   tensor.shape = host->shape.data();
   tensor.strides = host->strides.data();

@@ -13,7 +13,7 @@ ml_dtypes = pytest.importorskip("ml_dtypes")
 def test_sizes():
     for name, number in _dtypes.NUMBERS.items():
         assert tilewright._core.dtype_name(number) == name
-        if name not in ("i4",):
+        if name not in _dtypes.PER_BYTE:
             assert _dtypes.to_numpy(name).itemsize == _dtypes.SIZES[name]
 
 
@@ -127,5 +127,17 @@ def test_int4(device):
     assert (tensor.dtype, tensor.shape, tensor.nbytes) == ("i4", (2, 3), 3)
     np.testing.assert_array_equal(tensor.numpy().astype("int8"), x.astype("int8"))
     assert tilewright.asarray(np.zeros((2, 2), "int8"), dtype="i4").nbytes == 2
-    with pytest.raises(ValueError, match="two elements a byte"):
+    with pytest.raises(ValueError, match="2 elements a byte"):
         tilewright.asarray(x, copy=False)
+
+
+def test_int2(device):
+    x = np.array([[1, -2, 0], [-1, 1, -2]], "int8")
+    tensor = tilewright.asarray(x, dtype="i2", device=device)
+    assert (tensor.dtype, tensor.shape, tensor.nbytes) == ("i2", (2, 3), 2)
+    if hasattr(ml_dtypes, "int2"):
+        np.testing.assert_array_equal(tensor.numpy().astype("int8"), x)
+    np.testing.assert_array_equal(_dtypes.pack(x, "i2"), [0b11001001, 0b1001])
+    np.testing.assert_array_equal(_dtypes.unpack(_dtypes.pack(x, "i2"), "i2", x.shape), x)
+    with pytest.raises(ValueError, match="4 elements a byte"):
+        tilewright.asarray(x, dtype="i2", copy=False)

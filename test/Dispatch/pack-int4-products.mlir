@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(tilewright-unpack-int4,canonicalize,tilewright-pack-int4-products,canonicalize))' | FileCheck %s
+// RUN: tilewright-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(tilewright-unpack-sub-bytes,canonicalize,tilewright-pack-int4-products,canonicalize))' | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>

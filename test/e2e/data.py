@@ -76,6 +76,7 @@ I1 = ElementType("i1", 1)
 I16 = ElementType("i16", 16)
 I8 = ElementType("i8", 8)
 I4 = ElementType("i4", 4)  # two to a byte
+I2 = ElementType("i2", 2)  # four
 I64 = ElementType("i64", 64)
 INDEX = ElementType("index", 64)
 TYPES = (F32, F16, BF16, F64, I32, I8)

@@ -26,8 +26,10 @@ std::string HostTensor::type() const { return runtime::shapeText(dims, dtype); }
 bool HostTensor::isFloat() const { return runtime::isFloatDtype(dtype); }
 
 int64_t HostTensor::bits(int64_t i) const {
-  if (dtype == TW_I4)
-    return static_cast<int8_t>(bytes[i / 2] << (i % 2 ? 0 : 4)) >> 4;
+  if (int64_t shared = runtime::elementsPerByte(dtype); shared > 1) {
+    int width = static_cast<int>(8 / shared), from = static_cast<int>(i % shared) * width;
+    return static_cast<int8_t>(bytes[i / shared] << (8 - width - from)) >> (8 - width);
+  }
   uint32_t size = dtypeBytes(dtype);
   uint64_t value = 0;
   std::memcpy(&value, bytes.data() + i * size, size);
@@ -46,10 +48,11 @@ double HostTensor::number(int64_t i) const {
 }
 
 void HostTensor::setBits(int64_t i, int64_t value) {
-  if (dtype == TW_I4) {
-    int shift = i % 2 ? 4 : 0;
-    uint8_t other = bytes[i / 2] & (0xf0 >> shift);
-    bytes[i / 2] = static_cast<uint8_t>(other | (value & 15) << shift);
+  if (int64_t shared = runtime::elementsPerByte(dtype); shared > 1) {
+    int width = static_cast<int>(8 / shared), from = static_cast<int>(i % shared) * width;
+    int mask = ((1 << width) - 1) << from;
+    uint8_t &byte = bytes[i / shared];
+    byte = static_cast<uint8_t>((byte & ~mask) | (static_cast<int>(value) << from & mask));
     return;
   }
   uint32_t size = dtypeBytes(dtype);

@@ -19,7 +19,7 @@ struct RunError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Dense and row-major, elements as they lie in a buffer (i1 and i4: one byte).
+/// Dense and row-major, elements as they lie in a buffer (i1: one byte; i4 and i2 packed).
 struct HostTensor {
   tw_dtype dtype = TW_F32;
   std::vector<int64_t> dims;

@@ -71,10 +71,7 @@ std::vector<std::string> splitColons(const std::string &text) {
 
 // The range of integers that a type can hold, both signed and unsigned.
 void integerRange(tw_dtype dtype, int64_t &low, int64_t &high) {
-  int bits = dtype == TW_I1 ? 1
-             : dtype == TW_I4
-                 ? 4
-                 : static_cast<int>(runtime::dtypeBytes(dtype)) * 8;
+  int bits = dtype == TW_I1 ? 1 : static_cast<int>(runtime::dtypeBits(dtype));
   low = bits == 64 ? INT64_MIN : bits == 1 ? 0 : -(int64_t(1) << (bits - 1));
   high = bits == 64 ? INT64_MAX : (int64_t(1) << bits) - 1;
 }

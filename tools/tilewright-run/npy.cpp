@@ -150,7 +150,7 @@ bool convert(char kind, int size, tw_dtype wanted, tw_dtype &result) {
     if (kind == 'V')
       return false;
     if (sameSize && !runtime::isFloatDtype(wanted) && wanted != TW_I1)
-      result = wanted; // i4 and index among them
+      result = wanted; // i4, i2 and index among them
     else
       result = size == 1   ? TW_I8
                : size == 2 ? TW_I16
@@ -223,8 +223,8 @@ HostTensor parseNpy(const std::string &what, const std::string &bytes,
          "; accepted are " + kAccepted +
          " (V and u for types that NumPy lacks)");
   try {
-    // An array has a byte for each i4.
-    tensor = makeTensor(dtype == TW_I4 ? TW_I8 : dtype, header.shape);
+    // An array has a byte for each i4 and i2.
+    tensor = makeTensor(runtime::elementsPerByte(dtype) > 1 ? TW_I8 : dtype, header.shape);
   } catch (const RunError &e) {
     fail(e.what());
   }
@@ -239,21 +239,23 @@ HostTensor parseNpy(const std::string &what, const std::string &bytes,
       std::reverse(tensor.bytes.begin() + i, tensor.bytes.begin() + i + size);
   if (header.fortranOrder && tensor.dims.size() > 1)
     tensor.bytes = toRowMajor(tensor.bytes, tensor.dims, size);
-  if (dtype != TW_I4)
+  if (runtime::elementsPerByte(dtype) == 1)
     return tensor;
-  HostTensor packed = makeTensor(TW_I4, tensor.dims);
+  HostTensor packed = makeTensor(dtype, tensor.dims);
+  int64_t beyond = int64_t(1) << runtime::dtypeBits(dtype);
   for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {
     int64_t value = tensor.bits(i);
-    if (value < -8 || value > 15)
+    if (value < -beyond / 2 || value >= beyond)
       fail("element " + std::to_string(i) + " is " + std::to_string(value) +
-           ", which does not fit i4: -8 to 15");
+           ", which does not fit " + runtime::dtypeName(dtype) + ": " +
+           std::to_string(-beyond / 2) + " to " + std::to_string(beyond - 1));
     packed.setBits(i, value);
   }
   return packed;
 }
 
 std::string formatNpy(const HostTensor &tensor) {
-  if (tensor.dtype == TW_I4) {
+  if (runtime::elementsPerByte(tensor.dtype) > 1) {
     HostTensor wide = makeTensor(TW_I8, tensor.dims);
     for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
       wide.setBits(i, tensor.bits(i));
@@ -291,6 +293,7 @@ std::string formatNpy(const HostTensor &tensor) {
     break;
   case TW_I8:
   case TW_I4:
+  case TW_I2:
     descr = "|i1";
     break;
   case TW_I1:

@@ -9,7 +9,7 @@
 // does: V2 and u2 become bf16 or f16, V1 and u1 become f8, integers become
 // signless integers of their width.
 //
-// Writing: bf16 as u2 and f8 as u1 (words of their bits), i1 as b1, i4 as i1,
+// Writing: bf16 as u2 and f8 as u1 (words of their bits), i1 as b1, i4 and i2 as i1,
 // index as i8.
 #ifndef TILEWRIGHT_RUN_NPY_H
 #define TILEWRIGHT_RUN_NPY_H

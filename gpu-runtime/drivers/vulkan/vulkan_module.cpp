@@ -26,6 +26,7 @@ static uint32_t scalarSize(tw_dtype type) {
   case TW_F8E5M2FNUZ:
   case TW_I8:
   case TW_I4:
+  case TW_I2:
   case TW_I1:
     return 1;
   default:

@@ -26,7 +26,7 @@ typedef enum tw_dtype {
   TW_F64 = 1, TW_F32 = 2, TW_F16 = 3, TW_BF16 = 4, TW_F8E4M3FN = 5,
   TW_F8E5M2 = 6, TW_I64 = 7, TW_I32 = 8, TW_I16 = 9, TW_I8 = 10,
   TW_I4 = 11, TW_I1 = 12, TW_INDEX = 13, TW_F8E4M3FNUZ = 14,
-  TW_F8E5M2FNUZ = 15
+  TW_F8E5M2FNUZ = 15, TW_I2 = 16
 } tw_dtype;
 
 typedef struct tw_view tw_view;       /* a tensor on the program's device */

@@ -327,8 +327,9 @@ tilewright_buffer_copy(tilewright_buffer *target, uint64_t target_offset,
 
 /* "f32"; "invalid" for an unknown number. */
 TILEWRIGHT_API const char *tilewright_dtype_name(int32_t dtype);
-/* Bytes per element (i1: 1); 0 for an unknown number. Of i4 two share a byte,
- * the first in its low half: 1, and a tensor has half as many bytes, rounded up. */
+/* Bytes per element (i1: 1); 0 for an unknown number. Of i4 two share a byte
+ * and of i2 four, the first in its lowest bits: 1, and a tensor has a half or a quarter
+ * as many bytes, rounded up. */
 TILEWRIGHT_API uint32_t tilewright_dtype_size(int32_t dtype);
 
 /* A tensor in memory of a buffer. */
@@ -392,8 +393,8 @@ struct DLManagedTensorVersioned;
  * of the adopted VkDevice, or a tensor that tilewright_view_to_dlpack made.
  *
  * Elements. Floats f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ;
- * integers of 8 to 64 bits, signed or not (i8 to i64: the sign is the operation's business), and of 4 bits,
- * packed (i4); bool (i1). `dtype` other than 0 sees them as this type, of the
+ * integers of 8 to 64 bits, signed or not (i8 to i64: the sign is the operation's business), of 4 and 2
+ * bits, packed (i4, i2); bool (i1). `dtype` other than 0 sees them as this type, of the
  * same size: bf16 for u16, index for i64, i1 for u8. Several lanes, complex
  * numbers and other types of less than a byte are refused. Strides may be null (dense); negative ones, and a
  * first element that is not aligned to its size, are refused. Kernels want more:

@@ -11,6 +11,7 @@
 #define TILEWRIGHT_DIALECT_NIBBLES_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include <optional>
 
@@ -19,6 +20,12 @@ namespace tilewright {
 /// The attribute on a product of numbers of 4 bits that says why it runs as one of
 /// bytes.
 inline constexpr llvm::StringLiteral kUnpackedAttr = "tilewright.unpacked";
+
+/// How many numbers of type `element` share a byte in memory: 2 of i4, 4 of i2, of
+/// others 1.
+inline int64_t elementsPerByte(mlir::Type element) {
+  return element.isInteger(4) ? 2 : element.isInteger(2) ? 4 : 1;
+}
 
 struct Nibble {
   mlir::Value byte;

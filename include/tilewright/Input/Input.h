@@ -42,8 +42,8 @@ void prepareIrregular(mlir::func::FuncOp func, bool keepSorts = false);
 
 /// Replaces memrefs inside `func` by tensors; the signature stays. Emits an
 /// error and fails where a use of a memref has no tensor form.
-/// Tensors of i4 as tensors of bytes (lib/Input/UnpackInt4.cpp).
-mlir::LogicalResult unpackInt4(mlir::func::FuncOp func);
+/// Tensors of i4 and i2 as tensors of bytes (lib/Input/UnpackSubBytes.cpp).
+mlir::LogicalResult unpackSubBytes(mlir::func::FuncOp func);
 
 mlir::LogicalResult raiseMemrefs(mlir::func::FuncOp func);
 

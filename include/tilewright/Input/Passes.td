@@ -74,15 +74,15 @@ def DecomposeGathersPass
                            "::mlir::tensor::TensorDialect"];
 }
 
-def UnpackInt4Pass : Pass<"tilewright-unpack-int4", "::mlir::func::FuncOp"> {
-  let summary = "Tensors of i4 are read out of bytes";
+def UnpackSubBytesPass : Pass<"tilewright-unpack-sub-bytes", "::mlir::func::FuncOp"> {
+  let summary = "Read tensors of i4 and i2 as bytes";
   let description = [{
     Arguments and constants `tensor<...xNxi4>` become `tensor<...xN/2xi8>`, two
-    elements to a byte, the first in the low four bits. A structured op takes
-    them apart, and elementwise ops that read them (dequantisation) work on the
-    pairs with it. If N is odd, all of a static tensor is one row of bytes, of
-    which readers pick their nibbles, as `tensor.extract` does of any. Bodies only
-    extend and convert i4; what else uses such a tensor is an error.
+    elements to a byte, the first in the low four bits; of i2, four share a byte. A
+    structured op takes them apart, and elementwise ops that read them (dequantisation)
+    work on the groups of two or four with it. If N is no multiple of that, all of a static tensor is one row of bytes, of
+    which readers pick their bits, as `tensor.extract` does of any. Bodies only
+    extend and convert such elements; what else uses such a tensor is an error.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -3,6 +3,7 @@
 //
 // Element types as the runtime numbers and names them, and constants as bytes.
 
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Target/Host/Host.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -50,6 +51,8 @@ static DType getDType(Type type) {
     return {10, "i8"};
   case 4:
     return {11, "i4"};
+  case 2:
+    return {16, "i2"};
   case 1:
     return {12, "i1"};
   default:
@@ -68,7 +71,7 @@ bool tilewright::isParameter(Attribute constant) {
 FailureOr<std::string> tilewright::getConstantBytes(ElementsAttr constant) {
   ShapedType type = constant.getShapedType();
   Type element = type.getElementType();
-  if (!getDTypeNumber(element) || element.isInteger(4))
+  if (!getDTypeNumber(element) || elementsPerByte(element) > 1)
     return failure();
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   unsigned bytes = llvm::divideCeil(bits, 8);

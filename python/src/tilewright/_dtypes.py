@@ -18,7 +18,7 @@ except ImportError:
 #: Numbers are part of the ABI (tw_dtype).
 NUMBERS = {
     "f64": 1, "f32": 2, "f16": 3, "bf16": 4, "f8E4M3FN": 5, "f8E5M2": 6, "i64": 7,
-    "i32": 8, "i16": 9, "i8": 10, "i4": 11, "i1": 12, "index": 13, "f8E4M3FNUZ": 14, "f8E5M2FNUZ": 15,
+    "i32": 8, "i16": 9, "i8": 10, "i4": 11, "i1": 12, "index": 13, "f8E4M3FNUZ": 14, "f8E5M2FNUZ": 15, "i2": 16,
 }
 NAMES = {number: name for name, number in NUMBERS.items()}
 _NUMPY = {
@@ -26,7 +26,9 @@ _NUMPY = {
     "i16": "int16", "i8": "int8", "i1": "bool", "index": "int64",
 }
 _ML = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "f8E4M3FNUZ": "float8_e4m3fnuz",
-       "f8E5M2FNUZ": "float8_e5m2fnuz", "i4": "int4"}
+       "f8E5M2FNUZ": "float8_e5m2fnuz", "i4": "int4", "i2": "int2"}
+#: Elements that share a byte, the first in its lowest bits.
+PER_BYTE = {"i4": 2, "i2": 4}
 SIZES = {name: 8 if name == "index" else max(1, int(name.strip("bfi").split("E")[0]) // 8) for name in NUMBERS}
 
 
@@ -44,7 +46,7 @@ def accepts(name, dtype):
     """Whether elements of a NumPy type are elements of type `name`, bit for bit.
 
     Integers are without a sign, so uint8 serves for i8; bool, int8 and uint8 for
-    i1 (0 or 1) and, before they are packed, for i4 (the low four bits); raw
+    i1 (0 or 1) and, before they are packed, for i4 and i2 (the low bits); raw
     uint16 and uint8 for floats that NumPy does not know.
     """
     if not dtype.isnative:
@@ -58,7 +60,7 @@ def accepts(name, dtype):
     if name == "i1":
         return dtype.kind in "bui"
     if name in _ML:
-        return dtype.kind == "u" or (name == "i4" and dtype.kind == "i")
+        return dtype.kind == "u" or (name in PER_BYTE and dtype.kind == "i")
     return dtype.kind in "iu"
 
 
@@ -72,18 +74,20 @@ def of_numpy(dtype):
     raise TypeError(f"there is no element type for arrays of {dtype}; expected one of {', '.join(NUMBERS)}")
 
 
-def pack_int4(array):
-    """The bytes of a tensor of i4: two elements each, the first in the low half."""
-    flat = array.ravel().astype("int8").view("uint8") & 15
-    if flat.size % 2:
-        flat = numpy.append(flat, numpy.uint8(0))
-    return flat[0::2] | flat[1::2] << 4
+def pack(array, name):
+    """The bytes of a tensor of i4 or i2, whose elements share them."""
+    count = PER_BYTE[name]
+    bits = 8 // count
+    flat = array.ravel().astype("int8").view("uint8") & (2**bits - 1)
+    flat = numpy.append(flat, numpy.zeros(-flat.size % count, "uint8")).reshape(-1, count)
+    return numpy.bitwise_or.reduce(flat << numpy.arange(0, 8, bits, dtype="uint8"), axis=1)
 
 
-def unpack_int4(packed, shape):
+def unpack(packed, name, shape):
     """The elements of such bytes, with their sign, as NumPy's int8."""
-    both = numpy.stack([packed << 4, packed & 0xF0], axis=-1).view("int8") >> 4
-    return both.ravel()[:int(numpy.prod(shape))].reshape(shape)
+    bits = 8 // PER_BYTE[name]
+    each = packed[:, None] << numpy.arange(8 - bits, -1, -bits, dtype="uint8")
+    return (each.view("int8") >> (8 - bits)).ravel()[:int(numpy.prod(shape))].reshape(shape)
 
 
 _FORMATS = {"f64": "<d", "f32": "<f", "f16": "<e"}
@@ -93,7 +97,7 @@ def scalar_bits(value, name):
     """A Python or NumPy number as the 64 bits that the runtime takes."""
     if name in _FORMATS:
         return int.from_bytes(struct.pack(_FORMATS[name], float(value)), "little")
-    if name in _ML and name != "i4":
+    if name in _ML and name not in PER_BYTE:
         return int.from_bytes(numpy.asarray(value, to_numpy(name)).tobytes(), "little")
     if isinstance(value, float) or not hasattr(value, "__index__"):
         if not isinstance(value, (bool, numpy.bool_)):
@@ -109,7 +113,7 @@ def scalar_value(bits, name):
     """The number in the bits of a scalar result."""
     if name in _FORMATS:
         return struct.unpack(_FORMATS[name], bits.to_bytes(8, "little")[:SIZES[name]])[0]
-    if name in _ML and name != "i4":
+    if name in _ML and name not in PER_BYTE:
         raw = numpy.frombuffer(bits.to_bytes(8, "little")[:SIZES[name]], f"u{SIZES[name]}")
         return float(raw.view(to_numpy(name))[0])
     if name == "i1":

@@ -64,13 +64,13 @@ class Tensor:
 
         On the cpu the array shows the tensor's own memory; of other devices it is
         a copy. copy=True always copies; copy=False raises ValueError where a copy
-        is needed. bf16, 8-bit floats and i4 need ml_dtypes (TypeError without).
+        is needed. bf16, 8-bit floats, i4 and i2 need ml_dtypes (TypeError without).
         """
         dtype = _dtypes.to_numpy(self.dtype)
-        if self.dtype == "i4":
+        if self.dtype in _dtypes.PER_BYTE:
             if copy is False:
-                raise ValueError("a tensor of i4 becomes a NumPy array by unpacking it; got copy=False")
-            return _dtypes.unpack_int4(self._bytes(), self.shape).astype(dtype)
+                raise ValueError(f"a tensor of {self.dtype} becomes a NumPy array by unpacking it; got copy=False")
+            return _dtypes.unpack(self._bytes(), self.dtype, self.shape).astype(dtype)
         if self.device.dlpack[0] == _CPU:
             self._settle()
             array = self._host_array(dtype)
@@ -283,10 +283,11 @@ def _of_numpy(array, dtype, copy):
         raise TypeError(f"expected elements {dtype}, got an array of {array.dtype}"
                         + ("" if array.dtype.isnative else " of the other byte order")
                         + "; convert it with astype")
-    if dtype == "i4":
+    if dtype in _dtypes.PER_BYTE:
         if copy is False:
-            raise ValueError("the array would have to be copied: tensors of i4 hold two elements a byte; got copy=False")
-        return _of_packed(_dtypes.pack_int4(array), array.shape), True
+            raise ValueError(f"the array would have to be copied: tensors of {dtype} hold {_dtypes.PER_BYTE[dtype]} elements a byte; "
+                             "got copy=False")
+        return _of_packed(_dtypes.pack(array, dtype), dtype, array.shape), True
     size = array.dtype.itemsize
     usable = all(s >= 0 and s % size == 0 for s in array.strides) and array.ctypes.data % size == 0
     if not usable and copy is False:
@@ -299,12 +300,12 @@ def _of_numpy(array, dtype, copy):
     return Tensor(cpu, view), not usable
 
 
-def _of_packed(packed, shape):
+def _of_packed(packed, dtype, shape):
     strides = [1] * len(shape)
     for d in range(len(shape) - 1, 0, -1):
         strides[d - 1] = strides[d] * max(shape[d], 1)
     cpu = open_device("cpu")
-    view = _core.of_host_memory(cpu._core, packed.ctypes.data, _dtypes.NUMBERS["i4"], list(shape), strides, False, packed)
+    view = _core.of_host_memory(cpu._core, packed.ctypes.data, _dtypes.NUMBERS[dtype], list(shape), strides, False, packed)
     return Tensor(cpu, view)
 
 

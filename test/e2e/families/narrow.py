@@ -1,14 +1,14 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elements that only products and conversions know: f8E4M3FN and f8E5M2 converted, moved and multiplied; products of signed
-by unsigned bytes; weights of i4, multiplied and dequantised.
+by unsigned bytes; weights of i4 and i2, multiplied and dequantised.
 
 Sums of products of 8-bit floats stay below 2^13, which is what a Hopper GPU adds up exactly.
 """
 
 import numpy as np
 
-from data import BF16, E4M3, E4M3UZ, E5M2, E5M2UZ, F16, F32, F64, I32, I4, I8, integers, uniform
+from data import BF16, E4M3, E4M3UZ, E5M2, E5M2UZ, F16, F32, F64, I2, I32, I4, I8, integers, uniform
 from families import relayout
 from families.contraction import indexing, sizes
 from functions import EXACT, Function
@@ -110,42 +110,44 @@ def quantized(element):
     return f
 
 
-def dequantized(groups, signed, dynamic, inner=32):
+def dequantized(groups, signed, dynamic, inner=32, weights=I4):
     """x · ((w - zero) · scale), with a scale for each row of w, or for each group of it."""
     dims = {"m": 33, "n": 42, "g": 3, "K": inner}
     w_dims, s_dims = ("ngK", "ng") if groups else ("nK", "n")
     x_dims = w_dims.replace("n", "m")
-    f = Function("dequantized", "i4-f16" if signed else "u4-f16", "odd_" * (inner % 2) + ("groups" if groups else "rows"),
+    bits, odd = weights.bits, inner % (8 // weights.bits) > 0
+    f = Function("dequantized", f"{'i' if signed else 'u'}{bits}-f16", "odd_" * odd + ("groups" if groups else "rows"),
                  {d: dims[d] for d in "mn" + w_dims[1:]}, dynamic)
-    x, w = f.arg(F16, x_dims), f.arg(I4, w_dims)
+    x, w = f.arg(F16, x_dims), f.arg(weights, w_dims)
     scale, zero = f.arg(F16, s_dims), f.arg(F16, s_dims)
 
     def body(lines, w, scale, zero, out):
-        lines.extend((f"%f = arith.{'si' if signed else 'ui'}tofp {w} : i4 to f16", f"%d = arith.subf %f, {zero} : f16",
+        lines.extend((f"%f = arith.{'si' if signed else 'ui'}tofp {w} : {weights.name} to f16", f"%d = arith.subf %f, {zero} : f16",
                       f"%p = arith.mulf %d, {scale} : f16"))
         return "%p"
 
-    weights = f.generic(w_dims, [w, scale, zero], f.empty(F16, w_dims), body)
+    wide = f.generic(w_dims, [w, scale, zero], f.empty(F16, w_dims), body)
     iteration = "mn" + w_dims[1:]
     maps = indexing(iteration, x_dims, w_dims, "mn")
-    f.ret(f.op("linalg.contract", [x, weights], f.zeros(F32, "mn"), maps))
+    f.ret(f.op("linalg.contract", [x, wide], f.zeros(F32, "mn"), maps))
 
     def reference(x, w, scale, zero):
-        w = w if signed else w & 15
+        w = w if signed else w & (2**bits - 1)
         scale, zero = (v.reshape(v.shape + (1,)) for v in (scale, zero))
         return np.einsum(f"{x_dims},{w_dims}->mn", x, (w - zero) * scale)
 
     for sizes_ in ({}, {"m": 17, "n": 5, "g": 1}, {"m": 0, "n": 4, "g": 2}) if dynamic else ({},):
         sizes_ = {d: s for d, s in sizes_.items() if d in f.sizes}
         label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
-        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-8, 7), integers(-2, 2), integers(-2, 2)], EXACT, reference)
+        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-(2**bits) // 2, 2**bits // 2 - 1), integers(-2, 2), integers(-2, 2)], EXACT,
+               reference)
     return f
 
 
 def dequantized_columns(weights, dynamic, inner, groups=5):
     """x · (w · scale), w as it is multiplied: rows of a sum, with a scale for each column of a group of rows. CPUs dequantise
     while they pack, a chunk of groups at a time; one row takes each weight once."""
-    dims = {"m": 21, "n": 70, "g": groups, "K": inner}
+    dims = {"m": 21, "n": 72 if weights is I2 else 70, "g": groups, "K": inner}
     f = Function("dequantized", f"{weights.name}-f16", f"columns_{groups}x{inner}", {d: dims[d] for d in "mngK"}, dynamic)
     x, w, scale = f.arg(F16, "mgK"), f.arg(weights, "gKn"), f.arg(F16, "gn")
 
@@ -155,9 +157,9 @@ def dequantized_columns(weights, dynamic, inner, groups=5):
 
     wide = f.generic("gKn", [w, scale], f.empty(F16, "gKn"), body)
     f.ret(f.op("linalg.contract", [x, wide], f.zeros(F32, "mn"), indexing("mngK", "mgK", "gKn", "mn")))
-    for sizes_ in ({}, {"m": 1, "n": 64}, {"m": 1, "n": 34, "g": 1}, {"m": 130, "g": 0}) if dynamic else ({},):
+    for sizes_ in ({}, {"m": 1, "n": 64}, {"m": 1, "n": 36 if weights is I2 else 34, "g": 1}, {"m": 130, "g": 0}) if dynamic else ({},):
         label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
-        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-8, 7), integers(-2, 2)], EXACT,
+        f.case(f"int/{label}", sizes_, [integers(-2, 2), integers(-2, 1) if weights is I2 else integers(-8, 7), integers(-2, 2)], EXACT,
                lambda x, w, scale: np.einsum("mgk,gkn->mn", x, w * scale[:, None, :]))
     return f
 
@@ -176,39 +178,78 @@ def one_row(element, weights=None):
     return f
 
 
-def signs_of_int4(signs, batch):
-    """Two elements of a sum share a byte of either factor; `signs` says how each is extended."""
-    lead = "b" if batch else ""
-    f = Function("product_int4", signs, "batch" if batch else "rows",
-                 {**({"b": 3} if batch else {}), "m": 70, "n": 41, "K": 202}, True)
-    ins = [f.arg(I4, lead + "mK"), f.arg(I4, lead + "nK")]
+def signs_of_products(signs, batch, element=I4):
+    """Two or four elements of a sum share a byte of either factor; `signs` says how each is extended."""
+    lead, low = "b" if batch else "", -(2**element.bits) // 2
+    f = Function(f"product_int{element.bits}", signs, "batch" if batch else "rows",
+                 {**({"b": 3} if batch else {}), "m": 70, "n": 41, "K": 202 if element is I4 else 204}, True)
+    ins = [f.arg(element, lead + "mK"), f.arg(element, lead + "nK")]
 
     def body(lines, x, y, out):
         for number, value in enumerate((x, y)):
-            lines.append(f"%w{number} = arith.ext{'u' if signs[number] == 'u' else 's'}i {value} : i4 to i32")
+            lines.append(f"%w{number} = arith.ext{'u' if signs[number] == 'u' else 's'}i {value} : {element.name} to i32")
         lines.extend(("%p = arith.muli %w0, %w1 : i32", f"%t = arith.addi {out}, %p : i32"))
         return "%t"
 
     def reference(*arrays):
-        x, y = (a & 15 if sign == "u" else a for a, sign in zip(arrays, signs))
+        x, y = (a & (2**element.bits - 1) if sign == "u" else a for a, sign in zip(arrays, signs))
         return np.einsum(f"{lead}mk,{lead}nk->{lead}mn", x, y)
 
     f.ret(f.generic(lead + "mnK", ins, f.zeros(I32, lead + "mn"), body, reduce="K"))
     for sizes_ in ({}, {"m": 16, "n": 8}, {"m": 9, "n": 130}):
         label = "x".join(str(v) for v in {**f.sizes, **sizes_}.values())
-        f.case(f"int/{label}", sizes_, integers(-8, 7), EXACT, reference)
+        f.case(f"int/{label}", sizes_, integers(low, -low - 1), EXACT, reference)
     return f
 
 
-def product_of_int4():
-    f = Function("dequantized", "i4-i32", "product", {"m": 33, "n": 41, "K": 58}, True)
-    ins = [f.arg(I4, "mK"), f.arg(I4, "nK")]
+def product_of(element, k):
+    f = Function("dequantized", f"{element.name}-i32", "product", {"m": 33, "n": 41, "K": k}, True)
+    ins = [f.arg(element, "mK"), f.arg(element, "nK")]
     f.ret(f.op("linalg.contract", ins, f.zeros(I32, "mn"), indexing("mnK", "mK", "nK", "mn")))
-    f.case("int/33x41x58", {}, integers(-8, 7), EXACT, lambda x, w: x @ w.T)
+    f.case(f"int/33x41x{k}", {}, integers(-(2**element.bits) // 2, 2**element.bits // 2 - 1), EXACT, lambda x, w: x @ w.T)
     return f
+
+
+def bits_cast(element, unsigned, sizes_, dynamic, extracted=False):
+    """Elements that share bytes, as i32 and f32, read in order or by tensor.extract."""
+    f = Function("cast_packed", ("u" if unsigned else "i") + f"{element.bits}-f32", "extracted" if extracted else "x".join(map(str, sizes_.values())),
+                 sizes_, dynamic)
+    x = f.arg(element, "mK")
+    sign = "ui" if unsigned else "si"
+
+    def body(lines, *scalars):
+        value = scalars[0]
+        if extracted:
+            lines += ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index", f"%e = tensor.extract {x.name}[%i, %j] : {f.value_type(x)}"]
+            value = "%e"
+        lines += [f"%w = arith.ext{sign} {value} : {element.name} to i32", f"%f = arith.{sign}tofp {value} : {element.name} to f32"]
+        return "%w", "%f"
+
+    f.ret(*f.generic("mK", [] if extracted else [x], [f.empty(I32, "mK"), f.empty(F32, "mK")], body))
+    reference = (lambda x: [x & (2**element.bits - 1)] * 2) if unsigned else (lambda x: [x, x])
+    for own in ({}, {"m": 1}, {"m": 0}) if dynamic else ({},):
+        f.case("x".join(str(v) for v in {**sizes_, **own}.values()), own, integers(-(2**element.bits) // 2, 2**element.bits // 2 - 1), EXACT, reference)
+    return f
+
+
+def packed_casts():
+    for element in (I4, I2):
+        for unsigned in (False, True):
+            yield bits_cast(element, unsigned, {"m": 9, "K": 40}, True)
+            yield bits_cast(element, unsigned, {"m": 5, "K": 7}, False)
+        yield bits_cast(element, False, {"m": 6, "K": 9}, False, extracted=True)
 
 
 def functions():
+    yield from packed_casts()
+    for inner, signed, groups, dynamic in ((32, True, False, False), (32, True, True, True), (32, False, False, False), (30, True, False, False),
+                                           (7, False, True, False)):
+        yield dequantized(groups, signed, dynamic, inner, I2)
+    yield dequantized_columns(I2, False, 12)
+    yield dequantized_columns(I2, True, 32)
+    yield product_of(I2, 60)
+    for signs in ("ss", "su"):
+        yield signs_of_products(signs, False, I2)
     yield dequantized(False, True, False)
     yield dequantized(True, True, True)
     yield dequantized(False, False, False)
@@ -222,10 +263,10 @@ def functions():
     for element in (F32, F16, BF16):
         yield one_row(element)
     yield one_row(F16, I8)
-    yield product_of_int4()
+    yield product_of(I4, 58)
     for signs in ("ss", "su", "us", "uu"):
-        yield signs_of_int4(signs, False)
-    yield signs_of_int4("ss", True)
+        yield signs_of_products(signs, False)
+    yield signs_of_products("ss", True)
     for element in (E4M3, E5M2):
         for other in (F32, F16, BF16, F64):
             yield cast(other, element)

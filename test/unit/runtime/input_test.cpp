@@ -67,7 +67,7 @@ TEST(Input, Errors) {
             "error: input 0: '4x4xf33' is no type: element type 'f33' is "
             "unknown; expected something like 4x4xf32, with one of f64, f32, "
             "f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, i64, i32, i16, "
-            "i8, i4, i1, index");
+            "i8, i4, i2, i1, index");
   EXPECT_EQ(read("4x4", 2),
             "error: input 2: '4x4' is no type; expected something like "
             "4x4xf32");

@@ -63,7 +63,7 @@ TEST(Manifest, ErrorsCarryThePath) {
                  "\"dtype\": \"f33\", \"shape\": [-1, -1]"),
             "manifest: programs[0].functions[0].inputs[0].dtype: expected one "
             "of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
-            "f8E5M2FNUZ, i64, i32, i16, i8, i4, i1, index; found \"f33\"");
+            "f8E5M2FNUZ, i64, i32, i16, i8, i4, i2, i1, index; found \"f33\"");
   EXPECT_EQ(
       with("\"shape\": [-1, 3]", "\"shape\": [-2, 3]"),
       "manifest: programs[0].functions[0].inputs[1].shape[0]: expected an "

@@ -65,6 +65,22 @@ TEST(Npy, Int4IsPackedInMemoryAndByteByByteInAFile) {
             "f.npy: element 5 is 16, which does not fit i4: -8 to 15");
 }
 
+TEST(Npy, PacksInt2) {
+  HostTensor tensor = makeTensor(TW_I2, {2, 3});
+  ASSERT_EQ(tensor.bytes.size(), 2u);
+  const int64_t values[] = {1, -2, 0, -1, 1, -2};
+  for (int64_t i = 0; i < 6; ++i)
+    tensor.setBits(i, values[i]);
+  for (int64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(tensor.bits(i), values[i]);
+  EXPECT_EQ(tensor.bytes[0], 0xc9); // the first element in the lowest bits
+  std::string bytes = formatNpy(tensor);
+  EXPECT_EQ(bytes.substr(bytes.size() - 6), std::string("\x01\xfe\x00\xff\x01\xfe", 6));
+  bytes[bytes.size() - 1] = 4;
+  EXPECT_EQ(failure(bytes, TW_I2),
+            "f.npy: element 5 is 4, which does not fit i2: -2 to 3");
+}
+
 TEST(Npy, ReadsOtherOrders) {
   // [[1, 2, 3], [4, 5, 6]] by columns, big-endian.
   std::string data;

@@ -48,7 +48,7 @@ TEST_F(ViewTest, TwoInt4ShareAByte) {
   EXPECT_OK(tilewright_view_create(memory, 0, TW_I4, 2, dims, &view));
   owned.push_back(view);
   View bytes;
-  EXPECT_FALSE(viewBytesOfInt4(*view->object, false, bytes));
+  EXPECT_FALSE(viewSharedBytes(*view->object, false, bytes));
   EXPECT_EQ(bytes.text(), "4x3xi8");
   EXPECT_EQ(bytes.elements, 12);
   EXPECT_EQ(bytes.bytes, 12);
@@ -67,8 +67,25 @@ TEST_F(ViewTest, TwoInt4ShareAByte) {
   tilewright_status_release(status);
   View odd = *view->object;
   odd.dims = {8, 3};
-  EXPECT_TRUE(viewBytesOfInt4(odd, false, bytes));
-  EXPECT_FALSE(viewBytesOfInt4(odd, true, bytes));
+  EXPECT_TRUE(viewSharedBytes(odd, false, bytes));
+  EXPECT_FALSE(viewSharedBytes(odd, true, bytes));
+  EXPECT_EQ(bytes.text(), "12xi8");
+}
+
+TEST_F(ViewTest, FourInt2ShareAByte) {
+  tilewright_buffer *memory = buffer(12);
+  const int64_t dims[] = {6, 8};
+  tilewright_view *view = nullptr;
+  EXPECT_OK(tilewright_view_create(memory, 0, TW_I2, 2, dims, &view));
+  owned.push_back(view);
+  View bytes;
+  EXPECT_FALSE(viewSharedBytes(*view->object, false, bytes));
+  EXPECT_EQ(bytes.text(), "6x2xi8");
+  EXPECT_EQ(bytes.bytes, 12);
+  View odd = *view->object;
+  odd.dims = {8, 6};
+  EXPECT_TRUE(viewSharedBytes(odd, false, bytes));
+  EXPECT_FALSE(viewSharedBytes(odd, true, bytes));
   EXPECT_EQ(bytes.text(), "12xi8");
 }
 

@@ -22,10 +22,14 @@
 //     %u = linalg.generic {(i, j) -> (i, j)} outs(… : tensor<3x5xi8>) {
 //       %at = i * 5 + j;  %b = tensor.extract %w[%at / 2];  shrui, … by 4 (%at & 1) }
 //
+// Tensors of i2 lie four to a byte, from the lowest bits on, and are taken apart alike:
+// by shifts of 0, 2, 4 and 6, in a dim of four.
+//
 // Products of i4 themselves become products of bytes, unless the target multiplies
-// nibbles (Dispatch/PackInt4Products.cpp).
+// nibbles (Dispatch/PackInt4Products.cpp); those of i2 always do.
 
 #include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Input/Input.h"
 
@@ -33,46 +37,55 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tilewright {
-#define GEN_PASS_DEF_UNPACKINT4PASS
+#define GEN_PASS_DEF_UNPACKSUBBYTESPASS
 #include "tilewright/Input/Passes.h.inc"
 } // namespace tilewright
 
 using namespace mlir;
 using namespace tilewright;
 
-/// A tensor of i4, or null.
+/// A tensor of elements that share bytes, or null.
 static RankedTensorType packedType(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.getElementType().isInteger(4) ? type : nullptr;
+  return type && elementsPerByte(type.getElementType()) > 1 ? type : nullptr;
+}
+
+/// Elements of `type` that share a byte, and the bits of each.
+static int64_t perByte(RankedTensorType type) {
+  return elementsPerByte(type.getElementType());
+}
+static int64_t bitsOf(RankedTensorType type) {
+  return type.getElementTypeBitWidth();
 }
 
 /// Whether rows of `type` do not end where bytes do, so that all of it is one row.
 static bool isOneRow(RankedTensorType type) {
   return type.getRank() == 0 || (ShapedType::isStatic(type.getShape().back()) &&
-                                 type.getShape().back() % 2);
+                                 type.getShape().back() % perByte(type));
 }
 
-/// The bytes of a tensor of i4.
+/// The bytes of a tensor of elements that share them.
 static RankedTensorType bytesOf(RankedTensorType type) {
   SmallVector<int64_t> shape(type.getShape());
   if (isOneRow(type))
-    shape = {(type.getNumElements() + 1) / 2};
+    shape = {int64_t(llvm::divideCeil(type.getNumElements(), perByte(type)))};
   else if (ShapedType::isStatic(shape.back()))
-    shape.back() /= 2;
+    shape.back() /= perByte(type);
   return RankedTensorType::get(shape, IntegerType::get(type.getContext(), 8));
 }
 
-/// Why `type` cannot be held two to a byte; empty if it can.
+/// Why elements of `type` cannot share bytes; empty if they can.
 static std::string objection(RankedTensorType type) {
   if (isOneRow(type) && !type.hasStaticShape())
     return "has rows of " + std::to_string(type.getShape().back()) +
-           " elements, and two of them share a byte; make the innermost dim even, "
+           " elements, and " + std::to_string(perByte(type)) +
+           " of them share a byte; make the innermost dim a multiple of that, "
            "or all dims static";
   return {};
 }
 
-/// A reshape that leaves pairs of elements where they are: the innermost dim stays, or
-/// is cut into, or made of, parts of static and even size.
+/// A reshape that leaves elements in their bytes: the innermost dim stays, or is cut
+/// into, or made of, parts of a static size that fills bytes.
 static bool movesWholeBytes(Operation *op) {
   auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
@@ -85,11 +98,12 @@ static bool movesWholeBytes(Operation *op) {
   int64_t part = (expand ? expand.getResultType() : collapse.getSrcType())
                      .getShape()
                      .back();
-  return groups.back().size() == 1 || (!ShapedType::isDynamic(part) && part % 2 == 0);
+  return groups.back().size() == 1 ||
+         (!ShapedType::isDynamic(part) && part % perByte(packedType(op->getOperand(0))) == 0);
 }
 
 namespace {
-/// The values of one function that are tensors of i4, as bytes.
+/// The values of one function that are tensors of i4 or i2, as bytes.
 class Unpacker {
 public:
   explicit Unpacker(func::FuncOp func) : func(func), b(func.getContext()) {}
@@ -129,9 +143,9 @@ LogicalResult Unpacker::check(Value value) {
                  });
     if (!reads && !isa<tensor::DimOp, tensor::ExtractOp>(user) && !movesWholeBytes(user))
       return user->emitOpError()
-             << "uses a tensor of i4, which structured ops only read (two "
-                "elements share a byte); extend its elements with linalg.generic "
-                "first";
+             << "uses a tensor of " << packedType(value).getElementType()
+             << ", which structured ops only read (" << perByte(packedType(value))
+             << " elements share a byte); extend its elements with linalg.generic first";
   }
   return success();
 }
@@ -143,26 +157,27 @@ static bool isUnsignedReader(Operation *op) {
 LogicalResult Unpacker::checkReaders(Value element) {
   for (Operation *user : element.getUsers())
     if (!isUnsignedReader(user) && !isa<arith::ExtSIOp, arith::SIToFPOp>(user))
-      return user->emitOpError("computes with i4, which is only extended and "
-                               "converted to floats; do so first");
+      return user->emitOpError() << "computes with " << element.getType()
+                                 << ", which is only extended and converted to floats; "
+                                    "do so first";
   return success();
 }
 
-/// The low four bits of a byte that `shift` leaves, as a number of i8.
-static Value nibble(OpBuilder &b, Location loc, Value byte, Value shift,
-                    bool isUnsigned) {
+/// The low bits of a byte that `shift` leaves, as a number of i8.
+static Value lowBits(OpBuilder &b, Location loc, Value byte, Value shift,
+                     int64_t bits, bool isUnsigned) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value));
   };
   Value low = arith::ShRUIOp::create(b, loc, byte, shift);
   if (isUnsigned)
-    return arith::AndIOp::create(b, loc, low, constant(15));
-  Value four = constant(4);
+    return arith::AndIOp::create(b, loc, low, constant((1 << bits) - 1));
+  Value others = constant(8 - bits);
   return arith::ShRSIOp::create(
-      b, loc, arith::ShLIOp::create(b, loc, low, four), four);
+      b, loc, arith::ShLIOp::create(b, loc, low, others), others);
 }
 
-/// The element at `indices` of a tensor of i4, as a number of i8.
+/// The element at `indices` of a tensor of `packed`, as a number of i8.
 static Value elementAt(OpBuilder &b, Location loc, Value bytes,
                        RankedTensorType packed, ValueRange indices,
                        bool isUnsigned) {
@@ -177,16 +192,17 @@ static Value elementAt(OpBuilder &b, Location loc, Value bytes,
           b, loc, arith::MulIOp::create(b, loc, at, constant(size)), index);
     place = {at};
   }
-  Value one = constant(1), at = place.back();
-  place.back() = arith::ShRUIOp::create(b, loc, at, one);
+  Value at = place.back();
+  int64_t count = perByte(packed), bits = bitsOf(packed);
+  place.back() = arith::ShRUIOp::create(b, loc, at, constant(llvm::Log2_64(count)));
   Value byte = tensor::ExtractOp::create(b, loc, bytes, place);
   Value shift = arith::MulIOp::create(
-      b, loc, arith::AndIOp::create(b, loc, at, one), constant(4));
+      b, loc, arith::AndIOp::create(b, loc, at, constant(count - 1)), constant(bits));
   shift = arith::IndexCastOp::create(b, loc, b.getI8Type(), shift);
-  return nibble(b, loc, byte, shift, isUnsigned);
+  return lowBits(b, loc, byte, shift, bits, isUnsigned);
 }
 
-/// A tensor of i4 that is held as one row, as a tensor of i8.
+/// A tensor of `packed` that is held as one row, as a tensor of i8.
 Value Unpacker::unpackOneRow(Value bytes, RankedTensorType packed,
                              bool isUnsigned) {
   Location loc = bytes.getLoc();
@@ -208,7 +224,7 @@ Value Unpacker::unpackOneRow(Value bytes, RankedTensorType packed,
       .getResult(0);
 }
 
-/// Nibble `h` of each byte, in the last dim of the result, as a number of i8.
+/// Each element of each byte, in the last dim of the result, as a number of i8.
 Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
   if (isOneRow(packed))
     return unpackOneRow(bytes, packed, isUnsigned);
@@ -216,17 +232,20 @@ Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
   auto type = cast<RankedTensorType>(bytes.getType());
   int64_t rank = type.getRank();
   SmallVector<int64_t> shape(type.getShape());
-  shape.push_back(2);
+  shape.push_back(perByte(packed));
   Type i8 = b.getI8Type();
   auto wide = RankedTensorType::get(shape, i8);
   SmallVector<Value> sizes;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (type.isDynamicDim(dim))
       sizes.push_back(tensor::DimOp::create(b, loc, bytes, dim));
+  SmallVector<int8_t> amounts;
+  for (int64_t number = 0; number < perByte(packed); ++number)
+    amounts.push_back(number * bitsOf(packed));
   Value shifts = arith::ConstantOp::create(
       b, loc,
-      DenseElementsAttr::get(RankedTensorType::get({2}, i8),
-                             ArrayRef<int8_t>{0, 4}));
+      DenseElementsAttr::get(RankedTensorType::get({perByte(packed)}, i8),
+                             ArrayRef<int8_t>(amounts)));
   Value empty = tensor::EmptyOp::create(b, loc, wide, sizes);
   AffineMap all = b.getMultiDimIdentityMap(rank + 1);
   SmallVector<AffineMap> maps = {
@@ -238,7 +257,7 @@ Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
       b, loc, wide, ValueRange{bytes, shifts}, empty, maps, loops,
       [&](OpBuilder &b, Location loc, ValueRange args) {
         linalg::YieldOp::create(b, loc,
-                                nibble(b, loc, args[0], args[1], isUnsigned));
+                                lowBits(b, loc, args[0], args[1], bitsOf(packed), isUnsigned));
       });
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -249,13 +268,14 @@ Value Unpacker::unpack(Value bytes, RankedTensorType packed, bool isUnsigned) {
       groups);
 }
 
-/// Makes `op` read bytes where it read nibbles.
+/// Makes `op` read bytes where it read parts of them.
 LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
                              Value bytes) {
   BlockArgument element = op.getMatchingBlockArgument(&operand);
   if (failed(checkReaders(element)))
     return failure();
   bool allUnsigned = llvm::all_of(element.getUsers(), isUnsignedReader);
+  int64_t all = (1 << bitsOf(packedType(operand.get()))) - 1;
   b.setInsertionPoint(op);
   Value unpacked = unpack(bytes, packedType(operand.get()), allUnsigned);
   b.modifyOpInPlace(op, [&] {
@@ -266,17 +286,17 @@ LogicalResult Unpacker::read(linalg::GenericOp op, OpOperand &operand,
     if (isUnsignedReader(user) && !allUnsigned) {
       b.setInsertionPoint(user);
       Value mask = arith::ConstantOp::create(b, user->getLoc(),
-                                             b.getI8IntegerAttr(15));
+                                             b.getI8IntegerAttr(all));
       user->setOperand(
           0, arith::AndIOp::create(b, user->getLoc(), element, mask));
     }
     if (user->getResult(0).getType() == element.getType())
-      b.replaceOp(user, user->getOperand(0)); // i4 to i8
+      b.replaceOp(user, user->getOperand(0)); // extended to i8
   }
   return success();
 }
 
-/// Makes `op` find its nibble, as each of its readers takes it.
+/// Makes `op` find its element, as each of its readers takes it.
 LogicalResult Unpacker::read(tensor::ExtractOp op, Value bytes) {
   if (failed(checkReaders(op.getResult())))
     return failure();
@@ -287,7 +307,7 @@ LogicalResult Unpacker::read(tensor::ExtractOp op, Value bytes) {
                   op.getIndices(), isUnsignedReader(user));
     b.modifyOpInPlace(user, [&] { user->setOperand(0, element); });
     if (user->getResult(0).getType() == element.getType())
-      b.replaceOp(user, element); // i4 to i8
+      b.replaceOp(user, element); // extended to i8
   }
   b.eraseOp(op);
   return success();
@@ -312,7 +332,7 @@ LogicalResult Unpacker::generalizeReaders(Value value) {
   return success();
 }
 
-/// The reshape `op` of a tensor of i4 as one of `bytes`.
+/// The reshape `op` of a tensor of elements that share bytes, as one of `bytes`.
 LogicalResult Unpacker::reshape(Operation *op, Value bytes) {
   RankedTensorType type = packedType(op->getResult(0));
   b.setInsertionPoint(op);
@@ -322,7 +342,7 @@ LogicalResult Unpacker::reshape(Operation *op, Value bytes) {
     int64_t innermost = type.getShape().back();
     sizes.back() = ShapedType::isDynamic(innermost)
                        ? tensor::getMixedSizes(b, op->getLoc(), bytes).back()
-                       : OpFoldResult(b.getIndexAttr(innermost / 2));
+                       : OpFoldResult(b.getIndexAttr(innermost / perByte(type)));
     result = tensor::ExpandShapeOp::create(b, op->getLoc(), bytesOf(type), bytes,
                                            expand.getReassociationIndices(), sizes);
   } else {
@@ -348,7 +368,8 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
     if (auto dim = dyn_cast<tensor::DimOp>(use->getOwner())) {
       std::optional<int64_t> number = dim.getConstantIndex();
       if (!number)
-        return dim.emitOpError("of a tensor of i4 needs a constant index");
+        return dim.emitOpError() << "of a tensor of " << packedType(value).getElementType()
+                                 << " needs a constant index";
       b.setInsertionPoint(dim);
       if (packedType(value).hasStaticShape()) {
         b.replaceOpWithNewOp<arith::ConstantIndexOp>(
@@ -359,7 +380,7 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
       if (*number == innermost)
         size = arith::MulIOp::create(
             b, dim.getLoc(), size,
-            arith::ConstantIndexOp::create(b, dim.getLoc(), 2));
+            arith::ConstantIndexOp::create(b, dim.getLoc(), perByte(packedType(value))));
       b.replaceOp(dim, size);
       continue;
     }
@@ -379,7 +400,7 @@ LogicalResult Unpacker::replace(Value value, Value bytes, int64_t innermost) {
   return success();
 }
 
-/// An elementwise op that reads the nibbles works on them in pairs, so that
+/// An elementwise op that reads the elements works on those of a byte together, so that
 /// they are never written on their own.
 LogicalResult Unpacker::mergeWithReaders() {
   RewritePatternSet patterns(func.getContext());
@@ -393,7 +414,7 @@ LogicalResult Unpacker::mergeWithReaders() {
       });
   return applyPatternsBounded(
       func, std::move(patterns), "input",
-      "merging of unpacked i4 values with their readers");
+      "merging of unpacked values with their readers");
 }
 
 LogicalResult Unpacker::run() {
@@ -412,14 +433,14 @@ LogicalResult Unpacker::run() {
     RankedTensorType type = packedType(value), bytes = bytesOf(type);
     int64_t innermost = type.getRank() - 1;
     if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
-      SmallVector<APInt> nibbles(
-          cast<DenseIntElementsAttr>(constant.getValue()).getValues<APInt>());
-      SmallVector<int8_t> packed;
-      if (nibbles.size() % 2)
-        nibbles.push_back(APInt(4, 0));
-      for (size_t i = 0; i < nibbles.size(); i += 2)
-        packed.push_back(int8_t(nibbles[i].getZExtValue() |
-                                nibbles[i + 1].getZExtValue() << 4));
+      SmallVector<int8_t> packed(bytes.getNumElements(), 0);
+      size_t number = 0;
+      for (const APInt &element :
+           cast<DenseIntElementsAttr>(constant.getValue()).getValues<APInt>()) {
+        packed[number / perByte(type)] |= element.getZExtValue()
+                                          << number % perByte(type) * bitsOf(type);
+        ++number;
+      }
       b.setInsertionPoint(constant);
       Value held = arith::ConstantOp::create(
           b, constant.getLoc(),
@@ -444,15 +465,15 @@ LogicalResult Unpacker::run() {
   return mergeWithReaders();
 }
 
-LogicalResult tilewright::unpackInt4(func::FuncOp func) {
+LogicalResult tilewright::unpackSubBytes(func::FuncOp func) {
   return func.isExternal() ? success() : Unpacker(func).run();
 }
 
 namespace {
-struct UnpackInt4Pass
-    : public tilewright::impl::UnpackInt4PassBase<UnpackInt4Pass> {
+struct UnpackSubBytesPass
+    : public tilewright::impl::UnpackSubBytesPassBase<UnpackSubBytesPass> {
   void runOnOperation() override {
-    if (failed(unpackInt4(getOperation())))
+    if (failed(unpackSubBytes(getOperation())))
       signalPassFailure();
   }
 };

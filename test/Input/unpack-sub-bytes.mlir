@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-unpack-int4 | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-unpack-sub-bytes | FileCheck %s
 
 // Two elements a byte, the first in the low bits. What scales them works on the
 // pairs; the product reads its result as it did.
@@ -119,4 +119,43 @@ func.func @Elements(%w: tensor<?x6xi4>, %i: index, %j: index) -> (i32, i32) {
   %x = arith.extui %a : i4 to i32
   %y = arith.extsi %b : i4 to i32
   return %x, %y : i32, i32
+}
+
+// Four elements a byte, from the lowest bits on.
+// CHECK-LABEL: func.func @Quarters(
+// CHECK-SAME: %[[W:.*]]: tensor<80x24xi8>
+// CHECK: %[[SHIFTS:.*]] = arith.constant dense<[0, 2, 4, 6]> : tensor<4xi8>
+// CHECK: %[[U:.*]] = linalg.generic
+// CHECK-SAME: ins(%[[W]], %[[SHIFTS]]
+// CHECK: %[[LOW:.*]] = arith.shrui
+// CHECK: %[[HIGH:.*]] = arith.shli %[[LOW]], %c6_i8
+// CHECK: arith.shrsi %[[HIGH]], %c6_i8
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[U]] : tensor<80x24x4xi8>)
+// CHECK: arith.sitofp %{{.*}} : i8 to f16
+// CHECK: tensor.collapse_shape %{{.*}} {{\[}}[0], [1, 2]] : tensor<80x24x4xf16> into tensor<80x96xf16>
+func.func @Quarters(%w: tensor<80x96xi2>, %o: tensor<80x96xf16>) -> tensor<80x96xf16> {
+  %r = linalg.generic {indexing_maps = [affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<80x96xi2>) outs(%o : tensor<80x96xf16>) {
+  ^bb0(%x: i2, %out: f16):
+    %f = arith.sitofp %x : i2 to f16
+    linalg.yield %f : f16
+  } -> tensor<80x96xf16>
+  return %r : tensor<80x96xf16>
+}
+
+// A constant, of rows that do not end where bytes do: 1, -2, 0, -1 and 1, -2.
+// CHECK-LABEL: func.func @Row(
+// CHECK: arith.constant dense<[-55, 9]> : tensor<2xi8>
+// CHECK: arith.shrui %{{.*}}, %c2{{.*}} : index
+// CHECK: arith.andi %{{.*}}, %c3_i8
+func.func @Row(%o: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<[[1, -2, 0], [-1, 1, -2]]> : tensor<2x3xi2>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<2x3xi2>) outs(%o : tensor<2x3xi32>) {
+  ^bb0(%x: i2, %out: i32):
+    %f = arith.extui %x : i2 to i32
+    linalg.yield %f : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
 }

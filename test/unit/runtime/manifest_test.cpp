@@ -37,7 +37,7 @@ TEST(Manifest, Reads) {
   ASSERT_EQ(manifest.programs.size(), 1u);
   const ProgramDesc &program = manifest.programs[0];
   EXPECT_EQ(program.driver, "cpu");
-  EXPECT_EQ(program.functions.size(), 9u);
+  EXPECT_EQ(program.functions.size(), 10u);
   EXPECT_EQ(program.functions[0].inputs[1].shape,
             (std::vector<int64_t>{-1, 3}));
   EXPECT_TRUE(program.functions[0].flops.has_value());

@@ -153,7 +153,7 @@ TEST_F(ProgramTest, RefusesWrongArguments) {
                "no function 'nothing'; it has main, scale_and_sum");
   EXPECT_FAILS(
       tilewright_program_call(program, 99, stream, 0, nullptr, 0, nullptr),
-      "function 99 of 9");
+      "function 99 of 10");
   tilewright_value one = scalar(uint64_t(1));
   EXPECT_FAILS(tilewright_program_call(program, 4, stream, 1, &one, 1, nullptr),
                "'results' is null");

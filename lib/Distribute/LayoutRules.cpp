@@ -338,6 +338,15 @@ static SmallVector<int64_t> spread(int64_t budget, SmallVector<int64_t> left) {
   return share;
 }
 
+/// The same, and those that are left without elements are replicas of the others: a
+/// share that the first dim has no elements for.
+static SmallVector<int64_t> spreadAll(int64_t budget, SmallVector<int64_t> left) {
+  SmallVector<int64_t> share = spread(budget, left);
+  if (!share.empty())
+    share.front() *= budget / llvm::product_of(share);
+  return share;
+}
+
 FailureOr<DistributedLayout>
 tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
   auto type = cast<VectorType>(op.getAcc().getType());
@@ -347,7 +356,7 @@ tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
   if (config)
     warps = warpsPerDim(op, config);
   if (warps.empty() || llvm::product_of(warps) != threads.warps)
-    warps = spread(threads.warps, left);
+    warps = spreadAll(threads.warps, left);
   for (int64_t dim = 0; dim < rank; ++dim)
     left[dim] = std::max<int64_t>(1, left[dim] / warps[dim]);
 
@@ -360,7 +369,7 @@ tilewright::simtAccumulator(MmaOp op, const ThreadRange &threads) {
       left[dim] /= 2;
       perThread /= 2;
     }
-  SmallVector<int64_t> lanes = spread(threads.lanes, left);
+  SmallVector<int64_t> lanes = spreadAll(threads.lanes, left);
   std::vector<int> order;
   for (int64_t dim = rank - 1; dim >= 0; --dim)
     order.push_back(dim);

@@ -14,6 +14,7 @@
 #include "tilewright/Normalize/Normalize.h"
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -38,6 +39,8 @@ static StringRef describe(OperationName name, ArrayRef<OperationName> tosa) {
     return "rewritten: to the first elements of tilewright.sort";
   if (name.getStringRef() == NonzeroOp::getOperationName())
     return "rewritten: to elementwise ops, tilewright.scan and tilewright.scatter";
+  if (name.getStringRef() == FftOp::getOperationName())
+    return "rewritten: to products with constant matrices, or a sum of terms where the length is dynamic";
   if (name.getStringRef() == UniqueOp::getOperationName())
     return "rewritten: to tilewright.sort, tilewright.scan, tilewright.scatter and elementwise ops";
   if (name.getStringRef() == tensor::ScatterOp::getOperationName())

@@ -4,6 +4,7 @@
 // Registration of the dialect, and the checks on its discardable attributes.
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Rings.h"
@@ -29,6 +30,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/AttentionOp.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/FourierOp.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

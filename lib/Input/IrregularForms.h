@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_LIB_INPUT_IRREGULARFORMS_H
 #define TILEWRIGHT_LIB_INPUT_IRREGULARFORMS_H
 
+#include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
@@ -77,6 +78,9 @@ SortOp sortForTopK(mlir::RewriterBase &b, TopKOp op);
 /// The scan that numbers what `op` finds, with all else that it is replaced by
 /// (PrepareNonzero.cpp).
 ScanOp scanForNonzero(mlir::RewriterBase &b, NonzeroOp op);
+
+/// Replaces `op` by structured ops (PrepareFourier.cpp).
+void decomposeFourier(mlir::RewriterBase &b, FftOp op);
 
 /// The sort and the scan of what `op` is replaced by (PrepareUnique.cpp).
 mlir::SmallVector<mlir::Operation *> sortForUnique(mlir::RewriterBase &b, UniqueOp op);

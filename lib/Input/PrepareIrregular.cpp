@@ -259,11 +259,15 @@ void tilewright::prepareIrregular(func::FuncOp func, bool keepSorts) {
   IRRewriter b(func.getContext());
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
-    if (isIrregular(op) || isa<TopKOp, NonzeroOp, UniqueOp>(op))
+    if (isIrregular(op) || isa<TopKOp, NonzeroOp, UniqueOp, FftOp>(op))
       ops.push_back(op);
   });
   for (size_t number = 0; number < ops.size(); ++number) {
     Operation *op = onTensors(b, cast<DestinationStyleOpInterface>(ops[number]));
+    if (auto fourier = dyn_cast<FftOp>(op)) {
+      decomposeFourier(b, fourier);
+      continue;
+    }
     if (auto unique = dyn_cast<UniqueOp>(op)) {
       llvm::append_range(ops, sortForUnique(b, unique));
       continue;

@@ -29,6 +29,7 @@
 // which are all seen through to it.
 
 #include "Views.h"
+#include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Input/Input.h"
@@ -323,7 +324,8 @@ LogicalResult Raiser::raiseOp(Operation *op) {
     return raiseCopy(copy);
   bool isStructured =
       isa<linalg::LinalgOp, linalg::SoftmaxOp, ScatterOp, ScanOp, SortOp, TopKOp, NonzeroOp,
-          UniqueOp>(
+          UniqueOp,
+          FftOp>(
           op) &&
       llvm::none_of(op->getRegions(), [](Region &region) {
         return llvm::any_of(region.getOps(), [](Operation &inner) {

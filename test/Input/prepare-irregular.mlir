@@ -148,3 +148,31 @@ func.func @unique(%x: tensor<4x7xf32>, %v: tensor<?xf32>, %n: tensor<i64>, %w: t
       -> tensor<?xf32>, tensor<i64>, tensor<4x7xi64>, tensor<?xi64>
   return %r#0, %r#1, %r#2, %r#3 : tensor<?xf32>, tensor<i64>, tensor<4x7xi64>, tensor<?xi64>
 }
+
+// Two factors, a product each, and powers of the root between them; the second one puts
+// frequencies in order.
+// CHECK-LABEL: @fft
+// CHECK: %[[X:.*]] = tensor.expand_shape %{{.*}} : tensor<?x32x2xf32> into tensor<?x16x2x2xf32>
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[X]] : tensor<16x2x16x2xf32>, tensor<?x16x2x2xf32>)
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[A]], %{{.*}}, %{{.*}} : {{.*}}, tensor<16x2xf32>, tensor<16x2xf32>)
+// CHECK: %[[C:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[B]] : tensor<2x2x2x2xf32>, tensor<?x16x2x2xf32>) outs(%{{.*}} : tensor<?x2x16x2xf32>)
+// CHECK: tensor.collapse_shape %[[C]] {{.*}} into tensor<?x32x2xf32>
+func.func @fft(%x: tensor<?x32x2xf32>, %e: tensor<?x32x2xf32>) -> tensor<?x32x2xf32> {
+  %r = tilewright.fft ins(%x : tensor<?x32x2xf32>) outs(%e : tensor<?x32x2xf32>) -> tensor<?x32x2xf32>
+  return %r : tensor<?x32x2xf32>
+}
+
+// Of a length that is not known, a sum with a table of the powers.
+// CHECK-LABEL: @fftByTerms
+// CHECK: %[[T:.*]] = linalg.generic
+// CHECK: math.cos
+// CHECK: math.sin
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: arith.remui
+// CHECK: tensor.extract %[[T]]
+// CHECK: linalg.generic
+// CHECK: arith.mulf
+func.func @fftByTerms(%x: tensor<?x2xf32>, %e: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %r = tilewright.fft ins(%x : tensor<?x2xf32>) outs(%e : tensor<?x2xf32>) {inverse} -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}

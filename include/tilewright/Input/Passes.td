@@ -155,7 +155,8 @@ def PrepareIrregularPass
     becomes one of runs, and a loop of merges; where slices take the first elements alone,
     another loop drops the others. A `tilewright.top_k` becomes slices of a sort, a
     `tilewright.nonzero` a scan of what is not zero, and a scatter to where that counts,
-    a `tilewright.unique` a sort, a scan of where it differs, and scatters.
+    a `tilewright.unique` a sort, a scan of where it differs, and scatters, a
+    `tilewright.fft` products with constant matrices.
   }];
   let options = [Option<"keepSorts", "keep-sorts", "bool", /*default=*/"false",
                         "leave sorts as they are, for the oracle">];

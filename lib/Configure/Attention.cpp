@@ -59,8 +59,16 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   if (config.getStrategy() != Strategy::Attention)
     return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
                   " does not serve attention; attention does");
-  if (config.getBlock().size() != 2 || llvm::is_contained(config.getBlock(), 0))
-    return refuse("'block' of attention is a block of queries and one of keys");
+  ArrayRef<int64_t> block = config.getBlock();
+  if (block.size() < 2 || block.size() > 3 || llvm::is_contained(block, 0))
+    return refuse("'block' of attention is [queries, keys], or [heads, queries, keys] of "
+                  "heads that share keys and values");
+  int64_t heads = block.size() == 3 ? block.front() : 1;
+  if (heads > 1 && (!findGroupLoop(op) || !llvm::isPowerOf2_64(heads) ||
+                    !llvm::isPowerOf2_64(block[1])))
+    return refuse("'block' has " + Twine(heads) +
+                  (findGroupLoop(op) ? " heads; heads and their queries are powers of two"
+                                     : " heads but none share keys and values"));
   if (config.getSplits() != op.getNumKeyParts())
     return refuse("'splits' is " + Twine(config.getSplits()) + " but the kernel takes " +
                   (op.getNumKeyParts() == 1
@@ -86,13 +94,17 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   if (!other.empty())
     return refuse("'" + other + "' is of other strategies; leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
-  if (!warps.empty() && (warps.size() != 2 || warps[1] != 1))
-    return refuse("warps of attention lie along the queries, [w, 1], so that what is "
-                  "reduced along the keys stays in a warp");
+  if (!warps.empty() && (warps.size() != block.size() ||
+                         llvm::any_of(warps.drop_front(), [](int64_t w) { return w != 1; })))
+    return refuse("warps of attention lie along the rows of a block, [w, 1] or [w, 1, 1], "
+                  "so that what is reduced along the keys stays in a warp");
   SmallVector<int64_t> extents = op.getLoopExtents();
   AttentionPlan plan;
-  plan.queries = config.getBlock()[0];
-  plan.keys = config.getBlock()[1];
+  plan.heads = heads;
+  plan.headQueries = block.drop_back().back();
+  plan.keys = block.back();
+  if (llvm::MulOverflow(plan.heads, plan.headQueries, plan.queries))
+    return refuse("'block' has more rows than can be counted");
   plan.subgroup = target.getFact("subgroup", 1);
   plan.threads = plan.subgroup * (warps.empty() ? 1 : warps[0]);
   plan.depth = extents[op.getDepthLoop()];
@@ -187,6 +199,13 @@ static StringAttr findInstruction(AttentionOp op, TargetAttr target) {
   return best;
 }
 
+SmallVector<int64_t> tilewright::blockOfRows(const std::optional<SharedRows> &shared,
+                                             int64_t rows, int64_t keys) {
+  if (!shared || rows <= shared->headQueries)
+    return {rows, keys};
+  return {rows / shared->headQueries, shared->headQueries, keys};
+}
+
 /// There are blocks of `size` queries for each multiprocessor.
 static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t size,
                          TargetAttr target) {
@@ -205,14 +224,19 @@ static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t 
 static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target) {
   MLIRContext *context = op.getContext();
   SmallVector<LoweringConfigAttr> configs;
+  std::string reason;
+  std::optional<SharedRows> shared = findSharedRows(op, reason);
   auto add = [&](ArrayRef<int64_t> block, ArrayRef<int64_t> warps, int64_t stages,
                  ArrayRef<int64_t> promote, StringAttr mma) {
-    configs.push_back(LoweringConfigAttr::get(context, Strategy::Attention, block, warps,
+    SmallVector<int64_t> ofRows = blockOfRows(shared, block[0], block[1]), alongRows(warps);
+    if (!warps.empty())
+      alongRows.resize(ofRows.size(), 1);
+    configs.push_back(LoweringConfigAttr::get(context, Strategy::Attention, ofRows, alongRows,
                                               {}, stages, promote, mma,
                                               op.getNumKeyParts(), /*raster=*/1));
   };
   SmallVector<int64_t> extents = op.getLoopExtents();
-  int64_t queries = extents[op.getQueryLoop()];
+  int64_t queries = shared ? shared->rows : extents[op.getQueryLoop()];
   int64_t columns = extents[op.getColumnLoop()], depth = extents[op.getDepthLoop()];
   int64_t lanes = target.getFact("subgroup", 1);
   llvm::append_range(configs, listAttentionByWarpgroups(op, target));
@@ -231,10 +255,12 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
         if (warps == 1 || !few)
           add({instruction->m * warps, keys}, {warps, 1}, 1, {0, 1}, mma);
   } else if (instruction) {
-    int64_t warps = few ? 1 : 4;
+    int64_t warps = few ? 1 : shared ? std::clamp<int64_t>(queries / 16, 2, 4) : 4;
     int64_t widest = std::max(depth, columns);
     // Keys and values are read once for each block of queries.
-    if (widest <= 128 && fillsMachine(extents, op.getQueryLoop(), 128, target))
+    bool isLarge = shared ? queries >= kMostSharedRows
+                          : fillsMachine(extents, op.getQueryLoop(), 128, target);
+    if (widest <= 128 && isLarge)
       for (int64_t stages : {2, 1})
         add({128, 64}, {widest <= 64 ? 4 : 8, 1}, stages, {0, 1}, mma);
     for (int64_t stages : {2, 1})
@@ -290,13 +316,18 @@ FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
   if (op.getKeysBefore() >= 0)
     return refuse("a window leaves few of them to a block of queries");
   SmallVector<int64_t> extents = op.getLoopExtents();
+  std::string why;
+  std::optional<SharedRows> shared = findSharedRows(op, why);
   int64_t blocks = 1, keys = extents[op.getKeyLoop()];
   for (unsigned loop = 0; loop <= op.getQueryLoop(); ++loop) {
     if (ShapedType::isDynamic(extents[loop]))
       return refuse("how many blocks of queries there are is not known before the "
                     "launch; 'splits' in a pinned lowering config asks for parts");
-    int64_t tiles = loop == op.getQueryLoop() ? llvm::divideCeil(extents[loop], 16)
-                                              : extents[loop];
+    int64_t tiles = loop == op.getQueryLoop()
+                        ? llvm::divideCeil(extents[loop], shared ? shared->headQueries : 16)
+                    : shared && loop == *findGroupLoop(op)
+                        ? llvm::divideCeil(extents[loop], shared->heads())
+                        : extents[loop];
     if (llvm::MulOverflow(blocks, tiles, blocks))
       blocks = INT64_MAX;
   }
@@ -395,6 +426,15 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
     recordPlan(kernel, config, plan->threads, plan->copyThreads, plan->shared,
                plan->registers);
   llvm::append_range(lines, refused);
+  if (FailureOr<AttentionPlan> plan = planAttention(op, config, target, reason);
+      succeeded(plan) && plan->heads > 1)
+    lines.push_back(b.getStringAttr(
+        "rows of a block are " + Twine(plan->headQueries) + " queries of each of " +
+        Twine(plan->heads) + " heads, which share keys and values: these are read once for " +
+        "all of them"));
+  else if (std::string why; !pinned && !findSharedRows(op, why) && !why.empty())
+    lines.push_back(b.getStringAttr("heads that share keys and values have blocks of "
+                                    "their own: " + why));
   lines.push_back(b.getStringAttr(how + toString(config)));
   if (std::string why; target.has("warpgroup_mma") && !pinned && !config.hasRoles() &&
                        !canUseWarpgroups(op, target, why))

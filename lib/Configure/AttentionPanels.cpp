@@ -32,6 +32,9 @@ FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
     return failure();
   };
   ArrayRef<int64_t> thread = config.getThread();
+  // Of rows that heads share, [1, 32, 8].
+  if (thread.size() == 3 && thread.front() == 1)
+    thread = thread.drop_front();
   if (thread.size() != 2 || !llvm::isPowerOf2_64(thread[0]) ||
       !llvm::isPowerOf2_64(thread[1]))
     return refuse("'thread' of attention is a panel of queries and the rows of a register "
@@ -81,7 +84,10 @@ FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
 SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
                                                                 TargetAttr target) {
   SmallVector<int64_t> extents = op.getLoopExtents();
-  int64_t queries = extents[op.getQueryLoop()], keys = extents[op.getKeyLoop()];
+  std::string reason;
+  std::optional<SharedRows> shared = findSharedRows(op, reason);
+  int64_t queries = shared ? shared->rows : extents[op.getQueryLoop()],
+          keys = extents[op.getKeyLoop()];
   int64_t lanes = std::max<int64_t>(4, target.getFact("vector_bytes", 16) / 4);
   int64_t panel = 2 * lanes, rows = target.getFact("registers", 16) >= 32 ? 8 : 4;
   SmallVector<LoweringConfigAttr> configs;
@@ -95,9 +101,12 @@ SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
   };
   // What large blocks of a dynamic number of queries leave empty is not computed.
   int64_t others = 1;
-  for (int64_t extent : ArrayRef(extents).take_front(op.getNumBatchLoops()))
-    if (!ShapedType::isDynamic(extent) && llvm::MulOverflow(others, extent, others))
+  for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop) {
+    bool isShared = shared && loop == *findGroupLoop(op);
+    int64_t tiles = isShared ? llvm::divideCeil(extents[loop], shared->heads()) : extents[loop];
+    if (!ShapedType::isDynamic(tiles) && llvm::MulOverflow(others, tiles, others))
       others = kTasks;
+  }
   auto fills = [&](int64_t block) {
     return ShapedType::isDynamic(queries)
                ? block <= 128
@@ -110,10 +119,14 @@ SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
   auto add = [&](int64_t width, int64_t height, int64_t leastKeys, StringAttr mma) {
     for (int64_t block : blocks)
       for (int64_t step : {64, 128, 32}) {
-        auto config = LoweringConfigAttr::get(
-            op.getContext(), Strategy::Attention,
-            {atMost(std::max(block, width), queries, width), atMost(step, keys, leastKeys)},
-            {}, {width, height}, 1, {}, mma, op.getNumKeyParts(), /*raster=*/1);
+        SmallVector<int64_t> ofRows =
+            blockOfRows(shared, atMost(std::max(block, width), queries, width),
+                        atMost(step, keys, leastKeys));
+        SmallVector<int64_t> thread{width, height};
+        thread.insert(thread.begin(), ofRows.size() - 2, 1);
+        auto config = LoweringConfigAttr::get(op.getContext(), Strategy::Attention, ofRows,
+                                              {}, thread, 1, {}, mma, op.getNumKeyParts(),
+                                              /*raster=*/1);
         if (!llvm::is_contained(configs, config))
           configs.push_back(config);
       }

@@ -128,6 +128,8 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
   };
   if (!canUseWarpgroups(op, target, reason))
     return failure();
+  if (plan.heads > 1)
+    return refuse("'block' has several heads; warpgroups multiply queries of one");
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   if (instruction.operands[0] != element || instruction.operands[1] != element ||
       !instruction.accumulator.isF32() || !hasInstruction(target, config.getMma()))

@@ -65,6 +65,17 @@ int64_t AttentionOp::getKeysBehind() {
   return getCausal() ? 0 : behind;
 }
 
+std::optional<unsigned> tilewright::findGroupLoop(AttentionOp op) {
+  std::optional<unsigned> group;
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
+    if (op.getQueryMap().isFunctionOfDim(loop) && !op.getKeyMap().isFunctionOfDim(loop) &&
+        !op.getValueMap().isFunctionOfDim(loop) && extents[loop] > 1 &&
+        (!group || extents[loop] > extents[*group]))
+      group = loop;
+  return group;
+}
+
 Value tilewright::createPartLength(OpBuilder &b, AttentionOp op, Value keys) {
   Location loc = op.getLoc();
   int64_t multiple = *op.getKeyParts();

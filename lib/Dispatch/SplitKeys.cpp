@@ -7,6 +7,7 @@
 // 1. One query a head: the heads that share keys and values are the rows of one block.
 //    The loops change places; no operand moves:
 //      (h, g, i, j, d, e), i of 1  ->  (h, i, g, j, d, e), g the loop of queries
+//    (Of several queries `configure` makes rows of both: lib/Configure/AttentionHeads.cpp.)
 // 2. Keys in parts:
 //      %o = tilewright.attention ins(%q, %k, %v) outs(%e)
 //    becomes, with p counting parts,
@@ -41,22 +42,10 @@ namespace tilewright {
 // Rows of grouped heads
 //===----------------------------------------------------------------------===//
 
-/// The batch loop of heads that share keys and values, the longest that is known.
-static std::optional<unsigned> findGroup(AttentionOp op) {
-  std::optional<unsigned> group;
-  SmallVector<int64_t> extents = op.getLoopExtents();
-  for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
-    if (op.getQueryMap().isFunctionOfDim(loop) && !op.getKeyMap().isFunctionOfDim(loop) &&
-        !op.getValueMap().isFunctionOfDim(loop) && extents[loop] > 1 &&
-        (!group || extents[loop] > extents[*group]))
-      group = loop;
-  return group;
-}
-
 /// Makes the heads of a group the queries. The query sees all keys then, as the last one
 /// does; what hides keys by its place would hide others from each row.
 static void packHeads(AttentionOp op) {
-  std::optional<unsigned> group = findGroup(op);
+  std::optional<unsigned> group = findGroupLoop(op);
   bool seesAll = op.getKeysBefore() < 0 && (op.getKeysBehind() < 0 || op.isBottomRight());
   if (op.getLoopExtents()[op.getQueryLoop()] != 1 || !group || !seesAll)
     return;

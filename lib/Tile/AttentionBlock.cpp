@@ -31,6 +31,8 @@ static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 AttentionBlock::AttentionBlock(OpBuilder &builder, AttentionOp op,
                                const AttentionPlan &plan)
     : b(builder), op(op), plan(plan), loc(op.getLoc()), extents(op.getLoopExtents()) {
+  if (plan.heads > 1)
+    group = findGroupLoop(op);
   bool addsMask = op.getMask() &&
                   isa<FloatType>(getElementTypeOrSelf(op.getMask().getType()));
   // The largest of scaled scores is the scaled largest of scores.
@@ -76,18 +78,32 @@ void AttentionBlock::placeBlock() {
     counts.push_back(arith::CeilDivUIOp::create(b, loc, extent(loop), constant(step)));
   };
   for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
-    addLoop(loop, 1);
-  addLoop(op.getQueryLoop(), plan.queries);
+    addLoop(loop, loop == group ? plan.heads : 1);
+  addLoop(op.getQueryLoop(), plan.headQueries);
   SmallVector<Type> types(counts.size(), b.getIndexType());
   auto tile = TileIdOp::create(b, loc, types, counts, Value(), DenseI64ArrayAttr(),
                                IntegerAttr());
   llvm::append_range(position, tile.getIds());
-  query = arith::MulIOp::create(b, loc, position.back(), constant(plan.queries));
+  query = arith::MulIOp::create(b, loc, position.back(), constant(plan.headQueries));
   position.back() = query;
+  if (group) {
+    head = arith::MulIOp::create(b, loc, position[*group], constant(plan.heads));
+    position[*group] = head;
+  }
   position.resize(op.getNumLoops(), constant(0));
   diagonal = op.isBottomRight()
                  ? subtract(extent(op.getKeyLoop()), extent(op.getQueryLoop()))
                  : constant(0);
+}
+
+void AttentionBlock::placeRows(Value first) {
+  if (!group) {
+    position[op.getQueryLoop()] = add(query, first);
+    return;
+  }
+  Value size = constant(plan.headQueries);
+  position[*group] = add(head, arith::DivUIOp::create(b, loc, first, size));
+  position[op.getQueryLoop()] = add(query, arith::RemUIOp::create(b, loc, first, size));
 }
 
 /// The keys of the block's part that any of its queries sees; the first is that of a
@@ -96,7 +112,7 @@ void AttentionBlock::placeKeys() {
   Value begin = constant(0), end = extent(op.getKeyLoop());
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
-    Value last = add(first, constant(plan.queries + behind));
+    Value last = add(first, constant(plan.headQueries + behind));
     end = arith::MaxSIOp::create(b, loc, constant(0),
                                  arith::MinSIOp::create(b, loc, end, last));
   }
@@ -157,12 +173,40 @@ SmallVector<Value> AttentionBlock::indicesOf(AffineMap map) {
   });
 }
 
-/// Every block of `size` along `loop` is whole: along queries and keys every block that
-/// the plan has, of which `size` is a part.
+/// Every block of `size` along `loop` is whole: along heads, queries and keys every block
+/// that the plan has, of which `size` is a part.
 bool AttentionBlock::isInside(unsigned loop, int64_t size) {
-  if (loop == op.getQueryLoop() || loop == op.getKeyLoop())
-    size = loop == op.getKeyLoop() ? plan.keys : plan.queries;
+  if (loop == op.getKeyLoop())
+    size = plan.keys;
+  else if (loop == op.getQueryLoop())
+    size = plan.headQueries;
+  else if (loop == group)
+    size = plan.heads;
   return ShapedType::isStatic(extents[loop]) && extents[loop] % size == 0;
+}
+
+AttentionBlock::Dims AttentionBlock::dimsOf(ArrayRef<unsigned> loops,
+                                            ArrayRef<int64_t> shape) {
+  Dims dims;
+  for (auto [loop, size] : llvm::zip_equal(loops, shape)) {
+    int64_t queries = size;
+    if (group && loop == op.getQueryLoop()) {
+      queries = std::min(size, plan.headQueries);
+      dims.loops.push_back(*group);
+      dims.shape.push_back(size / queries);
+    }
+    dims.loops.push_back(loop);
+    dims.shape.push_back(queries);
+  }
+  return dims;
+}
+
+Value AttentionBlock::castShape(Value vector, ArrayRef<int64_t> shape) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getShape() == shape)
+    return vector;
+  return vector::ShapeCastOp::create(b, loc, VectorType::get(shape, type.getElementType()),
+                                     vector);
 }
 
 Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned column,
@@ -170,31 +214,32 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
   Type element = getElementTypeOrSelf(tensor.getType());
   SmallVector<AffineExpr> exprs;
   SmallVector<bool> inBounds;
-  unsigned loops[] = {row, column};
-  for (auto [loop, size] : llvm::zip_equal(loops, shape)) {
+  Dims dims = dimsOf({row, column}, shape);
+  for (auto [loop, size] : llvm::zip_equal(dims.loops, dims.shape)) {
     auto dim = map.getResultPosition(b.getAffineDimExpr(loop));
     exprs.push_back(dim ? b.getAffineDimExpr(*dim) : b.getAffineConstantExpr(0));
     inBounds.push_back(!dim || isInside(loop, size));
   }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
-  return vector::TransferReadOp::create(
-      b, loc, VectorType::get(shape, element), tensor, indicesOf(map), zero,
+  Value value = vector::TransferReadOp::create(
+      b, loc, VectorType::get(dims.shape, element), tensor, indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
+  return castShape(value, shape);
 }
 
 Value AttentionBlock::write(Value vector, Value tensor, AffineMap map,
                             ArrayRef<unsigned> loops) {
   SmallVector<AffineExpr> exprs;
   SmallVector<bool> inBounds;
-  for (auto [loop, size] :
-       llvm::zip_equal(loops, cast<VectorType>(vector.getType()).getShape())) {
+  Dims dims = dimsOf(loops, cast<VectorType>(vector.getType()).getShape());
+  for (auto [loop, size] : llvm::zip_equal(dims.loops, dims.shape)) {
     exprs.push_back(
         b.getAffineDimExpr(*map.getResultPosition(b.getAffineDimExpr(loop))));
     inBounds.push_back(isInside(loop, size));
   }
   return vector::TransferWriteOp::create(
-             b, loc, vector, tensor, indicesOf(map),
+             b, loc, castShape(vector, dims.shape), tensor, indicesOf(map),
              AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
              ArrayRef<bool>(inBounds))
       .getResult();
@@ -268,8 +313,10 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   };
   Value step = vector::StepOp::create(b, loc, indices(scores.keys));
   Value keys = alongKeys(add(step, spread(position[op.getKeyLoop()], scores.keys)), scores);
-  Value rows = add(vector::StepOp::create(b, loc, indices(scores.queries)),
-                   spread(add(position[op.getQueryLoop()], diagonal), scores.queries));
+  Value rows = vector::StepOp::create(b, loc, indices(scores.queries));
+  if (int64_t queries = plan.headQueries; group && queries < scores.queries)
+    rows = arith::RemUIOp::create(b, loc, rows, spread(constant(queries), scores.queries));
+  rows = add(rows, spread(add(position[op.getQueryLoop()], diagonal), scores.queries));
   Value visible;
   auto require = [&](arith::CmpIPredicate predicate, Value bound) {
     Value inside =

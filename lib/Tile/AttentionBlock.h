@@ -56,6 +56,8 @@ protected:
   mlir::Value add(mlir::Value left, mlir::Value right);
   mlir::Value subtract(mlir::Value left, mlir::Value right);
   void placeBlock();
+  /// The rows of the block from `first` on are read and written next.
+  void placeRows(mlir::Value first);
   void placeKeys();
   mlir::Value findWholeKeys();
 
@@ -66,6 +68,14 @@ protected:
                    unsigned column, mlir::ArrayRef<int64_t> shape);
   mlir::Value write(mlir::Value vector, mlir::Value tensor, mlir::AffineMap map,
                     mlir::ArrayRef<unsigned> loops);
+  /// What a vector's dims along `loops` are in memory: of rows that heads share, heads
+  /// and queries of each.
+  struct Dims {
+    llvm::SmallVector<unsigned> loops;
+    llvm::SmallVector<int64_t> shape;
+  };
+  Dims dimsOf(mlir::ArrayRef<unsigned> loops, mlir::ArrayRef<int64_t> shape);
+  mlir::Value castShape(mlir::Value vector, mlir::ArrayRef<int64_t> shape);
   mlir::SmallVector<mlir::Value> indicesOf(mlir::AffineMap map);
   bool isInside(unsigned loop, int64_t size);
   /// A vector with an element a row, repeated along the columns of `shape`.
@@ -92,12 +102,14 @@ protected:
   const AttentionPlan &plan;
   mlir::Location loc;
   mlir::SmallVector<int64_t> extents;
+  /// The loop of heads that share the block's rows.
+  std::optional<unsigned> group;
   /// Where along each loop what is read and written next begins.
   mlir::SmallVector<mlir::Value> position;
   /// First key on the diagonal of query 0.
   mlir::Value diagonal;
-  /// The block's first query.
-  mlir::Value query;
+  /// The block's first query, and first head of those that share its rows.
+  mlir::Value query, head;
   /// The keys that the block walks along, and the end of those before which no block of
   /// keys has hidden ones; null where each may have, or none has.
   mlir::Value firstKey, endKey, endOfWhole;
@@ -167,6 +179,7 @@ protected:
 private:
   llvm::SmallVector<mlir::Value> buildLoop() override;
   void allocateAll();
+  void placePanel(mlir::Value panel);
   void startPanels();
   void buildPanel(mlir::Value panel);
   mlir::Value buildPowers(const Carried &after);

@@ -111,9 +111,12 @@ void AttentionPanels::allocateAll() {
   largestMemory = allocate({count, plan.panel}, element);
   sumMemory = allocate({count, plan.panel}, element);
   panels = constant(count);
-  if (isInside(op.getQueryLoop(), plan.queries))
+  unsigned loop = group.value_or(op.getQueryLoop());
+  if (isInside(loop, plan.queries))
     return;
-  Value left = subtract(extent(op.getQueryLoop()), query);
+  Value left = subtract(extent(loop), group ? head : query);
+  if (group)
+    left = arith::MulIOp::create(b, loc, left, constant(plan.headQueries));
   left = arith::CeilDivUIOp::create(b, loc, left, constant(plan.panel));
   panels = arith::MinUIOp::create(b, loc, panels, left);
 }
@@ -127,12 +130,9 @@ static int64_t pieceOf(int64_t size, int64_t most) {
   return std::gcd(size, most);
 }
 
-/// Where the panel's first query is.
-static Value firstQuery(OpBuilder &b, Location loc, Value query, Value panel,
-                        int64_t width) {
-  Value offset = arith::MulIOp::create(
-      b, loc, panel, arith::ConstantIndexOp::create(b, loc, width));
-  return arith::AddIOp::create(b, loc, query, offset);
+/// The panel's queries are read and written next.
+void AttentionPanels::placePanel(Value panel) {
+  placeRows(arith::MulIOp::create(b, loc, panel, constant(plan.panel)));
 }
 
 void AttentionPanels::packQueries(Value rows, Value panel, Value depth) {
@@ -146,7 +146,7 @@ void AttentionPanels::startPanels() {
   int64_t piece = pieceOf(plan.depth, 8);
   Value zero = constant(0);
   forEach(zero, panels, 1, {}, [&](Value panel, ValueRange) {
-    position[op.getQueryLoop()] = firstQuery(b, loc, query, panel, plan.panel);
+    placePanel(panel);
     forEach(plan.depth, piece, {}, [&](Value depth, ValueRange) {
       position[op.getDepthLoop()] = depth;
       Value rows = read(op.getQuery(), op.getQueryMap(), op.getQueryLoop(),
@@ -319,7 +319,7 @@ void AttentionPanels::buildResult(Value panel, Value shrink) {
 }
 
 void AttentionPanels::buildPanel(Value panel) {
-  position[op.getQueryLoop()] = firstQuery(b, loc, query, panel, plan.panel);
+  placePanel(panel);
   Carried before = loadState(panel), after;
   largestOf(after, buildScores(panel, before.largest));
   Value sum = buildPowers(after), shrink = shrinkOf(differenceOf(before, after));
@@ -337,7 +337,7 @@ SmallVector<Value> AttentionPanels::finish() {
   Value zero = constant(0);
   SmallVector<Value> outputs(op.getOutputs());
   return forEach(zero, panels, 1, outputs, [&](Value panel, ValueRange carried) {
-    position[op.getQueryLoop()] = firstQuery(b, loc, query, panel, plan.panel);
+    placePanel(panel);
     Carried last = loadState(panel);
     Value isEmpty, inverse = inverseOf(last.sum, isEmpty);
     SmallVector<Value> results = forEach(

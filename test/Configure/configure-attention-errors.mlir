@@ -7,7 +7,7 @@
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   func.func private @rows(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
-    // expected-error @below {{the pinned lowering config does not fit: warps of attention lie along the queries, [w, 1], so that what is reduced along the keys stays in a warp}}
+    // expected-error @below {{the pinned lowering config does not fit: warps of attention lie along the rows of a block, [w, 1] or [w, 1, 1], so that what is reduced along the keys stays in a warp}}
     %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
         outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [2, 2]>} -> tensor<2x64x64xf16>
@@ -194,5 +194,36 @@ module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4+amx-bf1
     %r = tilewright.attention ins(%q, %k, %k : tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>, tensor<16x1024x32xbf16>)
         outs(%o : tensor<16x1024x32xbf16>) {indexing_maps = [#q, #k, #v, #o], tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], thread = [32, 32], mma = "amx.m16n16k32.bf16.f32">} -> tensor<16x1024x32xbf16>
     return %r : tensor<16x1024x32xbf16>
+  }
+}
+
+// -----
+
+#q = affine_map<(h, g, i, j, d, e) -> (i, h, g, d)>
+#k = affine_map<(h, g, i, j, d, e) -> (h, j, d)>
+#v = affine_map<(h, g, i, j, d, e) -> (h, j, e)>
+#o = affine_map<(h, g, i, j, d, e) -> (i, h, g, e)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @three_heads(%q: tensor<3x8x4x64xf16>, %k: tensor<8x512x64xf16>, %out: tensor<3x8x4x64xf16>) -> tensor<3x8x4x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'block' has 3 heads; heads and their queries are powers of two}}
+    %o = tilewright.attention ins(%q, %k, %k : tensor<3x8x4x64xf16>, tensor<8x512x64xf16>, tensor<8x512x64xf16>)
+        outs(%out : tensor<3x8x4x64xf16>) {indexing_maps = [#q, #k, #v, #o],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [3, 4, 64]>} -> tensor<3x8x4x64xf16>
+    return %o : tensor<3x8x4x64xf16>
+  }
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
+  func.func private @heads_of_none(%q: tensor<8x64x64xf16>, %out: tensor<8x64x64xf16>) -> tensor<8x64x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
+    // expected-error @below {{the pinned lowering config does not fit: 'block' has 4 heads but none share keys and values}}
+    %o = tilewright.attention ins(%q, %q, %q : tensor<8x64x64xf16>, tensor<8x64x64xf16>, tensor<8x64x64xf16>)
+        outs(%out : tensor<8x64x64xf16>) {indexing_maps = [affine_map<(h, i, j, d, e) -> (h, i, d)>, affine_map<(h, i, j, d, e) -> (h, j, d)>,
+          affine_map<(h, i, j, d, e) -> (h, j, e)>, affine_map<(h, i, j, d, e) -> (h, i, e)>],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [4, 4, 64]>} -> tensor<8x64x64xf16>
+    return %o : tensor<8x64x64xf16>
   }
 }

@@ -18,6 +18,9 @@ struct AttentionPlan {
   /// Block of queries, step along the keys, and depth and columns of the values with
   /// zeros up to what the products take.
   int64_t queries = 0, keys = 0, depth = 0, columns = 0;
+  /// Heads that share keys and values, whose queries are the block's, so many of each:
+  /// row r is query r % headQueries of head r / headQueries.
+  int64_t heads = 1, headQueries = 0;
   /// Queries of a panel, the register tile of CPUs along them, and its rows of keys, or of
   /// columns of the result; 0: the block is one vector.
   int64_t panel = 0, rows = 0;
@@ -31,6 +34,23 @@ struct AttentionPlan {
 
 /// The attention that a kernel is made of, or null.
 AttentionOp findAttention(mlir::func::FuncOp kernel);
+
+/// Of few queries a head, those of heads that share keys and values are rows of one block:
+/// how many of each, rounded to a power of two, and how many rows all heads of a group have.
+struct SharedRows {
+  int64_t headQueries = 0, rows = 0;
+  /// Heads of a block, which has at most kMostSharedRows.
+  int64_t heads() const;
+};
+inline constexpr int64_t kMostSharedRows = 128;
+
+/// The rows that heads share, or nothing where each has blocks of its own: `reason` says
+/// why where there are such heads.
+std::optional<SharedRows> findSharedRows(AttentionOp op, std::string &reason);
+
+/// The 'block' of so many rows: [heads, queries, keys] where heads share them.
+mlir::SmallVector<int64_t> blockOfRows(const std::optional<SharedRows> &shared, int64_t rows,
+                                       int64_t keys);
 
 /// The plan of `config`, or why the target cannot have it.
 mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral kRaisedAttr = "tilewright.raised";
 #include "tilewright/Dialect/AttentionOp.h.inc"
 
 namespace tilewright {
+/// The batch loop of heads that share keys and values, the longest that is known.
+std::optional<unsigned> findGroupLoop(AttentionOp op);
+
 /// How long a part of `keys` keys is, of an op with `key_parts`.
 mlir::Value createPartLength(mlir::OpBuilder &b, AttentionOp op, mlir::Value keys);
 } // namespace tilewright

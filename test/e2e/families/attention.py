@@ -13,7 +13,7 @@ import numpy as np
 
 from data import BF16, F16, F32, F64, I1, choice, integers, uniform
 from families.panels import TILES
-from functions import Function, Value, relative
+from functions import EXACT, Function, Value, relative
 
 
 def visible(causal, window, i, j):
@@ -51,8 +51,8 @@ def numpy_attention(q, k, v, mask, scale, causal, window, softcap):
 class Case:
     def __init__(self, element, label, dims, dynamic=False, batch="h", group="", causal=None, window=None, softcap=0,
                  mask=None, lse=False, scale=None, tokens_first=False, data=uniform(-2, 2), more=(), out=None, known="",
-                 pinned="", targets=()):
-        """`pinned`: a lowering config, as on the op. `targets`: of a Function."""
+                 pinned="", targets=(), values=uniform(0.25, 2), exact=False):
+        """`pinned`: a lowering config, as on the op. `targets`: of a Function. `exact`: all that is computed is."""
         self.__dict__.update(locals())
         f = self.f = Function("attention", element.name, label, dims, dynamic, known=known, targets=targets)
         self.heads = batch + group
@@ -88,12 +88,14 @@ class Case:
             f.ret(f.raw(text, out, self.dims["o"]))
         for sizes in ({}, *more):
             full = {**dims, **sizes}
-            fills = [data, data, uniform(0.25, 2)]
+            fills = [data, data, values]
             if mask:
                 fills.append(choice(0, 1) if mask[0] is I1 else uniform(-2, 2))
             f.case("x".join(map(str, full.values())), sizes, fills, self.check(full), self.reference)
 
     def check(self, sizes):
+        if self.exact:
+            return EXACT
         f32 = 2.0 ** -23 if self.wide is F32 else 2.0 ** -52
         score = sizes["D"] * 2 * 2 * (self.scale or sizes["D"] ** -0.5)  # the most that a score's terms come to
         factor = 2 * self.element.eps * (self.element.bits < 32) + f32 * (score * sizes["D"] + sizes["j"] + 32)
@@ -153,6 +155,22 @@ def cases():
         yield Case(element, "decode_parts", {"g": 4, **sizes(2, 1, 1100, 32)}, group="g", causal="bottom_right")
         yield Case(element, "decode_any", {"g": 4, **sizes(2, 1, 1100, 32)}, True, group="g", lse=True,
                    more=({"j": 2300}, {"j": 70}, {"j": 0}), known="hgi")
+        # Queries of heads that share keys are rows of one block.
+        rows = functools.partial(Case, element, group="g")
+        yield rows("rows_bottom_right", {"g": 4, **sizes(2, 3, 100, 32)}, causal="bottom_right", lse=True)
+        yield rows("rows_top_left", {"g": 4, **sizes(2, 4, 100, 32)}, causal="top_left")
+        yield rows("rows_window", {"g": 3, **sizes(2, 5, 150, 16)}, window=(40, 0), causal="bottom_right", lse=True)
+        yield rows("rows_window_one", {"g": 7, **sizes(2, 1, 150, 16)}, window=(40, 0), causal="bottom_right")
+        yield rows("rows_mask_heads", {"g": 4, **sizes(2, 4, 70, 32)}, mask=(element, "hgij"))
+        yield rows("rows_mask_queries", {"g": 4, **sizes(2, 4, 70, 32)}, mask=(F32, "ij"), lse=True)
+        yield rows("rows_mask_boolean", {"g": 4, **sizes(2, 6, 70, 32)}, mask=(I1, "gij"))
+        yield rows("rows_softcap", {"g": 5, **sizes(1, 2, 70, 32)}, softcap=1.5)
+        yield rows("rows_keys_any", {"g": 4, **sizes(2, 8, 300, 32)}, True, known="hgi", causal="bottom_right", lse=True,
+                   more=({"j": 1500}, {"j": 5}, {"j": 0}))
+        yield rows("rows_parts", {"g": 4, **sizes(2, 4, 1100, 32)}, causal="bottom_right", lse=True)
+        # Sixteen keys a query, of equal weight.
+        yield rows("rows_exact", {"g": 4, **sizes(3, 4, 90, 32)}, window=(15, 0), causal="bottom_right",
+                   data=integers(0, 0), values=integers(-8, 8), exact=True)
         # Scores of hundreds: all of the weight is on one key, or two.
         yield Case(element, "extreme", sizes(1, 20, 70, 32), scale=8.0, data=integers(-2, 2))
     # lavapipe compiles wide attention for half a minute: little of it goes there.
@@ -164,6 +182,15 @@ def cases():
     yield Case(F16, "parts_masked", sizes(1, 20, 1100, 32), mask=(F16, "ij"), causal="bottom_right", lse=True)
     yield Case(F16, "parts_tokens_first", {"g": 3, **sizes(2, 1, 1030, 64)}, group="g", tokens_first=True)
     yield Case(F16, "parts_top_left", sizes(1, 20, 1030, 64), causal="top_left")  # most parts have no keys
+    for name, g, i in (("wide", 4, 16), ("blocks", 40, 4), ("large", 8, 16)):
+        yield elsewhere(F16, f"rows_{name}", {"g": g, **sizes(1, i, 200, 64)}, group="g", causal="bottom_right", lse=True)
+    yield Case(F16, "rows_tokens_first", {"g": 4, **sizes(2, 4, 100, 64)}, group="g", tokens_first=True, causal="bottom_right")
+    yield Case(F16, "rows_tokens_parts", {"g": 4, **sizes(2, 2, 1100, 64)}, group="g", tokens_first=True, lse=True)
+    # Not known to the compiler: asked for.
+    yield Case(F16, "rows_pinned", {"g": 4, **sizes(2, 3, 100, 64)}, True, group="g", causal="bottom_right",
+               more=({"i": 9}, {"i": 1}, {"i": 70}), known="g", targets=("cuda", "cpu-reference"),
+               pinned="#tilewright.lowering_config<strategy = attention, block = [4, 4, 32], warps = [1, 1, 1], stages = 2, "
+                      "promote = [0, 1], mma = \"mma.m16n8k16.f16.f32\">")
     yield Case(F16, "f32_out", sizes(1, 20, 40, 32), out=F32)
     # Enough queries for warpgroups, where a target has them.
     for element in (F16, BF16):

@@ -1,0 +1,48 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Grouped heads of few queries: those of all heads that share keys and values are the rows
+// of one block, which reads the keys and values once for them and fills the rows of a
+// matrix instruction.
+//
+//   block = [4, 4, 64]     4 heads, 4 queries of each, 64 keys
+//
+// What is hidden by its place depends on the query alone, so that a row's query is
+// `row mod 4`: causal limits and windows stay as they are. Powers of two, so that
+// a layout of rows is one of heads and queries.
+
+#include "tilewright/Configure/Attention.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Queries of a head that still leave rows of a block to others.
+static constexpr int64_t kFewQueries = 16;
+
+int64_t SharedRows::heads() const {
+  return std::max<int64_t>(1, std::min(rows, kMostSharedRows) / headQueries);
+}
+
+std::optional<SharedRows> tilewright::findSharedRows(AttentionOp op, std::string &reason) {
+  std::optional<unsigned> group = findGroupLoop(op);
+  if (!group)
+    return std::nullopt;
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  int64_t queries = extents[op.getQueryLoop()];
+  if (ShapedType::isDynamic(queries)) {
+    reason = "how many queries a head has is not known when compiling; a pinned "
+             "'block = [heads, queries, keys]' asks for it";
+    return std::nullopt;
+  }
+  if (queries > kFewQueries) {
+    reason = std::to_string(queries) + " queries of a head are a block of their own";
+    return std::nullopt;
+  }
+  SharedRows shared;
+  shared.headQueries = std::max<int64_t>(1, llvm::PowerOf2Ceil(queries));
+  int64_t heads = std::min<int64_t>(extents[*group], kMostSharedRows);
+  shared.rows = int64_t(llvm::PowerOf2Ceil(heads)) * shared.headQueries;
+  return shared;
+}

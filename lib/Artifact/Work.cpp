@@ -292,7 +292,10 @@ Expr Estimator::loopExtent(AttentionOp op, unsigned loop) {
   if (int64_t extent = op.getLoopExtents()[loop]; ShapedType::isStatic(extent))
     return Expr(extent);
   auto [operand, d] = op.getOperandOfLoop(loop);
-  return operand ? dim(operand, d) : std::nullopt;
+  if (!operand)
+    return std::nullopt;
+  int64_t steps = op.getStepsOfLoop(loop);
+  return steps == 1 ? dim(operand, d) : apply("mul", dim(operand, d), Expr(steps));
 }
 
 /// What counts as an operation of the body.

@@ -127,6 +127,21 @@ LogicalResult Bufferizer::visit(Operation *op) {
     }
     return success();
   }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    Value buffer = getBuffer(op, slice.getSource());
+    if (!buffer)
+      return failure();
+    Value view = memref::SubViewOp::create(b, op->getLoc(), buffer, slice.getMixedOffsets(),
+                                           slice.getMixedSizes(), slice.getMixedStrides());
+    for (Operation *user : llvm::make_early_inc_range(slice->getUsers())) {
+      auto read = dyn_cast<vector::TransferReadOp>(user);
+      if (!read)
+        return user->emitOpError("uses a slice of a tensor, which reads of vectors alone may");
+      read.getBaseMutable().assign(view);
+    }
+    dead.push_back(op);
+    return success();
+  }
   if (auto gather = dyn_cast<vector::GatherOp>(op)) {
     if (isTensor(gather.getBase().getType())) {
       Value buffer = getBuffer(op, gather.getBase());

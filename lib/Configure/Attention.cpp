@@ -30,6 +30,8 @@ using namespace tilewright;
 
 /// Of depth and columns: more would not fit into registers.
 static constexpr int64_t kMaxDepth = 256;
+/// What the keys of a page are a multiple of where a step has several pages.
+static constexpr int64_t kPageUnit = 8;
 
 AttentionOp tilewright::findAttention(func::FuncOp kernel) {
   if (kernel.isExternal())
@@ -116,6 +118,13 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
     return refuse("depth " + Twine(plan.depth) + " and " + Twine(plan.columns) +
                   " columns of the values; a block has all of 1 to " +
                   Twine(kMaxDepth));
+  // Several pages lie in rows of shared memory, or of a thread's memory.
+  bool takesPages = !config.getThread().empty() || llvm::is_contained(config.getPromote(), 1);
+  if (int64_t page = op.getPageSize();
+      page && page % plan.keys && (plan.keys % page || page % kPageUnit || !takesPages))
+    return refuse("'block' has " + Twine(plan.keys) + " keys, which are neither a part of a "
+                  "page of " + Twine(page) + " nor whole pages of a multiple of " +
+                  Twine(kPageUnit));
   if (hasRoles)
     return planAttentionByWarpgroups(op, config, target, *instruction, plan, reason);
   if (!config.getThread().empty())
@@ -243,7 +252,8 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   bool few = !ShapedType::isDynamic(queries) && queries <= 16;
   if (lanes == 1) {
     llvm::append_range(configs, listAttentionPanels(op, target));
-    add({4, std::max(depth, columns) > 128 ? 16 : 32}, {}, 1, {}, {});
+    for (int64_t keys : {std::max(depth, columns) > 128 ? 16 : 32, 16, 8})
+      add({4, keys}, {}, 1, {}, {});
     return configs;
   }
   StringAttr mma = findInstruction(op, target);

@@ -69,6 +69,10 @@ bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
                                       "cuda:sm_90a has";
   else if (!element.isF16() && !element.isBF16())
     reason = "their instructions of f32 sums take f16 and bf16 in either direction";
+  else if (op.getTable())
+    reason = "keys and values lie in pages, whose tensor maps would copy what is behind a length";
+  else if (op.getLengths())
+    reason = "a tensor map would copy keys and values that are behind a length";
   else
     reason = whyNotCopied(op, "queries", op.getQuery(), op.getQueryMap(),
                           op.getQueryLoop(), op.getDepthLoop());

@@ -6,6 +6,7 @@
 #include "tilewright/Dialect/Attention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
 
@@ -15,35 +16,57 @@ using namespace tilewright;
 #define GET_OP_CLASSES
 #include "tilewright/Dialect/AttentionOp.cpp.inc"
 
-/// Operands that have a map, in the order of the maps.
-static SmallVector<Value> mappedOperands(AttentionOp op) {
-  SmallVector<Value> operands{op.getQuery(), op.getKey(), op.getValue()};
-  if (op.getMask())
-    operands.push_back(op.getMask());
-  llvm::append_range(operands, op.getOutputs());
-  return operands;
-}
-
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// The loop that result `expr` of operand `number`'s map counts, and how many steps of it
+/// an element is; nothing of pages in a pool and of rows in a page.
+static std::optional<std::pair<unsigned, int64_t>> countedLoop(AttentionOp op, unsigned number,
+                                                               AffineExpr expr) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    if (op.isPool(number) && dim.getPosition() == op.getKeyLoop())
+      return std::nullopt;
+    return std::pair(dim.getPosition(), int64_t(1));
+  }
+  if (op.isPool(number) || expr.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto pages = cast<AffineBinaryOpExpr>(expr);
+  return std::pair(cast<AffineDimExpr>(pages.getLHS()).getPosition(),
+                   cast<AffineConstantExpr>(pages.getRHS()).getValue());
+}
+
 SmallVector<int64_t> AttentionOp::getLoopExtents() {
   SmallVector<int64_t> extents(getNumLoops(), ShapedType::kDynamic);
-  for (auto [number, operand] : llvm::enumerate(mappedOperands(*this)))
-    for (auto [dim, loop] : llvm::enumerate(getMap(number).getResults()))
-      if (!typeOf(operand).isDynamicDim(dim))
-        extents[cast<AffineDimExpr>(loop).getPosition()] =
-            typeOf(operand).getDimSize(dim);
+  for (auto [number, operand] : llvm::enumerate(getOperands()))
+    for (auto [dim, expr] : llvm::enumerate(getMap(number).getResults()))
+      if (auto loop = countedLoop(*this, number, expr);
+          loop && !typeOf(operand).isDynamicDim(dim))
+        extents[loop->first] = typeOf(operand).getDimSize(dim) * loop->second;
   return extents;
 }
 
 std::pair<Value, unsigned> AttentionOp::getOperandOfLoop(unsigned loop) {
-  for (auto [number, operand] : llvm::enumerate(mappedOperands(*this)))
-    if (auto dim =
-            getMap(number).getResultPosition(getAffineDimExpr(loop, getContext())))
-      return {operand, *dim};
+  for (auto [number, operand] : llvm::enumerate(getOperands()))
+    for (auto [dim, expr] : llvm::enumerate(getMap(number).getResults()))
+      if (auto counted = countedLoop(*this, number, expr); counted && counted->first == loop)
+        return {operand, dim};
   return {};
+}
+
+int64_t AttentionOp::getStepsOfLoop(unsigned loop) {
+  return getTable() && loop == getKeyLoop() ? getPageSize() : 1;
+}
+
+int64_t AttentionOp::getPageSize() {
+  if (!getTable())
+    return 0;
+  for (AffineExpr expr : getTableMap().getResults())
+    if (auto pages = dyn_cast<AffineBinaryOpExpr>(expr);
+        pages && expr.getKind() == AffineExprKind::FloorDiv)
+      if (auto size = dyn_cast<AffineConstantExpr>(pages.getRHS()))
+        return std::max<int64_t>(1, size.getValue());
+  return 1;
 }
 
 double AttentionOp::getScaleValue() {
@@ -65,15 +88,83 @@ int64_t AttentionOp::getKeysBehind() {
   return getCausal() ? 0 : behind;
 }
 
+std::optional<unsigned> tilewright::findResult(AffineMap map, AffineExpr expr) {
+  const AffineExpr *found = llvm::find(map.getResults(), expr);
+  if (found == map.getResults().end())
+    return std::nullopt;
+  return found - map.getResults().begin();
+}
+
 std::optional<unsigned> tilewright::findGroupLoop(AttentionOp op) {
   std::optional<unsigned> group;
   SmallVector<int64_t> extents = op.getLoopExtents();
   for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
     if (op.getQueryMap().isFunctionOfDim(loop) && !op.getKeyMap().isFunctionOfDim(loop) &&
         !op.getValueMap().isFunctionOfDim(loop) && extents[loop] > 1 &&
+        !(op.getTable() && op.getTableMap().isFunctionOfDim(loop)) &&
+        !(op.getLengths() && op.getLengthsMap().isFunctionOfDim(loop)) &&
         (!group || extents[loop] > extents[*group]))
       group = loop;
   return group;
+}
+
+Value tilewright::createExtent(OpBuilder &b, AttentionOp op, unsigned loop) {
+  Location loc = op.getLoc();
+  int64_t known = op.getLoopExtents()[loop];
+  if (ShapedType::isStatic(known))
+    return arith::ConstantIndexOp::create(b, loc, known);
+  auto [tensor, dim] = op.getOperandOfLoop(loop);
+  Value extent = tensor::DimOp::create(b, loc, tensor, dim);
+  int64_t steps = op.getStepsOfLoop(loop);
+  if (steps == 1)
+    return extent;
+  return arith::MulIOp::create(b, loc, extent, arith::ConstantIndexOp::create(b, loc, steps));
+}
+
+Value tilewright::createNumPages(OpBuilder &b, AttentionOp op) {
+  auto type = typeOf(op.getKey());
+  AffineExpr pages = getAffineDimExpr(op.getKeyLoop(), b.getContext()).floorDiv(op.getPageSize());
+  unsigned dim = *findResult(op.getKeyMap(), pages);
+  if (!type.isDynamicDim(dim))
+    return arith::ConstantIndexOp::create(b, op.getLoc(), type.getDimSize(dim));
+  return tensor::DimOp::create(b, op.getLoc(), op.getKey(), dim);
+}
+
+Value tilewright::createMostKeys(OpBuilder &b, AttentionOp op) {
+  Location loc = op.getLoc();
+  Value keys = createExtent(b, op, op.getKeyLoop());
+  if (!op.getTable())
+    return keys;
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), pages = createNumPages(b, op);
+  Value isEmpty = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, pages, zero);
+  return b.createOrFold<arith::SelectOp>(loc, isEmpty, zero, keys);
+}
+
+/// An index of 32 bits has no more than these of an integer.
+static Value toIndex(OpBuilder &b, Location loc, Value number) {
+  auto type = cast<IntegerType>(number.getType());
+  if (type.getWidth() > 32) {
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+    };
+    number = arith::MaxSIOp::create(b, loc, number, constant(INT32_MIN));
+    number = arith::MinSIOp::create(b, loc, number, constant(INT32_MAX));
+  }
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+}
+
+Value tilewright::createNumKeys(OpBuilder &b, Location loc, Value length, Value mostKeys) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value keys = arith::MaxSIOp::create(b, loc, toIndex(b, loc, length), zero);
+  return arith::MinSIOp::create(b, loc, keys, mostKeys);
+}
+
+Value tilewright::createPage(OpBuilder &b, Location loc, Value entry, Value numPages) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0),
+        one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value last = arith::SubIOp::create(b, loc, numPages, one);
+  Value page = arith::MinSIOp::create(b, loc, toIndex(b, loc, entry), last);
+  return arith::MaxSIOp::create(b, loc, page, zero);
 }
 
 Value tilewright::createPartLength(OpBuilder &b, AttentionOp op, Value keys) {
@@ -85,17 +176,44 @@ Value tilewright::createPartLength(OpBuilder &b, AttentionOp op, Value keys) {
   return arith::MulIOp::create(b, loc, units, unit);
 }
 
+/// The map of an operand with its key loop in place of `j floordiv n` and, of a pool, of
+/// `j mod n`, which stand there together; null where they do not.
+static AffineMap withoutPages(AttentionOp op, unsigned number) {
+  AffineMap map = op.getMap(number);
+  bool isTable = op.getTable() && number == 3 + unsigned(bool(op.getMask()));
+  int64_t size = op.isPool(number) || isTable ? op.getPageSize() : 0;
+  if (size <= 1)
+    return map;
+  AffineExpr j = getAffineDimExpr(op.getKeyLoop(), map.getContext());
+  AffineExpr page = j.floorDiv(size), row = j % size;
+  auto position = findResult(map, page);
+  if (!position)
+    return {};
+  SmallVector<AffineExpr> exprs(map.getResults());
+  exprs[*position] = j;
+  if (!isTable) {
+    auto rows = findResult(map, row);
+    if (!rows || *rows == *position)
+      return {};
+    exprs.erase(exprs.begin() + *rows);
+  }
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), exprs, map.getContext());
+}
+
 /// Each map leads from all loops to distinct ones, of which `needed` are there and
 /// `refused` are not.
 static LogicalResult checkMap(AttentionOp op, unsigned number, StringRef name,
                               ArrayRef<unsigned> needed, ArrayRef<unsigned> refused) {
   AffineMap map = op.getMap(number);
-  if (map.getNumDims() != op.getNumLoops() || map.getNumSymbols() ||
-      !map.isProjectedPermutation())
+  AffineMap plain = withoutPages(op, number);
+  if (!plain || plain.getNumDims() != op.getNumLoops() || plain.getNumSymbols() ||
+      !plain.isProjectedPermutation())
     return op.emitOpError() << "the map of its " << name << ", "
                             << AffineMapAttr::get(map)
                             << ", is no projected permutation of the " << op.getNumLoops()
-                            << " loops";
+                            << " loops"
+                            << (op.getTable() ? ", with pages by 'j floordiv n' and 'j mod n'"
+                                              : "");
   for (unsigned loop : needed)
     if (!map.isFunctionOfDim(loop))
       return op.emitOpError() << "the map of its " << name << " lacks loop " << loop
@@ -109,12 +227,35 @@ static LogicalResult checkMap(AttentionOp op, unsigned number, StringRef name,
   return success();
 }
 
+/// Pages of keys and of values are as many, and as long as the maps say.
+static LogicalResult checkPages(AttentionOp op) {
+  int64_t size = op.getPageSize(), pages = ShapedType::kDynamic;
+  if (size == 0)
+    return success();
+  AffineExpr j = getAffineDimExpr(op.getKeyLoop(), op.getContext());
+  for (unsigned number : {1, 2}) {
+    auto type = typeOf(op->getOperand(number));
+    AffineMap map = op.getMap(number);
+    if (auto dim = findResult(map, j % size);
+        size > 1 && type.getDimSize(*dim) != size)
+      return op.emitOpError() << "has pages of " << size << " keys by its maps, but operand "
+                              << number << " is " << type;
+    int64_t count = type.getDimSize(*findResult(map, j.floorDiv(size)));
+    if (ShapedType::isStatic(count) && ShapedType::isStatic(pages) && count != pages)
+      return op.emitOpError() << "has " << pages << " pages of keys and " << count
+                              << " of values";
+    pages = ShapedType::isStatic(count) ? count : pages;
+  }
+  return success();
+}
+
 static LogicalResult checkMaps(AttentionOp op) {
-  unsigned count = 3 + bool(op.getMask()) + op.getOutputs().size();
+  unsigned count = op.getNumInputs() + op.getOutputs().size();
   if (op.getIndexingMaps().size() != count)
     return op.emitOpError() << "has " << op.getIndexingMaps().size()
                             << " indexing maps for " << count
-                            << " operands: query, key, value, mask if given, outputs";
+                            << " operands: query, key, value, mask, table and lengths if "
+                               "given, outputs";
   if (op.getNumLoops() < 4)
     return op.emitOpError("has maps over fewer than four loops: query, key, depth and "
                           "column of the values");
@@ -131,26 +272,29 @@ static LogicalResult checkMaps(AttentionOp op) {
       failed(checkMap(op, 1, "key", {j, d}, {i, e})) ||
       failed(checkMap(op, 2, "value", {j, e}, {i, d})) ||
       (op.getMask() && failed(checkMap(op, next++, "mask", {}, {d, e}))) ||
+      (op.getTable() && failed(checkMap(op, next++, "table", {j}, {i, d, e}))) ||
+      (op.getLengths() && failed(checkMap(op, next++, "lengths", {}, {i, j, d, e}))) ||
       failed(checkMap(op, next++, "output", out, {j, d})) ||
       (op.hasLogSumExp() && failed(checkMap(op, next, "log-sum-exp", lse, {j, d, e}))))
     return failure();
-  SmallVector<int64_t> extents = op.getLoopExtents();
-  for (auto [number, operand] : llvm::enumerate(mappedOperands(op))) {
-    AffineMap map = op.getMap(number);
-    if (int64_t(map.getNumResults()) != typeOf(operand).getRank())
+  for (auto [number, operand] : llvm::enumerate(op.getOperands()))
+    if (int64_t(op.getMap(number).getNumResults()) != typeOf(operand).getRank())
       return op.emitOpError() << "operand " << number << " has rank "
                               << typeOf(operand).getRank() << " but its map has "
-                              << map.getNumResults() << " results";
-    for (auto [dim, loop] : llvm::enumerate(map.getResults()))
-      if (int64_t extent = extents[cast<AffineDimExpr>(loop).getPosition()];
-          !typeOf(operand).isDynamicDim(dim) &&
-          typeOf(operand).getDimSize(dim) != extent)
+                              << op.getMap(number).getNumResults() << " results";
+  SmallVector<int64_t> extents = op.getLoopExtents();
+  for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
+    AffineMap map = op.getMap(number);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (auto loop = countedLoop(op, number, expr);
+          loop && !typeOf(operand).isDynamicDim(dim) &&
+          typeOf(operand).getDimSize(dim) * loop->second != extents[loop->first])
         return op.emitOpError() << "operand " << number << " has "
                                 << typeOf(operand).getDimSize(dim) << " along loop "
-                                << cast<AffineDimExpr>(loop).getPosition()
-                                << ", another operand " << extent;
+                                << loop->first << ", another operand "
+                                << extents[loop->first];
   }
-  return success();
+  return checkPages(op);
 }
 
 static LogicalResult checkTypes(AttentionOp op) {
@@ -162,6 +306,12 @@ static LogicalResult checkTypes(AttentionOp op) {
       typeOf(op.getValue()).getElementType() != query)
     return op.emitOpError("has queries, keys and values of different types; convert "
                           "them first");
+  for (Value numbers : {op.getTable(), op.getLengths()})
+    if (numbers && !typeOf(numbers).getElementType().isInteger(32) &&
+        !typeOf(numbers).getElementType().isInteger(64))
+      return op.emitOpError() << "has a table or lengths of "
+                              << typeOf(numbers).getElementType()
+                              << "; they are of i32 or i64";
   Type out = typeOf(op.getOutputs()[0]).getElementType(), score = op.getScoreType();
   if (out != query && out != score)
     return op.emitOpError() << "gives " << out << "; it may give " << query << " or "
@@ -185,7 +335,7 @@ static LogicalResult checkKeyParts(AttentionOp op) {
   if (static_cast<int64_t>(*op.getKeyParts()) < 1)
     return op.emitOpError("'key_parts' is what the length of parts is a multiple of, 1 "
                           "or more");
-  unsigned inputs = 3 + bool(op.getMask());
+  unsigned inputs = op.getNumInputs();
   bool isRead = llvm::any_of(llvm::seq(inputs), [&](unsigned number) {
     return op.getMap(number).isFunctionOfDim(0);
   });

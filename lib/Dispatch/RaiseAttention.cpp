@@ -226,7 +226,8 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
   bool hasWindow = mask.before >= 0 || mask.behind >= 0;
   auto op = AttentionOp::create(
       b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
-      operands[2], mask.mask, outs, b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
+      operands[2], mask.mask, /*table=*/Value(), /*lengths=*/Value(), outs,
+      b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
       mask.isTopLeft       ? b.getStringAttr("top_left")
       : mask.isBottomRight ? b.getStringAttr("bottom_right")
                            : StringAttr(),

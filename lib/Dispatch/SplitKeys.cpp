@@ -219,7 +219,7 @@ static AttentionOp createParts(OpBuilder &b, AttentionOp op, int64_t parts,
     return tensor::EmptyOp::create(b, loc, sizes, b.getF32Type());
   };
   SmallVector<AffineMap> maps;
-  unsigned inputs = 3 + bool(op.getMask());
+  unsigned inputs = op.getNumInputs();
   for (unsigned number = 0; number < inputs; ++number)
     maps.push_back(op.getMap(number).shiftDims(1));
   maps.push_back(ofParts(op.getOutputMap()));
@@ -227,7 +227,7 @@ static AttentionOp createParts(OpBuilder &b, AttentionOp op, int64_t parts,
   SmallVector<Value> outputs{empty(op.getOutputMap()), empty(logSumMap)};
   auto partial = AttentionOp::create(
       b, loc, ValueRange(outputs).getTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getMask(), outputs, b.getAffineMapArrayAttr(maps), op.getScaleAttr(),
+      op.getMask(), op.getTable(), op.getLengths(), outputs, b.getAffineMapArrayAttr(maps), op.getScaleAttr(),
       op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(),
       b.getI64IntegerAttr(kKeyPartUnit));
   partial->setDiscardableAttrs(op->getDiscardableAttrDictionary());
@@ -265,8 +265,7 @@ static SmallVector<Value> splitKeys(OpBuilder &b, AttentionOp op, int64_t parts)
 static SmallVector<Value> splitKeysGuarded(OpBuilder &b, AttentionOp op,
                                            const KeySplit &split) {
   Location loc = op.getLoc();
-  auto [tensor, dim] = op.getOperandOfLoop(op.getKeyLoop());
-  Value keys = tensor::DimOp::create(b, loc, tensor, dim);
+  Value keys = createExtent(b, op, op.getKeyLoop());
   Value fewest = arith::ConstantIndexOp::create(b, loc, split.fewestKeys);
   Value isLong =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, keys, fewest);

@@ -3,6 +3,7 @@
 //
 //   %o, %lse = tilewright.attention ins(%q, %k, %v) mask(%m) …
 // becomes, over loops (batch, i, j, d, e),
+//   %k, %v = what a table of pages and lengths say that they are, zeros behind the last key
 //   %s = contraction of %q and %k over d           : batch x i x j, f32
 //   %t = scaled, capped, masked %s                 (-inf where a key is not seen)
 //   %x = largest of %t along j, at least the lowest finite number
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -30,8 +32,8 @@ namespace {
 
 class Decomposition {
 public:
-  Decomposition(OpBuilder &b, AttentionOp op)
-      : b(b), op(op), loc(op.getLoc()), type(op.getScoreType()) {
+  Decomposition(OpBuilder &b, AttentionOp op, bool branches)
+      : b(b), op(op), loc(op.getLoc()), type(op.getScoreType()), branches(branches) {
     for (unsigned loop = 0; loop < op.getNumBatchLoops(); ++loop)
       batch.push_back(loop);
     rows = batch;
@@ -49,8 +51,7 @@ private:
     int64_t size = op.getLoopExtents()[loop];
     if (ShapedType::isStatic(size))
       return b.getIndexAttr(size);
-    auto [tensor, dim] = op.getOperandOfLoop(loop);
-    return tensor::DimOp::create(b, loc, tensor, dim).getResult();
+    return createExtent(b, op, loop);
   }
   Value empty(Loops loops, Type element) {
     SmallVector<OpFoldResult> sizes;
@@ -97,7 +98,11 @@ private:
   Value contract(Value left, Loops leftLoops, Value right, Loops rightLoops,
                  Loops outLoops, unsigned reduced, Value init);
   Value maskScores(Value values);
-  Value hide(Value score);
+  /// Keys, or values, of each batch index, over `loops`, where a table and lengths say which
+  /// these are.
+  Value gatherKeys(unsigned number, SmallVectorImpl<unsigned> &loops);
+  Value elementOf(Value tensor, AffineMap map);
+  Value hide(Value score, Value length);
   Value divide(Value part, Value sum);
 
   OpBuilder &b;
@@ -105,8 +110,11 @@ private:
   Location loc;
   FloatType type;
   SmallVector<unsigned> batch, rows, scores;
-  Value keysBehind; // keys - queries, where the diagonal is there
-  Value partLength; // of the keys, where they are taken in parts
+  /// Of a body, by loop of the op.
+  DenseMap<unsigned, Value> bodyIndices;
+  /// What is not there is not read. Else it is, moved inside as any gather is.
+  bool branches;
+  Value mostKeys, numPages, numQueries;
 };
 
 } // namespace
@@ -164,10 +172,83 @@ Value Decomposition::contract(Value left, Loops leftLoops, Value right,
                  });
 }
 
-/// -inf where causal, window or the part hide a key.
-Value Decomposition::hide(Value score) {
+/// The element of a table or of lengths for the indices of a body.
+Value Decomposition::elementOf(Value tensor, AffineMap map) {
+  SmallVector<Value> indices;
+  for (AffineExpr expr : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      indices.push_back(bodyIndices[dim.getPosition()]);
+      continue;
+    }
+    Value size = arith::ConstantIndexOp::create(b, loc, op.getPageSize());
+    indices.push_back(
+        arith::DivUIOp::create(b, loc, bodyIndices[op.getKeyLoop()], size));
+  }
+  return tensor::ExtractOp::create(b, loc, tensor, indices);
+}
+
+Value Decomposition::gatherKeys(unsigned number, SmallVectorImpl<unsigned> &loops) {
+  Value tensor = op->getOperand(number);
+  AffineMap map = op.getMap(number);
+  auto isNeeded = [&](unsigned loop) {
+    return map.isFunctionOfDim(loop) ||
+           (op.getTable() && op.getTableMap().isFunctionOfDim(loop)) ||
+           (op.getLengths() && op.getLengthsMap().isFunctionOfDim(loop));
+  };
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (isNeeded(loop))
+      loops.push_back(loop);
+  Type element = getElementTypeOrSelf(tensor.getType());
+  int64_t size = op.getPageSize();
+  return generic(loops, {}, empty(loops, element), loops, [&](ValueRange) -> Value {
+    for (auto [position, loop] : llvm::enumerate(loops))
+      bodyIndices[loop] = linalg::IndexOp::create(b, loc, position);
+    Value key = bodyIndices[op.getKeyLoop()], keys = mostKeys;
+    if (op.getLengths())
+      keys = createNumKeys(b, loc, elementOf(op.getLengths(), op.getLengthsMap()), mostKeys);
+    Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, key, keys);
+    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+    scf::IfOp choice;
+    OpBuilder::InsertionGuard guard(b);
+    if (branches) {
+      choice = scf::IfOp::create(b, loc, element, isThere, /*withElseRegion=*/true);
+      OpBuilder otherwise = choice.getElseBodyBuilder();
+      scf::YieldOp::create(otherwise, loc, none);
+      b.setInsertionPointToStart(choice.thenBlock());
+    }
+    AffineExpr page = b.getAffineDimExpr(op.getKeyLoop());
+    page = size ? page.floorDiv(size) : page;
+    SmallVector<Value> indices;
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (size && expr == page)
+        indices.push_back(
+            createPage(b, loc, elementOf(op.getTable(), op.getTableMap()), numPages));
+      else if (dim)
+        indices.push_back(bodyIndices[dim.getPosition()]);
+      else
+        indices.push_back(arith::RemUIOp::create(
+            b, loc, key, arith::ConstantIndexOp::create(b, loc, size)));
+    }
+    Value value = tensor::ExtractOp::create(b, loc, tensor, indices);
+    if (!branches)
+      return arith::SelectOp::create(b, loc, isThere, value, none);
+    scf::YieldOp::create(b, loc, value);
+    return choice.getResult(0);
+  });
+}
+
+/// -inf where the length, causal, window or the part hide a key.
+Value Decomposition::hide(Value score, Value length) {
   int64_t before = op.getKeysBefore(), behind = op.getKeysBehind();
-  if (partLength) {
+  Value numKeys = length ? createNumKeys(b, loc, length, mostKeys) : mostKeys;
+  if (length) {
+    Value j = linalg::IndexOp::create(b, loc, batch.size() + 1);
+    Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, j, numKeys);
+    score = arith::SelectOp::create(b, loc, isThere, score, minusInfinity());
+  }
+  if (op.getKeyParts()) {
+    Value partLength = createPartLength(b, op, numKeys);
     Value own = linalg::IndexOp::create(b, loc, 0);
     Value j = linalg::IndexOp::create(b, loc, batch.size() + 1);
     Value part = arith::DivUIOp::create(b, loc, j, partLength);
@@ -181,8 +262,9 @@ Value Decomposition::hide(Value score) {
   };
   Value i = linalg::IndexOp::create(b, loc, batch.size());
   Value j = linalg::IndexOp::create(b, loc, batch.size() + 1);
-  if (keysBehind)
-    i = arith::AddIOp::create(b, loc, i, keysBehind);
+  if (op.isBottomRight())
+    i = arith::AddIOp::create(b, loc, i,
+                              arith::SubIOp::create(b, loc, numKeys, numQueries));
   auto hideWhere = [&](arith::CmpIPredicate visible, Value bound) {
     Value inside = arith::CmpIOp::create(b, loc, visible, j, bound);
     score = arith::SelectOp::create(b, loc, inside, score, minusInfinity());
@@ -197,16 +279,11 @@ Value Decomposition::hide(Value score) {
 }
 
 Value Decomposition::maskScores(Value values) {
-  if (op.isBottomRight())
-    keysBehind = arith::SubIOp::create(
-        b, loc, getValueOrCreateConstantIndexOp(b, loc, extent(op.getKeyLoop())),
-        getValueOrCreateConstantIndexOp(b, loc, extent(op.getQueryLoop())));
-  if (op.getKeyParts())
-    partLength = createPartLength(
-        b, op, getValueOrCreateConstantIndexOp(b, loc, extent(op.getKeyLoop())));
   SmallVector<std::pair<Value, SmallVector<unsigned>>> inputs{{values, scores}};
   if (op.getMask())
     inputs.push_back({op.getMask(), loopsOf(op.getMaskMap())});
+  if (op.getLengths())
+    inputs.push_back({op.getLengths(), loopsOf(op.getLengthsMap())});
   return generic(scores, inputs, empty(scores, type), scores, [&](ValueRange x) {
     double scale = op.getScaleValue(), cap = op.getSoftcapValue();
     Value score = x[0];
@@ -221,7 +298,7 @@ Value Decomposition::maskScores(Value values) {
       score = arith::AddFOp::create(b, loc, score, extend(x[1]));
     else if (op.getMask())
       score = arith::SelectOp::create(b, loc, x[1], score, minusInfinity());
-    return hide(score);
+    return hide(score, op.getLengths() ? x[inputs.size() - 1] : Value());
   });
 }
 
@@ -236,10 +313,22 @@ Value Decomposition::divide(Value part, Value sum) {
 
 SmallVector<Value> Decomposition::write() {
   Value zero = constant(0.0);
-  Value products =
-      contract(op.getQuery(), loopsOf(op.getQueryMap()), op.getKey(),
-               loopsOf(op.getKeyMap()), scores, op.getDepthLoop(),
-               fill(zero, empty(scores, type)));
+  mostKeys = createMostKeys(b, op);
+  numQueries = createExtent(b, op, op.getQueryLoop());
+  numPages = op.getTable() ? createNumPages(b, op) : Value();
+  Value keys = op.getKey(), values = op.getValue();
+  SmallVector<unsigned> keyLoops, valueLoops;
+  if (op.getTable())
+    keys = gatherKeys(1, keyLoops);
+  else
+    keyLoops = loopsOf(op.getKeyMap());
+  // What is behind a length may be no number, which a weight of zero would not hide.
+  if (op.getTable() || op.getLengths())
+    values = gatherKeys(2, valueLoops);
+  else
+    valueLoops = loopsOf(op.getValueMap());
+  Value products = contract(op.getQuery(), loopsOf(op.getQueryMap()), keys, keyLoops, scores,
+                            op.getDepthLoop(), fill(zero, empty(scores, type)));
   Value masked = maskScores(products);
   Value largest = rowwise(masked, fill(lowest(), empty(rows, type)), [&](ValueRange x) {
     return arith::MaximumFOp::create(b, loc, x[1], x[0]).getResult();
@@ -261,8 +350,8 @@ SmallVector<Value> Decomposition::write() {
   SmallVector<unsigned> outLoops = loopsOf(op.getOutputMap());
   Type outType = getElementTypeOrSelf(op.getOutputs()[0].getType());
   Value sumInit = outType == type ? op.getOutputs()[0] : empty(outLoops, type);
-  Value out = contract(weights, scores, op.getValue(), loopsOf(op.getValueMap()),
-                       outLoops, op.getKeyLoop(), fill(zero, sumInit));
+  Value out = contract(weights, scores, values, valueLoops, outLoops, op.getKeyLoop(),
+                       fill(zero, sumInit));
   if (outType != type)
     out = generic(outLoops, {{out, outLoops}}, op.getOutputs()[0], outLoops,
                   [&](ValueRange x) { return narrow(x[0], outType); });
@@ -282,6 +371,7 @@ SmallVector<Value> Decomposition::write() {
   return results;
 }
 
-SmallVector<Value> tilewright::decomposeAttention(OpBuilder &b, AttentionOp op) {
-  return Decomposition(b, op).write();
+SmallVector<Value> tilewright::decomposeAttention(OpBuilder &b, AttentionOp op,
+                                                  bool branches) {
+  return Decomposition(b, op, branches).write();
 }

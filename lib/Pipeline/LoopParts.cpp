@@ -40,6 +40,14 @@ std::optional<LoopParts> tilewright::findLoopParts(scf::ForOp loop) {
   // A product in front of this one, whose result is stored: nothing to load ahead.
   if (llvm::any_of(loads, [](Operation *op) { return op->getNumRegions() != 0; }))
     return std::nullopt;
+  // Index arithmetic may serve both sides; it is cheap to have twice.
+  llvm::SmallPtrSet<Operation *, 16> shared;
+  for (Operation &op : llvm::reverse(*body))
+    if (loads.contains(&op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return shared.contains(user) ||
+                 (!loads.contains(user) && !isa<vector::TransferWriteOp>(user));
+        }))
+      shared.insert(&op);
   for (Operation &op : body->without_terminator()) {
     if (loads.contains(&op)) {
       // Loads must not depend on what earlier steps computed.
@@ -51,10 +59,7 @@ std::optional<LoopParts> tilewright::findLoopParts(scf::ForOp loop) {
           }))
         return std::nullopt;
       parts.loads.push_back(&op);
-      // Index arithmetic may serve both sides; it is cheap to have twice.
-      if (llvm::any_of(op.getUsers(), [&](Operation *user) {
-            return !loads.contains(user) && !isa<vector::TransferWriteOp>(user);
-          }))
+      if (shared.contains(&op))
         parts.work.push_back(&op);
     } else if (!isa<vector::TransferWriteOp, gpu::BarrierOp>(op)) {
       parts.work.push_back(&op);

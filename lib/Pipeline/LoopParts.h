@@ -42,6 +42,7 @@ struct TileCopy {
   mlir::vector::TransferWriteOp write;
   mlir::AffineMap map; // dims of the shared tile -> dims of the source
   mlir::SmallVector<bool> inBounds;
+  mlir::SmallVector<int64_t> offsets, shape; // of what is copied, in the shared tile
   int64_t bytes = 0; // that one thread copies at once
 };
 /// Those of the loop's stores that are copies, in their order; `reason`: why

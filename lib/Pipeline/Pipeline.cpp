@@ -21,8 +21,10 @@ using namespace tilewright;
 
 static std::string bytesOf(ArrayRef<TileCopy> copies) {
   std::string bytes;
-  for (const TileCopy &copy : copies)
-    bytes += (bytes.empty() ? "" : " and ") + std::to_string(copy.bytes);
+  Value tile; // which may be copied in parts
+  for (TileCopy copy : copies)
+    if (Value last = std::exchange(tile, copy.write.getBase()); last != tile)
+      bytes += (bytes.empty() ? "" : " and ") + std::to_string(copy.bytes);
   return bytes;
 }
 

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -25,6 +27,19 @@ static bool readsOnly(func::FuncOp kernel, BlockArgument argument) {
   return text && text.getValue() == "read";
 }
 
+/// Of a slice that keeps all dims, with unit strides.
+static BufferDivisors sliceDivisors(memref::SubViewOp slice, BufferDivisors divisors) {
+  for (auto [dim, offset, size] :
+       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes())) {
+    int64_t divisor = knownDivisor(offset), stride = divisors.strides[dim];
+    divisors.offset = std::gcd(divisors.offset, divisor >= kAnyDivisor / stride
+                                                    ? kAnyDivisor
+                                                    : divisor * stride);
+    divisors.sizes[dim] = knownDivisor(size);
+  }
+  return divisors;
+}
+
 static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
                                          vector::TransferWriteOp write,
                                          std::string &reason) {
@@ -35,7 +50,8 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
   if (!read || !read->hasOneUse() || read.getMask() || write.getMask())
     return fail("an operand is computed on its way");
-  auto argument = dyn_cast<BlockArgument>(read.getBase());
+  auto slice = read.getBase().getDefiningOp<memref::SubViewOp>();
+  auto argument = dyn_cast<BlockArgument>(slice ? slice.getSource() : read.getBase());
   if (!argument || argument.getOwner() != &kernel.getBody().front() ||
       !readsOnly(kernel, argument))
     return fail("an operand is no argument that is only read");
@@ -47,17 +63,17 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
     return fail("an operand is padded with something else than zeros");
   auto tile = cast<MemRefType>(write.getBase().getType());
   AffineMap from = read.getPermutationMap(), to = write.getPermutationMap();
-  if (!from.isProjectedPermutation() || !to.isPermutation() ||
-      tile.getShape() != ArrayRef<int64_t>(applyPermutationMap(
-                             inversePermutation(to),
-                             read.getVectorType().getShape())) ||
-      write.hasOutOfBoundsDim() ||
-      !llvm::all_of(write.getIndices(), [](Value index) {
-        return isConstantIntValue(index, 0);
-      }))
+  SmallVector<int64_t> offsets;
+  for (Value index : write.getIndices())
+    if (std::optional<int64_t> known = getConstantIntValue(index))
+      offsets.push_back(*known);
+  if (!from.isProjectedPermutation() || !to.isPermutation() || write.hasOutOfBoundsDim() ||
+      int64_t(offsets.size()) != tile.getRank())
     return fail("an operand is repeated along a dim");
 
-  TileCopy copy{read, write, {}, SmallVector<bool>(tile.getRank()), 0};
+  TileCopy copy{read, write, {}, SmallVector<bool>(tile.getRank()), offsets,
+                applyPermutationMap(inversePermutation(to), read.getVectorType().getShape()),
+                0};
   SmallVector<AffineExpr> dims(tile.getRank());
   for (unsigned dim = 0; dim < from.getNumResults(); ++dim) {
     unsigned position = to.getDimPosition(dim);
@@ -75,12 +91,14 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   int64_t offset;
   (void)slots.getStridesAndOffset(strides, offset);
   auto slot = MemRefType::get(
-      tile.getShape(), tile.getElementType(),
+      copy.shape, tile.getElementType(),
       StridedLayoutAttr::get(kernel.getContext(), 0,
                              ArrayRef<int64_t>(strides).drop_front()),
       tile.getMemorySpace());
-  auto runs = findCopyRuns(cast<MemRefType>(argument.getType()),
-                           argumentDivisors(kernel, argument, accessBytes),
+  BufferDivisors divisors = argumentDivisors(kernel, argument, accessBytes);
+  if (slice)
+    divisors = sliceDivisors(slice, divisors);
+  auto runs = findCopyRuns(cast<MemRefType>(read.getBase().getType()), divisors,
                            read.getIndices(), copy.map, slot, reason);
   if (!runs) {
     reason = "operand " + std::to_string(argument.getArgNumber()) + ": " + reason;
@@ -105,6 +123,12 @@ SmallVector<TileCopy> tilewright::findCopies(func::FuncOp kernel,
   return copies;
 }
 
+static SmallVector<OpFoldResult> toAttrs(OpBuilder &b, ArrayRef<int64_t> values) {
+  return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult {
+    return b.getIndexAttr(value);
+  });
+}
+
 void tilewright::startCopies(OpBuilder &b, scf::ForOp loop, const LoopParts &parts,
                              ArrayRef<TileCopy> copies,
                              const DenseMap<Value, Value> &slotted, Value k,
@@ -114,24 +138,45 @@ void tilewright::startCopies(OpBuilder &b, scf::ForOp loop, const LoopParts &par
                                      loop.getUpperBound());
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), k);
-  // What is computed of indices, not of what is loaded.
-  llvm::SmallPtrSet<Operation *, 16> loaded;
-  for (Operation *op : parts.loads)
-    if (!isMemoryEffectFree(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
-          return loaded.contains(operand.getDefiningOp());
-        }))
-      loaded.insert(op);
-    else
+  // What says where a copy is from. Numbers that are loaded for that are there only where
+  // the step is.
+  llvm::SmallPtrSet<Operation *, 16> places;
+  SmallVector<Value> values;
+  for (TileCopy copy : copies) {
+    llvm::append_range(values, copy.read.getIndices());
+    values.push_back(copy.read.getBase());
+  }
+  while (!values.empty())
+    if (Operation *op = values.pop_back_val().getDefiningOp();
+        op && op->getParentOp() == loop && places.insert(op).second)
+      llvm::append_range(values, op->getOperands());
+  for (Operation *op : parts.loads) {
+    if (!places.contains(op))
+      continue;
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (!load) {
       b.clone(*op, mapping);
+      continue;
+    }
+    auto branch = scf::IfOp::create(b, loc, load.getType(), live, /*withElseRegion=*/true);
+    OpBuilder inside = branch.getThenBodyBuilder(), outside = branch.getElseBodyBuilder();
+    scf::YieldOp::create(inside, loc, inside.clone(*op, mapping)->getResults());
+    Value none = arith::ConstantOp::create(outside, loc, outside.getZeroAttr(load.getType()));
+    scf::YieldOp::create(outside, loc, none);
+    mapping.map(load.getResult(), branch.getResult(0));
+  }
   for (const TileCopy &copy : copies) {
     vector::TransferReadOp read = copy.read;
     vector::TransferWriteOp write = copy.write;
     SmallVector<Value> indices;
     for (Value index : read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
-    AsyncCopyOp::create(b, loc, read.getBase(), indices,
-                        slotOf(b, loc, slotted.lookup(write.getBase()), slot),
-                        live, copy.map, b.getBoolArrayAttr(copy.inBounds));
+    Value tile = slotOf(b, loc, slotted.lookup(write.getBase()), slot);
+    if (cast<MemRefType>(tile.getType()).getShape() != ArrayRef<int64_t>(copy.shape))
+      tile = memref::SubViewOp::create(b, loc, tile, toAttrs(b, copy.offsets),
+                                       toAttrs(b, copy.shape),
+                                       toAttrs(b, SmallVector<int64_t>(copy.shape.size(), 1)));
+    AsyncCopyOp::create(b, loc, mapping.lookupOrDefault(read.getBase()), indices, tile, live, copy.map, b.getBoolArrayAttr(copy.inBounds));
   }
   AsyncCommitOp::create(b, loc);
 }

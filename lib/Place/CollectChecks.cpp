@@ -83,16 +83,18 @@ static void joinLoops(DimClasses &classes, linalg::LinalgOp op) {
   }
 }
 
-/// The maps of attention are in the order of its operands.
+/// The maps of attention are in the order of its operands. Pages of a pool are others
+/// than those of a table.
 static void joinLoops(DimClasses &classes, AttentionOp op) {
-  SmallVector<std::optional<unsigned>> loops(op.getNumLoops());
+  llvm::DenseMap<std::pair<AffineExpr, unsigned>, unsigned> known;
+  AffineExpr keys = getAffineDimExpr(op.getKeyLoop(), op.getContext());
   for (auto [number, operand] : llvm::enumerate(op->getOperands()))
     for (auto [dim, result] : llvm::enumerate(op.getMap(number).getResults())) {
       unsigned node = classes.node(operand, dim);
-      std::optional<unsigned> &known = loops[cast<AffineDimExpr>(result).getPosition()];
-      if (known)
-        classes.join(*known, node);
-      known = node;
+      unsigned isPage = op.isPool(number) && result == keys.floorDiv(op.getPageSize());
+      auto [other, isNew] = known.try_emplace({result, isPage}, node);
+      if (!isNew)
+        classes.join(other->second, node);
     }
 }
 

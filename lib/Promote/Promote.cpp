@@ -179,7 +179,29 @@ static bool staysInRegisters(MmaOp op, int64_t operand) {
       MatrixInstruction::parse(op.getContext(), op.getInstruction().value_or(""));
   return getConfig(op).getStrategy() == Strategy::Attention && instruction &&
          !instruction->opaque &&
-         !op->getOperand(operand).getDefiningOp<vector::TransferReadOp>();
+         !isa_and_nonnull<vector::TransferReadOp, vector::InsertStridedSliceOp>(
+             op->getOperand(operand).getDefiningOp());
+}
+
+/// The parts that `value` is put together of, and where they are in it: the rows of pages,
+/// which are read one by one; else itself.
+static SmallVector<std::pair<Value, SmallVector<int64_t>>> partsOf(Value value) {
+  SmallVector<std::pair<Value, SmallVector<int64_t>>> parts;
+  auto type = cast<VectorType>(value.getType());
+  int64_t elements = 0;
+  Value rest = value;
+  while (auto insert = rest.getDefiningOp<vector::InsertStridedSliceOp>()) {
+    SmallVector<int64_t> offsets;
+    for (Attribute offset : insert.getOffsets())
+      offsets.push_back(cast<IntegerAttr>(offset).getInt());
+    parts.push_back({insert.getValueToStore(), offsets});
+    elements += insert.getSourceVectorType().getNumElements();
+    rest = insert.getDest();
+  }
+  if (parts.empty() || elements != type.getNumElements())
+    return {{value, SmallVector<int64_t>(type.getRank(), 0)}};
+  std::reverse(parts.begin(), parts.end());
+  return parts;
 }
 
 /// The op in front of which `value`, an operand of `op`, is written to shared memory: the
@@ -211,13 +233,23 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
     SharedTile tile = sharedTileOf(op, operand);
     explainTile(op, operand, tile);
     Value memory = memref::AllocOp::create(top, loc, tile.type);
-    SmallVector<Value> zeros(tile.type.getRank());
-    for (Value &zero : zeros)
-      zero = arith::ConstantIndexOp::create(before, loc, 0);
     SmallVector<bool> inBounds(tile.type.getRank(), true);
-    vector::TransferWriteOp::create(before, loc, value, memory, zeros,
-                                    tile.memoryToOperand, inBounds);
+    for (const auto &[part, offsets] : partsOf(value)) {
+      SmallVector<Value> indices(tile.type.getRank());
+      for (auto [dim, offset] : llvm::enumerate(offsets))
+        indices[tile.memoryToOperand.getDimPosition(dim)] =
+            arith::ConstantIndexOp::create(before, loc, offset);
+      vector::TransferWriteOp::create(before, loc, part, memory, indices,
+                                      tile.memoryToOperand, inBounds);
+    }
     op->setOperand(operand, memory);
+    // What is written part by part is not put together.
+    while (auto whole = value.getDefiningOp<vector::InsertStridedSliceOp>()) {
+      if (!whole->use_empty())
+        break;
+      value = whole.getDest();
+      whole.erase();
+    }
     SmallVector<Attribute> maps(op.getMaps().getValue());
     maps[operand] = AffineMapAttr::get(tile.map);
     op.setMapsAttr(top.getArrayAttr(maps));

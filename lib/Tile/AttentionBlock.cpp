@@ -51,10 +51,7 @@ Value AttentionBlock::constant(int64_t value) {
 }
 
 Value AttentionBlock::extent(unsigned loop) {
-  if (ShapedType::isStatic(extents[loop]))
-    return constant(extents[loop]);
-  auto [tensor, dim] = op.getOperandOfLoop(loop);
-  return tensor::DimOp::create(b, loc, tensor, dim);
+  return createExtent(b, op, loop);
 }
 
 Value AttentionBlock::add(Value left, Value right) {
@@ -91,9 +88,13 @@ void AttentionBlock::placeBlock() {
     position[*group] = head;
   }
   position.resize(op.getNumLoops(), constant(0));
-  diagonal = op.isBottomRight()
-                 ? subtract(extent(op.getKeyLoop()), extent(op.getQueryLoop()))
-                 : constant(0);
+  numKeys = createMostKeys(b, op);
+  if (op.getLengths())
+    numKeys = createNumKeys(b, loc, element(op.getLengths(), op.getLengthsMap()), numKeys);
+  diagonal =
+      op.isBottomRight() ? subtract(numKeys, extent(op.getQueryLoop())) : constant(0);
+  if (op.getLengths() && !op.getTable())
+    placeSlices({});
 }
 
 void AttentionBlock::placeRows(Value first) {
@@ -109,7 +110,7 @@ void AttentionBlock::placeRows(Value first) {
 /// The keys of the block's part that any of its queries sees; the first is that of a
 /// block of keys.
 void AttentionBlock::placeKeys() {
-  Value begin = constant(0), end = extent(op.getKeyLoop());
+  Value begin = constant(0), end = numKeys;
   Value first = add(query, diagonal); // the first query's own key
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
     Value last = add(first, constant(plan.headQueries + behind));
@@ -123,7 +124,7 @@ void AttentionBlock::placeKeys() {
     begin = arith::MulIOp::create(b, loc, block, constant(plan.keys));
   }
   if (op.getKeyParts()) {
-    Value length = createPartLength(b, op, extent(op.getKeyLoop()));
+    Value length = createPartLength(b, op, numKeys);
     Value first = arith::MulIOp::create(b, loc, position.front(), length);
     begin = arith::MaxSIOp::create(b, loc, begin, first);
     end = arith::MinSIOp::create(b, loc, end, add(first, length));
@@ -154,6 +155,89 @@ Value AttentionBlock::findWholeKeys() {
 }
 
 //===----------------------------------------------------------------------===//
+// Keys behind a length, and in pages
+//===----------------------------------------------------------------------===//
+
+Value AttentionBlock::element(Value tensor, AffineMap map) {
+  SmallVector<Value> indices;
+  for (AffineExpr expr : map.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      indices.push_back(position[dim.getPosition()]);
+    else
+      indices.push_back(pageNumber());
+  return tensor::ExtractOp::create(b, loc, tensor, indices);
+}
+
+/// Of the position, or the last one: a step of several pages may end behind it.
+Value AttentionBlock::pageNumber() {
+  unsigned j = op.getKeyLoop();
+  int64_t size = op.getPageSize();
+  Value number = arith::DivUIOp::create(b, loc, position[j], constant(size));
+  if (size >= plan.keys || isWhole(j))
+    return number;
+  Value last = subtract(arith::DivUIOp::create(b, loc, extent(j), constant(size)), constant(1));
+  return arith::MinUIOp::create(b, loc, number, last);
+}
+
+void AttentionBlock::enterKeys(Value key) {
+  position[op.getKeyLoop()] = key;
+  if (!op.getTable())
+    return;
+  placeSlices(createPage(b, loc, element(op.getTable(), op.getTableMap()), createNumPages(b, op)));
+}
+
+/// What is behind the last key is outside of a slice, and so read as zeros: a pool may have
+/// anything there.
+void AttentionBlock::placeSlices(Value page) {
+  int64_t size = op.getPageSize();
+  unsigned j = op.getKeyLoop();
+  firstOfSlice = constant(0);
+  OpFoldResult rows = numKeys;
+  if (page) {
+    Value number = arith::DivUIOp::create(b, loc, position[j], constant(size));
+    firstOfSlice = arith::MulIOp::create(b, loc, number, constant(size));
+    rows = b.getIndexAttr(size);
+    if (!isInside(j, size)) {
+      Value left = subtract(numKeys, firstOfSlice);
+      if (size < plan.keys) // whole pages of a step may be behind the last key
+        left = arith::MaxSIOp::create(b, loc, left, constant(0));
+      rows = arith::MinSIOp::create(b, loc, left, constant(size)).getResult();
+    }
+  }
+  AffineExpr keys = b.getAffineDimExpr(j);
+  for (auto [number, slice] : {std::pair(1u, &keySlice), std::pair(2u, &valueSlice)}) {
+    Value tensor = op->getOperand(number);
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<OpFoldResult> offsets, sizes, strides(type.getRank(), b.getIndexAttr(1));
+    for (auto [dim, expr] : llvm::enumerate(op.getMap(number).getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      bool isRow = page ? expr == keys % size : expr == keys;
+      bool isPage = page && expr == keys.floorDiv(size);
+      bool isWhole = loop && loop.getPosition() > j;
+      offsets.push_back(isPage            ? OpFoldResult(page)
+                        : isRow || isWhole ? OpFoldResult(b.getIndexAttr(0))
+                                          : OpFoldResult(position[loop.getPosition()]));
+      sizes.push_back(isRow     ? rows
+                      : isWhole ? OpFoldResult(b.getIndexAttr(type.getDimSize(dim)))
+                                : OpFoldResult(b.getIndexAttr(1)));
+    }
+    *slice = tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes, strides);
+  }
+}
+
+SmallVector<Value> AttentionBlock::sliceIndices(AffineMap map) {
+  unsigned j = op.getKeyLoop();
+  AffineExpr keys = b.getAffineDimExpr(j);
+  int64_t size = op.getPageSize();
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) -> Value {
+    if (size ? expr == keys % size : expr == keys)
+      return subtract(position[j], firstOfSlice);
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    return loop && loop.getPosition() > j ? position[loop.getPosition()] : constant(0);
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
 
@@ -177,7 +261,7 @@ SmallVector<Value> AttentionBlock::indicesOf(AffineMap map) {
 /// that the plan has, of which `size` is a part.
 bool AttentionBlock::isInside(unsigned loop, int64_t size) {
   if (loop == op.getKeyLoop())
-    size = plan.keys;
+    return !op.getLengths() && isWhole(loop);
   else if (loop == op.getQueryLoop())
     size = plan.headQueries;
   else if (loop == group)
@@ -209,20 +293,33 @@ Value AttentionBlock::castShape(Value vector, ArrayRef<int64_t> shape) {
                                      vector);
 }
 
+/// All of the extent along the keys is blocks of the plan.
+bool AttentionBlock::isWhole(unsigned loop) {
+  return ShapedType::isStatic(extents[loop]) && extents[loop] % plan.keys == 0;
+}
+
 Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned column,
                            ArrayRef<int64_t> shape) {
   Type element = getElementTypeOrSelf(tensor.getType());
   SmallVector<AffineExpr> exprs;
   SmallVector<bool> inBounds;
   Dims dims = dimsOf({row, column}, shape);
+  Value slice = row != op.getKeyLoop()        ? Value()
+                : column == op.getDepthLoop()  ? keySlice
+                : column == op.getColumnLoop() ? valueSlice
+                                               : Value();
   for (auto [loop, size] : llvm::zip_equal(dims.loops, dims.shape)) {
-    auto dim = map.getResultPosition(b.getAffineDimExpr(loop));
+    AffineExpr expr = b.getAffineDimExpr(loop);
+    if (slice && op.getTable() && loop == op.getKeyLoop())
+      expr = expr % op.getPageSize();
+    auto dim = findResult(map, expr);
     exprs.push_back(dim ? b.getAffineDimExpr(*dim) : b.getAffineConstantExpr(0));
     inBounds.push_back(!dim || isInside(loop, size));
   }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   Value value = vector::TransferReadOp::create(
-      b, loc, VectorType::get(dims.shape, element), tensor, indicesOf(map), zero,
+      b, loc, VectorType::get(dims.shape, element), slice ? slice : tensor,
+      slice ? sliceIndices(map) : indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
   return castShape(value, shape);
@@ -326,7 +423,7 @@ Value AttentionBlock::hideKeys(Value values, const Scores &scores) {
   };
   Value last;
   if (!isInside(op.getKeyLoop(), plan.keys))
-    last = spread(subtract(extent(op.getKeyLoop()), constant(1)), scores.queries);
+    last = spread(subtract(numKeys, constant(1)), scores.queries);
   if (int64_t behind = op.getKeysBehind(); behind >= 0) {
     Value own = add(rows, spread(constant(behind), scores.queries));
     last = last ? arith::MinSIOp::create(b, loc, last, own).getResult() : own;

@@ -60,6 +60,13 @@ protected:
   void placeRows(mlir::Value first);
   void placeKeys();
   mlir::Value findWholeKeys();
+  /// The block of keys from `key` on is read next.
+  void enterKeys(mlir::Value key);
+  void placeSlices(mlir::Value page);
+  mlir::Value pageNumber();
+  mlir::SmallVector<mlir::Value> sliceIndices(mlir::AffineMap map);
+  /// Of a table or lengths, at the position.
+  mlir::Value element(mlir::Value tensor, mlir::AffineMap map);
 
   // Vectors.
   mlir::VectorType floats(mlir::ArrayRef<int64_t> shape);
@@ -78,6 +85,7 @@ protected:
   mlir::Value castShape(mlir::Value vector, mlir::ArrayRef<int64_t> shape);
   mlir::SmallVector<mlir::Value> indicesOf(mlir::AffineMap map);
   bool isInside(unsigned loop, int64_t size);
+  bool isWhole(unsigned loop);
   /// A vector with an element a row, repeated along the columns of `shape`.
   mlir::Value alongRows(mlir::Value rows, mlir::ArrayRef<int64_t> shape);
   /// A vector with an element for each query or key of `scores`, repeated along the other.
@@ -106,6 +114,11 @@ protected:
   std::optional<unsigned> group;
   /// Where along each loop what is read and written next begins.
   mlir::SmallVector<mlir::Value> position;
+  /// How many keys there are for the block.
+  mlir::Value numKeys;
+  /// What the block reads keys and values from, where these end at a length or lie in
+  /// pages: its keys alone, or those of a page, and the first of them.
+  mlir::Value keySlice, valueSlice, firstOfSlice;
   /// First key on the diagonal of query 0.
   mlir::Value diagonal;
   /// The block's first query, and first head of those that share its rows.
@@ -128,6 +141,8 @@ private:
   llvm::SmallVector<mlir::Value> buildLoop() override;
   mlir::Value multiply(mlir::Value left, mlir::Value right, mlir::Value acc,
                        bool rightIsTransposed, mlir::StringAttr instruction);
+  mlir::Value readRows(mlir::Value tensor, mlir::AffineMap map, unsigned column,
+                       int64_t columns);
   Carried step(const Carried &before, mlir::Value queries);
   mlir::SmallVector<mlir::Value> finish(const Carried &last);
 };
@@ -150,6 +165,7 @@ protected:
   virtual void storePowers(mlir::Value powers, mlir::Value first);
   virtual void buildResult(mlir::Value panel, mlir::Value shrink);
 
+  void enterRows(mlir::Value key);
   void copyRows(mlir::Value tensor, mlir::AffineMap map, unsigned loop, mlir::Value to);
   mlir::Value finishScores(mlir::Value values, mlir::Value first);
   mlir::Value largestRow(mlir::Value values, mlir::Value others);

@@ -165,6 +165,13 @@ void AttentionPanels::startPanels() {
   position[op.getDepthLoop()] = zero;
 }
 
+/// Rows of a page, which is entered here where a block of keys has several.
+void AttentionPanels::enterRows(Value key) {
+  position[op.getKeyLoop()] = key;
+  if (op.getPageSize() < plan.keys)
+    enterKeys(key);
+}
+
 /// A block of keys, or of values: `loop` is that of their rows' elements.
 void AttentionPanels::copyRows(Value tensor, AffineMap map, unsigned loop, Value to) {
   auto type = cast<MemRefType>(to.getType());
@@ -172,7 +179,7 @@ void AttentionPanels::copyRows(Value tensor, AffineMap map, unsigned loop, Value
   int64_t piece = pieceOf(size, 2 * plan.panel);
   Value key = position[op.getKeyLoop()];
   forEach(plan.keys, kCopiedRows, {}, [&](Value row, ValueRange) {
-    position[op.getKeyLoop()] = add(key, row);
+    enterRows(add(key, row));
     forEach(size, piece, {}, [&](Value element, ValueRange) {
       position[loop] = element;
       Value rows = read(tensor, map, op.getKeyLoop(), loop, {kCopiedRows, piece});
@@ -363,6 +370,8 @@ SmallVector<Value> AttentionPanels::buildLoop() {
   startPanels();
   forEach(firstKey, endKey, plan.keys, {}, [&](Value key, ValueRange) {
     position[op.getKeyLoop()] = key;
+    if (op.getPageSize() >= plan.keys)
+      enterKeys(key);
     copyRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), keyMemory);
     copyValues();
     forEach(constant(0), panels, 1, {}, [&](Value panel, ValueRange) {

@@ -65,7 +65,7 @@ void AttentionTiles::packQueries(Value rows, Value panel, Value depth) {
 void AttentionTiles::copyValues() {
   Value key = position[op.getKeyLoop()];
   forEach(plan.keys, kSquare, {}, [&](Value row, ValueRange) {
-    position[op.getKeyLoop()] = add(key, row);
+    enterRows(add(key, row));
     forEach(plan.columns, kSquare, {}, [&](Value column, ValueRange) {
       position[op.getColumnLoop()] = column;
       Value rows = read(op.getValue(), op.getValueMap(), op.getKeyLoop(),

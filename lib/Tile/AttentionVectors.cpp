@@ -58,12 +58,32 @@ Value AttentionVectors::multiply(Value left, Value right, Value acc,
       ArrayAttr(), instruction);
 }
 
+/// A block of keys, or of values. Pages that are shorter are read one by one, and each
+/// written to its rows in shared memory by `promote`.
+Value AttentionVectors::readRows(Value tensor, AffineMap map, unsigned column,
+                                 int64_t columns) {
+  int64_t size = op.getPageSize();
+  if (size == 0 || size >= plan.keys)
+    return read(tensor, map, op.getKeyLoop(), column, {plan.keys, columns});
+  Value key = position[op.getKeyLoop()];
+  auto type = VectorType::get({plan.keys, columns}, getElementTypeOrSelf(tensor.getType()));
+  Value all = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  for (int64_t first = 0; first < plan.keys; first += size) {
+    enterKeys(add(key, constant(first)));
+    Value page = read(tensor, map, op.getKeyLoop(), column, {size, columns});
+    all = vector::InsertStridedSliceOp::create(b, loc, page, all,
+                                               ArrayRef<int64_t>{first, 0},
+                                               ArrayRef<int64_t>{1, 1});
+  }
+  position[op.getKeyLoop()] = key;
+  return all;
+}
+
 AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value queries) {
   Scores block{plan.queries, plan.keys};
   int64_t wide[] = {plan.queries, plan.columns};
   VectorType rowType = floats(plan.queries);
-  Value keys = read(op.getKey(), op.getKeyMap(), op.getKeyLoop(), op.getDepthLoop(),
-                    {plan.keys, plan.depth});
+  Value keys = readRows(op.getKey(), op.getKeyMap(), op.getDepthLoop(), plan.depth);
   Value scores =
       multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores);
   scores = maskScores(scaleScores(scores), block);
@@ -90,8 +110,7 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
   after.sum = mlir::math::FmaOp::create(b, loc, before.sum, shrink, sum);
   Value result =
       arith::MulFOp::create(b, loc, before.result, alongRows(shrink, wide));
-  Value values = read(op.getValue(), op.getValueMap(), op.getKeyLoop(),
-                      op.getColumnLoop(), {plan.keys, plan.columns});
+  Value values = readRows(op.getValue(), op.getValueMap(), op.getColumnLoop(), plan.columns);
   Value weights = convert(powers, getElementTypeOrSelf(op.getValue().getType()));
   after.result = multiply(weights, values, result, false, plan.values);
   return after;
@@ -121,6 +140,8 @@ SmallVector<Value> AttentionVectors::buildLoop() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     position[op.getKeyLoop()] = loop.getInductionVar();
+    if (op.getPageSize() >= plan.keys)
+      enterKeys(loop.getInductionVar());
     Carried before = fromValues<Carried>(loop.getRegionIterArgs());
     scf::YieldOp::create(b, loc, asValues(step(before, queries)));
   }

@@ -25,3 +25,13 @@ func.func private @WrongDestination(%x: tensor<8xf32>, %o: tensor<8xf32>) -> ten
   // expected-error @+1 {{operand 0 is not its destination argument; it would need a copy}}
   return %x : tensor<8xf32>
 }
+
+// -----
+
+func.func private @SliceIsNotRead(%x: tensor<9x32xf32>, %i: index, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  %c1 = arith.constant 1 : index
+  %s = tensor.extract_slice %x[%i, 0] [1, %i] [1, 1] : tensor<9x32xf32> to tensor<1x?xf32>
+  // expected-error @+1 {{uses a slice of a tensor, which reads of vectors alone may}}
+  %d = tensor.dim %s, %c1 : tensor<1x?xf32>
+  return %o : tensor<8xf32>
+}

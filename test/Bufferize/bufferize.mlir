@@ -60,3 +60,17 @@ func.func private @WindowsHaveStrides(%x: tensor<4x?xf32>, %o: tensor<4x?xf32>) 
   %u = vector.transfer_write %i, %o[%c0, %c0] : vector<4x8xf32>, tensor<4x?xf32>
   return %u : tensor<4x?xf32>
 }
+
+// Reads of a slice become reads of a view.
+// CHECK-LABEL: func.func private @Slice(
+// CHECK-SAME: %[[X:.+]]: memref<9x32xf32>, %[[I:.+]]: index, %[[O:.+]]: memref<8xf32>)
+func.func private @Slice(%x: tensor<9x32xf32>, %i: index, %o: tensor<8xf32>) -> tensor<8xf32> attributes {tilewright.kernel} {
+  // CHECK: %[[VIEW:.+]] = memref.subview %[[X]][%[[I]], 0] [1, %[[I]]] [1, 1]
+  // CHECK: vector.transfer_read %[[VIEW]]
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0.0 : f32
+  %s = tensor.extract_slice %x[%i, 0] [1, %i] [1, 1] : tensor<9x32xf32> to tensor<1x?xf32>
+  %v = vector.transfer_read %s[%c0, %c0], %pad : tensor<1x?xf32>, vector<8xf32>
+  %u = vector.transfer_write %v, %o[%c0] : vector<8xf32>, tensor<8xf32>
+  return %u : tensor<8xf32>
+}

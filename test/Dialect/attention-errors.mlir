@@ -5,7 +5,7 @@
 #v = affine_map<(i, j, d, e) -> (j, e)>
 #o = affine_map<(i, j, d, e) -> (i, e)>
 func.func @maps(%q: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16> {
-  // expected-error @below {{has 3 indexing maps for 4 operands: query, key, value, mask if given, outputs}}
+  // expected-error @below {{has 3 indexing maps for 4 operands: query, key, value, mask, table and lengths if given, outputs}}
   %r = tilewright.attention ins(%q, %q, %q : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>)
       outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v]} -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
@@ -86,4 +86,109 @@ func.func @no_parts(%q: tensor<4x8xf16>, %o: tensor<4x8xf16>) -> tensor<4x8xf16>
   %r = tilewright.attention ins(%q, %q, %q : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>)
       outs(%o : tensor<4x8xf16>) {indexing_maps = [#q, #k, #v, #o], key_parts = 128 : i64} -> tensor<4x8xf16>
   return %r : tensor<4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @size_of_pages(%q: tensor<2x4x8xf16>, %k: tensor<9x8x8xf16>, %v: tensor<9x8x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{has pages of 16 keys by its maps, but operand 1 is 'tensor<9x8x8xf16>'}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x8x8xf16>, tensor<9x8x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, #k, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @number_of_pages(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<7x16x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{has 9 pages of keys and 7 of values}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<7x16x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, #k, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @table_type(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<9x16x8xf16>, %t: tensor<2x3xi8>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{has a table or lengths of 'i8'; they are of i32 or i64}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<9x16x8xf16>)
+      table(%t : tensor<2x3xi8>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, #k, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @other_pages(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<9x16x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{the map of its value, affine_map<(d0, d1, d2, d3, d4) -> (d2 floordiv 8, d2 mod 8, d4)>, is no projected permutation of the 5 loops, with pages by 'j floordiv n' and 'j mod n'}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<9x16x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, #k, affine_map<(b, i, j, d, e) -> (j floordiv 8, j mod 8, e)>, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @no_rows(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<9x16x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{the map of its key, affine_map<(d0, d1, d2, d3, d4) -> (d2 floordiv 16, d0, d3)>, is no projected permutation of the 5 loops, with pages by 'j floordiv n' and 'j mod n'}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<9x16x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, affine_map<(b, i, j, d, e) -> (j floordiv 16, b, d)>, #v, #t, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @lengths_of_queries(%q: tensor<2x4x8xf16>, %k: tensor<9x16x8xf16>, %v: tensor<9x16x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2x4xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{the map of its lengths has loop 1; the last four loops are query, key, depth and column of the values}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<9x16x8xf16>, tensor<9x16x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2x4xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, #k, #v, #t, affine_map<(b, i, j, d, e) -> (b, i)>, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
+}
+
+// -----
+
+#q = affine_map<(b, i, j, d, e) -> (b, i, d)>
+#k = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, d)>
+#v = affine_map<(b, i, j, d, e) -> (j floordiv 16, j mod 16, e)>
+#t = affine_map<(b, i, j, d, e) -> (b, j floordiv 16)>
+#n = affine_map<(b, i, j, d, e) -> (b)>
+#o = affine_map<(b, i, j, d, e) -> (b, i, e)>
+func.func @odd_table(%q: tensor<2x4x8xf16>, %k: tensor<2x4x8xf16>, %v: tensor<2x4x8xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>, %o: tensor<2x4x8xf16>) -> tensor<2x4x8xf16> {
+  // expected-error @below {{the map of its table, affine_map<(d0, d1, d2, d3, d4) -> (d0, d2 * 2)>, is no projected permutation of the 5 loops, with pages by 'j floordiv n' and 'j mod n'}}
+  %r = tilewright.attention ins(%q, %k, %v : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>)
+      table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) outs(%o : tensor<2x4x8xf16>) {indexing_maps = [#q, affine_map<(b, i, j, d, e) -> (j, b, d)>, affine_map<(b, i, j, d, e) -> (j, b, e)>, affine_map<(b, i, j, d, e) -> (b, j * 2)>, #n, #o]} -> tensor<2x4x8xf16>
+  return %r : tensor<2x4x8xf16>
 }

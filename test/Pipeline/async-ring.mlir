@@ -137,4 +137,43 @@ func.func private @computed(%a: memref<64x512xf32>, %b: memref<512x64xf16>, %ini
   }
   return %r : vector<64x64xf32>
 }
+
+// Rows lie in pages that a table names: what it has for a step is read with that step's
+// copies, and not behind the last step.
+// CHECK-LABEL: @pages
+// CHECK-SAME: "ring of 2 slots in shared memory, filled 1 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
+// CHECK: scf.for
+// CHECK: %[[AHEAD:.*]] = arith.addi
+// CHECK: %[[LIVE:.*]] = arith.cmpi slt, %[[AHEAD]], %c512
+// CHECK: %[[PAGE:.*]] = scf.if %[[LIVE]] -> (index) {
+// CHECK-NEXT: memref.load %arg3[%{{.*}}]
+// CHECK: } else {
+// CHECK-NEXT: arith.constant 0
+// CHECK: %[[SLICE:.*]] = memref.subview %arg0[%[[PAGE]], 0, 0] [1, 32, 64]
+// CHECK: tilewright.async_copy %[[SLICE]]
+// CHECK-SAME: if %[[LIVE]]
+func.func private @pages(%a: memref<?x32x64xf16>, %b: memref<512x64xf16>, %init: vector<32x64xf32>, %table: memref<16xindex>) -> vector<32x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "read"], tilewright.explain = [],
+                tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, stages = 2, mma = "mma.m16n8k16.f16.f32">} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c512 = arith.constant 512 : index
+  %pad = arith.constant 0.0 : f16
+  %sa = memref.alloc() : memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  %sb = memref.alloc() : memref<64x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+  %r = scf.for %k = %c0 to %c512 step %c32 iter_args(%c = %init) -> vector<32x64xf32> {
+    %number = arith.divui %k, %c32 : index
+    %page = memref.load %table[%number] : memref<16xindex>
+    %slice = memref.subview %a[%page, 0, 0] [1, 32, 64] [1, 1, 1] : memref<?x32x64xf16> to memref<1x32x64xf16, strided<[2048, 64, 1], offset: ?>>
+    %va = vector.transfer_read %slice[%c0, %c0, %c0], %pad {in_bounds = [true, true]} : memref<1x32x64xf16, strided<[2048, 64, 1], offset: ?>>, vector<32x64xf16>
+    %vb = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [true, true]} : memref<512x64xf16>, vector<64x64xf16>
+    vector.transfer_write %va, %sa[%c0, %c0] {in_bounds = [true, true]} : vector<32x64xf16>, memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+    vector.transfer_write %vb, %sb[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>
+    gpu.barrier
+    %n = tilewright.mma %sa, %sb, %c {maps = [#mk, #kn, #mn], instruction = "mma.m16n8k16.f16.f32"} : memref<32x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>, memref<64x64xf16, #tilewright.shared<swizzle = [3, 3, 3]>>, vector<32x64xf32>
+    gpu.barrier
+    scf.yield %n : vector<32x64xf32>
+  }
+  return %r : vector<32x64xf32>
+}
 }

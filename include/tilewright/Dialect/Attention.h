@@ -23,8 +23,26 @@ inline constexpr llvm::StringLiteral kRaisedAttr = "tilewright.raised";
 #include "tilewright/Dialect/AttentionOp.h.inc"
 
 namespace tilewright {
+/// Where a map has this result, a loop or what a loop makes of pages.
+std::optional<unsigned> findResult(mlir::AffineMap map, mlir::AffineExpr expr);
+
 /// The batch loop of heads that share keys and values, the longest that is known.
 std::optional<unsigned> findGroupLoop(AttentionOp op);
+
+/// How far loop `loop` goes.
+mlir::Value createExtent(mlir::OpBuilder &b, AttentionOp op, unsigned loop);
+
+/// The most keys that there may be for a batch index: none without a page.
+mlir::Value createMostKeys(mlir::OpBuilder &b, AttentionOp op);
+/// How many there are, by an element of `lengths`.
+mlir::Value createNumKeys(mlir::OpBuilder &b, mlir::Location loc, mlir::Value length,
+                          mlir::Value mostKeys);
+
+/// How many pages the pool of keys has, and the one of these that an element of the
+/// table means.
+mlir::Value createNumPages(mlir::OpBuilder &b, AttentionOp op);
+mlir::Value createPage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value entry,
+                       mlir::Value numPages);
 
 /// How long a part of `keys` keys is, of an op with `key_parts`.
 mlir::Value createPartLength(mlir::OpBuilder &b, AttentionOp op, mlir::Value keys);

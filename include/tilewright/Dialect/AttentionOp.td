@@ -28,12 +28,25 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     before it is multiplied. This is what ONNX's `Attention` of opset 25 computes, whose
     order of scale, soft cap, mask and windows is the op's.
 
-    `indexing_maps` are those of query, key, value, mask (where given), out and
-    log-sum-exp (where asked for), over the loops (batch..., i, j, d, e): the last four are
-    query, key, depth and column of the values, all others are batch loops. Each map is a
-    projected permutation, so that operands may lie in any order, and each operand
-    may lack batch loops: keys and values without the loop of a group are those
+    `indexing_maps` are those of query, key, value, mask, table, lengths (these three where
+    given), out and log-sum-exp (where asked for), over the loops (batch..., i, j, d, e): the
+    last four are query, key, depth and column of the values, all others are batch loops.
+    Each map is a projected permutation, so that operands may lie in any order, and each
+    operand may lack batch loops: keys and values without the loop of a group are those
     of grouped or multi-query heads.
+
+    `lengths`, of i32 or i64, say how many keys there are for a batch index: no more than
+    the loop has, and 0 for less than none. Keys and values behind them are not read, and
+    "bottom_right" has its last key there.
+
+    With a `table`, of i32 or i64, keys and values lie in pages of n rows, anywhere in a pool
+    that all batch indices share. Their maps then have `j floordiv n` where a pool counts
+    its pages and `j mod n` where a page counts its rows, and the table's has `j floordiv n`:
+
+        key[b, j, d] = pool[table[b, j floordiv n], j mod n, d]
+
+    What `key` and `value` mean above is that. A page beyond the pool is moved inside, as
+    coordinates of any gather are; entries behind the length are not looked at.
 
       * `scale`: one over the square root of the depth where not given.
       * `causal`: "top_left": query i sees keys j <= i. "bottom_right": the last
@@ -55,10 +68,22 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
         {indexing_maps = [affine_map<(h, g, i, j, d, e) -> (h, g, i, d)>, affine_map<(h, g, i, j, d, e) -> (h, j, d)>,
                           affine_map<(h, g, i, j, d, e) -> (h, j, e)>, affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>],
          causal = "top_left"} -> tensor<8x4x?x64xf16>
+    // One query for each of ? sequences, whose keys lie in pages of 16
+    %o = tilewright.attention
+        ins(%q, %k, %v : tensor<?x8x4x64xf16>, tensor<?x16x8x64xf16>, tensor<?x16x8x64xf16>)
+        table(%t : tensor<?x?xi32>) lengths(%n : tensor<?xi32>) outs(%e : tensor<?x8x4x64xf16>)
+        {indexing_maps = [affine_map<(b, h, i, j, d, e) -> (b, h, i, d)>,
+                          affine_map<(b, h, i, j, d, e) -> (j floordiv 16, j mod 16, h, d)>,
+                          affine_map<(b, h, i, j, d, e) -> (j floordiv 16, j mod 16, h, e)>,
+                          affine_map<(b, h, i, j, d, e) -> (b, j floordiv 16)>,
+                          affine_map<(b, h, i, j, d, e) -> (b)>,
+                          affine_map<(b, h, i, j, d, e) -> (b, h, i, e)>]} -> tensor<?x8x4x64xf16>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key,
                        AnyRankedTensor:$value, Optional<AnyRankedTensor>:$mask,
+                       Optional<AnyRankedTensor>:$table,
+                       Optional<AnyRankedTensor>:$lengths,
                        Variadic<AnyRankedTensor>:$outputs,
                        AffineMapArrayAttr:$indexing_maps,
                        OptionalAttr<F64Attr>:$scale,
@@ -70,6 +95,8 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
   let assemblyFormat = [{
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,`
     type($value) `)` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`table` `(` $table^ `:` type($table) `)`)?
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` attr-dict `->` type($results)
   }];
   let extraClassDeclaration = [{
@@ -81,9 +108,22 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     ::mlir::AffineMap getKeyMap() { return getMap(1); }
     ::mlir::AffineMap getValueMap() { return getMap(2); }
     ::mlir::AffineMap getMaskMap() { return getMask() ? getMap(3) : ::mlir::AffineMap(); }
-    ::mlir::AffineMap getOutputMap(unsigned number = 0) {
-      return getMap((getMask() ? 4 : 3) + number);
+    ::mlir::AffineMap getTableMap() {
+      return getTable() ? getMap(3 + bool(getMask())) : ::mlir::AffineMap();
     }
+    ::mlir::AffineMap getLengthsMap() {
+      return getLengths() ? getMap(getNumInputs() - 1) : ::mlir::AffineMap();
+    }
+    ::mlir::AffineMap getOutputMap(unsigned number = 0) {
+      return getMap(getNumInputs() + number);
+    }
+    unsigned getNumInputs() {
+      return 3 + bool(getMask()) + bool(getTable()) + bool(getLengths());
+    }
+    /// Keys of a page; 0 where keys and values do not lie in pages.
+    int64_t getPageSize();
+    /// Operand `number` is a pool of pages.
+    bool isPool(unsigned number) { return getTable() && (number == 1 || number == 2); }
     unsigned getNumLoops() { return getQueryMap().getNumDims(); }
     unsigned getNumBatchLoops() { return getNumLoops() - 4; }
     unsigned getQueryLoop() { return getNumLoops() - 4; }
@@ -92,8 +132,10 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
     unsigned getColumnLoop() { return getNumLoops() - 1; }
     /// The extent of each loop, dynamic where no operand tells.
     ::llvm::SmallVector<int64_t> getLoopExtents();
-    /// An operand and its dim that have loop `loop`.
+    /// An operand and its dim that have loop `loop`, and how many steps of the loop an
+    /// element of it is: of a table of pages their keys, else 1.
     std::pair<::mlir::Value, unsigned> getOperandOfLoop(unsigned loop);
+    int64_t getStepsOfLoop(unsigned loop);
     /// The scale, given or not; the depth is static then.
     double getScaleValue();
     double getSoftcapValue() {

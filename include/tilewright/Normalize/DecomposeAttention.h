@@ -15,7 +15,7 @@ namespace tilewright {
 
 /// Writes linalg.generics on tensors at the builder's insertion point; returns the new
 /// values of the op's results.
-mlir::SmallVector<mlir::Value> decomposeAttention(mlir::OpBuilder &b, AttentionOp op);
+mlir::SmallVector<mlir::Value> decomposeAttention(mlir::OpBuilder &b, AttentionOp op, bool branches = false);
 
 } // namespace tilewright
 

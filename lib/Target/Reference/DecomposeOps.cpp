@@ -43,7 +43,7 @@ struct LowerAttention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, decomposeAttention(rewriter, op));
+    rewriter.replaceOp(op, decomposeAttention(rewriter, op, /*branches=*/true));
     return success();
   }
 };

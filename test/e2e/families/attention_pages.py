@@ -1,0 +1,165 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tilewright.attention with a length for each sequence, and keys and values in pages of a pool.
+
+Rows of the pool that no sequence has hold infinities, which a weight of zero does not hide. Bounds are those of
+families/attention.py.
+"""
+
+import functools
+
+import numpy as np
+
+from data import BF16, F16, F32, F64, I32, I64, integers, make, uniform
+from families.attention import numpy_attention
+from functions import EXACT, Function, Value, relative
+
+
+def spread(fill):
+    """The values of a table: pages of the pool in an order without a rule."""
+    return {"fill": "values", "values": [int(x) for x in fill]}
+
+
+class Pages:
+    """Over sequences b, heads h of keys, g of queries for each; `page` keys a page, p pages, at most m of a sequence. Without
+    `page`, keys are j for each sequence. `layout`: the order of page, slot, head in a pool."""
+
+    def __init__(self, element, label, dims, lengths, page=16, dynamic=False, layout="psh", tokens_first=False, causal=None,
+                 window=None, lse=False, index=I32, data=uniform(-2, 2), values=uniform(0.25, 2), exact=False, known="hgi",
+                 wild=False, targets=(), softcap=0, more=()):
+        self.__dict__.update(locals())
+        dims = {**dims, **({"S": page} if page else {})}
+        f = self.f = Function("attention_pages", element.name, label, dims, dynamic, known=known, targets=targets)
+        query = "bihgD" if tokens_first else "bhgiD"
+        lse_dims = "bihg" if tokens_first else "bhgi"
+        self.query, self.lse_dims = query, lse_dims
+        pool = layout.replace("s", "S") if page else "bjh"
+        if not page:
+            assert layout == "psh"
+        q, k, v = f.arg(element, query), f.arg(element, pool + "D"), f.arg(element, pool + "D")
+        t = f.arg(index, "bm") if page else None
+        n = f.arg(index, "b") if lengths is not None else None
+        loops = "b, h, g, i, j, d, e"
+        key = {"p": f"j floordiv {page}", "S": f"j mod {page}"}
+
+        def affine(letters):
+            return f"affine_map<({loops}) -> ({', '.join(key.get(x, x) if page else x for x in letters)})>"
+        maps = [query.replace("D", "d"), pool + "d", pool + "e"]
+        maps += (["bp"] if page else []) + (["b"] if n else []) + [query.replace("D", "e")] + ([lse_dims] if lse else [])
+        outs = [f.empty(element, query)] + ([f.empty(F64 if element is F64 else F32, lse_dims)] if lse else [])
+        types = ", ".join(f.value_type(x) for x in outs)
+        text = f"tilewright.attention ins({q.name}, {k.name}, {v.name} : {', '.join(f.value_type(x) for x in (q, k, v))}) "
+        text += f"table({t.name} : {f.value_type(t)}) " if t else ""
+        text += f"lengths({n.name} : {f.value_type(n)}) " if n else ""
+        attributes = [f"indexing_maps = [{', '.join(affine(x) for x in maps)}]"]
+        attributes += [f'causal = "{causal}"'] if causal else []
+        attributes += [f"window = array<i64: {window[0]}, {window[1]}>"] if window else []
+        attributes += [f"softcap = {softcap:.17e}"] if softcap else []
+        text += f"outs({', '.join(x.name for x in outs)} : {types}) {{{', '.join(attributes)}}} -> {types}"
+        if lse:
+            f.emit(f"%r:2 = {text}")
+            f.ret(*[Value(f"%r#{number}", x.element, x.dims) for number, x in enumerate(outs)])
+        else:
+            f.ret(f.raw(text, element, query))
+        for sizes in ({}, *more):
+            full = {**dims, **{x: y for x, y in sizes.items() if x != "lengths"}}
+            self.add(full, {x: y for x, y in sizes.items() if x != "lengths"}, sizes.get("lengths", lengths))
+
+    def add(self, full, sizes, lengths):
+        fills = [self.data, self.data, self.values]
+        if self.page:
+            table = np.random.default_rng(len(self.f.cases)).permutation(max(full["p"], full["b"] * full["m"]))
+            table = table[:full["b"] * full["m"]] % max(1, full["p"])
+            if self.wild:  # entries behind the length are not looked at, others moved inside
+                table = np.where(np.arange(len(table)) % full["m"] >= self.wild, 1 << 30, table)
+            fills.append(spread(table))
+            if lengths is not None and not self.wild and full["p"]:
+                fills[1:3] = [self.unused(full, table, lengths, fill, number) for number, fill in enumerate(fills[1:3])]
+        if lengths is not None:
+            fills.append(spread(lengths))
+        label = "x".join(map(str, full.values())) + ("" if lengths is None else "_" + "_".join(map(str, lengths))).replace("-", "m")
+        self.f.case(label, sizes, fills, EXACT if self.exact else self.check(full), self.reference)
+
+    def unused(self, full, table, lengths, fill, number):
+        """`fill`, with infinities in rows of the pool that no sequence has."""
+        dims = [full[x] for x in self.layout.replace("s", "S") + "D"]
+        pool = make(self.element, dims, {**fill, "seed": 77 + number}).astype(np.float64)
+        rows = np.moveaxis(pool, self.layout.index("s"), 1) if self.layout[1] != "s" else pool
+        used = np.zeros(rows.shape[:2], bool)
+        for pages, length in zip(table.reshape(full["b"], full["m"]), lengths):
+            for key in range(max(0, min(length, full["m"] * self.page))):
+                used[pages[key // self.page], key % self.page] = True
+        rows[~used] = 1e39 if self.element.bits == 32 or self.element is BF16 else 1e5
+        return {"fill": "values", "values": [float(x) for x in pool.ravel()]}
+
+    def check(self, full):
+        f32, keys = 2.0 ** -23 if self.element is not F64 else 2.0 ** -52, full["m"] * self.page if self.page else full["j"]
+        score = full["D"] * 4 * full["D"] ** -0.5
+        factor = 2 * self.element.eps * (self.element.bits < 32) + f32 * (score * full["D"] + keys + 32)
+        return relative(factor, 4 * self.element.eps * 2.0 ** -14)
+
+    def reference(self, q, k, v, *rest):
+        rest = list(rest)
+        table = rest.pop(0) if self.page else None
+        lengths = rest.pop(0) if rest else None
+        q = np.moveaxis(q, 1, 3) if self.tokens_first else q  # b h g i d
+        out, lse = [], []
+        for b in range(q.shape[0]):
+            def rows(x):
+                if table is None:
+                    return x[b]
+                x = np.moveaxis(x, self.layout.index("s"), 1) if self.layout[1] != "s" else x
+                if x.shape[0] == 0:
+                    return np.zeros((0, *x.shape[2:]))
+                return x[np.clip(table[b].astype(np.int64), 0, x.shape[0] - 1)].reshape(-1, *x.shape[2:])
+            keys, values = rows(k), rows(v)  # j h d
+            count = keys.shape[0] if lengths is None else int(np.clip(lengths[b], 0, keys.shape[0]))
+            keys, values = (np.moveaxis(x[:count], 1, 0)[:, None] for x in (keys, values))
+            one, sums = numpy_attention(q[b], keys, values, None, q.shape[-1] ** -0.5, self.causal, self.window, self.softcap)
+            out.append(one), lse.append(sums)
+        out = np.array(out).reshape(q.shape)
+        lse = np.array(lse).reshape(q.shape[:-1])
+        if self.tokens_first:
+            out, lse = np.moveaxis(out, 3, 1), np.moveaxis(lse, 3, 1)
+        return [self.element.round(out)] + ([(F64 if self.element is F64 else F32).round(lse)] if self.lse else [])
+
+
+def sizes(b, h, g, i, depth, p, m):
+    return {"b": b, "h": h, "g": g, "i": i, "D": depth, "p": p, "m": m}
+
+
+def cases():
+    for element in (F16, F32):
+        # One query of each of three sequences, one of which is empty.
+        yield Pages(element, "decode", sizes(3, 2, 4, 1, 32, 20, 6), [70, 0, 96], causal="bottom_right")
+        yield Pages(element, "decode_dynamic", sizes(3, 2, 4, 1, 32, 20, 6), [70, 1, 33], dynamic=True, causal="bottom_right",
+                    lse=True, more=({"b": 1, "lengths": [0]}, {"b": 2, "m": 3, "p": 9, "lengths": [-5, 1000]},
+                                    {"b": 2, "m": 0, "p": 4, "lengths": [3, 4]}, {"b": 1, "p": 0, "m": 2, "lengths": [9]}))
+        yield Pages(element, "queries", sizes(2, 2, 4, 3, 32, 12, 5), [77, 16], causal="bottom_right", lse=True)
+        yield Pages(element, "heads_first", sizes(2, 2, 2, 2, 32, 12, 5), [40, 80], layout="phs", index=I64)
+        yield Pages(element, "page_64", sizes(2, 2, 2, 1, 32, 8, 3), [100, 192], page=64)
+        # No kernel has steps as short as these pages.
+        yield Pages(element, "page_4", sizes(2, 1, 2, 2, 16, 16, 5), [7, 20], page=4, causal="bottom_right")
+        yield Pages(element, "no_lengths", sizes(2, 2, 2, 1, 32, 12, 4), None)
+        yield Pages(element, "lengths", {"b": 3, "h": 2, "g": 4, "i": 2, "j": 90, "D": 32}, [70, 0, 90], page=0,
+                    causal="bottom_right", lse=True)
+        yield Pages(element, "lengths_dynamic", {"b": 2, "h": 2, "g": 1, "i": 5, "j": 70, "D": 32}, [70, 20], page=0, dynamic=True,
+                    causal="top_left", more=({"j": 10, "lengths": [100, -1]},))
+        # Of equal weight: the scores are zeros, and lengths are powers of two.
+        yield Pages(element, "exact", sizes(3, 2, 4, 2, 32, 20, 6), [64, 1, 32], data=integers(0, 0), values=integers(-8, 8),
+                    exact=True, lse=False)
+        yield Pages(element, "wild", sizes(2, 1, 2, 1, 32, 6, 6), [32, 20], wild=2)
+    yield Pages(F64, "decode", sizes(2, 1, 2, 1, 16, 8, 3), [40, 9])
+    yield Pages(BF16, "tokens_first", sizes(3, 2, 4, 4, 64, 20, 6), [70, 0, 96], tokens_first=True, causal="bottom_right")
+    yield Pages(F16, "window", sizes(2, 2, 4, 2, 32, 20, 8), [120, 50], causal="bottom_right", window=(20, 0))
+    yield Pages(F16, "softcap", sizes(2, 2, 1, 2, 32, 20, 8), [120, 50], softcap=1.5)
+    yield Pages(F16, "prefill", sizes(2, 1, 1, 70, 64, 16, 7), [100, 70], page=32, causal="bottom_right")
+    parts = functools.partial(Pages, targets=("cuda", "cpu", "cpu-reference"))
+    yield parts(F16, "parts", sizes(2, 2, 4, 1, 32, 160, 80), [1280, 300], causal="bottom_right", lse=True)
+    yield parts(F16, "parts_dynamic", sizes(2, 2, 4, 1, 32, 160, 80), [1280, 300], dynamic=True, known="bhgi",
+                causal="bottom_right", more=({"m": 3, "lengths": [48, 2]},))
+
+
+def functions():
+    for case in cases():
+        yield case.f

@@ -15,6 +15,7 @@
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 
+#include "tilewright/Configure/MatrixUnits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 
@@ -26,15 +27,6 @@ using namespace tilewright;
 static bool hasInstruction(TargetAttr target, StringAttr name) {
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
   return names && llvm::is_contained(names, name);
-}
-
-/// The same instruction with `columns` columns.
-static StringAttr withColumns(MLIRContext *context, const MatrixInstruction &instruction,
-                              int64_t columns) {
-  StringRef type = instruction.operands[0].isF16() ? "f16" : "bf16";
-  return StringAttr::get(context, "wgmma.m" + Twine(instruction.m) + "n" +
-                                      Twine(columns) + "k" + Twine(instruction.k) +
-                                      "." + type + ".f32");
 }
 
 /// Rows of whole swizzles: 32, 64 or 128 bytes, or several of 128.
@@ -155,7 +147,7 @@ FailureOr<AttentionPlan> tilewright::planAttentionByWarpgroups(
   plan.depth = paddedColumns(plan.depth);
   plan.columns = paddedColumns(plan.columns);
   plan.scores = config.getMma();
-  plan.values = withColumns(op.getContext(), instruction, plan.columns);
+  plan.values = withColumns(config.getMma(), plan.columns);
   if (!hasInstruction(target, plan.values))
     return refuse(target.getName() + " has no instruction '" + plan.values.getValue() +
                   "' for the columns of the values");

@@ -205,9 +205,11 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
     else if (isWalked(number))
       walked *= tilesOf(number);
   }
-  bool isPromoted = op == info.getRoot() && !isWritten &&
-                    llvm::is_contained(config.getPromote(),
-                                       int64_t(operand.getOperandNumber()));
+  bool isPromoted =
+      !isWritten && (op == chainedProduct(info, config) ||
+                     (op == info.getRoot() &&
+                      llvm::is_contained(config.getPromote(),
+                                         int64_t(operand.getOperandNumber()))));
   // A thread's access is no wider than a run, than the widest, or than its share.
   double share = std::max(element, tile / double(plan.threads));
   double access = std::max(
@@ -397,11 +399,12 @@ void Counter::countMatrix(linalg::LinalgOp op) {
     // Four warps have as many rows; the units read both factors themselves, but what is
     // in registers.
     double groups = std::max(1.0, warps / 4);
-    Contraction oriented = *matchOriented(op, config);
+    bool isRoot = op == info.getRoot();
+    Contraction oriented = isRoot ? *matchOriented(op, config) : product;
     if (oriented.a != product.a)
       std::swap(rows, columns);
-    double read = ((hasAInRegisters(config, oriented) ? 0 : rows * 4) + columns) * sums *
-                  bytes * groups;
+    bool inRegisters = isRoot && hasAInRegisters(config, oriented);
+    double read = ((inRegisters ? 0 : rows * 4) + columns) * sums * bytes * groups;
     work[Resource::Shared] += runs * read / chip.bankBytes;
     issue(runs * kPerStep * 3);
   } else {

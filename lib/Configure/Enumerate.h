@@ -97,10 +97,10 @@ std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
 /// Why no tensor map, or no descriptor, is of factor `number`; empty if one is.
 std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
                          const MatrixLoops &loops, const Contraction &product);
-/// Why the contraction's loops are none of one product of rows and columns; empty if
-/// they are.
-std::string whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
-                             const Contraction &product);
+/// Why the contraction's loops are none of one product of rows and columns, or of two of
+/// them by warpgroups; empty if they are.
+std::string whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
+                             const MatrixLoops &loops, const Contraction &product);
 /// Whether an operand's rows in memory run along the sum.
 bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops &loops);
 /// `config` with all techniques that the kernel can have, then without stores by copy
@@ -119,6 +119,21 @@ llvm::SmallVector<LoweringConfigAttr> neighboursOf(LoweringConfigAttr config);
 /// (Streams.cpp); null where that is not possible, or leaves as much to the last of them.
 LoweringConfigAttr streamOf(const KernelInfo &info, LoweringConfigAttr config,
                             TargetAttr target);
+
+/// Of two products by warpgroups in one kernel (ChainedWarpgroups.cpp) the first, whose
+/// result is operand A of the root's in registers; null of all other configs.
+mlir::linalg::LinalgOp chainedProduct(const KernelInfo &info, LoweringConfigAttr config);
+/// Its steps along its sum.
+int64_t chainedStep(mlir::linalg::LinalgOp first);
+/// Registers of a thread with sums of both products and what lies between them.
+int64_t chainedSums(LoweringConfigAttr config, const MatrixLoops &loops);
+/// Bytes of shared memory for the operands of both.
+int64_t chainedBytes(const KernelInfo &info, LoweringConfigAttr config,
+                     const MatrixLoops &loops);
+/// Why two products cannot be carried out so; empty if they can.
+std::string whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
+                          const MatrixInstruction &instruction, const MatrixLoops &loops,
+                          const Contraction &product);
 
 /// Contractions by warps out of a ring (RingedMma.cpp); none where the target has no copy
 /// engines.

@@ -78,6 +78,13 @@ std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
                                                      : contraction;
 }
 
+StringAttr tilewright::withColumns(StringAttr instruction, int64_t columns) {
+  // wgmma.m64n128k16.f16.f32
+  auto [rows, rest] = instruction.getValue().split('n');
+  return StringAttr::get(instruction.getContext(),
+                         rows + "n" + Twine(columns) + rest.ltrim("0123456789"));
+}
+
 Contraction tilewright::swapped(Contraction contraction) {
   std::swap(contraction.a, contraction.b);
   std::swap(contraction.m, contraction.n);

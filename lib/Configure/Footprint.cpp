@@ -213,6 +213,31 @@ static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
   return config.getStages() * bytes;
 }
 
+/// Bytes of shared memory for the operands that 'promote' names, and for the results that
+/// copy engines store out of it.
+static int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
+                            const TilePlan &plan, TargetAttr target) {
+  if (chainedProduct(info, config)) {
+    auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+    return loops ? chainedBytes(info, config, *loops) + storeBytes(info, config) : 0;
+  }
+  // Of two products, the steps of the first are those that are pipelined.
+  SmallVector<linalg::LinalgOp> products{info.getRoot()};
+  if (config.getMma())
+    products = info.getProducts();
+  int64_t bytes = 0;
+  for (int64_t number : config.getPromote())
+    for (linalg::LinalgOp op : products)
+      if (plan.subgroup > 1 && number < op->getNumOperands())
+        bytes += (op == products.front() ? config.getStages() : 1) *
+                 slotBytes(info, config, plan, target, op->getOpOperand(number));
+  // A barrier in memory for a full, one for an empty stage.
+  if (config.isWarpSpecialized())
+    bytes += 16 * config.getStages() + storeBytes(info, config) +
+             rawBytes(info, config, plan, target);
+  return bytes;
+}
+
 std::pair<double, double> tilewright::threadTile(const KernelInfo &info,
                                                  LoweringConfigAttr config,
                                                  const TilePlan &plan) {
@@ -280,21 +305,10 @@ Footprint tilewright::estimate(const KernelInfo &info,
                                LoweringConfigAttr config, const TilePlan &plan,
                                TargetAttr target) {
   Footprint footprint;
-  // Of two products, the steps of the first are those that are pipelined.
   SmallVector<linalg::LinalgOp> products{info.getRoot()};
   if (config.getMma())
     products = info.getProducts();
-  for (int64_t number : config.getPromote())
-    for (linalg::LinalgOp op : products)
-      if (plan.subgroup > 1 && number < op->getNumOperands())
-        footprint.sharedBytes +=
-            (op == products.front() ? config.getStages() : 1) *
-            slotBytes(info, config, plan, target, op->getOpOperand(number));
-
-  // A barrier in memory for a full, one for an empty stage.
-  if (config.isWarpSpecialized())
-    footprint.sharedBytes += 16 * config.getStages() + storeBytes(info, config) +
-                             rawBytes(info, config, plan, target);
+  footprint.sharedBytes = operandBytes(info, config, plan, target);
   footprint.scratchBytes = estimateScratch(info, config, plan, target);
   // Behind the loop the ring of a single product is free for it.
   bool takesTurns = !config.isWarpSpecialized() && products.size() == 1 &&
@@ -328,8 +342,13 @@ Footprint tilewright::estimate(const KernelInfo &info,
     bytes = config.isWarpSpecialized()
                 ? 0
                 : stagedBytes(info, products.front(), config, plan, target);
-    for (linalg::LinalgOp op : products)
-      bytes += fragmentBytes(info, op, config, plan, ahead);
+    if (chainedProduct(info, config)) {
+      auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+      bytes = loops ? 4 * plan.threads * chainedSums(config, *loops) : 0;
+    } else {
+      for (linalg::LinalgOp op : products)
+        bytes += fragmentBytes(info, op, config, plan, ahead);
+    }
   }
   // Sums over several steps keep an accumulator per element of the tile.
   if (config.getStrategy() == Strategy::SkinnyContraction) {

@@ -69,7 +69,7 @@ LogicalResult tilewright::checkRingedMma(const KernelInfo &info, LoweringConfigA
   };
   StringRef name = config.getMma().getValue();
   Contraction product = *matchContraction(info.getRoot());
-  if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
+  if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
     return fail(why);
   for (unsigned number : {product.a, product.b})
     if (std::string why = whyNotCopied(info, config, number, loops, product); !why.empty())

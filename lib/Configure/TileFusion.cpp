@@ -5,7 +5,10 @@
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 
+#include "CostModel.h"
 #include "Enumerate.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -33,10 +36,19 @@ static SmallVector<StringAttr> instructionsOf(linalg::LinalgOp product,
   return result;
 }
 
-/// Whether a tile may be worked on after the product at all.
+/// Whether the pinned config of `second` has its operand `factor`, what a product becomes,
+/// in registers of warpgroups.
+static bool asksForChain(linalg::LinalgOp second, unsigned factor) {
+  auto pinned = second->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  return pinned && pinned.isForWarpgroups() &&
+         !llvm::is_contained(pinned.getPromote(), int64_t(factor));
+}
+
+/// Whether a tile may be worked on after the product at all. `isAsked`: its pinned config
+/// says so.
 static std::optional<Contraction> matchTile(linalg::LinalgOp product,
-                                            TargetAttr target,
-                                            std::string &reason) {
+                                            TargetAttr target, std::string &reason,
+                                            bool isAsked = false) {
   auto fail = [&](const Twine &why) {
     reason = why.str();
     return std::nullopt;
@@ -44,7 +56,7 @@ static std::optional<Contraction> matchTile(linalg::LinalgOp product,
   std::optional<Contraction> contraction = matchContraction(product);
   if (!contraction || product->hasAttr(kSplitAttr))
     return fail("it is computed in parts");
-  if (product->hasAttr(kConfigAttr))
+  if (product->hasAttr(kConfigAttr) && !isAsked)
     return fail("its lowering config is pinned");
   if (!target || target.getFact("subgroup", 1) <= 1 ||
       instructionsOf(product, *contraction, target).empty())
@@ -97,6 +109,47 @@ bool tilewright::mayReduceTile(linalg::LinalgOp product,
   return fitsTile(product, loops, target, why) || fail(rows ? "rows" : "columns");
 }
 
+/// Whether rows of an operand begin at multiples of 16 bytes, or a guard may find that.
+static bool mayBeAligned(OpOperand &operand) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t row = type.getShape().back();
+  return ShapedType::isDynamic(row) || row * type.getElementTypeBitWidth() % 128 == 0;
+}
+
+/// Why a block reads rows of `first` again for each tile of its result; empty where
+/// warpgroups keep all of its columns in registers (ChainedWarpgroups.cpp), and there are
+/// rows for at least half of the multiprocessors.
+static std::string whyReadAgain(linalg::LinalgOp first, const Contraction &before,
+                                linalg::LinalgOp second, const Contraction &after,
+                                TargetAttr target) {
+  constexpr int64_t kRows = 64, kWidest = 256;
+  SmallVector<int64_t> extents = first.getStaticLoopRanges();
+  int64_t rows = extents[before.m.front()], columns = extents[before.n.front()];
+  Type element = getElementTypeOrSelf(first->getOperand(before.a).getType());
+  if (!target.has("warpgroup_mma"))
+    return target.getName().str() + " has no warpgroups that keep all of a result";
+  if (!(element.isF16() || element.isBF16()) ||
+      !getElementTypeOrSelf(first->getResult(0).getType()).isF32())
+    return "warpgroups keep f32 sums of f16 and bf16 alone";
+  for (auto [op, number] : {std::pair(first, before.a), std::pair(first, before.b),
+                            std::pair(second, after.b)})
+    if (!mayBeAligned(op->getOpOperand(number)))
+      return "rows of an operand are no multiples of 16 bytes, which copy engines for "
+             "warpgroups want";
+  if (ShapedType::isDynamic(columns) || columns > kWidest)
+    return "it has " +
+           (ShapedType::isDynamic(columns) ? "any number of" : std::to_string(columns)) +
+           " columns, of which registers of warpgroups have room for " +
+           std::to_string(kWidest);
+  int64_t blocks = ShapedType::isDynamic(rows) ? multiprocessorsOf(target)
+                                               : int64_t(llvm::divideCeil(rows, kRows));
+  if (2 * blocks < multiprocessorsOf(target))
+    return "its " + std::to_string(rows) + " rows are " + std::to_string(blocks) +
+           " blocks of warpgroups, for " + std::to_string(multiprocessorsOf(target)) +
+           " multiprocessors";
+  return "";
+}
+
 bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
                           unsigned factor, TargetAttr target,
                           std::string &reason) {
@@ -106,8 +159,9 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
               "latter: " + what).str();
     return false;
   };
+  bool isAsked = asksForChain(second, factor);
   std::optional<Contraction> before = matchTile(first, target, why),
-                             after = matchTile(second, target, why);
+                             after = matchTile(second, target, why, isAsked);
   if (!before || !after)
     return fail(why);
   if (factor != after->a)
@@ -126,12 +180,14 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
   if (after->m.front() > after->n.front() || before->m.front() > before->n.front())
     return fail("a result has its columns in front of its rows");
   int64_t rows = first.getStaticLoopRanges()[before->k.front()];
-  if (ShapedType::isDynamic(rows) || rows > kLongestRows)
-    return fail("a block would read rows of " +
-                (ShapedType::isDynamic(rows) ? "any number of"
-                                             : Twine(rows).str()) +
-                " elements again for each tile of them, which pays up to " +
-                Twine(kLongestRows));
+  if (!isAsked && (ShapedType::isDynamic(rows) || rows > kLongestRows))
+    if (std::string again = whyReadAgain(first, *before, second, *after, target);
+        !again.empty())
+      return fail("a block would read rows of " +
+                  (ShapedType::isDynamic(rows) ? "any number of"
+                                               : Twine(rows).str()) +
+                  " elements again for each tile of them, which pays up to " +
+                  Twine(kLongestRows) + "; " + again);
   if (!fitsTile(second, after->n, target, why))
     return fail("of the result's columns, " + why);
   return true;

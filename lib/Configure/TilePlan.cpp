@@ -275,6 +275,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       return fail("the step " + Twine(step) + " of the split loop does not "
                   "divide the unit of its parts, " + Twine(info.split->unit));
   }
+  if (linalg::LinalgOp first = chainedProduct(info, config))
+    sequentialStep = chainedStep(first);
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
@@ -402,6 +404,8 @@ static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
                "would be computed again";
       return false;
     }
+  if (config.isForWarpgroups()) // whyNotChained has said the rest
+    return true;
   int64_t warps = 1;
   for (unsigned loop : last.n)
     warps *= entry(config.getWarps(), loop, 1);

@@ -93,7 +93,7 @@ std::string tilewright::whyNotCopiedByThreads(const KernelInfo &info,
 static bool hasRowsTogether(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops) {
   Contraction product = *matchOriented(info.getRoot(), config);
-  if (!hasAInRegisters(config, product))
+  if (!hasAInRegisters(config, product) || chainedProduct(info, config))
     return false;
   OpOperand *copied = copiedOperand(info, product.a, product, loops);
   if (!copied)
@@ -150,6 +150,8 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
   constexpr int64_t kMostBlocks = 8, kSwizzleRows = 8;
   if (config.getCluster().empty())
     return "";
+  if (info.getProducts().size() > 1)
+    return "'cluster' is for kernels of one product, and this one has two";
   linalg::LinalgOp root = info.getRoot();
   Contraction product = *matchOriented(root, config);
   int64_t most = 1;

@@ -111,7 +111,9 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
   return "";
 }
 
-std::string tilewright::whyNotOneProduct(const KernelInfo &info, const MatrixLoops &loops,
+std::string tilewright::whyNotOneProduct(const KernelInfo &info,
+                                         LoweringConfigAttr config,
+                                         const MatrixLoops &loops,
                                          const Contraction &product) {
   linalg::LinalgOp root = info.getRoot();
   // Of several loops along the sum, the tile's and others, one is made.
@@ -123,7 +125,7 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info, const MatrixLoo
         return ShapedType::isDynamic(extents[loop]);
       }))
     return "the sum runs over several loops of dynamic extents";
-  if (info.getProducts().size() > 1)
+  if (info.getProducts().size() > 1 && !chainedProduct(info, config))
     return "the kernel has two products, and roles of warps are for one";
   return "";
 }
@@ -186,10 +188,17 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
     return failure();
   };
   Contraction product = *matchOriented(info.getRoot(), config);
-  if (std::string why = whyNotOneProduct(info, loops, product); !why.empty())
+  if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
     return fail(why);
+  bool isChained(chainedProduct(info, config));
+  if (isChained)
+    if (std::string why = whyNotChained(info, config, instruction, loops, product);
+        !why.empty())
+      return fail(why);
   for (unsigned number : {product.a, product.b})
-    if (std::string why = whyNotCopied(info, config, number, loops, product);
+    if (std::string why = isChained && number == product.a
+                              ? ""
+                              : whyNotCopied(info, config, number, loops, product);
         !why.empty())
       return fail(why);
 
@@ -212,7 +221,7 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   if (m > 256 || n > 256)
     return fail("the tile has " + Twine(std::max(m, n)) +
                 " rows or columns; boxes of a tensor map have at most 256");
-  if (!llvm::is_contained({32, 64, 128}, k * bytes))
+  if (!isChained && !llvm::is_contained({32, 64, 128}, k * bytes))
     return fail("a step along the sum has " + Twine(k * bytes) +
                 " bytes; rows in shared memory have 32, 64 or 128, as they are "
                 "swizzled");
@@ -236,9 +245,13 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   if (std::string why = whyNotCopiedByThreads(info, config, groups); !why.empty())
     return fail(why);
   bool inRegisters = hasAInRegisters(config, product);
-  int64_t held = sumsOfThread(config, instruction, m * n, groups) +
-                 (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
-  std::string what = config.getTwoLevelSums() ? "sums in two levels" : "registers of sums";
+  int64_t held =
+      isChained ? chainedSums(config, loops)
+                : sumsOfThread(config, instruction, m * n, groups) +
+                      (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
+  std::string what = isChained                  ? "registers of sums of two products"
+                     : config.getTwoLevelSums() ? "sums in two levels"
+                                                : "registers of sums";
   if (std::string why = whyNotEnoughRegisters(
           config, groups, held, inRegisters ? what + " and of an operand" : what);
       !why.empty())
@@ -287,6 +300,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   if (inRegisters)
     promote = {product.b};
   int64_t extentOfSum = info.getRoot().getStaticLoopRanges()[k];
+  bool isChained = info.getProducts().size() > 1;
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
     auto instruction = matchInstruction(info, name, product, reason);
@@ -297,9 +311,12 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
          {std::pair<int64_t, int64_t>{128, 2}, {256, 2}, {64, 1}}) {
       SmallVector<int64_t> block(info.getNumConfigLoops(), 1), warps(block);
       block[m] = rows, block[n] = instruction->n;
-      block[k] = 1024 / instruction->operandBits();
+      // All columns of the first of two products.
+      block[k] = isChained ? std::max<int64_t>(
+                                 16, llvm::PowerOf2Ceil(nominalExtent(info, k)))
+                           : 1024 / instruction->operandBits();
       // Groups with a scale of their own may be shorter than a swizzle.
-      while (inRegisters && ShapedType::isStatic(extentOfSum) &&
+      while (inRegisters && !isChained && ShapedType::isStatic(extentOfSum) &&
              block[k] > int64_t(llvm::PowerOf2Ceil(extentOfSum)) &&
              block[k] * instruction->operandBits() > 256)
         block[k] /= 2;
@@ -336,6 +353,8 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
       product->k.empty())
     return configs;
   enumerateOriented(info, names, *product, configs);
+  if (info.getProducts().size() > 1)
+    return configs;
   auto isForRegisters = [&](unsigned number) {
     return isComputed(info, number) || isTransposed(info, *product, number);
   };

@@ -19,6 +19,9 @@
 //     }
 //   }
 //
+// Where a second product multiplies what becomes of the first, the producer copies its B
+// to a ring of one stage as soon as the other ring is full for the first time.
+//
 // Without `tma_copy` all warps of either copy, `by_threads`.
 
 #include "RingWriter.h"
@@ -46,6 +49,8 @@ LogicalResult RingWriter::findShared() {
   SmallVector<RingFactor> copied(factors);
   if (computedA)
     llvm::append_range(copied, computedA->beside);
+  if (second)
+    copied.push_back(secondFactor);
   for (RingFactor &factor : copied)
     for (Value index : factor.read.getIndices()) {
       SmallVector<Value> work{index};
@@ -90,6 +95,9 @@ LogicalResult RingWriter::findShared() {
                             return ofTile.contains(operand.getDefiningOp());
                           })))
       ofTile.insert(&op);
+  isSecondShared = second && llvm::none_of(secondFactor.read.getIndices(), [&](Value index) {
+                     return config.getPersistent() && ofTile.contains(index.getDefiningOp());
+                   });
   return success();
 }
 
@@ -155,15 +163,44 @@ void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value
   FillOp::create(b, loc, ring, at);
 }
 
+/// Copies B of the second product, where it is the same for all tiles with the first.
+void RingWriter::fillSecond(OpBuilder &b, const TileBody &body) {
+  OpBuilder inside(b);
+  if (scf::ForOp tiles = body.loop; tiles && isSecondShared) {
+    Value isFirst =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, tiles.getInductionVar(),
+                              tiles.getLowerBound());
+    inside = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false)
+                 .getThenBodyBuilder();
+  }
+  Value at = body.count ? body.count : constant(inside, 0);
+  auto stage = AcquireOp::create(inside, loc, secondRing, at);
+  SmallVector<Value> indices;
+  for (Value index : secondFactor.read.getIndices())
+    indices.push_back(body.mapping.lookupOrDefault(index));
+  TileCopyOp::create(inside, loc, secondFactor.read.getBase(), indices,
+                     stage.getTiles()[0], secondFactor.copy, IntegerAttr());
+  FillOp::create(inside, loc, secondRing, at);
+}
+
 void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   TileBody body;
-  scf::ForOp tileLoop = addTileLoop(b, body);
-  Value steps = countSteps(b, body);
-  auto copies = scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1));
-  b.setInsertionPointToStart(copies.getBody());
-  fillStage(b, ring, body, copies.getInductionVar());
-  b.setInsertionPointAfter(copies);
-  endTile(b, tileLoop, body, steps);
+  addTileLoop(b, body);
+  Value steps = countSteps(b, body), next = constant(b, 0);
+  auto copyTo = [&](Value end) {
+    auto copies = scf::ForOp::create(b, loc, next, end, constant(b, 1));
+    b.setInsertionPointToStart(copies.getBody());
+    fillStage(b, ring, body, copies.getInductionVar());
+    b.setInsertionPointAfter(copies);
+    next = end;
+  };
+  // What the second product takes comes when the ring is full.
+  if (second) {
+    copyTo(arith::MinSIOp::create(b, loc, steps, constant(b, config.getStages())));
+    fillSecond(b, body);
+  }
+  copyTo(steps);
+  endTile(b, body, steps);
 }
 
 /// Without a producer: all stages but one, or as many as there are steps.

@@ -263,10 +263,8 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
     return success();
   SmallVector<MmaOp> products;
   kernel.walk([&](MmaOp op) { products.push_back(op); });
-  // Roles of warps are for the one product of the kernel.
   if (config.isWarpSpecialized())
-    return products.size() == 1 ? writeRing(kernel, products.front(), config)
-                                : kernel.emitError("has no single product");
+    return writeRing(kernel, products, config);
   if (config.hasRoles())
     return writeAttentionRings(kernel, products, config);
   for (MmaOp op : products)

@@ -22,16 +22,24 @@ struct TileBody {
   mlir::IRMapping mapping;
   /// The ring's position at the tile's first step; null: 0.
   mlir::Value begin;
+  /// How many tiles the block has computed; null where nothing depends on it.
+  mlir::Value count;
+  /// The loop over tiles.
+  mlir::scf::ForOp loop;
 };
 
 class RingWriter {
 public:
-  RingWriter(mlir::func::FuncOp kernel, MmaOp product, LoweringConfigAttr config)
-      : kernel(kernel), product(product), config(config), loc(product.getLoc()) {}
+  /// `second`: multiplies what becomes of the result of `product`; may be null.
+  RingWriter(mlir::func::FuncOp kernel, MmaOp product, MmaOp second,
+             LoweringConfigAttr config)
+      : kernel(kernel), product(product), second(second), config(config),
+        loc(product.getLoc()) {}
   mlir::LogicalResult write();
 
 private:
   mlir::LogicalResult check();
+  mlir::LogicalResult checkSecond();
   mlir::IRMapping beginA(mlir::OpBuilder &b, const TileBody &body, mlir::Value step);
   mlir::Value finishA(mlir::OpBuilder &b, mlir::IRMapping &mapping,
                       mlir::ValueRange tiles);
@@ -40,14 +48,15 @@ private:
   mlir::LogicalResult findShared();
   void findMulticasts();
   /// A loop over tiles where blocks are persistent; `b` goes on in it.
-  mlir::scf::ForOp addTileLoop(mlir::OpBuilder &b, TileBody &body);
-  void endTile(mlir::OpBuilder &b, mlir::scf::ForOp tiles, const TileBody &body,
-               mlir::Value steps);
+  void addTileLoop(mlir::OpBuilder &b, TileBody &body);
+  void endTile(mlir::OpBuilder &b, const TileBody &body, mlir::Value steps);
   mlir::Value countSteps(mlir::OpBuilder &b, const TileBody &body);
   mlir::Value position(mlir::OpBuilder &b, const TileBody &body, mlir::Value step);
   void fillStage(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
                  mlir::Value step);
   void writeProducer(mlir::OpBuilder &b, mlir::Value ring);
+  void fillSecond(mlir::OpBuilder &b, const TileBody &body);
+  mlir::Value writeSecond(const TileBody &body);
   void fillFirst(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
                  mlir::Value steps);
   void fillNext(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
@@ -67,11 +76,16 @@ private:
   mlir::Value constant(mlir::OpBuilder &b, int64_t value);
 
   mlir::func::FuncOp kernel;
-  MmaOp product;
+  MmaOp product, second;
   LoweringConfigAttr config;
   mlir::Location loc;
   mlir::scf::ForOp loop; // null where one step is all
   mlir::SmallVector<RingFactor> factors;
+  /// B of the second product, and its ring of one stage.
+  RingFactor secondFactor;
+  mlir::Value secondRing;
+  /// Whether it is the same for all tiles of a block, which fills the stage once.
+  bool isSecondShared = false;
   /// Where A is in registers: what it is computed by.
   std::optional<ComputedOperand> computedA;
   /// The tiled loop along which a cluster's blocks share the factor's tile.

@@ -41,6 +41,12 @@
 // With `stream_k` a role walks over items, parts of tiles, that `tilewright.work_walk` gives,
 // and what `tilewright.work_item` says of the tile and the steps is of each of them.
 //
+// A second product that multiplies what becomes of the first one's sums stands behind their
+// loop, with A in registers and B in a ring of one stage:
+//
+//   %done = tilewright.mma_wait 0 (%sum) … bias, activation, cast …
+//   %b = wait %second[0]; %o = mma_wait 0 (mma %cast, %b, %zero) … epilogue …
+//
 // With `two_level_sums` each step's products are summed from zero, waited for, and added
 // to the sums by `arith.addf`, so that a tensor core that keeps few bits of a sum (8-bit
 // floats) does so for one step along the reduction:
@@ -84,9 +90,9 @@ Value RingWriter::constant(OpBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
-scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
+void RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
   if (!config.getPersistent() || (!tileId && !workItem))
-    return {};
+    return;
   Value first, end, step;
   if (workItem) {
     auto walk = WorkWalkOp::create(b, loc, workItem.getShares());
@@ -95,10 +101,13 @@ scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
     auto walk = TileWalkOp::create(b, loc, tileId.getCounts());
     first = walk.getFirst(), end = walk.getEnd(), step = walk.getStep();
   }
-  auto tiles =
-      scf::ForOp::create(b, loc, first, end, step, ValueRange{constant(b, 0)});
+  SmallVector<Value> starts(second && !isSecondShared ? 2 : 1, constant(b, 0));
+  auto tiles = scf::ForOp::create(b, loc, first, end, step, starts);
   b.setInsertionPointToStart(tiles.getBody());
+  body.loop = tiles;
   body.begin = tiles.getRegionIterArgs().front();
+  if (starts.size() > 1)
+    body.count = tiles.getRegionIterArgs().back();
   for (Operation *op : ofTile) {
     Operation *copy = b.clone(*op, body.mapping);
     if (auto item = dyn_cast<WorkItemOp>(copy))
@@ -106,15 +115,16 @@ scf::ForOp RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
     else if (auto tile = dyn_cast<TileIdOp>(copy); tile && !workItem)
       tile.getNumberMutable().assign(tiles.getInductionVar());
   }
-  return tiles;
 }
 
-void RingWriter::endTile(OpBuilder &b, scf::ForOp tiles, const TileBody &body,
-                         Value steps) {
+void RingWriter::endTile(OpBuilder &b, const TileBody &body, Value steps) {
+  scf::ForOp tiles = body.loop;
   if (!tiles)
     return;
   b.setInsertionPointToEnd(tiles.getBody());
-  Value next = arith::AddIOp::create(b, loc, body.begin, steps);
+  SmallVector<Value> next{arith::AddIOp::create(b, loc, body.begin, steps)};
+  if (body.count)
+    next.push_back(arith::AddIOp::create(b, loc, body.count, constant(b, 1)));
   scf::YieldOp::create(b, loc, next);
   b.setInsertionPointAfter(tiles);
 }
@@ -272,6 +282,25 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   return done;
 }
 
+/// The second product, whose A is in registers, out of the stage of B; its sums.
+Value RingWriter::writeSecond(const TileBody &body) {
+  OpBuilder b(second);
+  Value at = body.count ? body.count : constant(b, 0);
+  auto stage = WaitOp::create(b, loc, secondRing, at);
+  SmallVector<Attribute> maps(second.getMaps().getValue());
+  maps[1] = AffineMapAttr::get(secondFactor.map);
+  second->setOperand(1, stage.getTiles()[0]);
+  second.setMapsAttr(b.getArrayAttr(maps));
+  b.setInsertionPointAfter(second);
+  auto done =
+      MmaWaitOp::create(b, loc, second->getResultTypes(), 0, second.getResult());
+  second.getResult().replaceAllUsesExcept(done.getResult(0), done);
+  if (!isSecondShared)
+    ReleaseOp::create(b, loc, secondRing, at);
+  secondFactor.read->erase();
+  return done.getResult(0);
+}
+
 /// The last cluster may have blocks whose tile is outside of the tensors: they copy
 /// for the others, and do nothing with their own sums.
 void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
@@ -300,7 +329,7 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
                                 ArrayRef<Operation *> rest) {
   OpBuilder b = OpBuilder::atBlockEnd(&role.getBody().front());
   TileBody body;
-  scf::ForOp tiles = addTileLoop(b, body);
+  addTileLoop(b, body);
   Block *block = b.getInsertionBlock();
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   for (Operation *op : rest)
@@ -311,7 +340,9 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   b.setInsertionPoint(whole);
   Value steps = countSteps(b, body);
   fillFirst(b, ring, body, steps);
-  Operation *sums = writeSums(b, ring, body, steps);
+  Value sums = writeSums(b, ring, body, steps)->getResult(0);
+  if (second)
+    sums = writeSecond(body);
   whole->erase();
   if (!loop)
     for (RingFactor &factor : factors)
@@ -321,9 +352,9 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   for (auto [from, to] : body.mapping.getValueMap())
     replaceAllUsesInRegionWith(from, to, role.getBody());
   b.setInsertionPointToEnd(block);
-  endTile(b, tiles, body, steps);
+  endTile(b, body, steps);
   if (config.getTmaStore()) {
-    storeByEngine(role, sums->getResult(0));
+    storeByEngine(role, sums);
     StoreWaitOp::create(b, loc, 0);
   }
 }
@@ -342,6 +373,12 @@ void RingWriter::explainRing(RingType ring) {
                              ", multiplied by " + Twine(units) +
                              (config.isForWarpgroups() ? " warpgroup" : " warp") +
                              (units == 1 ? "" : "s"));
+  if (second)
+    addExplanation(kernel, "what the first product becomes is an operand of the second in "
+                           "registers; the other one is copied once" +
+                               Twine(isSecondShared ? "" : " for each tile") + ", " +
+                               Twine(cast<RingType>(secondRing.getType()).getStageBytes()) +
+                               " bytes");
 }
 
 void RingWriter::explainSums() {
@@ -361,6 +398,24 @@ void RingWriter::explainSums() {
   }
 }
 
+/// Whether the second product stands behind the first, and multiplies it by a tile of an
+/// argument.
+LogicalResult RingWriter::checkSecond() {
+  if (!config.isForWarpgroups() || !config.getProducer() || !config.getTmaCopy())
+    return second.emitOpError() << "is the second of its kernel, which only warpgroups with "
+                                   "a producer multiply";
+  if (second->getParentOp() != kernel.getOperation() ||
+      second.getA().getDefiningOp<vector::TransferReadOp>() ||
+      !isa<VectorType>(second.getA().getType()))
+    return second.emitOpError() << "by a warpgroup stands behind the first product, and "
+                                   "multiplies what becomes of it";
+  FailureOr<RingFactor> factor = ringFactorOf(second, 1);
+  if (failed(factor))
+    return failure();
+  secondFactor = *factor;
+  return success();
+}
+
 LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   if (whole->getParentOp() != kernel.getOperation() ||
@@ -369,7 +424,10 @@ LogicalResult RingWriter::check() {
                 product.getAcc() != loop.getRegionIterArgs().front())))
     return product.emitOpError()
            << "by a warpgroup stands in one loop, whose sums it alone carries";
-  if (config.getPromote().size() < 2) {
+  if (second && failed(checkSecond()))
+    return failure();
+  // Of two products, A of the second is in registers.
+  if (config.getPromote().size() < 2 && !second) {
     FailureOr<ComputedOperand> found = findComputedOperand(kernel, product, loop, config);
     if (failed(found))
       return failure();
@@ -412,6 +470,9 @@ LogicalResult RingWriter::write() {
       tiles.push_back(factor.tile);
   auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
   Value ring = RingOp::create(b, loc, type);
+  if (second)
+    secondRing = RingOp::create(
+        b, loc, RingType::get(kernel.getContext(), 1, {secondFactor.tile}));
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup();
   int64_t consumers = llvm::product_of(config.getWarps());
@@ -429,7 +490,11 @@ LogicalResult RingWriter::write() {
   return success();
 }
 
-LogicalResult tilewright::writeRing(func::FuncOp kernel, MmaOp product,
+LogicalResult tilewright::writeRing(func::FuncOp kernel, ArrayRef<MmaOp> products,
                                     LoweringConfigAttr config) {
-  return RingWriter(kernel, product, config).write();
+  if (products.empty() || products.size() > 2)
+    return kernel.emitError() << "has " << products.size()
+                              << " products; roles of warps are for one or two";
+  MmaOp second = products.size() > 1 ? products.back() : MmaOp();
+  return RingWriter(kernel, products.front(), second, config).write();
 }

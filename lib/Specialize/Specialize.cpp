@@ -37,6 +37,20 @@ using namespace tilewright;
 /// instruction, a small block.
 static constexpr int64_t kShapeClasses[] = {1, 16, 64};
 
+/// Two products of one size begin with the same fill, but run over loops of their own: each
+/// gets a fill of its own.
+static void separateFills(func::FuncOp kernel) {
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (!matchContraction(op))
+      return;
+    OpOperand &init = *op.getDpsInitOperand(0);
+    Operation *fill = init.get().getDefiningOp<linalg::FillOp>();
+    if (fill && !seen.insert(fill).second)
+      init.set(OpBuilder(fill).clone(*fill)->getResult(0));
+  });
+}
+
 /// The kernel's tensors, in order; an operand's number is its position here.
 static SmallVector<RankedTensorType> operandsOf(func::FuncOp kernel) {
   SmallVector<RankedTensorType> types;
@@ -225,6 +239,9 @@ namespace {
 struct SpecializePass
     : tilewright::impl::SpecializePassBase<SpecializePass> {
   void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (isKernel(func))
+        separateFills(func);
     // Those of 64-bit indices first: what needs them is not worth another
     // variant.
     addWideVariants(getOperation());

@@ -322,20 +322,38 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
   return visitGeneric(*state);
 }
 
-/// The config's matrix instruction, if it is for these types.
-static StringAttr instructionOf(linalg::LinalgOp op,
-                                const Contraction &contraction) {
+/// Whether another product of the kernel multiplies what becomes of the result of `op`: the
+/// last one is that which the config speaks of.
+static bool isChained(linalg::LinalgOp op) {
+  linalg::LinalgOp last;
+  op->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp other) {
+    if (matchContraction(other))
+      last = other;
+  });
+  return last != op;
+}
+
+/// The config's matrix instruction, if it is for these types. That of warpgroups has all
+/// of the `columns` of the first of two products.
+static StringAttr instructionOf(linalg::LinalgOp op, const Contraction &contraction,
+                                bool isFirst, int64_t columns) {
   LoweringConfigAttr config = configOf(op);
   if (!config || !config.getMma())
     return {};
   auto instruction =
       MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
-  bool matches = instruction && hasTypesOf(op, contraction, *instruction);
-  return matches ? config.getMma() : StringAttr();
+  if (!instruction || !hasTypesOf(op, contraction, *instruction))
+    return {};
+  return config.isForWarpgroups() && isFirst
+             ? withColumns(config.getMma(), columns)
+             : config.getMma();
 }
 
 LogicalResult Vectorizer::visitContraction(OpState &state) {
-  Contraction contraction = *matchOriented(state.op, configOf(state.op));
+  // The config's warps are those of the last product's loops.
+  bool isFirst = isChained(state.op);
+  Contraction contraction =
+      *(isFirst ? matchContraction(state.op) : matchOriented(state.op, configOf(state.op)));
   unsigned numbers[] = {contraction.a, contraction.b, 2};
   // Dims of the maps: the loops that are vector dims, in order.
   SmallVector<int64_t> position(state.op.getNumLoops(), -1);
@@ -370,9 +388,13 @@ LogicalResult Vectorizer::visitContraction(OpState &state) {
       words.push_back(word.empty() ? StringRef("signed") : word);
     signedness = b.getStrArrayAttr(words);
   }
+  int64_t columns = 1;
+  for (unsigned loop : contraction.n)
+    columns *= std::max<int64_t>(1, state.extents[loop]);
   Value result = MmaOp::create(b, state.op.getLoc(), operands[0], operands[1],
                                operands[2], b.getAffineMapArrayAttr(maps),
-                               signedness, instructionOf(state.op, contraction));
+                               signedness,
+                               instructionOf(state.op, contraction, isFirst, columns));
   setResult(state, 0, result);
   return success();
 }

@@ -26,6 +26,9 @@ bool isForMatrixUnit(mlir::linalg::LinalgOp op, TargetAttr target);
 std::optional<Contraction> matchOriented(mlir::linalg::LinalgOp op,
                                          LoweringConfigAttr config);
 
+/// The instruction of a warpgroup of the same types with `columns` columns.
+mlir::StringAttr withColumns(mlir::StringAttr instruction, int64_t columns);
+
 } // namespace tilewright
 
 #endif

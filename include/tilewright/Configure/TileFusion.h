@@ -11,7 +11,8 @@
 //   a second product          (x w) v: both on matrix units, by the same instruction;
 //                             a tile has all columns of v, so that nothing of x w is
 //                             computed twice; the rows of x are short, since a block
-//                             reads them once for each tile of x w
+//                             reads them once for each tile of x w, or warpgroups keep
+//                             all of that in registers (up to 256 columns)
 
 // And in front of it:
 //

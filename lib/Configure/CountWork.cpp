@@ -44,6 +44,7 @@ public:
     if (config.getMma())
       instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
     warps = std::ceil(double(plan.threads) / kLanes);
+    chained = chainedProduct(info, config);
   }
 
   BlockWork count();
@@ -100,6 +101,8 @@ private:
   const ChipFacts &chip;
   std::optional<MatrixInstruction> instruction;
   SmallVector<linalg::LinalgOp> products;
+  /// Of two products by warpgroups, the first.
+  linalg::LinalgOp chained;
   double warps = 1;
   /// Blocks of one wave along each class.
   SmallVector<double> wave;
@@ -206,7 +209,7 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
       walked *= tilesOf(number);
   }
   bool isPromoted =
-      !isWritten && (op == chainedProduct(info, config) ||
+      !isWritten && (op == chained ||
                      (op == info.getRoot() &&
                       llvm::is_contained(config.getPromote(),
                                          int64_t(operand.getOperandNumber()))));
@@ -230,10 +233,14 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   double sectors = std::max(1.0, 32 / run);
   // A factor that all blocks of a cluster read comes once for all of them.
   double blocks = 1;
-  if (op == info.getRoot() && !isWritten)
+  linalg::LinalgOp inRing = chained ? chained : info.getRoot();
+  if (op == inRing && !isWritten)
     for (auto [loop, along] : llvm::enumerate(config.getCluster()))
       if (!map.isFunctionOfDim(loop))
         blocks *= along;
+  // What the second of two products reads from memory stays there for all of a block's tiles.
+  if (chained && op == info.getRoot() && !isWritten && config.getPersistent())
+    blocks *= std::max(1.0, waves);
   work.l2Bytes += tile * runs * sectors / blocks;
   footprint += whole;
   // Neighbours share; what does not fit L2 comes once for each wave of blocks.

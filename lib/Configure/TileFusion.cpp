@@ -122,7 +122,7 @@ static bool mayBeAligned(OpOperand &operand) {
 static std::string whyReadAgain(linalg::LinalgOp first, const Contraction &before,
                                 linalg::LinalgOp second, const Contraction &after,
                                 TargetAttr target) {
-  constexpr int64_t kRows = 64, kWidest = 256;
+  constexpr int64_t kRows = 64, kWidest = 256, kLongest = 512, kBytes = 64 * 1024;
   SmallVector<int64_t> extents = first.getStaticLoopRanges();
   int64_t rows = extents[before.m.front()], columns = extents[before.n.front()];
   Type element = getElementTypeOrSelf(first->getOperand(before.a).getType());
@@ -141,6 +141,14 @@ static std::string whyReadAgain(linalg::LinalgOp first, const Contraction &befor
            (ShapedType::isDynamic(columns) ? "any number of" : std::to_string(columns)) +
            " columns, of which registers of warpgroups have room for " +
            std::to_string(kWidest);
+  // Beside more than half of what there is, blocks have 64 rows, and read twice as much of
+  // the first product's right operand.
+  int64_t sums = extents[before.k.front()];
+  int64_t bytes = 2 * columns * second.getStaticLoopRanges()[after.n.front()];
+  if (bytes > kBytes && (ShapedType::isDynamic(sums) || sums > kLongest))
+    return "the second product's right operand takes " + std::to_string(bytes) +
+           " bytes of shared memory, beside which rows of up to " +
+           std::to_string(kLongest) + " pay";
   int64_t blocks = ShapedType::isDynamic(rows) ? multiprocessorsOf(target)
                                                : int64_t(llvm::divideCeil(rows, kRows));
   if (2 * blocks < multiprocessorsOf(target))
@@ -180,6 +188,8 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
   if (after->m.front() > after->n.front() || before->m.front() > before->n.front())
     return fail("a result has its columns in front of its rows");
   int64_t rows = first.getStaticLoopRanges()[before->k.front()];
+  if (!fitsTile(second, after->n, target, why))
+    return fail("of the result's columns, " + why);
   if (!isAsked && (ShapedType::isDynamic(rows) || rows > kLongestRows))
     if (std::string again = whyReadAgain(first, *before, second, *after, target);
         !again.empty())
@@ -188,7 +198,5 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
                                                : Twine(rows).str()) +
                   " elements again for each tile of them, which pays up to " +
                   Twine(kLongestRows) + "; " + again);
-  if (!fitsTile(second, after->n, target, why))
-    return fail("of the result's columns, " + why);
   return true;
 }

@@ -150,9 +150,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
   constexpr int64_t kMostBlocks = 8, kSwizzleRows = 8;
   if (config.getCluster().empty())
     return "";
-  if (info.getProducts().size() > 1)
-    return "'cluster' is for kernels of one product, and this one has two";
-  linalg::LinalgOp root = info.getRoot();
+  linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
   Contraction product = *matchOriented(root, config);
   int64_t most = 1;
   for (auto [loop, blocks] : llvm::enumerate(config.getCluster())) {
@@ -176,9 +174,16 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
       return along + ", which would share an operand that each computes in registers";
     int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
     int64_t sums = config.getBlock()[loops.k];
-    OpOperand &operand = root->getOpOperand(shared);
-    AffineMap map = root.getMatchingIndexingMap(&operand);
-    bool alongSum = map.getDimPosition(map.getNumResults() - 1) == loops.k;
+    linalg::LinalgOp owner = root;
+    // Of two products, the ring has those of the first.
+    if (first) {
+      owner = first, shared = matchContraction(first)->b;
+      rows = sums, sums = chainedStep(first);
+    }
+    OpOperand &operand = owner->getOpOperand(shared);
+    AffineMap map = owner.getMatchingIndexingMap(&operand);
+    bool alongSum = llvm::is_contained(matchContraction(owner)->k,
+                                       map.getDimPosition(map.getNumResults() - 1));
     StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
     if (alongSum ? rows % (blocks * kSwizzleRows) != 0
                  : (!box.columns || rows / box.columns % blocks != 0) &&

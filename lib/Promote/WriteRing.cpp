@@ -302,7 +302,8 @@ Value RingWriter::writeSecond(const TileBody &body) {
 }
 
 /// The last cluster may have blocks whose tile is outside of the tensors: they copy
-/// for the others, and do nothing with their own sums.
+/// for the others, and do nothing with their own sums. They take what comes for a second
+/// product, too.
 void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
                                  ArrayRef<Operation *> epilogue) {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
@@ -320,9 +321,16 @@ void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
   }
   if (!inside)
     return;
-  auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/bool(second));
   for (Operation *op : epilogue)
     op->moveBefore(branch.thenBlock()->getTerminator());
+  if (!second)
+    return;
+  OpBuilder without = branch.getElseBodyBuilder();
+  Value at = body.count ? body.count : constant(without, 0);
+  WaitOp::create(without, loc, secondRing, at);
+  if (!isSecondShared)
+    ReleaseOp::create(without, loc, secondRing, at);
 }
 
 void RingWriter::writeConsumers(WarpsOp role, Value ring,
@@ -334,15 +342,15 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
   for (Operation *op : rest)
     op->moveBefore(block, block->end());
-  SmallVector<Operation *> epilogue;
-  for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
-    epilogue.push_back(op);
   b.setInsertionPoint(whole);
   Value steps = countSteps(b, body);
   fillFirst(b, ring, body, steps);
   Value sums = writeSums(b, ring, body, steps)->getResult(0);
   if (second)
     sums = writeSecond(body);
+  SmallVector<Operation *> epilogue;
+  for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
+    epilogue.push_back(op);
   whole->erase();
   if (!loop)
     for (RingFactor &factor : factors)

@@ -154,7 +154,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 
 #id = affine_map<(i, j) -> (i, j)>
 #config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 128, 64], warps = [4, 1, 1], stages = 2, promote = [1],
-    mma = "wgmma.m64n128k16.f16.f32", cluster = [2, 1, 1]>
+    mma = "wgmma.m64n128k16.f16.f32", cluster = [1, 2, 1]>
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, tensor_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n64k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n256k16.f16.f32"]}>} {
   func.func private @Cluster(%a: tensor<512x512xf16>, %b: tensor<512x64xf16>, %c: tensor<64x128xf16>, %o: tensor<512x128xf32>) -> tensor<512x128xf32> attributes {tilewright.kernel} {
     %zero = arith.constant 0.0 : f32
@@ -169,7 +169,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
     } -> tensor<512x64xf16>
     %er = tensor.empty() : tensor<512x128xf32>
     %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<512x128xf32>) -> tensor<512x128xf32>
-    // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' is for kernels of one product, and this one has two}}
+    // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 1, which has one tile}}
     %r = linalg.matmul {tilewright.lowering_config = #config} ins(%h, %c : tensor<512x64xf16>, tensor<64x128xf16>) outs(%zr : tensor<512x128xf32>) -> tensor<512x128xf32>
     return %r : tensor<512x128xf32>
   }

@@ -8,7 +8,7 @@
 #columns = affine_map<(i, j) -> (j)>
 
 // CHECK-LABEL: func.func private @long_matmul_0
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, 256, 128], warps = [{{[0-9]}}, 1, 1], stages = {{[0-9]}}, promote = [1], mma = "wgmma.m64n256k16.f16.f32", {{.*}}persistent = true, tma_store = true>}
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, 256, 128], warps = [{{[0-9]}}, 1, 1], stages = {{[0-9]}}, promote = [1], mma = "wgmma.m64n256k16.f16.f32", {{.*}}persistent = true, cluster = [2, 1, 1], tma_store = true>}
 // PLAIN: func.func private @long_matmul_0
 // PLAIN: func.func private @long_matmul_1
 // PLAIN-SAME: the product of a product cannot be computed in the kernel of the latter: a block would read rows of 1024 elements again for each tile of them, which pays up to 256; cuda:sm_90 has no warpgroups that keep all of a result
@@ -143,6 +143,28 @@ func.func @unaligned(%a: tensor<8192x500xf16>, %b: tensor<500x64xf16>, %bias: te
   %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8192x64xf32>) -> tensor<8192x64xf32>
   %r = linalg.matmul ins(%h, %c : tensor<8192x64xf16>, tensor<64x64xf16>) outs(%zr : tensor<8192x64xf32>) -> tensor<8192x64xf32>
   return %r : tensor<8192x64xf32>
+}
+
+// CHECK-LABEL: func.func private @large_matmul_1
+// CHECK-SAME: the second product's right operand takes 131072 bytes of shared memory, beside which rows of up to 512 pay
+func.func @large(%a: tensor<8192x1024xf16>, %b: tensor<1024x256xf16>, %bias: tensor<256xf32>, %c: tensor<256x256xf16>) -> tensor<8192x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %ep = tensor.empty() : tensor<8192x256xf32>
+  %zp = linalg.fill ins(%zero : f32) outs(%ep : tensor<8192x256xf32>) -> tensor<8192x256xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<8192x1024xf16>, tensor<1024x256xf16>) outs(%zp : tensor<8192x256xf32>) -> tensor<8192x256xf32>
+  %eh = tensor.empty() : tensor<8192x256xf16>
+  %h = linalg.generic {indexing_maps = [#id, #columns, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %bias : tensor<8192x256xf32>, tensor<256xf32>) outs(%eh : tensor<8192x256xf16>) {
+  ^bb0(%x: f32, %y: f32, %out: f16):
+    %0 = arith.addf %x, %y : f32
+    %1 = arith.maximumf %0, %zero : f32
+    %2 = arith.truncf %1 : f32 to f16
+    linalg.yield %2 : f16
+  } -> tensor<8192x256xf16>
+  %er = tensor.empty() : tensor<8192x256xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<8192x256xf32>) -> tensor<8192x256xf32>
+  %r = linalg.matmul ins(%h, %c : tensor<8192x256xf16>, tensor<256x256xf16>) outs(%zr : tensor<8192x256xf32>) -> tensor<8192x256xf32>
+  return %r : tensor<8192x256xf32>
 }
 
 // CHECK-LABEL: func.func private @pinned_matmul_0

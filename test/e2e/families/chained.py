@@ -118,6 +118,18 @@ def functions():
     for techniques in ("", EVERY):
         yield chained(F16, f"batch{'_every' if techniques else ''}", {"b": 3, **sizes(136, 136, 64, 64)},
                       config(F16, 64, 64, 64, techniques=techniques, batch=True))
+    # Blocks of a cluster share the first product's right operand; the last one may be without a tile.
+    for number, (forms, cluster, techniques) in enumerate(((("mk", "kh", "hn"), 2, ""), (("mk", "hk", "nh"), 2, ", persistent = true"),
+                                                           (("km", "kh", "hn"), 4, EVERY))):
+        yield chained(F16, f"cluster_{number}", sizes(200 + 64 * number, 136, 64, 72),
+                      config(F16, 64, 96, 64, 2 + number, techniques=techniques.replace(" tma", f" cluster = [{cluster}, 1, 1], tma") if "tma" in techniques
+                             else techniques + f", cluster = [{cluster}, 1, 1]"), forms)
+    yield chained(F16, "cluster_batch", {"b": 3, **sizes(200, 136, 64, 64)},
+                  config(F16, 64, 64, 64, techniques=", persistent = true, cluster = [1, 2, 1, 1], tma_store = true", batch=True))
+    yield chained(F16, "cluster_rows_any", sizes(1, 136, 64, 64), config(F16, 64, 64, 64, techniques=", cluster = [2, 1, 1]"), dynamic="m",
+                  dims_list=[{"m": m} for m in (0, 1, 200)])
+    # Nothing pinned: rows for half of the multiprocessors.
+    yield chained(BF16, "default", sizes(4232, 264, 72, 64), "", out=BF16)
     yield chained(F16, "rows_any", sizes(1, 136, 64, 64), config(F16, 64, 64, 64, techniques=EVERY), dynamic="m",
                   dims_list=[{"m": m} for m in (0, 1, 64, 200, 1000)])
     yield chained(BF16, "sums_any", sizes(1, 1, 72, 64), config(BF16, 128, 64, 128, 3, 2), dynamic="mk",

@@ -144,10 +144,25 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
   return bytes;
 }
 
+/// Whether a tile of operand `number`, of so many rows and sums, has a part of whole
+/// swizzles for each of `blocks`.
+static bool hasParts(linalg::LinalgOp product, unsigned number, int64_t rows, int64_t sums,
+                     int64_t blocks) {
+  constexpr int64_t kSwizzleRows = 8;
+  OpOperand &operand = product->getOpOperand(number);
+  AffineMap map = product.getMatchingIndexingMap(&operand);
+  if (llvm::is_contained(matchContraction(product)->k,
+                         map.getDimPosition(map.getNumResults() - 1)))
+    return rows % (blocks * kSwizzleRows) == 0;
+  StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
+  return (box.columns && rows / box.columns % blocks == 0) ||
+         sums % (blocks * kSwizzleRows) == 0;
+}
+
 std::string tilewright::whyNotClustered(const KernelInfo &info,
                                         LoweringConfigAttr config,
                                         const MatrixLoops &loops) {
-  constexpr int64_t kMostBlocks = 8, kSwizzleRows = 8;
+  constexpr int64_t kMostBlocks = 8;
   if (config.getCluster().empty())
     return "";
   linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
@@ -174,21 +189,10 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
       return along + ", which would share an operand that each computes in registers";
     int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
     int64_t sums = config.getBlock()[loops.k];
-    linalg::LinalgOp owner = root;
-    // Of two products, the ring has those of the first.
-    if (first) {
-      owner = first, shared = matchContraction(first)->b;
-      rows = sums, sums = chainedStep(first);
-    }
-    OpOperand &operand = owner->getOpOperand(shared);
-    AffineMap map = owner.getMatchingIndexingMap(&operand);
-    bool alongSum = llvm::is_contained(matchContraction(owner)->k,
-                                       map.getDimPosition(map.getNumResults() - 1));
-    StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
-    if (alongSum ? rows % (blocks * kSwizzleRows) != 0
-                 : (!box.columns || rows / box.columns % blocks != 0) &&
-                       sums % (blocks * kSwizzleRows) != 0)
-      return along + ", and a tile of " + numberOperand(operand) +
+    if (!hasParts(root, shared, rows, sums, blocks) ||
+        (first && !hasParts(first, matchContraction(first)->b, sums, chainedStep(first),
+                            blocks)))
+      return along + ", and a tile of " + numberOperand(root->getOpOperand(shared)) +
              " has no part of whole swizzles for each of them";
     // The last cluster may have blocks without a tile, which read and write nothing.
     if ((ShapedType::isDynamic(extent) ||

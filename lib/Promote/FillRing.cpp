@@ -102,23 +102,22 @@ LogicalResult RingWriter::findShared() {
 }
 
 /// A factor whose address does not depend on a loop along which a cluster has several
-/// blocks is the same to all of them.
-void RingWriter::findMulticasts() {
-  multicasts.resize(factors.size());
-  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  for (auto [factor, multicast] : llvm::zip_equal(factors, multicasts)) {
-    SetVector<Value> sources;
-    SmallVector<Value> work(factor.read.getIndices());
-    while (!work.empty()) {
-      Value value = work.pop_back_val();
-      if (sources.insert(value) && value.getDefiningOp() &&
-          value.getDefiningOp() != tileId)
-        llvm::append_range(work, value.getDefiningOp()->getOperands());
-    }
-    for (auto [number, blocks] : llvm::enumerate(launch.getCluster()))
-      if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
-        multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
+/// blocks is the same to all of them: the number of that loop.
+IntegerAttr RingWriter::multicastOf(RingFactor &factor) {
+  SetVector<Value> sources;
+  SmallVector<Value> work(factor.read.getIndices());
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (sources.insert(value) && value.getDefiningOp() &&
+        value.getDefiningOp() != tileId)
+      llvm::append_range(work, value.getDefiningOp()->getOperands());
   }
+  IntegerAttr multicast;
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  for (auto [number, blocks] : llvm::enumerate(launch.getCluster()))
+    if (blocks > 1 && !sources.contains(tileId.getIds()[number]))
+      multicast = Builder(kernel.getContext()).getI64IntegerAttr(number);
+  return multicast;
 }
 
 /// The loop's induction variable at step `step`.
@@ -179,7 +178,7 @@ void RingWriter::fillSecond(OpBuilder &b, const TileBody &body) {
   for (Value index : secondFactor.read.getIndices())
     indices.push_back(body.mapping.lookupOrDefault(index));
   TileCopyOp::create(inside, loc, secondFactor.read.getBase(), indices,
-                     stage.getTiles()[0], secondFactor.copy, IntegerAttr());
+                     stage.getTiles()[0], secondFactor.copy, multicastOf(secondFactor));
   FillOp::create(inside, loc, secondRing, at);
 }
 

@@ -46,7 +46,7 @@ private:
   void mapStep(mlir::OpBuilder &b, mlir::IRMapping &mapping, mlir::Value step);
   /// The ops in front of the roles: what the addresses of copies come from.
   mlir::LogicalResult findShared();
-  void findMulticasts();
+  mlir::IntegerAttr multicastOf(RingFactor &factor);
   /// A loop over tiles where blocks are persistent; `b` goes on in it.
   void addTileLoop(mlir::OpBuilder &b, TileBody &body);
   void endTile(mlir::OpBuilder &b, const TileBody &body, mlir::Value steps);

@@ -465,7 +465,8 @@ LogicalResult RingWriter::write() {
   loop = dyn_cast<scf::ForOp>(product->getParentOp());
   if (failed(check()) || failed(findShared()))
     return failure();
-  findMulticasts();
+  for (RingFactor &factor : factors)
+    multicasts.push_back(multicastOf(factor));
   Block &entry = kernel.front();
   SmallVector<Operation *> rest;
   for (Operation &op : entry.without_terminator())

@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, images, matrix_unit, ringed, streams
+from families import attention, chained, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
@@ -91,6 +91,11 @@ def kernels():
     yield "images", images.convolution(
         "mutated", images.Images(9, [7, 6], 72, 40, [3, 3], pads=[(1, 1), (1, 0)]), BF16,
         pinned=images.config(BF16, F32, 64, 32, 64, 2, stages=2, techniques=text(True, [2, 1, 1, 1, 1], True)))
+    # Two products: B of the second one comes once for all tiles of a block, or, of a batch, for each.
+    yield "chained", chained.chained(BF16, "mutation", chained.sizes(264, 392, 64, 56),
+                                     chained.config(BF16, 64, 64, 64, 3, techniques=chained.EVERY), random=False)
+    yield "chained-cluster-batch", chained.chained(F16, "mutation", {"b": 5, **chained.sizes(200, 136, 64, 64)}, chained.config(
+        F16, 64, 64, 64, 3, techniques=", persistent = true, cluster = [1, 2, 1, 1], tma_store = true", batch=True), random=False)
     # Instructions of warps, which read the stages into registers.
     yield gemm("warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2))
     yield gemm("warps-every-technique", (200, 72, 584), "tb",

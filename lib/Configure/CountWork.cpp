@@ -45,6 +45,7 @@ public:
       instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
     warps = std::ceil(double(plan.threads) / kLanes);
     chained = chainedProduct(info, config);
+    loaded = loadedTiles(info, config);
   }
 
   BlockWork count();
@@ -84,6 +85,8 @@ private:
     work[resource] += operations / (rate == chip.lanes.end() ? kLanes : rate->second);
   }
 
+  /// Operands that copy engines bring beside the sums.
+  SmallVector<OpOperand *> loaded;
   void countSpread();
   void countOperand(OpOperand &operand, double runs, bool isWritten);
   void countOperands();
@@ -218,8 +221,9 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   double access = std::max(
       element, std::min({double(target.getFact("access_bytes", 16)), run,
                          double(llvm::bit_floor(uint64_t(std::max(1.0, share))))}));
-  bool byEngine = config.isWarpSpecialized() && ((isPromoted && config.getTmaCopy()) ||
-                                                 (isWritten && config.getTmaStore()));
+  bool byEngine = config.isWarpSpecialized() &&
+                  ((isPromoted && config.getTmaCopy()) ||
+                   (isWritten && config.getTmaStore()) || llvm::is_contained(loaded, &operand));
   double requests = tile * runs / (kLanes * access);
   double lines = kLanes * access / std::min(run, 128.0);
   if (!byEngine) {

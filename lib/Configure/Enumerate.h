@@ -91,6 +91,9 @@ std::string whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr conf
                                  const MatrixLoops &loops);
 /// Bytes of shared memory through which they do.
 int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
+/// Whether copy engines bring a tile of `operand` beside the sums (LoadedTiles.cpp).
+bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
+                  mlir::OpOperand &operand, const MatrixLoops &loops);
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);

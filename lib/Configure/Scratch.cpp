@@ -227,6 +227,8 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
           (!op.payloadUsesValueFromOperand(&operand) ||
            operand.get().getDefiningOp<linalg::FillOp>()))
         continue;
+      if (loops && isLoadedTile(info, config, operand, *loops))
+        continue;
       bool isNarrow = config.getMma() ? isNarrowFragment(info, config, classes, type)
                                       : bytesPerElement(type) < 4;
       if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {

@@ -135,6 +135,13 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
     if (hasTileShape(info, result, *loops))
       types.insert(getElementTypeOrSelf(result.getType()));
   int64_t groups = entryOf(config.getWarps(), loops->m) / 4, bytes = 0;
+  constexpr int64_t kBarrier = 8;
+  llvm::SmallSetVector<Type, 2> loaded;
+  for (OpOperand *tile : loadedTiles(info, config)) {
+    loaded.insert(getElementTypeOrSelf(tile->get().getType()));
+    types.insert(loaded.back());
+  }
+  bytes += loaded.size() * kBarrier * StorePiece::kTurns * groups;
   for (Type type : types) {
     StorePiece piece = storePieceOf(
         config.getBlock()[loops->n],

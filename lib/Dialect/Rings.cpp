@@ -92,21 +92,46 @@ StorePiece tilewright::storePieceOf(int64_t columns, int64_t elementBytes) {
   return piece;
 }
 
-LogicalResult TileStoreOp::verify() {
-  auto value = dyn_cast<VectorType>(getValue().getType());
-  auto dest = cast<MemRefType>(getDest().getType());
+/// Whether copy engines move a tile of type `type` to or from `memory` in pieces.
+static LogicalResult verifyPieces(Operation *op, StringRef moves, StringRef where,
+                                  Type type, MemRefType memory, size_t indices) {
+  auto value = dyn_cast<VectorType>(type);
   if (!value || value.getRank() != 2 ||
-      value.getElementType() != dest.getElementType())
-    return emitOpError() << "stores a matrix of " << dest.getElementType()
-                         << ", not " << getValue().getType();
-  if (dest.getMemorySpace() || dest.getRank() < 2 || dest.getRank() > 5 ||
-      int64_t(getIndices().size()) != dest.getRank())
-    return emitOpError() << "stores into 2 to 5 dims of global memory, with an index "
-                            "for each, not into "
-                         << dest;
+      value.getElementType() != memory.getElementType())
+    return op->emitOpError() << moves << " a matrix of " << memory.getElementType()
+                             << ", not " << type;
+  if (memory.getMemorySpace() || memory.getRank() < 2 || memory.getRank() > 5 ||
+      int64_t(indices) != memory.getRank())
+    return op->emitOpError() << moves << " " << where
+                             << " 2 to 5 dims of global memory, with an index for each, not "
+                             << where << " " << memory;
   int64_t bits = value.getElementTypeBitWidth();
   if (bits % 8 || !storePieceOf(value.getDimSize(1), bits / 8).rowBytes)
-    return emitOpError() << "stores rows of multiples of 32 bytes, not of " << value;
+    return op->emitOpError() << moves << " rows of multiples of 32 bytes, not of " << value;
+  return success();
+}
+
+LogicalResult TileStoreOp::verify() {
+  return verifyPieces(*this, "stores", "into", getValue().getType(),
+                      cast<MemRefType>(getDest().getType()), getIndices().size());
+}
+
+LogicalResult TileLoadOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  if (failed(verifyPieces(*this, "loads", "from", getValue().getType(), source,
+                          getIndices().size())))
+    return failure();
+  auto value = cast<VectorType>(getValue().getType());
+  if (value.getElementTypeBitWidth() != 16)
+    return emitOpError() << "loads elements of 16 bits, not of " << value;
+  StorePiece piece = storePieceOf(value.getDimSize(1), 2);
+  auto ring = cast<RingType>(getRing().getType());
+  if (ring.getTiles().size() != 1 || ring.getStages() % StorePiece::kTurns ||
+      ring.getTiles().front().getElementType() != value.getElementType() ||
+      ring.getTiles().front().getShape() != ArrayRef<int64_t>{piece.rows, piece.columns})
+    return emitOpError() << "of " << value << " goes through stages of " << piece.rows
+                         << "x" << piece.columns << "x" << value.getElementType()
+                         << ", two for each warpgroup";
   return success();
 }
 

@@ -103,6 +103,7 @@ LogicalResult Distributor::op(Operation *op) {
       })
       .Case([&](TileCopyOp op) { return code.tileCopy(op); })
       .Case([&](TileStoreOp op) { return code.tileStore(op); })
+      .Case([&](TileLoadOp op) { return code.tileLoad(op); })
       .Case<StoreWaitOp, WarpBarrierOp>([&](Operation *op) { return scalar(op); })
       .Case([&](FillOp op) { return code.fill(op); })
       .Case([&](ReleaseOp op) { return code.release(op); })

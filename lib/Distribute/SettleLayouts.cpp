@@ -44,6 +44,9 @@ bool LayoutAssigner::isCheap(Operation *op) {
       isa<vector::CreateMaskOp, vector::ConstantMaskOp, vector::StepOp,
           vector::BroadcastOp>(op))
     return true;
+  // Whose only use has the layout of the sums.
+  if (isa<TileLoadOp>(op))
+    return true;
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
     // The copy stands beside the read and sees the same memory; a second read
     // of an address hits the cache.

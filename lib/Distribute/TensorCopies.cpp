@@ -1,20 +1,14 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Copies and stores of tiles by copy engines, in thread form: boxes of tensor maps,
-// each started by one thread.
+// Copies of tiles by copy engines, in thread form: boxes of tensor maps, each started by
+// one thread. Those beside sums are in TilePieces.cpp.
 //
 //   tilewright.tile_copy %A[%i, %k] to %a
 //     -> tensor_copy %map[%i, %k] to %tiles[%stage * 8192], %bars[…]
 //   tilewright.tile_copy %pixels[%m, %r, %s, %c] to %a          // pixels of images
 //     -> %oh, %ow = … of %m; tensor_copy %map[%n, %oh, %ow, %c] offsets[%r, %s] to …
-//
-//   tilewright.tile_store %sums to %C[%i, %j]
-//     -> for each piece of 64 rows as wide as a swizzle: the warpgroup's threads write
-//        it to shared memory; tensor_store %map[…] from %pieces[…]
 
-#include "Matrices.h"
-#include "Swizzle.h"
 #include "ThreadCode.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
@@ -155,8 +149,7 @@ static FailureOr<Boxes> boxesOf(TileCopyOp op) {
   return boxes;
 }
 
-/// The number among the kernel's buffers of what a copy engine reads or writes.
-static FailureOr<int64_t> bufferOf(Operation *op, Value memory) {
+FailureOr<int64_t> tilewright::bufferOf(Operation *op, Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
     return op->emitOpError() << "copies from and to arguments of the kernel";
@@ -214,23 +207,6 @@ static PixelPlace placeOf(ThreadCode &code, Location loc, ImageAttr image,
   return place;
 }
 
-static StorePiece pieceOf(VectorType tile) {
-  return storePieceOf(tile.getDimSize(1), elementBytes(tile.getElementType()));
-}
-
-static FailureOr<TensorMapAttr> tensorMapOf(TileStoreOp op) {
-  FailureOr<int64_t> operand = bufferOf(op, op.getDest());
-  if (failed(operand))
-    return failure();
-  StorePiece piece = pieceOf(cast<VectorType>(op.getValue().getType()));
-  SmallVector<int64_t> box(cast<MemRefType>(op.getDest().getType()).getRank(), 1);
-  box[box.size() - 2] = piece.rows;
-  box.back() = piece.columns;
-  return TensorMapAttr::get(
-      op.getContext(), *operand, box, piece.rowBytes,
-      getMergedDims(op->getParentOfType<func::FuncOp>(), *operand), ImageAttr());
-}
-
 FailureOr<SmallVector<Attribute>>
 tilewright::tensorMapArguments(func::FuncOp source) {
   SmallVector<Attribute> maps;
@@ -239,7 +215,9 @@ tilewright::tensorMapArguments(func::FuncOp source) {
     if (auto copy = dyn_cast<TileCopyOp>(op); copy && !copy.getByThreads())
       map = tensorMapOf(copy);
     else if (auto store = dyn_cast<TileStoreOp>(op))
-      map = tensorMapOf(store);
+      map = pieceMapOf(op, store.getDest(), store.getValue().getType());
+    else if (auto load = dyn_cast<TileLoadOp>(op))
+      map = pieceMapOf(op, load.getSource(), load.getValue().getType());
     else
       return WalkResult::advance();
     if (failed(map))
@@ -323,160 +301,4 @@ LogicalResult ThreadCode::tileCopy(TileCopyOp op) {
     if (digit == at.size())
       return success();
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Stores
-//===----------------------------------------------------------------------===//
-
-/// Whether each warp of a warpgroup holds 16 of its 64 rows, in 8x8 matrices.
-static bool isSumsOfWarpgroups(const DistributedLayout &layout) {
-  if (layout.isOpaque() || layout.rank() != 2)
-    return false;
-  std::optional<MatrixDims> dims = matchMatrices(layout, 2);
-  std::vector<layout::DigitTerm> warps = layout.forwardTerms(layout::Level::Warp);
-  return dims && dims->row == 0 && dims->pair == 1 && !warps.empty() &&
-         warps[0].div == 1 && warps[0].mod == 4 && warps[0].multiplier == 16 &&
-         warps[0].dim == 0;
-}
-
-namespace {
-/// The way of a tile of sums through shared memory. Two pieces take turns, in each of
-/// which every warpgroup has 64 rows, every warp 16.
-struct Staging {
-  StorePiece piece;
-  MemView memory;
-  /// Elements of the pieces of all warpgroups.
-  int64_t elements;
-  Type element;
-};
-} // namespace
-
-/// Writes registers (pairs of neighbours, in order) into turn `turn`: `offsets` has
-/// the first element of each pair's matrix in the warp's rows of the piece.
-static void writePiece(ThreadCode &code, Location loc, const Staging &staging,
-                       ArrayRef<SmallVector<Value>> pairs, ArrayRef<int64_t> offsets,
-                       int64_t turn) {
-  OpBuilder &b = code.b;
-  int64_t columns = staging.piece.columns, size = matricesAtOnce(offsets);
-  bool asMatrices = staging.element.getIntOrFloatBitWidth() == 16;
-  Index base(0);
-  int64_t bits = 0;
-  auto addDigit = [&](Value of, int64_t div, int64_t mod, int64_t multiplier) {
-    Value digit = arith::DivUIOp::create(b, loc, of, code.constant(loc, div));
-    digit = arith::RemUIOp::create(b, loc, digit, code.constant(loc, mod));
-    base = code.add(loc, base, code.multiply(loc, Index(digit), Index(multiplier)));
-    bits |= (mod - 1) * multiplier;
-  };
-  addDigit(code.warp(), 1, llvm::PowerOf2Ceil(code.threads.warps), 16 * columns);
-  if (asMatrices) {
-    addDigit(code.lane(), 1, 8, columns);
-    if (size >= 2)
-      addDigit(code.lane(), 8, 2, offsets[1] - offsets[0]);
-    if (size == 4)
-      addDigit(code.lane(), 16, 2, offsets[2] - offsets[0]);
-  } else {
-    addDigit(code.lane(), 4, 8, columns);
-    addDigit(code.lane(), 1, 4, 2);
-    size = 1;
-  }
-  SharedOffsets shared(code, loc, staging.memory, base, bits);
-  for (size_t first = 0; first < offsets.size(); first += size) {
-    Value at = shared.at(turn * staging.elements + offsets[first]);
-    SmallVector<Value> values;
-    for (const SmallVector<Value> &pair : pairs.slice(first, size))
-      llvm::append_range(values, pair);
-    if (asMatrices)
-      StoreMatricesOp::create(b, loc, values, staging.memory.base, at);
-    else
-      code.store(loc, staging.memory, at, values);
-  }
-}
-
-LogicalResult ThreadCode::tileStore(TileStoreOp op) {
-  Location loc = op.getLoc();
-  FailureOr<DistributedLayout> layout = getLayout(op.getValue());
-  FailureOr<Registers> values = registers(op.getValue());
-  FailureOr<TensorMapAttr> map = tensorMapOf(op);
-  if (failed(layout) || failed(values) || failed(map))
-    return failure();
-  auto type = cast<VectorType>(op.getValue().getType());
-  constexpr int64_t kTurns = StorePiece::kTurns;
-  Staging staging;
-  StorePiece &piece = staging.piece = pieceOf(type);
-  int64_t groups = threads.warps / 4;
-  if (threads.warps % 4 || type.getDimSize(0) % (groups * piece.rows) ||
-      !isSumsOfWarpgroups(*layout))
-    return op.emitOpError() << "is for the sums of whole warpgroups, in layouts of "
-                               "their instructions";
-  int64_t rows = type.getDimSize(0) / groups; // of a warpgroup
-  staging.element = type.getElementType();
-  staging.elements = groups * piece.rows * piece.columns;
-  Value &memory = pieces[staging.element];
-  // Nothing was stored from the memory before.
-  bool isUnused = !memory && !op->getParentOfType<LoopLikeOpInterface>();
-  if (!memory) {
-    memory = sharedMemory(loc, staging.element, kTurns * staging.elements);
-    memory.getDefiningOp<memref::AllocOp>().setAlignment(8 * piece.rowBytes);
-  }
-  staging.memory.base = memory;
-  staging.memory.shared = swizzledRows(b.getContext(), piece.rowBytes,
-                                       elementBytes(staging.element));
-  staging.memory.element = staging.element;
-  staging.memory.offsetDivisor = staging.elements;
-
-  // The pairs of each piece, by row and column of the piece in the warpgroup's tile.
-  struct Content {
-    SmallVector<SmallVector<Value>> pairs;
-    SmallVector<int64_t> offsets;
-  };
-  std::map<std::pair<int64_t, int64_t>, Content> contents;
-  for (int64_t reg = 0; reg < layout->numRegisters(); reg += 2) {
-    std::vector<int64_t> at = layout->registerOffset(reg);
-    Content &content = contents[{at[0] / piece.rows, at[1] / piece.columns}];
-    content.pairs.push_back({(*values)[reg], (*values)[reg + 1]});
-    content.offsets.push_back(at[0] % piece.rows * piece.columns +
-                              at[1] % piece.columns);
-  }
-  Value group = groups == 1 ? constant(loc, 0)
-                            : arith::DivUIOp::create(b, loc, warp(), constant(loc, 4))
-                                  .getResult();
-  int64_t turn = 0;
-  for (auto &[number, content] : contents) {
-    // What was stored from this memory before has been read. Of an odd number of pieces
-    // the first follows upon one in the same memory.
-    if (!isUnused || turn >= kTurns) {
-      {
-        OpBuilder::InsertionGuard guard(b);
-        enterOneOfGroup(loc);
-        bool followsItself = turn == 0 && contents.size() % kTurns;
-        StoreWaitOp::create(b, loc, followsItself ? 0 : kTurns - 1);
-      }
-      if (failed(groupBarrier(op, group)))
-        return failure();
-    }
-    writePiece(*this, loc, staging, content.pairs, content.offsets, turn % kTurns);
-    ProxyFenceOp::create(b, loc);
-    if (failed(groupBarrier(op, group)))
-      return failure();
-    OpBuilder::InsertionGuard guard(b);
-    enterOneOfGroup(loc);
-    SmallVector<Value> coordinates;
-    for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
-      Index coordinate = mapped(OpFoldResult(index));
-      if (dim + 2 == op.getIndices().size())
-        coordinate = add(loc, add(loc, coordinate, Index(number.first * piece.rows)),
-                         multiply(loc, Index(group), Index(rows)));
-      if (dim + 1 == op.getIndices().size())
-        coordinate = add(loc, coordinate, Index(number.second * piece.columns));
-      coordinates.push_back(materialize(loc, coordinate));
-    }
-    Index source = add(loc, Index(turn % kTurns * staging.elements),
-                       multiply(loc, Index(group), Index(piece.rows * piece.columns)));
-    TensorStoreOp::create(b, loc, tensorMaps.lookup(*map), coordinates, memory,
-                          materialize(loc, source));
-    StoreCommitOp::create(b, loc);
-    ++turn;
-  }
-  return success();
 }

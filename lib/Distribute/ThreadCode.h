@@ -221,6 +221,7 @@ public:
   mlir::LogicalResult tileCopy(TileCopyOp op);
   mlir::LogicalResult copyByThreads(TileCopyOp op);
   mlir::LogicalResult tileStore(TileStoreOp op);
+  mlir::LogicalResult tileLoad(TileLoadOp op);
   mlir::LogicalResult fill(FillOp op);
   mlir::LogicalResult release(ReleaseOp op);
 
@@ -341,6 +342,13 @@ private:
 mlir::SmallVector<mlir::Attribute>
 scalarArguments(mlir::func::FuncOp source,
                 mlir::SmallVectorImpl<mlir::Type> &types);
+
+/// The number among the kernel's buffers of what a copy engine reads or writes.
+mlir::FailureOr<int64_t> bufferOf(mlir::Operation *op, mlir::Value memory);
+
+/// The tensor map of the pieces of `tile` that go to or from `memory` (TilePieces.cpp).
+mlir::FailureOr<TensorMapAttr> pieceMapOf(mlir::Operation *op, mlir::Value memory,
+                                          mlir::Type tile);
 
 /// The tensor maps that a kernel's copies need, `#tilewright.tensor_map`, in the
 /// order of the arguments that follow the scalars.

@@ -22,8 +22,11 @@ struct TileBody {
   mlir::IRMapping mapping;
   /// The ring's position at the tile's first step; null: 0.
   mlir::Value begin;
-  /// How many tiles the block has computed; null where nothing depends on it.
-  mlir::Value count;
+  /// How many tiles the block has come to, and how many of those are inside of the tensors;
+  /// null where nothing depends on it.
+  mlir::Value count, inside;
+  /// Whether this one is, null: always.
+  mlir::Value isInside;
   /// The loop over tiles.
   mlir::scf::ForOp loop;
 };
@@ -69,7 +72,8 @@ private:
                       mlir::Value at);
   void releaseBefore(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
                      mlir::Value step);
-  void skipWithoutTile(mlir::OpBuilder &b, const TileBody &body,
+  void writeLoads(const TileBody &body);
+  void skipWithoutTile(mlir::OpBuilder &b, TileBody &body,
                        mlir::ArrayRef<mlir::Operation *> epilogue);
   void explainRing(RingType ring);
   void explainSums();
@@ -81,6 +85,10 @@ private:
   mlir::Location loc;
   mlir::scf::ForOp loop; // null where one step is all
   mlir::SmallVector<RingFactor> factors;
+  /// Tiles beside the sums that copy engines bring, and the rings that they come through, by
+  /// their types.
+  mlir::SmallVector<mlir::vector::TransferReadOp> loads;
+  llvm::MapVector<mlir::Type, mlir::Value> loadRings;
   /// B of the second product, and its ring of one stage.
   RingFactor secondFactor;
   mlir::Value secondRing;

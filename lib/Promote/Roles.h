@@ -8,6 +8,8 @@
 
 #include "tilewright/Dialect/Rings.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace tilewright {
@@ -29,6 +31,15 @@ WarpsOp addConsumers(mlir::OpBuilder &b, mlir::Location loc, int64_t count,
 /// Tiles of `sums`' shape that are made of `sums` and written to an argument of the kernel
 /// leave through shared memory.
 void storeByEngine(WarpsOp role, mlir::Value sums);
+
+/// The reads in front of roles that `tile_load` takes the place of (kLoadedTilesAttr): tiles of
+/// the shape of `sums`, combined with them element by element.
+mlir::FailureOr<mlir::SmallVector<mlir::vector::TransferReadOp>>
+findLoadedTiles(mlir::func::FuncOp kernel, mlir::Value sums);
+
+/// The ring that such a tile comes through, for `consumers` warps.
+mlir::Value addLoadRing(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType tile,
+                        int64_t consumers);
 
 } // namespace tilewright
 

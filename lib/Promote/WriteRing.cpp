@@ -101,13 +101,16 @@ void RingWriter::addTileLoop(OpBuilder &b, TileBody &body) {
     auto walk = TileWalkOp::create(b, loc, tileId.getCounts());
     first = walk.getFirst(), end = walk.getEnd(), step = walk.getStep();
   }
-  SmallVector<Value> starts(second && !isSecondShared ? 2 : 1, constant(b, 0));
+  bool counts = second && !isSecondShared;
+  SmallVector<Value> starts(1 + counts + !loads.empty(), constant(b, 0));
   auto tiles = scf::ForOp::create(b, loc, first, end, step, starts);
   b.setInsertionPointToStart(tiles.getBody());
   body.loop = tiles;
   body.begin = tiles.getRegionIterArgs().front();
-  if (starts.size() > 1)
-    body.count = tiles.getRegionIterArgs().back();
+  if (counts)
+    body.count = tiles.getRegionIterArgs()[1];
+  if (!loads.empty())
+    body.inside = tiles.getRegionIterArgs().back();
   for (Operation *op : ofTile) {
     Operation *copy = b.clone(*op, body.mapping);
     if (auto item = dyn_cast<WorkItemOp>(copy))
@@ -125,6 +128,12 @@ void RingWriter::endTile(OpBuilder &b, const TileBody &body, Value steps) {
   SmallVector<Value> next{arith::AddIOp::create(b, loc, body.begin, steps)};
   if (body.count)
     next.push_back(arith::AddIOp::create(b, loc, body.count, constant(b, 1)));
+  if (body.inside) {
+    Value one = constant(b, 1);
+    if (body.isInside)
+      one = arith::SelectOp::create(b, loc, body.isInside, one, constant(b, 0));
+    next.push_back(arith::AddIOp::create(b, loc, body.inside, one));
+  }
   scf::YieldOp::create(b, loc, next);
   b.setInsertionPointAfter(tiles);
 }
@@ -301,10 +310,29 @@ Value RingWriter::writeSecond(const TileBody &body) {
   return done.getResult(0);
 }
 
+/// Tiles beside the sums, one after the other through the ring of their type.
+void RingWriter::writeLoads(const TileBody &body) {
+  llvm::MapVector<Type, int64_t> before, all;
+  for (vector::TransferReadOp read : loads)
+    ++all[read.getVectorType().getElementType()];
+  for (vector::TransferReadOp read : loads) {
+    Type type = read.getVectorType().getElementType();
+    OpBuilder b(read);
+    Value at = constant(b, before[type]++);
+    if (body.inside)
+      at = arith::AddIOp::create(
+          b, loc, arith::MulIOp::create(b, loc, body.inside, constant(b, all[type])), at);
+    auto load = TileLoadOp::create(b, read.getLoc(), read.getVectorType(), read.getBase(),
+                                   read.getIndices(), loadRings[type], at);
+    read.getVector().replaceAllUsesWith(load.getValue());
+    read->erase();
+  }
+}
+
 /// The last cluster may have blocks whose tile is outside of the tensors: they copy
 /// for the others, and do nothing with their own sums. They take what comes for a second
 /// product, too.
-void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
+void RingWriter::skipWithoutTile(OpBuilder &b, TileBody &body,
                                  ArrayRef<Operation *> epilogue) {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   Value inside;
@@ -321,6 +349,7 @@ void RingWriter::skipWithoutTile(OpBuilder &b, const TileBody &body,
   }
   if (!inside)
     return;
+  body.isInside = inside;
   auto branch = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/bool(second));
   for (Operation *op : epilogue)
     op->moveBefore(branch.thenBlock()->getTerminator());
@@ -348,6 +377,7 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   Value sums = writeSums(b, ring, body, steps)->getResult(0);
   if (second)
     sums = writeSecond(body);
+  writeLoads(body);
   SmallVector<Operation *> epilogue;
   for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
     epilogue.push_back(op);
@@ -467,6 +497,11 @@ LogicalResult RingWriter::write() {
     return failure();
   for (RingFactor &factor : factors)
     multicasts.push_back(multicastOf(factor));
+  Value sums = second ? second.getResult() : loop ? loop.getResult(0) : product.getResult();
+  FailureOr<SmallVector<vector::TransferReadOp>> found = findLoadedTiles(kernel, sums);
+  if (failed(found))
+    return failure();
+  loads = *found;
   Block &entry = kernel.front();
   SmallVector<Operation *> rest;
   for (Operation &op : entry.without_terminator())
@@ -485,6 +520,9 @@ LogicalResult RingWriter::write() {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup();
   int64_t consumers = llvm::product_of(config.getWarps());
+  for (vector::TransferReadOp read : loads)
+    if (Value &ring = loadRings[read.getVectorType().getElementType()]; !ring)
+      ring = addLoadRing(b, loc, read.getVectorType(), consumers);
   explainRing(type);
   explainSums();
   if (config.getProducer()) {

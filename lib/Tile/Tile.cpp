@@ -28,6 +28,7 @@
 
 #include "tilewright/Configure/Irregular.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Tile/Tile.h"
 #include "AttentionBlock.h"
 #include "BlockBuilder.h"
@@ -148,6 +149,11 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
   AffineMap tiles = AffineMap::get(0, block.countDims.size(), block.tileCounts,
                                    kernel.getContext());
   kernel->setAttr(kConfigAttr, config);
+  SmallVector<int64_t> loaded;
+  for (OpOperand *tile : loadedTiles(*info, config))
+    loaded.push_back(operandNumber(cast<BlockArgument>(tile->get())));
+  if (!loaded.empty())
+    kernel->setAttr(kLoadedTilesAttr, b.getDenseI64ArrayAttr(loaded));
   if (plan->chunks)
     kernel->setAttr(kChunksAttr, b.getDenseI64ArrayAttr({plan->chunks->tiles[0],
                                                          plan->chunks->steps}));

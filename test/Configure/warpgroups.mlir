@@ -88,3 +88,23 @@ func.func @images(%x: tensor<4x30x66x64xf16>, %w: tensor<3x3x64x128xf16>, %c: te
       ins(%x, %w : tensor<4x30x66x64xf16>, tensor<3x3x64x128xf16>) outs(%c : tensor<4x28x64x128xf32>) -> tensor<4x28x64x128xf32>
   return %r : tensor<4x28x64x128xf32>
 }
+
+// A residual of 16 bits comes by copy engines, too, through the memory that the result leaves through: no stage less.
+// CHECK-LABEL: func.func private @residual_matmul_0
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k16.bf16.f32", raster = 8, registers = [40, 232], persistent = true, cluster = [2, 1, 1], tma_store = true>}
+func.func @residual(%a: tensor<4096x4096xbf16>, %b: tensor<4096x4096xbf16>, %r: tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4096x4096xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%z : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %o = tensor.empty() : tensor<4096x4096xbf16>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+        iterator_types = ["parallel", "parallel"]} ins(%p, %r : tensor<4096x4096xf32>, tensor<4096x4096xbf16>) outs(%o : tensor<4096x4096xbf16>) {
+  ^bb0(%x: f32, %y: bf16, %out: bf16):
+    %0 = arith.extf %y : bf16 to f32
+    %1 = arith.addf %x, %0 : f32
+    %2 = arith.truncf %1 : f32 to bf16
+    linalg.yield %2 : bf16
+  } -> tensor<4096x4096xbf16>
+  return %s : tensor<4096x4096xbf16>
+}

@@ -89,6 +89,33 @@ func.func @StoreOfShortRows(%v: vector<64x8xf16>, %o: memref<?x?xf16>, %i: index
 
 // -----
 
+func.func @LoadOfWideElements(%o: memref<?x?xf32>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x32xf32, #tilewright.shared>>
+  // expected-error @below {{loads elements of 16 bits, not of 'vector<64x64xf32>'}}
+  %v = tilewright.tile_load %o[%i, %i] through %ring[%i] : memref<?x?xf32>, !tilewright.ring<2, memref<64x32xf32, #tilewright.shared>> -> vector<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @LoadThroughOtherStages(%o: memref<?x?xf16>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<3, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{of 'vector<64x128xf16>' goes through stages of 64x64x'f16', two for each warpgroup}}
+  %v = tilewright.tile_load %o[%i, %i] through %ring[%i] : memref<?x?xf16>, !tilewright.ring<3, memref<64x64xf16, #tilewright.shared>> -> vector<64x128xf16>
+  return
+}
+
+// -----
+
+func.func @LoadFromARow(%o: memref<?xf16>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{loads from 2 to 5 dims of global memory, with an index for each, not from 'memref<?xf16>'}}
+  %v = tilewright.tile_load %o[%i] through %ring[%i] : memref<?xf16>, !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>> -> vector<64x64xf16>
+  return
+}
+
+// -----
+
 func.func private @ThreadsToManyBlocks(%a: memref<?x?xf16>, %i: index) {
   %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #tilewright.shared>>
   %s = tilewright.acquire %ring[%i] : !tilewright.ring<1, memref<64x64xf16, #tilewright.shared>>

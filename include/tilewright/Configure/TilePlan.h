@@ -115,6 +115,10 @@ mlir::FailureOr<TilePlan> fits(const KernelInfo &info,
                                LoweringConfigAttr config, TargetAttr target,
                                std::string &reason);
 
+/// What copy engines bring beside the sums, where the config says that results leave by them.
+llvm::SmallVector<mlir::OpOperand *> loadedTiles(const KernelInfo &info,
+                                                 LoweringConfigAttr config);
+
 } // namespace tilewright
 
 #endif

@@ -181,6 +181,25 @@ def Tilewright_TileStoreOp : Ring_Op<"tile_store"> {
   let hasVerifier = 1;
 }
 
+def Tilewright_TileLoadOp : Ring_Op<"tile_load"> {
+  let summary = "loads a tile beside sums from global memory, as they lie in registers";
+  let description = [{
+    The other way of `tile_store`, of 16-bit elements: element (r, c) is what `source`, an
+    argument of the kernel, has at `indices` plus (0, …, r, c); zero outside of it. Each
+    warpgroup has copy engines bring its part in the same pieces, each into a stage of
+    `ring`: two for each warpgroup, whose memory tiles of this type are stored from, too.
+    Nobody else fills or releases them; `position` counts the tiles that came through it.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
+                       Arg<Tilewright_Ring, "", [MemRead, MemWrite]>:$ring, Index:$position);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `through` $ring `[` $position `]` attr-dict
+    `:` type($source) `,` type($ring) `->` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tilewright_SetRegistersOp : Ring_Op<"set_registers"> {
   let summary = "how many registers each thread of these warps has from here on";
   let description = [{

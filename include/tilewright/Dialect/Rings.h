@@ -36,6 +36,10 @@ SharedAttr swizzledRows(mlir::MLIRContext *context, int64_t rowBytes,
 /// same one; this one reads rows that are neighbours in memory at once.
 inline constexpr llvm::StringLiteral kRowsTogetherAttr = "tilewright.rows_together";
 
+/// On a kernel: which of its arguments, by their numbers among its buffers, have tiles beside
+/// the sums that `tile_load` brings.
+inline constexpr llvm::StringLiteral kLoadedTilesAttr = "tilewright.loaded_tiles";
+
 } // namespace tilewright
 
 #endif

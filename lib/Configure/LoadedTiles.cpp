@@ -1,0 +1,79 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which tiles beside a product's sums, a residual say, come by copy engines where its
+// results leave by them (`tma_store`): those of 16 bits, whose neighbours in memory are too
+// few in a lane for whole sectors. They use the memory of results of the same type.
+//
+//   linalg.generic ins(%product : f32, %residual : bf16) outs(… : bf16)
+//     { extf %residual, addf, truncf }
+
+#include "Enumerate.h"
+#include "TensorMaps.h"
+#include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/Rings.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Whether all that is computed from `value` in the body of `op` meets what is computed from
+/// the kernel's other ops before it is a result.
+static bool meetsSums(linalg::LinalgOp op, Value value) {
+  llvm::SmallPtrSet<Value, 16> ofSums;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input->get().getDefiningOp<linalg::LinalgOp>())
+      ofSums.insert(op.getMatchingBlockArgument(input));
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (llvm::any_of(inner.getOperands(), [&](Value operand) {
+          return ofSums.contains(operand);
+        }))
+      ofSums.insert(inner.result_begin(), inner.result_end());
+  SmallVector<Value> work{value};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (user->getNumResults() != 1 || user->getNumRegions())
+        return false;
+      if (!ofSums.contains(user->getResult(0)))
+        work.push_back(user->getResult(0));
+    }
+  return true;
+}
+
+bool tilewright::isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
+                              OpOperand &operand, const MatrixLoops &loops) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!config.isForWarpgroups() || !config.getTmaStore() || !argument || !type ||
+      type.getRank() < 2 || op.isDpsInit(&operand) || op.getNumReductionLoops() ||
+      computesFactor(info, op))
+    return false;
+  Type element = type.getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  ArrayRef<unsigned> classes = info.getClasses(op), root = info.getClasses(info.getRoot());
+  int64_t last = type.getRank() - 1;
+  return classes[map.getDimPosition(last - 1)] == root[loops.m] &&
+         classes[map.getDimPosition(last)] == root[loops.n] &&
+         whyNoTensorMap(info.kernel, argument).empty() &&
+         storePieceOf(config.getBlock()[loops.n], 2).rowBytes &&
+         llvm::count_if(argument.getUsers(), llvm::IsaPred<linalg::LinalgOp>) == 1 &&
+         meetsSums(op, op.getMatchingBlockArgument(&operand));
+}
+
+SmallVector<OpOperand *> tilewright::loadedTiles(const KernelInfo &info,
+                                                 LoweringConfigAttr config) {
+  SmallVector<OpOperand *> tiles;
+  if (!config.isForWarpgroups())
+    return tiles;
+  std::optional<MatrixLoops> loops =
+      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+  if (!loops)
+    return tiles;
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isLoadedTile(info, config, *input, *loops))
+        tiles.push_back(input);
+  return tiles;
+}

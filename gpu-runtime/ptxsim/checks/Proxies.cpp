@@ -5,8 +5,12 @@
 //
 //   written generically             accessed asynchronously   needs fence.proxy.async
 //   shared memory of the own block  read                      of the writer, after the write
+//   the same, by cp.async           read                      anywhere on the way from the copy to the issue
 //   any other                       read                      anywhere on the way from the write to the issue
 //   any                             write                     anywhere on the way
+//
+// A cp.async writes through the generic proxy, and nobody fences in its name: whoever knows that it is complete may. That a
+// fence is missing there is a warning, as kernels known to run right on GPUs have none.
 //
 // Where a fence of the writer is missing, and another thread has fenced on the way, that is a warning: the memory model
 // asks for no more than a fence along the way, and kernels known to run right on GPUs rely on it (test/others).
@@ -37,7 +41,7 @@ bool ClusterShape::same(uint64_t a, uint64_t b) const {
 
 bool BlockRaces::proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent, uint8_t memory) const {
   auto found = grid.proxyFences.find(writer / grid.threadsPerBlock);
-  if (found == grid.proxyFences.end())
+  if (found == grid.proxyFences.end() || writer % grid.threadsPerBlock >= grid.realThreads)
     return false;
   const GridRaces::ProxyFences &fences = found->second[writer % grid.threadsPerBlock];
   for (const GridRaces::ProxyFence &fence : fences.last)
@@ -46,40 +50,51 @@ bool BlockRaces::proxyFenced(uint32_t writer, uint32_t clock, uint32_t agent, ui
   return fences.forgotten;
 }
 
+/// By a thread of block `candidate` that knew of the write.
+bool BlockRaces::fencedBy(uint64_t candidate, uint32_t thread, const GridRaces::ProxyFences &fences, uint32_t writer,
+                          uint32_t clock, uint32_t agent, uint8_t memory) const {
+  uint64_t writerBlock = writer / grid.threadsPerBlock;
+  uint32_t writerThread = writer % grid.threadsPerBlock;
+  auto knew = [&](const GridRaces::ProxyFence &fence) {
+    if (writerBlock == candidate)
+      return fence.known->own[writerThread] >= clock || (writerThread == agentOf(thread) && fence.agentClock >= clock);
+    auto other = fence.known->others.find(writerBlock);
+    return other != fence.known->others.end() && (*other->second)[writerThread] >= clock;
+  };
+  uint32_t fencing = static_cast<uint32_t>(candidate * grid.threadsPerBlock + thread);
+  for (auto fence = fences.last.rbegin(); fence != fences.last.rend(); ++fence)
+    if ((fence->memory & memory) && knew(*fence) && happensBefore(fencing, fence->clock, agent))
+      return true;
+  return fences.forgotten;
+}
+
 /// By the writer, or by a thread of its block or of the agent's that knew of the write.
 bool BlockRaces::fencedOnTheWay(uint32_t writer, uint32_t clock, uint32_t agent, uint8_t memory) const {
   if (proxyFenced(writer, clock, agent, memory))
     return true;
-  uint64_t writerBlock = writer / grid.threadsPerBlock;
-  uint32_t writerThread = writer % grid.threadsPerBlock;
-  for (uint64_t candidate : {block, writerBlock}) {
+  // Mostly it is the thread that issued the work.
+  uint32_t issuer = threads[agent].issuer;
+  if (auto own = grid.proxyFences.find(block);
+      own != grid.proxyFences.end() && fencedBy(block, issuer, own->second[issuer], writer, clock, agent, memory))
+    return true;
+  for (uint64_t candidate : {block, uint64_t(writer / grid.threadsPerBlock)}) {
     auto found = grid.proxyFences.find(candidate);
     if (found == grid.proxyFences.end())
       continue;
-    auto knew = [&](const VectorClock &known) {
-      if (writerBlock == candidate)
-        return known.own[writerThread] >= clock;
-      auto other = known.others.find(writerBlock);
-      return other != known.others.end() && (*other->second)[writerThread] >= clock;
-    };
-    for (uint32_t thread = 0; thread < found->second.size(); ++thread) {
-      const GridRaces::ProxyFences &fences = found->second[thread];
-      uint32_t fencing = static_cast<uint32_t>(candidate * grid.threadsPerBlock + thread);
-      for (const GridRaces::ProxyFence &fence : fences.last)
-        if ((fence.memory & memory) && knew(*fence.known) && happensBefore(fencing, fence.clock, agent))
-          return true;
-      if (fences.forgotten)
+    for (uint32_t thread = 0; thread < found->second.size(); ++thread)
+      if (fencedBy(candidate, thread, found->second[thread], writer, clock, agent, memory))
         return true;
-    }
   }
   return false;
 }
 
 bool BlockRaces::lacksProxyFence(const RaceCell &cell, const Access &access, bool isOwnShared) const {
   // mbarriers are for both proxies; those that reduce are left alone too.
-  if (access.kind == AccessKind::Atomic || cell.writeClock == 0 || cell.writeThread % grid.threadsPerBlock >= grid.realThreads)
+  uint32_t writer = cell.writeThread % grid.threadsPerBlock;
+  if (access.kind == AccessKind::Atomic || cell.writeClock == 0 || isAsyncProxy(writer))
     return false;
-  bool strict = isOwnShared && access.kind == AccessKind::Read && cell.writeThread / grid.threadsPerBlock == block;
+  bool strict = isOwnShared && access.kind == AccessKind::Read && writer < grid.realThreads &&
+                cell.writeThread / grid.threadsPerBlock == block;
   uint8_t memory = access.inShared ? fencesShared : fencesGlobal;
   return strict ? !proxyFenced(cell.writeThread, cell.writeClock, access.thread, memory)
                 : !fencedOnTheWay(cell.writeThread, cell.writeClock, access.thread, memory);
@@ -95,7 +110,7 @@ void BlockRaces::proxyFence(uint32_t thread, uint8_t memory) {
     fences.forgotten = true;
   }
   Thread &state = threads[thread];
-  fences.last.push_back({state.clock++, state.known, memory});
+  fences.last.push_back({state.clock++, state.known, state.agent == agentOf(thread) ? state.agentClock : 0, memory});
 }
 
 void BlockRaces::noteOutstanding(uint32_t globalThread, uint32_t clock, uint32_t line) {

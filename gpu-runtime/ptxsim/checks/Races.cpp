@@ -182,7 +182,7 @@ void BlockRaces::checkProxy(const RaceShadow &shadow, const RaceCell &cell, cons
   report.isFencedByOther = fencedOnTheWay(cell.writeThread, cell.writeClock, access.thread,
                                           access.inShared ? fencesShared : fencesGlobal);
   report.isWarning = access.kind != AccessKind::Read || !isOwnShared ||
-                     report.block != block || report.isFencedByOther;
+                     report.block != block || report.isFencedByOther || report.thread >= grid.realThreads;
 }
 
 bool BlockRaces::readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report) {

@@ -183,10 +183,11 @@ public:
   };
   std::unordered_map<uint64_t, Released> released;
 
-  /// fence.proxy.async: when, what the thread knew, and for which memory.
+  /// fence.proxy.async: when, what the thread knew, up to which clock it had waited for its cp.async, and for which memory.
   struct ProxyFence {
     uint32_t clock;
     ClockRef known;
+    uint32_t agentClock;
     uint8_t memory;
   };
   /// The last of a thread, at most maxProxyFences of them.
@@ -272,6 +273,8 @@ private:
   uint32_t unorderedLanes(uint32_t globalThread, uint32_t clock, const Access &access) const;
   bool morallyStrong(uint32_t globalThread, Scope otherScope, const Access &access) const;
   bool lacksProxyFence(const RaceCell &cell, const Access &access, bool isOwnShared) const;
+  bool fencedBy(uint64_t candidate, uint32_t thread, const GridRaces::ProxyFences &fences, uint32_t globalThread,
+                uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool fencedOnTheWay(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
   /// A cell that an earlier launch touched, or nobody; true when that races.

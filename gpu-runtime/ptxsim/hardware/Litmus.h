@@ -52,6 +52,15 @@ inline const Kernel kernels[] = {
      "  @%done st.shared.b32 [%r2], %value;\n  fence.proxy.async.shared::cta;\n  bar.sync 0;\n  @!%zero bra END;\n"
      "  cp.async.bulk.global.shared::cta.bulk_group [%data], [from], 128;\n  cp.async.bulk.commit_group;\n"
      "  cp.async.bulk.wait_group 0;\n  ld.global.b32 %r1, [%data+124]; st.global.b32 [%out], %r1;"},
+    {"fence behind cp.async, shared memory", 1,
+     "  .reg .b64 %source;\n  setp.ne.u32 %done, %block, 0; @%done bra END;\n"
+     "  mad.wide.u32 %source, %thread, 4, %data; setp.lt.u32 %done, %thread, 32;\n"
+     "  @%done st.global.b32 [%source], %value;\n  bar.sync 0;\n"
+     "  mov.u32 %r2, from; mad.lo.u32 %r2, %thread, 4, %r2;\n"
+     "  @%done cp.async.ca.shared.global [%r2], [%source], 4;\n  cp.async.wait_all;\n"
+     "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n  @!%zero bra END;\n"
+     "  cp.async.bulk.global.shared::cta.bulk_group [%data+128], [from], 128;\n  cp.async.bulk.commit_group;\n"
+     "  cp.async.bulk.wait_group 0;\n  ld.global.b32 %r1, [%data+252]; st.global.b32 [%out], %r1;"},
     {"fence of the writer, global memory", 1,
      "  @!%zero bra END;\n  st.global.b32 [%data], %value;\n  fence.proxy.async.global;\n" LITMUS_LOAD LITMUS_WAIT
          LITMUS_ANSWER},

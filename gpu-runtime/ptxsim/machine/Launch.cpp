@@ -103,6 +103,7 @@ private:
 
   /// All threads of the block have exited. Its memory stays for the others of the cluster.
   void end(Block &block) {
+    finishAllCopies(context, block);
     while (performOneBulk(context, block)) {
     }
     if (grid.checks && !context.stopped)

@@ -226,8 +226,11 @@ namespace {
 
 void reportProxyOrder(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, const Place &place,
                       AccessKind kind, const RaceReport &other) {
+  const GridRaces &races = *context.grid->races;
   std::string message = std::string("the asynchronous proxy ") + (kind == AccessKind::Read ? "reads " : "writes ") +
-                        std::string(spelling(place.space)) + " memory that thread " + std::to_string(other.thread);
+                        std::string(spelling(place.space)) + " memory that " +
+                        (other.thread < races.realThreads ? "" : "cp.async of ") + "thread " +
+                        std::to_string(other.thread % (races.threadsPerBlock / GridRaces::rows));
   if (other.block != context.block->linear)
     message += " of block " + std::to_string(other.block);
   message += " wrote at line " + std::to_string(other.line);

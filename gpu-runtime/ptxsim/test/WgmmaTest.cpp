@@ -331,6 +331,34 @@ TEST(WgmmaForms, AWaitIsForTheWholeWarpgroup) {
       }
 }
 
+/// A stage that copies fill again: right behind the wait of one warp, a race in front of it.
+TEST(WgmmaForms, ARefillIsOrderedByTheWait) {
+  const Form &f = forms[1];
+  Layout a(64, 16, f.swizzleA, f.mMajor, f.k), b(f.n, 16, f.swizzleB, f.nMajor, f.k);
+  Problem problem = makeProblem(f, a, b);
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;";
+  const std::string refills[] = {
+      "cp.async.ca.shared.global [%base], [%in+16], 16;\n  cp.async.wait_all;\n",
+      "mbarrier.init.shared.b64 [bar], 1;\n  fence.mbarrier_init.release.cluster;\n"
+      "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%base], [%in+16], 16, [bar];\n"
+      "WAIT: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; @!%q bra WAIT;\n"};
+  for (const std::string &refill : refills)
+    for (bool isRight : {true, false})
+      for (uint64_t seed = 1; seed <= 6; ++seed) {
+        std::string text = wgmmaKernel(f, a, b);
+        std::string one = "setp.ne.u32 %p, %thread, 64; @%p bra OTHERS;\n  " + refill + "OTHERS:\n  ";
+        text.replace(text.find(wait), wait.size(), isRight ? wait + one : one + wait);
+        text.insert(text.find("  .reg .b32 %thread"), "  .shared .align 8 .b8 bar[8];\n");
+        TestDevice device(hopper(seed));
+        ASSERT_TRUE(device.load(text)) << device.message;
+        uint64_t in = device.upload(problem.memory), out = device.allocate(128 * 32 * 4);
+        EXPECT_EQ(device.launch("k", {1}, {128}, in, out), isRight) << refill << device.report();
+        EXPECT_EQ(device.findings.size() == 0, isRight) << refill << device.report();
+        EXPECT_EQ(device.found(FindingKind::Race), !isRight) << refill << device.report();
+      }
+}
+
 /// Known kernels rely on a fence of the reading side: a warning, as long as no GPU has been asked.
 TEST(WgmmaForms, AProxyFenceBehindTheBarrierIsAWarning) {
   const Form &f = forms[1];
@@ -359,6 +387,51 @@ TEST(WgmmaForms, AProxyFenceBehindTheBarrierIsAWarning) {
               std::string::npos)
         << device.report();
   }
+}
+
+/// What cp.async has written, any thread that knows of it may fence. Known kernels have no fence there: a warning.
+TEST(WgmmaForms, CopiesByThreadsNeedAProxyFence) {
+  const Form &f = forms[1];
+  Layout a(64, 16, f.swizzleA, f.mMajor, f.k), b(f.n, 16, f.swizzleB, f.nMajor, f.k);
+  Problem problem = makeProblem(f, a, b);
+  std::string text = wgmmaKernel(f, a, b);
+  auto replace = [](std::string &text, const std::string &from, const std::string &to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace(text, "ld.global.u32 %word, [%from];", "");
+  replace(text, "st.shared.u32 [%at], %word;", "cp.async.ca.shared.global [%at], [%from], 4;");
+  replace(text, "LOOP:", "  .shared .align 8 .b8 bar[8];\n  setp.eq.u32 %p, %thread, 0;\n"
+                         "  @%p mbarrier.init.shared.b64 [bar], 128;\n  bar.sync 0;\nLOOP:");
+  const std::string arrival = "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n"
+                              "WAIT: mbarrier.try_wait.parity.shared.b64 %p, [bar], 0; @!%p bra WAIT;";
+  const struct {
+    std::string text;
+    bool isRight;
+  } placements[] = {
+      {"cp.async.wait_all; fence.proxy.async.shared::cta; bar.sync 0;", true},
+      {"cp.async.wait_all; bar.sync 0; fence.proxy.async.shared::cta;", true},
+      {"cp.async.wait_all; bar.sync 0; setp.eq.u32 %p, %thread, 5; @%p fence.proxy.async; bar.sync 0;", true},
+      {arrival + "fence.proxy.async.shared::cta;", true},
+      {"cp.async.wait_all; bar.sync 0;", false},
+      {"fence.proxy.async.shared::cta; cp.async.wait_all; bar.sync 0;", false},
+      {"cp.async.wait_all; bar.sync 0; fence.proxy.async.global;", false},
+      {"cp.async.wait_all; bar.sync 0; setp.eq.u32 %p, %thread, 5; @%p fence.proxy.async;", false},
+      {arrival, false},
+      {"fence.proxy.async.shared::cta;" + arrival, false},
+  };
+  for (const auto &placement : placements)
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      std::string placed = text;
+      replace(placed, "fence.proxy.async.shared::cta;\n  bar.sync 0;", placement.text);
+      TestDevice device(hopper(seed));
+      ASSERT_TRUE(device.load(placed)) << device.message;
+      uint64_t in = device.upload(problem.memory), out = device.allocate(128 * 32 * 4);
+      EXPECT_TRUE(device.launch("k", {1}, {128}, in, out)) << placement.text << device.report();
+      EXPECT_EQ(device.findings.size() == 0, placement.isRight) << placement.text << device.report();
+      EXPECT_EQ(device.report().find("memory that cp.async of thread ") == std::string::npos, placement.isRight)
+          << placement.text << device.report();
+    }
 }
 
 /// The wrong swizzle mode, a wrong offset or the wrong major-ness gives wrong numbers.

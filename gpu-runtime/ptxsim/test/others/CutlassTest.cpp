@@ -66,7 +66,7 @@ const Gemm gemms[] = {
     {"gemm-pingpong-sm90.ptx", f16, f16},
     {"gemm-cooperative-sm90.ptx", f16, f32},
     {"gemm-e4m3-sm90.ptx", e4m3, f32},
-    {"gemm-cp-async-sm90.ptx", bf16, f32},
+    {"gemm-cp-async-sm90.ptx", bf16, f32, false, true, proxyWarnings},
     {"gemm-stream-sm90.ptx", f16, f32},
     {"gemm-cluster-sm90.ptx", f16, f32},
     {"gemm-cluster-pingpong-sm90.ptx", bf16, bf16},

@@ -113,7 +113,7 @@ void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t m
   copy.reader = copy.writer = copy.thread;
   if (BlockRaces *races = context.block->races.get()) {
     copy.issued = races->issue(copy.thread);
-    copy.reader = races->bulkAgentOf(agent);
+    copy.reader = copy.endsInGroup() ? races->bulkReaderOf(copy.thread) : races->bulkAgentOf(agent);
     copy.writer = copy.endsInGroup() ? races->bulkWriterOf(copy.thread) : copy.reader;
   }
   uint64_t ranks = context.grid->clusterDim.count();
@@ -184,7 +184,7 @@ void waitBulkGroup(ExecContext &context, const Inst &inst) {
       }
     }
     if (BlockRaces *races = context.block->races.get()) {
-      races->learn(number, races->bulkAgentOf(number), thread.groupClock[before - 1]);
+      races->learn(number, races->bulkReaderOf(number), thread.groupClock[before - 1]);
       if (!inst.mode)
         races->learn(number, races->bulkWriterOf(number), thread.groupClock[before - 1]);
     }

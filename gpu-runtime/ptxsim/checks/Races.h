@@ -151,9 +151,10 @@ private:
 /// Race state of one launch.
 class GridRaces {
 public:
-  /// With `agents`, every thread has one that its cp.async count as, one for its bulk copies, one for what its bulk stores
-  /// write, and one for the wgmma of its warp: rows of as many as there are threads.
-  static constexpr uint32_t rows = 5;
+  /// With `agents`, every thread has one that its cp.async count as, one for its bulk copies into shared memory, one for what
+  /// its bulk stores write, one for the wgmma of its warp, and one for what its bulk stores read: rows of as many as there
+  /// are threads.
+  static constexpr uint32_t rows = 6;
   GridRaces(uint32_t launch, uint32_t realThreads, bool agents, ClusterShape clusters,
             std::function<bool(uint32_t)> launchOrdered)
       : launch(launch), realThreads(realThreads), threadsPerBlock(agents ? rows * wholeWarps(realThreads) : realThreads),
@@ -215,6 +216,7 @@ public:
   uint32_t bulkAgentOf(uint32_t thread) const { return agent(2, thread); }
   uint32_t bulkWriterOf(uint32_t thread) const { return agent(3, thread); }
   uint32_t wgmmaAgentOf(uint32_t thread) const { return agent(4, thread); }
+  uint32_t bulkReaderOf(uint32_t thread) const { return agent(5, thread); }
   /// Bulk copies and wgmma access memory through the asynchronous proxy.
   bool isAsyncProxy(uint32_t thread) const { return thread >= grid.realThreads && thread >= agent(2, 0); }
   /// The thread issues work for an agent: what it did so far happens before that, what it does from now on does not.

@@ -228,6 +228,25 @@ TEST(BulkForms, Im2colIsWhatAConvolutionNeeds) {
     }
 }
 
+/// A thread that has waited for a later copy into shared memory knows nothing of a store in front of it.
+TEST(BulkForms, ALoadSaysNothingOfStores) {
+  const std::string body = "mbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
+                           "cp.async.bulk.global.shared::cta.bulk_group [%out], [%shared], 128; cp.async.bulk.commit_group;\n"
+                           "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;\n"
+                           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%shared+128], [%in], 128, [bar];\n"
+                           "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], 0;\n@!%done bra WAIT;\n";
+  const std::string overwrite = "mov.b32 %r4, 5; st.shared.b32 [%shared], %r4;\n", wait = "cp.async.bulk.wait_group 0;\n";
+  for (bool isRight : {true, false})
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      TestDevice device(hopper(seed));
+      bool completed = false;
+      launch(device, body + (isRight ? wait + overwrite : overwrite + wait), std::vector<uint32_t>(32, 7),
+             std::vector<uint32_t>(32, 0), completed);
+      EXPECT_EQ(completed, isRight) << device.report();
+      EXPECT_EQ(device.found(FindingKind::Race), !isRight) << device.report();
+    }
+}
+
 TEST(BulkForms, RulesOfIm2col) {
   auto why = [](auto change) {
     uint64_t dims[] = {16, 9, 9, 2}, strides[] = {64, 576, 5184};

@@ -10,11 +10,13 @@
 //   %a = tilewright.wait %ring[%p]
 //     -> mbarrier_wait %bars[%p mod 4] parity (%p / 4) mod 2
 //
-// A ring that nobody releases is filled once: each stage has the first barrier alone, and
-// a producer waits for none.
+// Of a ring that nobody releases each stage has the first barrier alone. Who knows that a
+// stage is empty (`known_empty`) waits for none.
 //
 // Where threads copy (`by_threads`), each of them arrives at the first barrier when its
 // copies have; what reads a stage, an instruction of a warpgroup, sees that behind a fence.
+// Barriers are made known to copy engines and other blocks by a fence, to the block's own
+// threads by its barrier alone.
 //
 // In a cluster a stage is empty when the consumers of all its blocks have said so,
 // each of them to each block: a tile that is multicast goes to all of them.
@@ -100,12 +102,9 @@ LogicalResult ThreadCode::ring(RingOp op) {
     }
   for (Operation *user : op.getRing().getUsers()) {
     auto acquire = dyn_cast<AcquireOp>(user);
-    std::optional<int64_t> position =
-        acquire ? getConstantIntValue(acquire.getPosition()) : 0;
-    if (!arrivals && (!position || *position >= ring.stages))
-      return op.emitOpError()
-             << "has no consumer that releases its stages, which are filled more than "
-                "once or at positions that are no constants";
+    if (acquire && !arrivals && !acquire.getKnownEmpty())
+      return acquire.emitOpError()
+             << "waits for a stage of a ring that no consumer releases";
   }
   for (MemRefType tile : type.getTiles()) {
     SmallVector<int64_t> strides;
@@ -141,8 +140,7 @@ LogicalResult ThreadCode::ring(RingOp op) {
     ring.tileElements.push_back(elements);
   }
   ring.stageBytes = type.getStageBytes();
-  ring.isFilledOnce = !arrivals;
-  int64_t barriers = ring.isFilledOnce ? ring.stages : 2 * ring.stages;
+  int64_t barriers = arrivals ? 2 * ring.stages : ring.stages;
   ring.barriers = sharedMemory(loc, b.getI64Type(), barriers);
   // Of rings that stand together, the last one makes all of their barriers known.
   bool isLast = !isa_and_nonnull<RingOp>(op->getNextNode());
@@ -154,7 +152,10 @@ LogicalResult ThreadCode::ring(RingOp op) {
                              stage < ring.stages
                                  ? std::max<int64_t>(1, ring.copyThreads)
                                  : arrivals);
-    if (isLast)
+    bool byEngines = !ring.copyThreads || llvm::any_of(rings, [](const auto &other) {
+      return !other.second.copyThreads;
+    });
+    if (isLast && (byEngines || clusterSize() > 1))
       MbarrierFenceOp::create(b, loc);
   }
   if (isLast && clusterSize() > 1)
@@ -172,7 +173,7 @@ LogicalResult ThreadCode::enterStage(Operation *op, Value ringValue,
     return op->emitOpError() << "has no ring";
   const RingCode &ring = found->second;
   Location loc = op->getLoc();
-  if (!empty || !ring.isFilledOnce) {
+  if (auto acquire = dyn_cast<AcquireOp>(op); !acquire || !acquire.getKnownEmpty()) {
     Value at = materialize(loc, mapped(OpFoldResult(position)));
     Value round = arith::DivUIOp::create(b, loc, at, constant(loc, ring.stages));
     if (empty)

@@ -86,8 +86,6 @@ struct RingCode {
   int64_t stages = 0, stageBytes = 0;
   /// How many threads copy into a stage; 0: copy engines do.
   int64_t copyThreads = 0;
-  /// Nobody says that a stage is empty.
-  bool isFilledOnce = false;
   /// The tiles of stage 0, and elements from stage to stage.
   std::vector<MemView> tiles;
   mlir::SmallVector<int64_t> tileElements;

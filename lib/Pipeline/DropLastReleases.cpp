@@ -11,8 +11,9 @@
 //   … release %keys[%c] …                     // goes
 //
 // Only those that stand behind all loops are known to be the last ones. A ring of which
-// no release is left is filled once: `distribute` gives its stages no barriers to say
-// that they are empty, and its producers wait for none.
+// no release is left is filled once, so its producers wait for none:
+//
+//   acquire %keys[%c0] {known_empty}
 
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Pipeline/Pipeline.h"
@@ -88,9 +89,14 @@ void tilewright::dropLastReleases(func::FuncOp kernel) {
         }))
       return;
     (void)findLast(*ring->getBlock(), ring.getRing(), stages, 0, last);
-    if (last.size() < releases.size() || isFilledOnce(ring, stages))
-      for (ReleaseOp release : last)
-        release->erase();
+    bool areAll = last.size() == releases.size();
+    if (areAll && !isFilledOnce(ring, stages))
+      return;
+    for (ReleaseOp release : last)
+      release->erase();
+    for (Operation *user : ring.getRing().getUsers())
+      if (auto acquire = dyn_cast<AcquireOp>(user); acquire && areAll)
+        acquire.setKnownEmpty(true);
   });
 }
 

@@ -137,12 +137,13 @@ void RingWriter::mapStep(OpBuilder &b, IRMapping &mapping, Value step) {
   mapping.map(loop.getInductionVar(), getValueOrCreateConstantIndexOp(b, loc, k));
 }
 
-/// Starts the copies of step `step` when its stage is empty.
-void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value step) {
+/// Starts the copies of step `step` when its stage is empty, which `isEmpty` knows.
+void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value step,
+                           bool isEmpty) {
   IRMapping mapping(body.mapping);
   mapStep(b, mapping, step);
   Value at = position(b, body, step);
-  auto stage = AcquireOp::create(b, loc, ring, at);
+  auto stage = AcquireOp::create(b, loc, ring, at, isEmpty);
   if (loop)
     for (Operation &op : *loop.getBody())
       if (inside.contains(&op))
@@ -189,7 +190,7 @@ void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   auto copyTo = [&](Value end) {
     auto copies = scf::ForOp::create(b, loc, next, end, constant(b, 1));
     b.setInsertionPointToStart(copies.getBody());
-    fillStage(b, ring, body, copies.getInductionVar());
+    fillStage(b, ring, body, copies.getInductionVar(), /*isEmpty=*/false);
     b.setInsertionPointAfter(copies);
     next = end;
   };
@@ -212,7 +213,8 @@ void RingWriter::fillFirst(OpBuilder &b, Value ring, const TileBody &body, Value
   auto copies =
       scf::ForOp::create(inside, loc, constant(inside, 0), first, constant(inside, 1));
   inside.setInsertionPointToStart(copies.getBody());
-  fillStage(inside, ring, body, copies.getInductionVar());
+  // Only a tile before this one can have filled it.
+  fillStage(inside, ring, body, copies.getInductionVar(), !body.begin || knowsReads());
 }
 
 /// In step `step`, when that before it has given its stage back: that stage is filled.
@@ -227,5 +229,5 @@ void RingWriter::fillNext(OpBuilder &b, Value ring, const TileBody &body, Value 
       arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, next, steps);
   auto branch = scf::IfOp::create(inside, loc, isStep, /*withElseRegion=*/false);
   inside.setInsertionPointToStart(branch.thenBlock());
-  fillStage(inside, ring, body, next);
+  fillStage(inside, ring, body, next, knowsReads());
 }

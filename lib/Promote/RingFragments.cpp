@@ -61,7 +61,7 @@ Value tilewright::writeFragmentSums(OpBuilder &b, MmaOp product, const RingSums 
     if (number + 1 == steps.count()) {
       // One lane says so for all.
       WarpBarrierOp::create(b, loc);
-      ReleaseOp::create(b, loc, sums.ring, at);
+      sums.release(b, at);
     }
     sum = steps.multiply(b, now, sum);
     now = next;

@@ -21,6 +21,8 @@ struct RingSums {
   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> position;
   /// Writes what is copied in a step: into the stage that the step before emptied.
   llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> fillNext;
+  /// Says that a position's stage is empty.
+  llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> release;
 };
 
 /// Writes the loop over the stages, and what is left of the last one; returns the sums.

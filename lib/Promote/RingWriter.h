@@ -56,7 +56,7 @@ private:
   mlir::Value countSteps(mlir::OpBuilder &b, const TileBody &body);
   mlir::Value position(mlir::OpBuilder &b, const TileBody &body, mlir::Value step);
   void fillStage(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
-                 mlir::Value step);
+                 mlir::Value step, bool isEmpty);
   void writeProducer(mlir::OpBuilder &b, mlir::Value ring);
   void fillSecond(mlir::OpBuilder &b, const TileBody &body);
   mlir::Value writeSecond(const TileBody &body);
@@ -70,9 +70,11 @@ private:
                              mlir::Value steps);
   mlir::Value endStep(mlir::OpBuilder &b, mlir::Value ring, MmaOp next, mlir::Value acc,
                       mlir::Value at);
+  void release(mlir::OpBuilder &b, mlir::Value ring, mlir::Value at);
   void releaseBefore(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
                      mlir::Value step);
   void writeLoads(const TileBody &body);
+  bool knowsReads() const;
   void skipWithoutTile(mlir::OpBuilder &b, TileBody &body,
                        mlir::ArrayRef<mlir::Operation *> epilogue);
   void explainRing(RingType ring);

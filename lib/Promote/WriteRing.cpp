@@ -26,7 +26,7 @@
 // stage is released one step late.
 //
 // Without `producer` the consumers are all warps, and one of them starts the copies:
-// FillRing.cpp.
+// FillRing.cpp. One warpgroup then knows when a stage is empty, and releases none.
 //
 // With `persistent` each role walks over tiles, and positions count on from tile to
 // tile, so that the producer fills stages for the next tile while the consumers are in
@@ -210,22 +210,38 @@ Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value
   // One lane releases what all have read.
   if (computedA)
     WarpBarrierOp::create(b, loc);
-  ReleaseOp::create(b, loc, ring, at);
+  release(b, ring, at);
   return config.getTwoLevelSums()
              ? arith::AddFOp::create(b, loc, acc, done.getResult(0)).getResult()
              : done.getResult(0);
 }
 
+/// Whether a stage that is filled again needs no word that it is empty: who fills it reads
+/// it, and has waited. A warpgroup's wait is for the products of its four warps.
+bool RingWriter::knowsReads() const {
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  bool isAlone = llvm::product_of(launch.getCluster()) == 1;
+  int64_t warps = llvm::product_of(config.getWarps());
+  return isAlone && !config.getProducer() &&
+         (config.isForWarpgroups() ? warps == 4 && !computedA : warps == 1);
+}
+
+void RingWriter::release(OpBuilder &b, Value ring, Value at) {
+  if (!knowsReads())
+    ReleaseOp::create(b, loc, ring, at);
+}
+
 /// Where `step` is none of the first: the stage of the step before it is empty.
 void RingWriter::releaseBefore(OpBuilder &b, Value ring, const TileBody &body,
                                Value step) {
+  if (knowsReads())
+    return;
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, step,
                                         constant(b, 0));
   auto branch = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/true);
   OpBuilder inside = branch.getElseBodyBuilder();
   Value at = position(inside, body, step);
-  ReleaseOp::create(inside, loc, ring,
-                    arith::SubIOp::create(inside, loc, at, constant(inside, 1)));
+  release(inside, ring, arith::SubIOp::create(inside, loc, at, constant(inside, 1)));
 }
 
 Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
@@ -241,7 +257,8 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
         b, product,
         {ring, maps, init, steps,
          [&](OpBuilder &b, Value step) { return position(b, body, step); },
-         [&](OpBuilder &b, Value step) { fillNext(b, ring, body, step, steps); }});
+         [&](OpBuilder &b, Value step) { fillNext(b, ring, body, step, steps); },
+         [&](OpBuilder &b, Value at) { release(b, ring, at); }});
     (loop ? loop.getResult(0) : product.getResult()).replaceAllUsesWith(sum);
     return sum.getDefiningOp();
   }

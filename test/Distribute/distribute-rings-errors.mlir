@@ -3,8 +3,8 @@
 #l = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>
 func.func private @NobodyReleases(%a: memref<64x64xf16>, %p: index)
     attributes {tilewright.kernel, tilewright.access = ["read", "read"], tilewright.launch = #l} {
-  // expected-error @below {{has no consumer that releases its stages, which are filled more than once or at positions that are no constants}}
   %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
+  // expected-error @below {{waits for a stage of a ring that no consumer releases}}
   %s = tilewright.acquire %ring[%p] : !tilewright.ring<2, memref<64x64xf16, #tilewright.shared>>
   return
 }
@@ -65,7 +65,7 @@ func.func private @ThreadsAndEngines(%a: memref<64x64xf16>)
   %c0 = arith.constant 0 : index
   %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
   tilewright.warps [0, 4] {
-    %s:2 = tilewright.acquire %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
+    %s:2 = tilewright.acquire %ring[%c0] {known_empty} : !tilewright.ring<1, memref<64x64xf16, #s>, memref<64x64xf16, #s>>
     tilewright.tile_copy %a[%c0, %c0] to %s#0 {by_threads, map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
     // expected-error @below {{fills a ring that other copies fill by 128 threads, not by 0}}
     tilewright.tile_copy %a[%c0, %c0] to %s#1 {map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
@@ -83,7 +83,7 @@ func.func private @ThreeWarpsCopy(%a: memref<64x64xf16>)
   %c0 = arith.constant 0 : index
   %ring = tilewright.ring : !tilewright.ring<1, memref<64x64xf16, #s>>
   tilewright.warps [0, 3] {
-    %s = tilewright.acquire %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>>
+    %s = tilewright.acquire %ring[%c0] {known_empty} : !tilewright.ring<1, memref<64x64xf16, #s>>
     // expected-error @below {{is by 96 threads, no power of two}}
     tilewright.tile_copy %a[%c0, %c0] to %s {by_threads, map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #s>
     tilewright.fill %ring[%c0] : !tilewright.ring<1, memref<64x64xf16, #s>>

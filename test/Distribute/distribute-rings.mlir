@@ -75,7 +75,7 @@ func.func private @RingOfOneTile(%a: memref<64x?xf16>, %c: memref<64x64xf32>)
 
 #a = #tilewright.shared<swizzle = [3, 3, 3]>
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32 : i64, access_bytes = 16 : i64}>} {
-// A ring that nobody releases is filled once: one barrier a stage, and the producer waits for none.
+// A ring that nobody releases: one barrier a stage, and the producer waits for none.
 // CHECK-LABEL: func.func private @FilledOnce
 // CHECK: %[[BARS:.*]] = memref.alloc() : memref<2xi64, #tilewright.shared>
 // CHECK-COUNT-2: tilewright.mbarrier_init %[[BARS]][%{{.*}}] arrivals 1
@@ -93,7 +93,7 @@ func.func private @FilledOnce(%a: memref<64x64xf16>, %c: memref<64x64xf16>)
   %pad = arith.constant 0.0 : f16
   %ring = tilewright.ring : !tilewright.ring<2, memref<64x64xf16, #a>>
   tilewright.warps [4, 1] {
-    %s = tilewright.acquire %ring[%c1] : !tilewright.ring<2, memref<64x64xf16, #a>>
+    %s = tilewright.acquire %ring[%c1] {known_empty} : !tilewright.ring<2, memref<64x64xf16, #a>>
     tilewright.tile_copy %a[%c0, %c0] to %s {map = affine_map<(r, c) -> (r, c)>} : memref<64x64xf16> to memref<64x64xf16, #a>
     tilewright.fill %ring[%c1] : !tilewright.ring<2, memref<64x64xf16, #a>>
   }

@@ -16,6 +16,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // CHECK-DAG: %[[BARS:.*]] = memref.alloc() : memref<4xi64, #tilewright.shared>
 // CHECK: tilewright.mbarrier_init %[[BARS]][%c0] arrivals 128
 // CHECK: tilewright.mbarrier_init %[[BARS]][%c2] arrivals 4
+// CHECK-NOT: tilewright.mbarrier_fence
 // CHECK: scf.for
 // CHECK: tilewright.mbarrier_wait %[[BARS]]
 // CHECK-NOT: tilewright.elect
@@ -81,7 +82,7 @@ func.func private @FewRuns(%a: memref<8x64xf16>)
   %c0 = arith.constant 0 : index
   %ring = tilewright.ring : !tilewright.ring<1, memref<8x64xf16, #a>>
   tilewright.warps [0, 4] {
-    %s = tilewright.acquire %ring[%c0] : !tilewright.ring<1, memref<8x64xf16, #a>>
+    %s = tilewright.acquire %ring[%c0] {known_empty} : !tilewright.ring<1, memref<8x64xf16, #a>>
     tilewright.tile_copy %a[%c0, %c0] to %s {by_threads, map = affine_map<(r, c) -> (r, c)>} : memref<8x64xf16> to memref<8x64xf16, #a>
     tilewright.fill %ring[%c0] : !tilewright.ring<1, memref<8x64xf16, #a>>
   }

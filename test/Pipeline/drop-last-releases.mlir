@@ -67,6 +67,8 @@ func.func private @InLoops(%a: index, %steps: index) attributes {tilewright.kern
 // CHECK-LABEL: func.func private @FilledOnce
 // CHECK: %[[ONE:.*]] = tilewright.ring : <1,
 // CHECK: %[[TWO:.*]] = tilewright.ring : <2,
+// CHECK: tilewright.acquire %[[ONE]][%{{.*}}] {known_empty} :
+// CHECK: tilewright.acquire %[[TWO]][%{{.*}}] :
 // CHECK: tilewright.warps[0, 4]
 // CHECK-NOT: tilewright.release %[[ONE]]
 // CHECK: tilewright.release %[[TWO]]

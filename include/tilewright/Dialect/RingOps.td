@@ -45,8 +45,8 @@ def Tilewright_RingOp : Ring_Op<"ring"> {
 
     A position is a number that the roles count for themselves, so that loops
     may be nested and rings of different depth stand side by side. Each role
-    must name every position once, in order. A ring that nobody releases is filled
-    once: its producers name constants below the number of stages.
+    must name every position once, in order. Of a ring that nobody releases each
+    `acquire` knows that its stage is empty.
   }];
   let results = (outs Tilewright_Ring:$ring);
   let assemblyFormat = "attr-dict `:` type($ring)";
@@ -62,6 +62,11 @@ class Ring_StageOp<string mnemonic>
 
 def Tilewright_AcquireOp : Ring_StageOp<"acquire"> {
   let summary = "waits until a stage is empty, to fill it";
+  let description = [{
+    Not with `known_empty`: then the stage was never filled, or whoever fills it has
+    himself waited for all that read it.
+  }];
+  let arguments = (ins Tilewright_Ring:$ring, Index:$position, UnitAttr:$known_empty);
 }
 
 def Tilewright_WaitOp : Ring_StageOp<"wait"> {

@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, chained, images, matrix_unit, ringed, streams
+from families import attention, chained, filling, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
@@ -51,6 +51,8 @@ MULTIPROCESSORS = 2
 FEW_ORDERS = 4
 # The same where nothing says that it is right without what it lacks.
 MORE_ORDERS = 64
+# Of the kernels that fillings() has, so many are in a sample.
+FEW_FILLED = 3
 # Of all mutants, so many are reported.
 LEAST = 0.95
 # Far more than any kernel here runs: a kernel in which warps poll for ever has hung.
@@ -104,8 +106,27 @@ def kernels():
     for stages in (2, 3, 4):
         yield gemm(f"copies-{stages}", (136, 80, 264), "nn", matrix_unit.config(F16, F16, (64, 64, 32), (2, 2), stages), F16, F16)
     yield gemm("copies-columns", (136, 80, 264), "tb", matrix_unit.config(BF16, F32, (32, 64, 16), (1, 2), 3))
+    yield from fillings()
     for name, case in attentions():
         yield name, case.f
+
+
+def fillings():
+    """Rings that one of those that multiply fills, that threads fill, and both."""
+    def gemm(name, dims, form, pinned, how, a=BF16, c=F32):
+        return name, product(a, c, "mutation", name, sizes(*dims), form, filling.filled(pinned, how))
+
+    ring = dict(stages=2, groups=1)
+    for name, how in filling.WAYS.items():
+        yield gemm(f"filled-{name}", (72, 40, 776), "nn", config(BF16, F32, 64, 32, **ring), how)
+        yield gemm(f"filled-{name}-two-warpgroups", (136, 32, 1288), "tb", config(F16, F32, 128, 32, 2, 2), how, F16)
+        yield gemm(f"filled-{name}-persistent", (200, 40, 392), "nn",
+                   config(BF16, F32, 64, 32, **ring, techniques=text(True, [], name != "threads")), how)
+        yield f"filled-{name}-registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), filling.filled(
+            swapped(F16, F32, 16, 64, 3 if name == "threads" else 2).replace("promote = [0, 1]", "promote = [0]"), how))
+    yield gemm("filled-alone-cluster", (200, 72, 392), "tb",
+               config(BF16, F32, 64, 32, **ring, techniques=text(True, [2, 1, 1], False)), filling.ALONE)
+    yield gemm("filled-alone-warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2), filling.ALONE)
 
 
 def attentions():
@@ -360,6 +381,13 @@ def arguments():
     return options
 
 
+def sampled_kernels(names, entries, seed):
+    """All, but of the rings that are filled in several ways a few, and those that have an entry."""
+    filled = [name for name in names if name.startswith("filled-")]
+    kept = random.Random(seed).sample(filled, FEW_FILLED)
+    return [name for name in names if name not in filled or name in kept or any(e.name.startswith(name + ":") for e in entries)]
+
+
 def sample(mutants_, size, seed):
     """As many of them as `size`: every change of every op, every kernel about as often, otherwise at random."""
     order = sorted(mutants_, key=lambda m: m.name)
@@ -433,7 +461,10 @@ def main():
     options = arguments()
     start = time.monotonic()
     shutil.rmtree(options.out, ignore_errors=True)
+    verdicts, entries = Verdicts(), read_list()
     chosen = {name: f for name, f in kernels() if any(fnmatch.fnmatchcase(name, p) for p in options.kernels.split(","))}
+    if not options.all and options.kernels == "*":
+        chosen = {name: chosen[name] for name in sampled_kernels(chosen, entries, options.seed)}
     pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
     compiled = list(pool.map(lambda item: Kernel(*item, options.build, options.out / item[0]), chosen.items()))
     every = [m for kernel in compiled for m in mutants(kernel.name, kernel.lines)]
@@ -441,7 +472,6 @@ def main():
         print("\n".join(f"{m.name} | {m.line}" for m in every))
         print(f"{len(every)} mutants of {len(compiled)} kernels")
         return 0
-    verdicts, entries = Verdicts(), read_list()
     if options.kernels == "*":
         stale(entries, [m.name for m in every], verdicts)
     taken = every

@@ -127,6 +127,7 @@ def fillings():
     yield gemm("filled-alone-cluster", (200, 72, 392), "tb",
                config(BF16, F32, 64, 32, **ring, techniques=text(True, [2, 1, 1], False)), filling.ALONE)
     yield gemm("filled-alone-warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2), filling.ALONE)
+    yield gemm("filled-alone-one-warp", (40, 40, 776), "tb", ringed.config(BF16, F32, (32, 32, 64), (1, 1), 2), filling.ALONE)
 
 
 def attentions():

@@ -194,6 +194,13 @@ Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, Space space, uint
   }
   if (context.checks) {
     checkRace(context, inst, thread, lane, address, 8, place, AccessKind::Atomic, Scope::Cluster, false);
+    // The race above is with the last access, which may be of one that has seen the initialisation.
+    const BlockRaces *races = context.block->races.get();
+    if (races && !races->knows(thread, found->second.initThread, found->second.initClock))
+      context.reportWithOther(FindingKind::Race, inst, lane, address,
+                              "the mbarrier is used and nothing orders that with its initialisation at line " +
+                                  std::to_string(found->second.initLine),
+                              found->second.initLine);
     // Relaxed operations tell nobody that they have happened.
     if (inst.order == Order::Release)
       noteForEnd(context, inst, thread, place);

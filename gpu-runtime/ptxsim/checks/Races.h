@@ -233,6 +233,10 @@ public:
   /// Whether a fence between proxies of that thread stands between an event of it and what the agent knows of it.
   bool proxyFenced(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   uint32_t clockOf(uint32_t thread) const { return threads[thread].clock; }
+  /// Whether what that thread did at that clock happens before what this one does now.
+  bool knows(uint32_t thread, uint32_t globalThread, uint32_t clock) const {
+    return happensBefore(globalThread, clock, thread);
+  }
   /// A thread's number among all of the grid.
   uint32_t globalThread(uint32_t thread) const { return static_cast<uint32_t>(block * grid.threadsPerBlock + thread); }
   /// fence.proxy.async, fence.mbarrier_init: what the thread wrote so far may be read through the asynchronous proxy.

@@ -141,6 +141,20 @@ std::vector<uint32_t> results(const std::string &body) {
 
 using Values = std::vector<uint32_t>;
 
+/// Though the lane that has initialised it was the last to use it.
+TEST(Mbarrier, EachUseIsOrderedWithTheInit) {
+  for (const char *order : {"", "bar.warp.sync -1;\n"})
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      TestDevice device(hopper(seed));
+      ASSERT_TRUE(device.load(oneWarp("@!%first bra REST; mbarrier.init.shared.b64 [bar], 1;\nREST:\n" + std::string(order) +
+                                      "@!%first bra WAIT; mbarrier.arrive.shared.b64 _, [bar];\nWAIT:\n"
+                                      "mbarrier.try_wait.parity.shared.b64 %p, [bar], 0; @!%p bra WAIT;\n")))
+          << device.message;
+      EXPECT_EQ(device.launch("k", {1}, {32}, device.allocate(16)), *order != 0) << device.report();
+      EXPECT_EQ(device.found(FindingKind::Race), *order == 0) << device.report();
+    }
+}
+
 TEST(Mbarrier, PhasesStatesAndCounts) {
   // Alone, lane 0 goes through two phases; the parity of the phase before the first is 1.
   EXPECT_EQ(results("@!%first bra END; mbarrier.init.shared.b64 [bar], 2;\n"

@@ -214,6 +214,9 @@ LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
   int64_t m = config.getBlock()[loops.m], n = config.getBlock()[loops.n],
           k = config.getBlock()[loops.k];
   int64_t bytes = instruction.operandBits() / 8;
+  if (m <= 0 || n <= 0)
+    return fail("the tile " + Twine(m) + " x " + Twine(n) +
+                " is not given; it is of whole instructions");
   if (m % (instruction.m * groups) || n % instruction.n || k % instruction.k)
     return fail("the tile " + Twine(m) + " x " + Twine(n) + " x " + Twine(k) +
                 " is no multiple of '" + config.getMma().getValue() + "' on " +

@@ -80,6 +80,7 @@ ADD = ("""func.func @f(%a: tensor<40x72xf32>, %b: tensor<40x72xf32>, %c: tensor<
 PROGRAMS = {
     "matmul": contraction("matmul", "72x40xf32", "40x96xf32", "72x96xf32", "0.0"),
     "matmul_f16": contraction("matmul", "72x64xf16", "64x96xf16", "72x96xf32", "0.0"),
+    "matmul_deep": contraction("matmul", "72x520xf16", "520x96xf16", "72x96xf32", "0.0"),
     "matmul_i8": contraction("matmul", "64x64xi8", "64x64xi8", "64x64xi32", "0"),
     "batch_matmul": contraction("batch_matmul", "3x40x24xf32", "3x24x48xf32", "3x40x48xf32", "0.0"),
     "one_row": contraction("matmul", "1x256xf32", "256x96xf32", "1x96xf32", "0.0"),
@@ -98,6 +99,8 @@ PINNED_OP = re.compile(r"linalg\.(?!fill|generic|transpose|yield)\w+()|permutati
 TARGETS = {"cuda:sm_80": "ptxsim@sm_80", "cuda:sm_90a": "ptxsim@sm_90", "vulkan:1.3+subgroup=8": "vulkan", "cpu:x86-64-v3": "cpu"}
 # Fields that kernels have whose warps have roles: each is written where it is not the default, which is the other one.
 SWITCHES = {"producer": "false", "tma_copy": "false", "persistent": "true", "tma_store": "true"}
+# Blocks that share all sums: those and parts of a tile are drawn.
+STREAM = "stream_k"
 # Of each field, legal values and others.
 FIELDS = {
     "block": lambda r: r.choice([0, 1, 2, 3, 4, 8, 16, 24, 32, 64, 128, 256]),
@@ -210,11 +213,22 @@ def switch(config, field):
     return f"{config[:-1]}{text}>"
 
 
+def share(randomness, config):
+    """`config` with sums that blocks share, or without."""
+    if f", {STREAM} = " in config:
+        return re.sub(rf", (splits|{STREAM}) = \d+", "", config)
+    config = re.sub(r", (splits = \d+|persistent = true)", "", config)
+    return f"{config[:-1]}, splits = {randomness.choice([2, 3, 4, 9])}, persistent = true, {STREAM} = {randomness.randint(1, 20)}>"
+
+
 def change(randomness, config):
     """`config` with one to three fields changed."""
     for _ in range(randomness.randint(1, 3)):
         fields = ["block", "block", "warps", "warps", "thread", "stages", "promote", "raster"]
-        field = randomness.choice(fields + list(SWITCHES) * ("warp_specialized" in config))
+        field = randomness.choice(fields + [*SWITCHES, STREAM] * ("warp_specialized" in config))
+        if field == STREAM:
+            config = share(randomness, config)
+            continue
         if field in SWITCHES:
             config = switch(config, field)
             continue

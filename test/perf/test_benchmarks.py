@@ -5,10 +5,12 @@
     python test/perf/test_benchmarks.py BUILD
 """
 
+import concurrent.futures
 import contextlib
 import io
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -181,6 +183,31 @@ class Ladder(unittest.TestCase):
                 self.assertEqual(slice_.rungs[-1].name, "default")
         gates = {r.gate for r in ladder_rungs.ladder("bf16")}
         self.assertLessEqual({0.75, 0.83, 0.92, 0.97, 1.0}, gates)
+
+    #: Of each rung but the default, in PTX: products, copies by threads, tensor copies, those of them to several blocks, tensor
+    #: stores, setmaxnreg, waits at mbarriers, mbarriers (one of a stage that its only warpgroup fills, else two).
+    COUNTED = (r"wgmma\.mma_async", r"cp\.async\.cg", r"bulk\.tensor\.\dd\.shared", r"multicast::cluster", r"bulk\.tensor\.\dd\.global",
+               r"setmaxnreg", r"mbarrier\.try_wait", r"mbarrier\.init")
+    RUNGS = {"mma": (0, 48, 0, 0, 0, 0, 0, 0), "tma": (0, 0, 3, 0, 0, 0, 2, 8), "wgmma": (4, 40, 0, 0, 0, 0, 1, 2),
+             "wgmma-tma": (4, 0, 10, 0, 0, 0, 1, 2), "stages": (4, 0, 10, 0, 0, 0, 1, 4), "producer": (4, 0, 5, 0, 0, 0, 2, 8),
+             "consumers": (4, 0, 5, 0, 0, 0, 2, 6), "registers": (4, 0, 5, 0, 0, 2, 2, 6), "raster": (4, 0, 5, 0, 0, 2, 2, 6),
+             "persistent": (4, 0, 5, 0, 0, 2, 2, 6), "cluster": (4, 0, 3, 2, 0, 2, 2, 6), "store": (4, 0, 3, 2, 4, 2, 2, 8)}
+
+    def test_rungs_have_their_techniques(self):
+        problem = ladder_rungs.Problem(4096, 4096, 4096)
+
+        def counts(rung):
+            with tempfile.TemporaryDirectory() as folder:
+                part = ladder_rungs.Slice("", "", (problem,), (rung,))
+                done = subprocess.run([f"{BUILD}/bin/tilewright-compile", "-", "--target=cuda:sm_90a", "--emit=ptx", "-o", folder],
+                                      input=ladder_rungs.program(part, rung), text=True, capture_output=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                ptx = "".join(path.read_text() for path in pathlib.Path(folder).glob("**/*.ptx"))
+            return tuple(len(re.findall(pattern, ptx)) for pattern in self.COUNTED)
+
+        rungs = [rung for rung in ladder_rungs.ladder("bf16") if rung.config]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            self.assertEqual(dict(zip((rung.name for rung in rungs), pool.map(counts, rungs))), self.RUNGS)
 
     def test_verdicts(self):
         rungs = self.judged()["rungs"]

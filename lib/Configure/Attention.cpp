@@ -302,11 +302,23 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
   return failure();
 }
 
-/// Blocks of one or a few warps that keep a multiprocessor's share of the memory busy, and
-/// tasks that fill a CPU.
-static constexpr int64_t kBlocksEach = 4, kCpuTasks = 16;
+/// Blocks that a multiprocessor's share of the memory needs, which take turns at copying and
+/// multiplying, and tasks that fill a CPU.
+static constexpr int64_t kBlocksEach = 2, kCpuTasks = 16;
 /// Keys that are worth a part, and a second kernel; the most parts.
 static constexpr int64_t kFewestKeysOfPart = 256, kFewestKeys = 1024, kMostParts = 64;
+
+/// Blocks that a multiprocessor has at once, by the shared memory of the default config.
+static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
+  std::string reason;
+  FailureOr<LoweringConfigAttr> config = chooseAttentionConfig(op, target, reason);
+  if (failed(config))
+    return kBlocksEach;
+  FailureOr<AttentionPlan> plan = planAttention(op, *config, target, reason);
+  if (failed(plan) || plan->shared == 0)
+    return kBlocksEach;
+  return std::clamp<int64_t>(target.getFact("shared_memory") / plan->shared, 1, kBlocksEach);
+}
 
 FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target,
                                                std::string &reason) {
@@ -341,14 +353,19 @@ FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
     if (llvm::MulOverflow(blocks, tiles, blocks))
       blocks = INT64_MAX;
   }
-  int64_t fill = target.getFact("subgroup", 1) > 1 ? kBlocksEach * multiprocessorsOf(target)
-                                                 : kCpuTasks;
+  bool isGpu = target.getFact("subgroup", 1) > 1;
   if (blocks == 0 || keys == 0)
     return refuse("there are no scores");
-  if (blocks > fill / 4)
+  if (blocks > (isGpu ? multiprocessorsOf(target) : kCpuTasks / 4))
     return refuse(Twine(blocks) + " blocks of queries fill the machine");
-  split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks)),
-                                  kMostParts);
+  // Blocks that are all there at once: what is left over takes as long as all of them, and
+  // what the second kernel takes grows with the parts.
+  if (isGpu)
+    split.parts = std::max<int64_t>(
+        2, residentBlocks(op, target) * multiprocessorsOf(target) / blocks);
+  else
+    split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(kCpuTasks, blocks));
+  split.parts = std::min(split.parts, kMostParts);
   if (ShapedType::isDynamic(keys)) {
     split.fewestKeys = kFewestKeys;
     return split;

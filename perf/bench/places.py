@@ -54,6 +54,8 @@ class HostPlace:
 
     def random(self, spec):
         generator = numpy.random.default_rng(spec.seed)
+        if spec.ends:
+            return generator.integers(spec.ends[0], spec.ends[1] + 1, spec.dims, self.types[spec.dtype])
         if spec.dtype == "i8":
             return generator.integers(-128, 128, spec.dims, numpy.int8)
         values = generator.standard_normal(spec.dims, numpy.float32)
@@ -109,6 +111,9 @@ class TorchPlace:
 
     def random(self, spec):
         generator = self.torch.Generator("cuda").manual_seed(spec.seed)
+        if spec.ends:
+            return self.torch.randint(spec.ends[0], spec.ends[1] + 1, spec.dims, generator=generator, device="cuda",
+                                      dtype=self.types[spec.dtype])
         if spec.dtype == "i8":
             return self.torch.randint(-128, 128, spec.dims, generator=generator, device="cuda", dtype=self.torch.int8)
         values = self.torch.randn(spec.dims, generator=generator, device="cuda", dtype=self.torch.float32)

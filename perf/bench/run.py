@@ -27,6 +27,7 @@ the same artifact on the same device, is not run again: a run that was cut off g
 """
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import math
@@ -149,9 +150,9 @@ def bind(place, program, problem, sets):
 
 def run_problem(arguments, place, program, tuned, peers, problem, ceilings, line):
     """Completes the line of one problem."""
-    total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4, "i8": 1}.get(x.dtype, 2) for x in problem.inputs)
+    total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4, "i32": 4, "i8": 1}.get(x.dtype, 2) for x in problem.inputs)
     rotated = max(1, min(16, math.ceil(place.working_set() / total)))
-    sets = [[place.random(type(x)(x.dims, x.dtype, x.seed + 1000 * i)) for x in problem.inputs] for i in range(rotated)]
+    sets = [[place.random(dataclasses.replace(x, seed=x.seed + 1000 * i)) for x in problem.inputs] for i in range(rotated)]
     calls = bind(place, program, problem, sets)
     place.stream.synchronize()
     device = place.device

@@ -15,7 +15,7 @@ import importlib.util
 import re
 import shlex
 
-INPUT = re.compile(r"((?:\d+x)*)([a-z]\w*)=random:(\d+)$")
+INPUT = re.compile(r"((?:\d+x)*)([a-z]\w*)=(?:random|int:(-?\d+):(-?\d+)):(\d+)$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,9 +23,11 @@ class Input:
     dims: tuple
     dtype: str
     seed: int
+    ends: tuple = ()  # the least and the largest of whole numbers
 
     def __str__(self):
-        return "x".join([*map(str, self.dims), self.dtype]) + f"=random:{self.seed}"
+        fill = ":".join(["int", *map(str, self.ends)]) if self.ends else "random"
+        return "x".join([*map(str, self.dims), self.dtype]) + f"={fill}:{self.seed}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +48,11 @@ def read_problems(path):
                 function = value
             elif key == "--input" and match:
                 dims = tuple(int(x) for x in match.group(1).split("x") if x)
-                inputs.append(Input(dims, match.group(2), int(match.group(3))))
+                ends = tuple(int(x) for x in match.group(3, 4) if x is not None)
+                inputs.append(Input(dims, match.group(2), int(match.group(5)), ends))
             else:
-                raise SystemExit(f"{path}:{number}: '{word}' is neither --function=NAME nor --input=DIMSxTYPE=random:SEED")
+                raise SystemExit(f"{path}:{number}: '{word}' is neither --function=NAME nor --input=DIMSxTYPE=random:SEED "
+                                 "or =int:LEAST:LARGEST:SEED")
         if function:
             problems.append(Problem(function, tuple(inputs)))
     return problems

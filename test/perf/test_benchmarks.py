@@ -260,6 +260,25 @@ class Parts(unittest.TestCase):
             if (folder / "problems.txt").exists():
                 self.assertTrue(suite.read_problems(folder / "problems.txt"), folder)
 
+    def test_whole_numbers(self):
+        text = "2x300xi32=int:-1:7:4"
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(f"--function=f --input={text}\n")
+            file.flush()
+            (made,) = suite.read_problems(pathlib.Path(file.name))[0].inputs
+        self.assertEqual(str(made), text)
+        numbers = places.HostPlace.random(types.SimpleNamespace(types=places.HostPlace.types), made)
+        self.assertEqual((numbers.dtype, numbers.shape, numbers.min(), numbers.max()), (np.int32, (2, 300), -1, 7))
+
+    def test_pages_of_attention(self):
+        peers = suite.load_peers(ROOT / "perf/suites/attention")
+        random = np.random.default_rng(0)
+        k, v = random.standard_normal((2, 5, 4, 2, 8))
+        q, table = random.standard_normal((1, 2, 3, 1, 8)), np.array([[3.0, 0.0, 3.0]])
+        rows = [x[[3, 0, 3]].reshape(12, 2, 8).transpose(1, 0, 2) for x in (k, v)]
+        for got, right in zip(peers.reference("f16_pages", q, k, v, table), peers.reference("f16", q[0], *rows)):
+            np.testing.assert_array_equal(got[0], right)
+
     def test_bad_problem(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write("--function=f --input=4x4xf32\n")

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Attention of halves: heads (of all images of a batch) x tokens x depth, 16384 tokens or more in all and 2048 columns of
-// heads, with and without a causal mask; 8 heads of keys for 32 of queries; one query a head for 32768 keys.
+// heads, with and without a causal mask; 8 heads of keys for 32 of queries; one query a head, or four, for 32768 keys,
+// which may lie in pages of 16.
 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
 #k = affine_map<(h, i, j, d, e) -> (h, j, d)>
@@ -12,6 +13,11 @@
 #gk = affine_map<(h, g, i, j, d, e) -> (h, j, d)>
 #gv = affine_map<(h, g, i, j, d, e) -> (h, j, e)>
 #go = affine_map<(h, g, i, j, d, e) -> (h, g, i, e)>
+#pq = affine_map<(b, h, g, i, j, d, e) -> (b, h, g, i, d)>
+#pk = affine_map<(b, h, g, i, j, d, e) -> (j floordiv 16, j mod 16, h, d)>
+#pv = affine_map<(b, h, g, i, j, d, e) -> (j floordiv 16, j mod 16, h, e)>
+#pt = affine_map<(b, h, g, i, j, d, e) -> (b, j floordiv 16)>
+#po = affine_map<(b, h, g, i, j, d, e) -> (b, h, g, i, e)>
 
 func.func @f16_d64_512(%q: tensor<1024x512x64xf16>, %k: tensor<1024x512x64xf16>, %v: tensor<1024x512x64xf16>) -> tensor<1024x512x64xf16> {
   %e = tensor.empty() : tensor<1024x512x64xf16>
@@ -144,4 +150,16 @@ func.func @f16_d128_decode_32768_grouped(%q: tensor<8x4x1x128xf16>, %k: tensor<8
   %r = tilewright.attention ins(%q, %k, %v : tensor<8x4x1x128xf16>, tensor<8x32768x128xf16>, tensor<8x32768x128xf16>)
       outs(%e : tensor<8x4x1x128xf16>) {indexing_maps = [#gq, #gk, #gv, #go]} -> tensor<8x4x1x128xf16>
   return %r : tensor<8x4x1x128xf16>
+}
+func.func @f16_d128_decode_32768_grouped_queries(%q: tensor<8x4x4x128xf16>, %k: tensor<8x32768x128xf16>, %v: tensor<8x32768x128xf16>) -> tensor<8x4x4x128xf16> {
+  %e = tensor.empty() : tensor<8x4x4x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<8x4x4x128xf16>, tensor<8x32768x128xf16>, tensor<8x32768x128xf16>)
+      outs(%e : tensor<8x4x4x128xf16>) {indexing_maps = [#gq, #gk, #gv, #go]} -> tensor<8x4x4x128xf16>
+  return %r : tensor<8x4x4x128xf16>
+}
+func.func @f16_d128_decode_32768_pages(%q: tensor<1x8x4x1x128xf16>, %k: tensor<2048x16x8x128xf16>, %v: tensor<2048x16x8x128xf16>, %t: tensor<1x2048xi32>) -> tensor<1x8x4x1x128xf16> {
+  %e = tensor.empty() : tensor<1x8x4x1x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<1x8x4x1x128xf16>, tensor<2048x16x8x128xf16>, tensor<2048x16x8x128xf16>)
+      table(%t : tensor<1x2048xi32>) outs(%e : tensor<1x8x4x1x128xf16>) {indexing_maps = [#pq, #pk, #pv, #pt, #po]} -> tensor<1x8x4x1x128xf16>
+  return %r : tensor<1x8x4x1x128xf16>
 }

@@ -36,7 +36,16 @@ def rows(q, k, v, first, causal, roundoff):
     return result, off * (weights @ abs(v)) + 2 * roundoff * abs(result) + TINY
 
 
-def reference(function, q, k, v):
+def gathered(pool, table):
+    """Heads x keys x depth, of one sequence's pages."""
+    pages = table.reshape(-1).astype(int) if isinstance(table, numpy.ndarray) else table.reshape(-1).long()
+    return pool[pages].reshape((-1,) + tuple(pool.shape[2:])).swapaxes(0, 1)
+
+
+def reference(function, q, k, v, table=None):
+    if table is not None:
+        result, bound = reference(function, q[0], gathered(k, table), gathered(v, table))
+        return result[None], bound[None]
     result, bound = 0.0 * q, 0.0 * q
     group = q.shape[1] if len(q.shape) == 4 else 1
     heads = [x.reshape((-1, x.shape[-2], x.shape[-1])) for x in (q, result, bound)]
@@ -49,22 +58,24 @@ def reference(function, q, k, v):
     return heads[1].reshape(q.shape), heads[2].reshape(q.shape)
 
 
-def as_torch(function, q, k, v):
+def as_torch(function, q, k, v, table=None):
     """(batch, heads, tokens, depth), and the options of scaled_dot_product_attention."""
+    if table is not None:
+        raise ValueError("takes no pages")
     grouped = q.dim() == 4
     if grouped:
         q = q.flatten(0, 1)
     return [x.unsqueeze(0) for x in (q, k, v)], dict(is_causal="causal" in function, enable_gqa=grouped)
 
 
-def sdpa(function, q, k, v, backend=None):
+def sdpa(function, q, k, v, table=None, backend=None):
     """PyTorch's, by the back end that it chooses, or by one of them."""
     import contextlib
 
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
-    operands, options = as_torch(function, q, k, v)
+    operands, options = as_torch(function, q, k, v, table)
 
     def call():
         with sdpa_kernel(getattr(SDPBackend, backend)) if backend else contextlib.nullcontext():
@@ -72,20 +83,20 @@ def sdpa(function, q, k, v, backend=None):
     return call
 
 
-def cudnn(function, q, k, v):
-    return sdpa(function, q, k, v, "CUDNN_ATTENTION")
+def cudnn(function, *operands):
+    return sdpa(function, *operands, backend="CUDNN_ATTENTION")
 
 
-def flash(function, q, k, v):
+def flash(function, *operands):
     """FlashAttention 2, as PyTorch has it."""
-    return sdpa(function, q, k, v, "FLASH_ATTENTION")
+    return sdpa(function, *operands, backend="FLASH_ATTENTION")
 
 
-def flash3(function, q, k, v):
+def flash3(function, q, k, v, table=None):
     """FlashAttention 3, where its package is installed; it takes tokens in front of heads."""
     from flash_attn_interface import flash_attn_func
 
-    operands, options = as_torch(function, q, k, v)
+    operands, options = as_torch(function, q, k, v, table)
     operands = [x.transpose(1, 2).contiguous() for x in operands]
 
     def call():

@@ -81,13 +81,16 @@ SORT = """func.func @main(%arg0: tensor<2x90xKIND>) -> (tensor<2x90xKIND>, tenso
 """
 
 
+def rewritten(text):
+    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
+    return subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"], input=text, cwd=spelling,
+                          capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("kind,compared,key", [
     ("f32", "cmpf oge", lambda x: -x), ("i32", "cmpi sle", lambda x: x), ("i32", "cmpi uge", lambda x: -x.astype(np.uint32).astype(np.int64))])
 def test_sorts_of_torch_mlir(kind, compared, key):
-    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
-    text = subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"],
-                          input=SORT.replace("KIND", kind).replace("COMPARED", compared), cwd=spelling, capture_output=True, text=True,
-                          check=True).stdout
+    text = rewritten(SORT.replace("KIND", kind).replace("COMPARED", compared)).stdout
     assert "tilewright.sort" in text
     x = np.random.default_rng(2).integers(-9, 9, (2, 90)).astype(np.float32 if kind == "f32" else np.int32)
     values, places = map(np.asarray, tilewright.compile(text, target="cpu")(x))
@@ -110,12 +113,6 @@ NAN_LAST = """      %3 = arith.cmpf une, %arg4, %arg4 : f32
       %5 = arith.cmpf olt, %arg3, %arg4 : f32
       %6 = arith.andi %3, %4 : i1
       %7 = arith.ori %6, %5 : i1"""
-
-
-def rewritten(text):
-    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
-    return subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"], input=text, cwd=spelling,
-                          capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("body,sign", [("      %7 = arith.cmpf ogt, %arg3, %arg4 : f32", -1), (NAN_LAST, 1)])

@@ -223,6 +223,7 @@ void stridesAndTypes(Context &context) {
       {{kDLInt, 64, 1}, TW_I64},         {{kDLUInt, 64, 1}, TW_I64},
       {{kDLInt, 16, 1}, TW_I16},         {{kDLUInt, 8, 1}, TW_I8},
       {{kDLInt, 4, 1}, TW_I4},           {{kDLUInt, 4, 1}, TW_I4},
+      {{kDLInt, 2, 1}, TW_I2},           {{kDLUInt, 2, 1}, TW_I2},
       {{kDLBool, 8, 1}, TW_I1}};
   for (const auto &[type, expected] : types) {
     t.dtype = type;

@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
 
@@ -152,89 +151,6 @@ Value AttentionBlock::findWholeKeys() {
   Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));
   Value blocks = arith::DivUIOp::create(b, loc, keys, constant(plan.keys));
   return add(firstKey, arith::MulIOp::create(b, loc, blocks, constant(plan.keys)));
-}
-
-//===----------------------------------------------------------------------===//
-// Keys behind a length, and in pages
-//===----------------------------------------------------------------------===//
-
-Value AttentionBlock::element(Value tensor, AffineMap map) {
-  SmallVector<Value> indices;
-  for (AffineExpr expr : map.getResults())
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      indices.push_back(position[dim.getPosition()]);
-    else
-      indices.push_back(pageNumber());
-  return tensor::ExtractOp::create(b, loc, tensor, indices);
-}
-
-/// Of the position, or the last one: a step of several pages may end behind it.
-Value AttentionBlock::pageNumber() {
-  unsigned j = op.getKeyLoop();
-  int64_t size = op.getPageSize();
-  Value number = arith::DivUIOp::create(b, loc, position[j], constant(size));
-  if (size >= plan.keys || isWhole(j))
-    return number;
-  Value last = subtract(arith::DivUIOp::create(b, loc, extent(j), constant(size)), constant(1));
-  return arith::MinUIOp::create(b, loc, number, last);
-}
-
-void AttentionBlock::enterKeys(Value key) {
-  position[op.getKeyLoop()] = key;
-  if (!op.getTable())
-    return;
-  placeSlices(createPage(b, loc, element(op.getTable(), op.getTableMap()), createNumPages(b, op)));
-}
-
-/// What is behind the last key is outside of a slice, and so read as zeros: a pool may have
-/// anything there.
-void AttentionBlock::placeSlices(Value page) {
-  int64_t size = op.getPageSize();
-  unsigned j = op.getKeyLoop();
-  firstOfSlice = constant(0);
-  OpFoldResult rows = numKeys;
-  if (page) {
-    Value number = arith::DivUIOp::create(b, loc, position[j], constant(size));
-    firstOfSlice = arith::MulIOp::create(b, loc, number, constant(size));
-    rows = b.getIndexAttr(size);
-    if (!isInside(j, size)) {
-      Value left = subtract(numKeys, firstOfSlice);
-      if (size < plan.keys) // whole pages of a step may be behind the last key
-        left = arith::MaxSIOp::create(b, loc, left, constant(0));
-      rows = arith::MinSIOp::create(b, loc, left, constant(size)).getResult();
-    }
-  }
-  AffineExpr keys = b.getAffineDimExpr(j);
-  for (auto [number, slice] : {std::pair(1u, &keySlice), std::pair(2u, &valueSlice)}) {
-    Value tensor = op->getOperand(number);
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<OpFoldResult> offsets, sizes, strides(type.getRank(), b.getIndexAttr(1));
-    for (auto [dim, expr] : llvm::enumerate(op.getMap(number).getResults())) {
-      auto loop = dyn_cast<AffineDimExpr>(expr);
-      bool isRow = page ? expr == keys % size : expr == keys;
-      bool isPage = page && expr == keys.floorDiv(size);
-      bool isWhole = loop && loop.getPosition() > j;
-      offsets.push_back(isPage            ? OpFoldResult(page)
-                        : isRow || isWhole ? OpFoldResult(b.getIndexAttr(0))
-                                          : OpFoldResult(position[loop.getPosition()]));
-      sizes.push_back(isRow     ? rows
-                      : isWhole ? OpFoldResult(b.getIndexAttr(type.getDimSize(dim)))
-                                : OpFoldResult(b.getIndexAttr(1)));
-    }
-    *slice = tensor::ExtractSliceOp::create(b, loc, tensor, offsets, sizes, strides);
-  }
-}
-
-SmallVector<Value> AttentionBlock::sliceIndices(AffineMap map) {
-  unsigned j = op.getKeyLoop();
-  AffineExpr keys = b.getAffineDimExpr(j);
-  int64_t size = op.getPageSize();
-  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) -> Value {
-    if (size ? expr == keys % size : expr == keys)
-      return subtract(position[j], firstOfSlice);
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    return loop && loop.getPosition() > j ? position[loop.getPosition()] : constant(0);
-  });
 }
 
 //===----------------------------------------------------------------------===//

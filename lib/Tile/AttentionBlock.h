@@ -1,7 +1,8 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The code of one block of attention: AttentionBlock.cpp has what its forms have in common,
+// The code of one block of attention: AttentionBlock.cpp has what its forms have in common
+// (AttentionPages.cpp of pages and lengths),
 // AttentionVectors.cpp the form whose values are vectors as large as the block (of GPUs,
 // whose threads they are distributed to), AttentionPanels.cpp that of CPUs.
 

@@ -328,6 +328,8 @@ private:
   llvm::DenseMap<int64_t, int64_t> groupBarriers;
   /// Pieces that wait to be stored, by element type.
   llvm::DenseMap<mlir::Type, mlir::Value> pieces;
+  /// Those that were loaded into that memory, and nothing was stored from it since.
+  llvm::SmallDenseSet<mlir::Type, 2> loadedPieces;
   llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
   mlir::Operation *prologueEnd = nullptr;
   llvm::DenseMap<mlir::Value, Registers> held;

@@ -216,8 +216,10 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
     return failure();
   constexpr int64_t kTurns = StorePiece::kTurns;
   Value &memory = pieces[staging->element];
-  // Nothing was stored from the memory before.
-  bool isUnused = !memory && !op->getParentOfType<LoopLikeOpInterface>();
+  // Nothing was stored from the memory before; or what was loaded into it since then each
+  // warp has read, of the rows that it writes.
+  bool isUnused = (!memory && !op->getParentOfType<LoopLikeOpInterface>()) ||
+                  loadedPieces.erase(staging->element);
   if (!memory) {
     memory = sharedMemory(loc, staging->element, kTurns * staging->elements);
     memory.getDefiningOp<memref::AllocOp>().setAlignment(8 * staging->piece.rowBytes);
@@ -252,6 +254,20 @@ LogicalResult ThreadCode::tileStore(TileStoreOp op) {
     ++turn;
   }
   return success();
+}
+
+/// Whether tiles are stored from the memory that `load` brings its tile to, before it.
+static bool mayBeStored(TileLoadOp load) {
+  Type element = getElementTypeOrSelf(load.getValue().getType());
+  auto loop = load->getParentOfType<LoopLikeOpInterface>();
+  WalkResult walk = load->getParentOfType<func::FuncOp>().walk([&](TileStoreOp store) {
+    bool isBefore = loop || (store->getBlock() == load->getBlock() &&
+                             store->isBeforeInBlock(load));
+    return isBefore && getElementTypeOrSelf(store.getValue().getType()) == element
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
 }
 
 LogicalResult ThreadCode::tileLoad(TileLoadOp op) {
@@ -294,17 +310,16 @@ LogicalResult ThreadCode::tileLoad(TileLoadOp op) {
         placeOf(*this, loc, *staging, piece % kTurns, group), barriers, barrier,
         /*blocks=*/Value());
   };
-  // What was stored from the memory has been read, and what was loaded into it.
-  {
-    OpBuilder::InsertionGuard guard(b);
-    enterOneOfGroup(loc);
-    StoreWaitOp::create(b, loc, 0);
-  }
-  if (failed(groupBarrier(op, group)))
+  // What a load before has brought all warps have read. Stores stand between the loads of
+  // two tiles, with barriers; what was stored from the memory has been read.
+  bool follows = !loadedPieces.insert(staging->element).second;
+  if (follows && failed(groupBarrier(op, group)))
     return failure();
   {
     OpBuilder::InsertionGuard guard(b);
     enterOneOfGroup(loc);
+    if (!follows && mayBeStored(op))
+      StoreWaitOp::create(b, loc, 0);
     for (int64_t piece = 0; piece < std::min(kTurns, count); ++piece)
       copy(piece);
   }

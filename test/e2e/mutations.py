@@ -39,7 +39,7 @@ from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
 from families import attention, chained, filling, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
-from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, swapped, text
+from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIST = HERE / "mutations.txt"
@@ -93,6 +93,9 @@ def kernels():
     yield "images", images.convolution(
         "mutated", images.Images(9, [7, 6], 72, 40, [3, 3], pads=[(1, 1), (1, 0)]), BF16,
         pinned=images.config(BF16, F32, 64, 32, 64, 2, stages=2, techniques=text(True, [2, 1, 1, 1, 1], True)))
+    # Tiles beside the sums, through the memory of the results: three pieces a tile, two of them in one turn.
+    yield "residual", residual("mutation", "residual", (BF16, BF16), BF16, sizes(264, 176, 136),
+                               config(F16, F32, 64, 192, **ring, techniques=text(True, [], True)))
     # Two products: B of the second one comes once for all tiles of a block, or, of a batch, for each.
     yield "chained", chained.chained(BF16, "mutation", chained.sizes(264, 392, 64, 56),
                                      chained.config(BF16, 64, 64, 64, 3, techniques=chained.EVERY), random=False)

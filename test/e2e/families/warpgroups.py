@@ -219,44 +219,47 @@ def narrow_results():
         yield f
 
 
+def residual(family, label, kinds, out, dims, pinned):
+    """x · y^T + 2 r + …, of f16, r of `kinds`."""
+    f = Function(family, pair_name(F16, out), label, dims, targets=("cuda", "cpu-reference"))
+    batch = "b" if "b" in dims else ""
+    x, y = f.arg(F16, batch + "mk"), f.arg(F16, batch + "nk")
+    more = [f.arg(kind, batch + "mn") for kind in kinds]
+    p = f.op("linalg.contract", [x, y], f.zeros(F32, batch + "mn"), indexing(batch + "mnk", batch + "mk", batch + "nk", batch + "mn") + " " + pinned)
+
+    def body(lines, value, *rest):
+        lines.append("%two = arith.constant 2.0 : f32")
+        for i, kind in enumerate(kinds):
+            wide = rest[i]
+            if kind is not F32:
+                lines.append(f"%wide{i} = arith.extf {wide} : {kind.name} to f32")
+                wide = f"%wide{i}"
+            lines += [f"%scaled{i} = arith.mulf {wide}, %two : f32", f"%sum{i} = arith.addf {value}, %scaled{i} : f32"]
+            value = f"%sum{i}"
+        if out is F32:
+            return value
+        lines.append(f"%t = arith.truncf {value} : f32 to {out.name}")
+        return "%t"
+    f.ret(f.generic(batch + "mn", [p, *more], f.empty(out, batch + "mn"), body))
+
+    def reference(x, y, *rest):
+        return out.round(np.einsum(f"{batch}mk,{batch}nk->{batch}mn", x, y) + 2 * sum(rest))
+    f.case("int", {}, integers(-2, 2), EXACT, reference)
+    return f
+
+
 def residuals():
     """Matrices of 16 bits beside the sums, by copy engines: one to four pieces a warpgroup, of 64 rows twice; results of their
     type, of another, of f32; two of one type, and of two; scaled; blocks with several tiles, blocks of a cluster without one."""
     every = text(True, [2, 1, 1], True)
     for number, (kinds, out, tile, groups, techniques) in enumerate((
             ((BF16,), BF16, (128, 256), 2, every), ((BF16,), BF16, (64, 192), 1, text(True, [], True)), ((F16,), F32, (64, 64), 1, text(False, [], True)),
-            ((BF16, BF16), BF16, (64, 128), 1, every), ((F16, BF16), F16, (64, 96), 1, text(True, [1, 2, 1], True)),
+            ((BF16, BF16), BF16, (64, 128), 1, every), ((F16, BF16), F16, (64, 96), 1, text(True, [1, 1, 2, 1], True)),
             ((BF16,), BF16, (256, 128), 2, text(True, [], True)), ((F16,), F16, (64, 32), 1, text(True, [4, 1, 1], True)),
             ((F16, F32), F32, (64, 160), 1, every))):
         dims = {**({"b": 2} if number == 4 else {}), **sizes(3 * tile[0] - 24, 2 * tile[1] + 16, 144)}
-        batch = "b" if "b" in dims else ""
-        f = Function("warpgroup", pair_name(F16, out), f"residual_{number}_{tile[0]}x{tile[1]}", dims, targets=("cuda", "cpu-reference"))
-        x, y = f.arg(F16, batch + "mk"), f.arg(F16, batch + "nk")
-        more = [f.arg(kind, batch + "mn") for kind in kinds]
-        pinned = config(F16, F32, *tile, stages=2, groups=groups, techniques=techniques, batch=bool(batch))
-        if batch:
-            pinned = pinned.replace("cluster = [1, ", "cluster = [1, 1, ")
-        p = f.op("linalg.contract", [x, y], f.zeros(F32, batch + "mn"), indexing(batch + "mnk", batch + "mk", batch + "nk", batch + "mn") + " " + pinned)
-
-        def body(lines, value, *rest, kinds=kinds, out=out):
-            lines.append("%two = arith.constant 2.0 : f32")
-            for i, kind in enumerate(kinds):
-                wide = rest[i]
-                if kind is not F32:
-                    lines.append(f"%wide{i} = arith.extf {wide} : {kind.name} to f32")
-                    wide = f"%wide{i}"
-                lines += [f"%scaled{i} = arith.mulf {wide}, %two : f32", f"%sum{i} = arith.addf {value}, %scaled{i} : f32"]
-                value = f"%sum{i}"
-            if out is F32:
-                return value
-            lines.append(f"%t = arith.truncf {value} : f32 to {out.name}")
-            return "%t"
-        f.ret(f.generic(batch + "mn", [p, *more], f.empty(out, batch + "mn"), body))
-
-        def reference(x, y, *rest, out=out, batch=batch):
-            return out.round(np.einsum(f"{batch}mk,{batch}nk->{batch}mn", x, y) + 2 * sum(rest))
-        f.case("int", {}, integers(-2, 2), EXACT, reference)
-        yield f
+        yield residual("warpgroup", f"residual_{number}_{tile[0]}x{tile[1]}", kinds, out, dims,
+                       config(F16, F32, *tile, stages=2, groups=groups, techniques=techniques, batch=number == 4))
 
 
 def product_float8(a, b, label, dims, pinned, dynamic=False, dims_list=({},), out=F32):

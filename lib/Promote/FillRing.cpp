@@ -163,26 +163,6 @@ void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value
   FillOp::create(b, loc, ring, at);
 }
 
-/// Copies B of the second product, where it is the same for all tiles with the first.
-void RingWriter::fillSecond(OpBuilder &b, const TileBody &body) {
-  OpBuilder inside(b);
-  if (scf::ForOp tiles = body.loop; tiles && isSecondShared) {
-    Value isFirst =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, tiles.getInductionVar(),
-                              tiles.getLowerBound());
-    inside = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false)
-                 .getThenBodyBuilder();
-  }
-  Value at = body.count ? body.count : constant(inside, 0);
-  auto stage = AcquireOp::create(inside, loc, secondRing, at);
-  SmallVector<Value> indices;
-  for (Value index : secondFactor.read.getIndices())
-    indices.push_back(body.mapping.lookupOrDefault(index));
-  TileCopyOp::create(inside, loc, secondFactor.read.getBase(), indices,
-                     stage.getTiles()[0], secondFactor.copy, multicastOf(secondFactor));
-  FillOp::create(inside, loc, secondRing, at);
-}
-
 void RingWriter::writeProducer(OpBuilder &b, Value ring) {
   TileBody body;
   addTileLoop(b, body);

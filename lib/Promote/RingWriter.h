@@ -4,6 +4,8 @@
 // What writes a ring and the code around it. The members are implemented by subject:
 //   WriteRing.cpp   roles, tiles, sums and what comes after them
 //   FillRing.cpp    which stage is filled when, by whom, and with what
+//   SecondProduct.cpp   a product of what becomes of the sums
+//   LoadedTiles.cpp     what copy engines bring beside the sums
 
 #ifndef TILEWRIGHT_LIB_PROMOTE_RINGWRITER_H
 #define TILEWRIGHT_LIB_PROMOTE_RINGWRITER_H

@@ -12,8 +12,6 @@
 
 #include "Roles.h"
 
-#include "tilewright/Dialect/Divisibility.h"
-
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -67,47 +65,4 @@ void tilewright::storeByEngine(WarpsOp role, Value sums) {
                         write.getIndices());
     write->erase();
   }
-}
-
-/// Whether what is computed from `value` element by element is all for ops of `ofSums`.
-static bool meets(Value value, const SetVector<Operation *> &ofSums) {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
-           (ofSums.contains(user) || meets(user->getResult(0), ofSums));
-  });
-}
-
-FailureOr<SmallVector<vector::TransferReadOp>>
-tilewright::findLoadedTiles(func::FuncOp kernel, Value sums) {
-  SmallVector<vector::TransferReadOp> reads;
-  auto loaded = kernel->getAttrOfType<DenseI64ArrayAttr>(kLoadedTilesAttr);
-  if (!loaded)
-    return reads;
-  SetVector<Operation *> ofSums;
-  getForwardSlice(sums, &ofSums);
-  for (vector::TransferReadOp read : kernel.front().getOps<vector::TransferReadOp>()) {
-    auto argument = dyn_cast<BlockArgument>(read.getBase());
-    if (!argument ||
-        !llvm::is_contained(loaded.asArrayRef(), operandNumber(argument)))
-      continue;
-    if (read.getMask() || !read.getPermutationMap().isMinorIdentity() ||
-        read.getVectorType().getShape() != cast<VectorType>(sums.getType()).getShape() ||
-        !meets(read.getVector(), ofSums))
-      return read.emitOpError() << "is no tile beside the sums, which copy engines are to "
-                                   "bring ('" << kLoadedTilesAttr << "')";
-    reads.push_back(read);
-  }
-  return reads;
-}
-
-Value tilewright::addLoadRing(OpBuilder &b, Location loc, VectorType tile,
-                              int64_t consumers) {
-  MLIRContext *context = b.getContext();
-  int64_t bytes = tile.getElementTypeBitWidth() / 8;
-  StorePiece piece = storePieceOf(tile.getDimSize(1), bytes);
-  auto type = MemRefType::get({piece.rows, piece.columns}, tile.getElementType(),
-                              MemRefLayoutAttrInterface(),
-                              swizzledRows(context, piece.rowBytes, bytes));
-  return RingOp::create(
-      b, loc, RingType::get(context, StorePiece::kTurns * consumers / 4, {type}));
 }

@@ -41,12 +41,6 @@
 // With `stream_k` a role walks over items, parts of tiles, that `tilewright.work_walk` gives,
 // and what `tilewright.work_item` says of the tile and the steps is of each of them.
 //
-// A second product that multiplies what becomes of the first one's sums stands behind their
-// loop, with A in registers and B in a ring of one stage:
-//
-//   %done = tilewright.mma_wait 0 (%sum) … bias, activation, cast …
-//   %b = wait %second[0]; %o = mma_wait 0 (mma %cast, %b, %zero) … epilogue …
-//
 // With `two_level_sums` each step's products are summed from zero, waited for, and added
 // to the sums by `arith.addf`, so that a tensor core that keeps few bits of a sum (8-bit
 // floats) does so for one step along the reduction:
@@ -308,44 +302,6 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   return done;
 }
 
-/// The second product, whose A is in registers, out of the stage of B; its sums.
-Value RingWriter::writeSecond(const TileBody &body) {
-  OpBuilder b(second);
-  Value at = body.count ? body.count : constant(b, 0);
-  auto stage = WaitOp::create(b, loc, secondRing, at);
-  SmallVector<Attribute> maps(second.getMaps().getValue());
-  maps[1] = AffineMapAttr::get(secondFactor.map);
-  second->setOperand(1, stage.getTiles()[0]);
-  second.setMapsAttr(b.getArrayAttr(maps));
-  b.setInsertionPointAfter(second);
-  auto done =
-      MmaWaitOp::create(b, loc, second->getResultTypes(), 0, second.getResult());
-  second.getResult().replaceAllUsesExcept(done.getResult(0), done);
-  if (!isSecondShared)
-    ReleaseOp::create(b, loc, secondRing, at);
-  secondFactor.read->erase();
-  return done.getResult(0);
-}
-
-/// Tiles beside the sums, one after the other through the ring of their type.
-void RingWriter::writeLoads(const TileBody &body) {
-  llvm::MapVector<Type, int64_t> before, all;
-  for (vector::TransferReadOp read : loads)
-    ++all[read.getVectorType().getElementType()];
-  for (vector::TransferReadOp read : loads) {
-    Type type = read.getVectorType().getElementType();
-    OpBuilder b(read);
-    Value at = constant(b, before[type]++);
-    if (body.inside)
-      at = arith::AddIOp::create(
-          b, loc, arith::MulIOp::create(b, loc, body.inside, constant(b, all[type])), at);
-    auto load = TileLoadOp::create(b, read.getLoc(), read.getVectorType(), read.getBase(),
-                                   read.getIndices(), loadRings[type], at);
-    read.getVector().replaceAllUsesWith(load.getValue());
-    read->erase();
-  }
-}
-
 /// The last cluster may have blocks whose tile is outside of the tensors: they copy
 /// for the others, and do nothing with their own sums. They take what comes for a second
 /// product, too.
@@ -451,24 +407,6 @@ void RingWriter::explainSums() {
     addExplanation(kernel, "sums of 8-bit floats stay in the tensor cores, which keep " +
                                Twine(bits) + " bits of them (--fp=fast-f8-sums)");
   }
-}
-
-/// Whether the second product stands behind the first, and multiplies it by a tile of an
-/// argument.
-LogicalResult RingWriter::checkSecond() {
-  if (!config.isForWarpgroups() || !config.getProducer() || !config.getTmaCopy())
-    return second.emitOpError() << "is the second of its kernel, which only warpgroups with "
-                                   "a producer multiply";
-  if (second->getParentOp() != kernel.getOperation() ||
-      second.getA().getDefiningOp<vector::TransferReadOp>() ||
-      !isa<VectorType>(second.getA().getType()))
-    return second.emitOpError() << "by a warpgroup stands behind the first product, and "
-                                   "multiplies what becomes of it";
-  FailureOr<RingFactor> factor = ringFactorOf(second, 1);
-  if (failed(factor))
-    return failure();
-  secondFactor = *factor;
-  return success();
 }
 
 LogicalResult RingWriter::check() {

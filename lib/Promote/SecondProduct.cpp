@@ -45,7 +45,8 @@ void RingWriter::fillSecond(OpBuilder &b, const TileBody &body) {
                  .getThenBodyBuilder();
   }
   Value at = body.count ? body.count : constant(inside, 0);
-  auto stage = AcquireOp::create(inside, loc, secondRing, at);
+  auto stage = AcquireOp::create(inside, loc, secondRing, at,
+                                 /*known_empty=*/isSecondShared);
   SmallVector<Value> indices;
   for (Value index : secondFactor.read.getIndices())
     indices.push_back(body.mapping.lookupOrDefault(index));

@@ -46,7 +46,6 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK-NOT: vector.insert_strided_slice
   // CHECK: vector.transfer_write %[[ONE]], %[[SK:[a-z_0-9]+]][%c0{{.*}}, %c0{{.*}}] {{.*}} vector<16x16xf16>, memref<32x16xf16
   // CHECK: vector.transfer_write %[[OTHER]], %[[SK]][%c16{{.*}}, %c0{{.*}}] {{.*}} vector<16x16xf16>, memref<32x16xf16
-  // CHECK: gpu.barrier
   // CHECK: tilewright.mma %{{.*}}, %[[SK]]
   func.func private @pages(%q: memref<64x16xf16>, %k: memref<64x16xf16>, %v: memref<64x16xf16>, %out: memref<64x32xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"],

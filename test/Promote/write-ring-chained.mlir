@@ -21,7 +21,7 @@
 // CHECK: tilewright.fill %[[RING]]
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[NUMBER]], %[[LOWER]]
 // CHECK-NEXT: scf.if %[[FIRST]] {
-// CHECK: %[[STAGE:.*]] = tilewright.acquire %[[SECOND]][%[[ZERO:.*]]]
+// CHECK: %[[STAGE:.*]] = tilewright.acquire %[[SECOND]][%[[ZERO:[a-z0-9_]*]]] {known_empty}
 // CHECK-NEXT: tilewright.tile_copy %arg2[{{.*}}] to %[[STAGE]]
 // CHECK-NEXT: tilewright.fill %[[SECOND]][%[[ZERO]]]
 // CHECK: scf.for %{{.*}} = %[[FULL]] to

@@ -178,7 +178,7 @@ def collect(compiler, suite, targets, ptxas, jobs, nvdisasm=None):
                     found["strategy"] = re.search(r"strategy = (\w+)", config).group(1)
                     continue
                 conflicts = [int(m.group(1)) for x in lines if (m := re.search(r"(\d+) bank conflicts by calc", x))]
-                found["conflicts"] = sum(conflicts) if len(conflicts) == 2 else None
+                found["conflicts"] = sum(conflicts) if conflicts else None
         return facts
 
 

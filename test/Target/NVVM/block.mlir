@@ -45,7 +45,9 @@ module attributes {tilewright.target = #t} {
     memref.store %w, %s[%lane] : memref<16384xf32, #tilewright.shared>
     gpu.barrier
     %u = memref.load %s[%c0] : memref<16384xf32, #tilewright.shared>
-    memref.store %u, %x[%c0] : memref<?xf32>
+    %kept = memref.load %r[%c0] : memref<1xf32, #tilewright.shared>
+    %sum = arith.addf %u, %kept : f32
+    memref.store %sum, %x[%c0] : memref<?xf32>
     return
   }
 

@@ -33,6 +33,7 @@ sys.path[:0] = [str(HERE), *(str(p) for p in (HERE.parent / "bench", HERE.parent
 
 import rungs
 from places import HostPlace, TorchPlace
+from suite import Input
 from tilewright_sweep import runtime
 from tilewright_sweep.contest import contest
 
@@ -41,13 +42,6 @@ UNIT = 2.0**-24
 ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11}
 # What tensor cores of sm_90 keep of a sum of 8-bit floats over at most 128 terms.
 STEP = 2.0**-13
-
-
-@dataclasses.dataclass(frozen=True)
-class Input:
-    dims: tuple
-    dtype: str
-    seed: int
 
 
 def parse():

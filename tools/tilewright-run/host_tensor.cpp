@@ -50,9 +50,9 @@ double HostTensor::number(int64_t i) const {
 void HostTensor::setBits(int64_t i, int64_t value) {
   if (int64_t shared = runtime::elementsPerByte(dtype); shared > 1) {
     int width = static_cast<int>(8 / shared), from = static_cast<int>(i % shared) * width;
-    int mask = ((1 << width) - 1) << from;
+    unsigned mask = ((1u << width) - 1) << from;
     uint8_t &byte = bytes[i / shared];
-    byte = static_cast<uint8_t>((byte & ~mask) | (static_cast<int>(value) << from & mask));
+    byte = static_cast<uint8_t>((byte & ~mask) | (static_cast<unsigned>(value) << from & mask));
     return;
   }
   uint32_t size = dtypeBytes(dtype);

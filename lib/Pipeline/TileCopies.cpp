@@ -176,7 +176,8 @@ void tilewright::startCopies(OpBuilder &b, scf::ForOp loop, const LoopParts &par
       tile = memref::SubViewOp::create(b, loc, tile, toAttrs(b, copy.offsets),
                                        toAttrs(b, copy.shape),
                                        toAttrs(b, SmallVector<int64_t>(copy.shape.size(), 1)));
-    AsyncCopyOp::create(b, loc, mapping.lookupOrDefault(read.getBase()), indices, tile, live, copy.map, b.getBoolArrayAttr(copy.inBounds));
+    AsyncCopyOp::create(b, loc, mapping.lookupOrDefault(read.getBase()), indices, tile,
+                        live, copy.map, b.getBoolArrayAttr(copy.inBounds));
   }
   AsyncCommitOp::create(b, loc);
 }

@@ -5,6 +5,9 @@
 A case on a target has the factors family, element type, layout, static or dynamic, class of its sizes, and target; the
 run takes cases in which every pair of values of two factors that exists appears (pairs.py), and what always.txt lists
 on every target. A function is compiled for the targets on which one of its cases was taken, and for the oracle.
+
+Some labels say little of a target: a config pinned for one target is none for the others, whose default is tried once;
+where nothing runs, sizes do not matter; and labels of some families (ALIKE) have much in common from their first words on.
 """
 
 import fnmatch
@@ -16,12 +19,23 @@ import pairs
 
 ORACLE = "cpu-reference"
 LARGE = 4096  # input elements
+COMPILED_ONLY = ("cuda:sm_100a",)  # by no device of the end-to-end run
+ALIKE = {"attention": 1, "attention_pages": 1, "filling": 2}  # words of labels that count
 
 
 def layout(function):
     """A function's label without its sizes: which operand is transposed, which dims are reduced, which config."""
     words = function.path.split("/")[3].split("_")
     return "_".join(w for w in words if w != "any" and not re.fullmatch(r"\d+(x\d+)+", w))
+
+
+def layouts(function, targets):
+    """For each of `targets`, what of the label matters there."""
+    own = layout(function)
+    pinned = set(re.findall(r'[{,] *"([a-z0-9_:+-]+)" = #tilewright.lowering_config', function.text()))
+    short = "_".join(own.split("_")[:ALIKE[function.family]]) if function.family in ALIKE else own
+    return {t: "default" if pinned and t not in pinned and batching.short(t) not in pinned
+            else "" if t in COMPILED_ONLY else short for t in targets}
 
 
 def elements(case):
@@ -43,7 +57,9 @@ def select(functions, targets, seed, patterns):
     """Sets `targets` of each case to those where it is taken. Returns (how many cases on targets are taken, of how many)."""
     tried = [(f, case, target) for f in functions for case in f.cases for target in targets
              if target != ORACLE and (not f.targets or batching.short(target) in f.targets)]
-    rows = [(f.family, f.element, layout(f), f.shape, size_class(case), target) for f, case, target in tried]
+    shown = {f.path: layouts(f, targets) for f in functions}
+    rows = [(f.family, f.element, shown[f.path][target], f.shape,
+             "" if target in COMPILED_ONLY else size_class(case), target) for f, case, target in tried]
     work = [(f.path, (f.path, target)) for f, _, target in tried]
     always = [n for n, (_, case, _) in enumerate(tried) if any(fnmatch.fnmatchcase(case.name, p) for p in patterns)]
     chosen = pairs.choose(rows, seed, always, work)

@@ -11,7 +11,7 @@
 
 #include "tilewright/Artifact/Work.h"
 
-#include "tilewright/Configure/Splits.h"
+#include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Tilewright.h"

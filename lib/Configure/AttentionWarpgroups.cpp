@@ -15,7 +15,7 @@
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 
-#include "tilewright/Configure/MatrixUnits.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 

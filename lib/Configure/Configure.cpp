@@ -110,7 +110,7 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
   std::string reason = "no instruction of the target has its types";
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string why;
-    if (!matchInstruction(info, name, matchContraction(info.getRoot()), why)) {
+    if (!matchInstruction(info.getRoot(), name, matchContraction(info.getRoot()), why)) {
       if (!StringRef(reason).contains("--fp=") && StringRef(why).contains("--fp="))
         reason = why; // a way out
       continue;

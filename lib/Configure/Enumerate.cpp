@@ -277,13 +277,6 @@ OpOperand &tilewright::largerFactor(const KernelInfo &info,
                               : contraction.a);
 }
 
-bool tilewright::runsAlongSum(OpOperand &factor) {
-  SmallVector<unsigned> loops = loopsOf(factor);
-  return !loops.empty() &&
-         cast<linalg::LinalgOp>(factor.getOwner()).getIteratorTypesArray()[loops.front()] ==
-             utils::IteratorType::reduction;
-}
-
 std::vector<LoweringConfigAttr>
 tilewright::enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
   Contraction contraction = *matchProduct(info.getRoot());

@@ -7,9 +7,8 @@
 #ifndef TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
 #define TILEWRIGHT_LIB_CONFIGURE_ENUMERATE_H
 
-#include "tilewright/Configure/MatrixUnits.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/TilePlan.h"
-#include "tilewright/Dialect/MatrixInstruction.h"
 
 namespace tilewright {
 
@@ -24,33 +23,6 @@ std::optional<unsigned> transposedLoop(const KernelInfo &info);
 
 std::vector<LoweringConfigAttr> enumerateContraction(const KernelInfo &info,
                                                      TargetAttr target);
-
-/// Whether the program allows a liberty with floats (`--fp=flag`).
-bool hasLiberty(mlir::Operation *op, llvm::StringRef flag);
-
-/// The loops that run over an instruction's rows, columns and depth.
-struct MatrixLoops {
-  unsigned m, n, k;
-};
-/// Of each kind the one loop with a tile of more than one element, if there is
-/// one.
-std::optional<MatrixLoops> findMatrixLoops(const Contraction &contraction,
-                                           LoweringConfigAttr config);
-
-/// The same with the operands swapped: the transposed result.
-Contraction swapped(Contraction contraction);
-
-/// The instruction of that name if it computes the root, which is `contraction`, else
-/// the reason.
-std::optional<MatrixInstruction>
-matchInstruction(const KernelInfo &info, llvm::StringRef name,
-                 const std::optional<Contraction> &contraction, std::string &reason);
-
-/// The loop of sums along which a factor's rows lie in memory, if it has some
-/// elements: steps along it read whole rows. That of groups, each with a scale of
-/// its own, is another one.
-std::optional<unsigned> contiguousSum(mlir::linalg::LinalgOp op,
-                                      const Contraction &contraction);
 
 /// Of the loops of one kind, the longest becomes the instruction's; a block runs
 /// the others one by one. Of equal ones the inner.
@@ -157,9 +129,6 @@ inline int64_t entry(llvm::ArrayRef<int64_t> array, unsigned index, int64_t othe
 
 /// The larger operand of a skinny product, of which every element is read once.
 mlir::OpOperand &largerFactor(const KernelInfo &info, const Contraction &contraction);
-/// Whether a factor's rows in memory run along a loop that is summed.
-bool runsAlongSum(mlir::OpOperand &factor);
-
 /// Threads share each sum. `fewResults`: a tile has at most as many sums as threads; more
 /// do not fit into registers once parts are added up.
 std::vector<LoweringConfigAttr> enumerateSkinny(const KernelInfo &info, TargetAttr target,

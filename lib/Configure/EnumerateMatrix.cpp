@@ -17,139 +17,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-bool tilewright::hasLiberty(Operation *op, StringRef flag) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto fp = module ? module->getAttrOfType<ArrayAttr>(kFpAttr) : ArrayAttr();
-  return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), flag));
-}
-
-/// True if factors of f32 products may be rounded.
-static bool mayRound(Operation *op) { return hasLiberty(op, "tf32"); }
-
-bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
-                            const MatrixInstruction &instruction) {
-  auto isOf = [&](unsigned number, Type type) {
-    return getElementTypeOrSelf(op->getOperand(number)) == type;
-  };
-  return (!instruction.rounds || mayRound(op)) &&
-         contraction.perElement == instruction.perElement &&
-         isOf(contraction.a, instruction.operands[0]) &&
-         isOf(contraction.b, instruction.operands[1]) &&
-         isOf(2, instruction.accumulator) &&
-         contraction.signedness[0] == instruction.signedness[0] &&
-         contraction.signedness[1] == instruction.signedness[1];
-}
-
-bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
-  /// Rows, or columns, of which a tile has at least one in two.
-  constexpr int64_t kFewest = 8;
-  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
-    return bool(config.getMma());
-  std::optional<Contraction> contraction = matchContraction(op);
-  auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  if (!contraction || !names || contraction->m.size() != 1 ||
-      contraction->n.size() != 1 || contraction->k.empty())
-    return false;
-  SmallVector<int64_t> extents = promisedExtents(op);
-  for (unsigned loop : {contraction->m[0], contraction->n[0]})
-    if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
-      return false;
-  // Nibbles share bytes only where they are multiplied so.
-  if (contraction->perElement > 1)
-    return true;
-  return llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-    auto instruction = MatrixInstruction::parse(op.getContext(), name);
-    return instruction && hasTypesOf(op, *contraction, *instruction);
-  });
-}
-
-std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
-                                                     LoweringConfigAttr config) {
-  std::optional<Contraction> contraction = matchContraction(op);
-  if (!contraction || !config || !config.isForWarpgroups())
-    return contraction;
-  ArrayRef<int64_t> warps = config.getWarps();
-  auto has = [&](ArrayRef<unsigned> loops) {
-    return llvm::any_of(loops, [&](unsigned loop) {
-      return loop < warps.size() && warps[loop] > 1;
-    });
-  };
-  return has(contraction->n) && !has(contraction->m) ? swapped(*contraction)
-                                                     : contraction;
-}
-
-StringAttr tilewright::withColumns(StringAttr instruction, int64_t columns) {
-  // wgmma.m64n128k16.f16.f32
-  auto [rows, rest] = instruction.getValue().split('n');
-  return StringAttr::get(instruction.getContext(),
-                         rows + "n" + Twine(columns) + rest.ltrim("0123456789"));
-}
-
-Contraction tilewright::swapped(Contraction contraction) {
-  std::swap(contraction.a, contraction.b);
-  std::swap(contraction.m, contraction.n);
-  std::swap(contraction.signedness[0], contraction.signedness[1]);
-  return contraction;
-}
-
-std::optional<MatrixInstruction>
-tilewright::matchInstruction(const KernelInfo &info, StringRef name,
-                             const std::optional<Contraction> &contraction,
-                             std::string &reason) {
-  auto instruction =
-      MatrixInstruction::parse(info.getRoot()->getContext(), name);
-  if (!instruction) {
-    reason = "matrix instruction '" + name.str() + "' is not understood";
-    return std::nullopt;
-  }
-  if (!contraction || contraction->k.empty()) {
-    reason = "matrix instructions need an m, an n and a k loop";
-    return std::nullopt;
-  }
-  if (!hasTypesOf(info.getRoot(), *contraction, *instruction)) {
-    reason = "matrix instruction '" + name.str() + "' is for other types";
-    bool isWide = llvm::all_of(
-        ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
-          return getElementTypeOrSelf(info.getRoot()->getOperand(number)).isF32();
-        });
-    if (instruction->rounds && isWide && !mayRound(info.getRoot()))
-      reason += ", and f32 is rounded for it with --fp=tf32 only";
-    return std::nullopt;
-  }
-  return instruction;
-}
-
-std::optional<MatrixLoops>
-tilewright::findMatrixLoops(const Contraction &contraction,
-                            LoweringConfigAttr config) {
-  auto tiled = [&](ArrayRef<unsigned> loops, unsigned &result) {
-    unsigned count = 0;
-    for (unsigned loop : loops)
-      if (loop < config.getBlock().size() && config.getBlock()[loop] != 1)
-        result = loop, ++count;
-    return count == 1;
-  };
-  MatrixLoops result{};
-  if (!tiled(contraction.m, result.m) || !tiled(contraction.n, result.n) ||
-      !tiled(contraction.k, result.k))
-    return std::nullopt;
-  return result;
-}
-
-std::optional<unsigned>
-tilewright::contiguousSum(linalg::LinalgOp op, const Contraction &contraction) {
-  constexpr int64_t kLong = 32;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  for (unsigned number : {contraction.a, contraction.b}) {
-    AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(number));
-    unsigned loop = map.getDimPosition(map.getNumResults() - 1);
-    if (llvm::is_contained(contraction.k, loop) &&
-        (ShapedType::isDynamic(extents[loop]) || extents[loop] >= kLong))
-      return loop;
-  }
-  return std::nullopt;
-}
-
 unsigned tilewright::longestLoop(const KernelInfo &info, ArrayRef<unsigned> loops) {
   return *std::max_element(loops.begin(), loops.end(),
                            [&](unsigned a, unsigned b) {
@@ -207,7 +74,7 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
     Contraction contraction = *matchContraction(info.getRoot());
-    auto instruction = matchInstruction(info, name, contraction, reason);
+    auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
     if (!instruction)
       continue;
     unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),

@@ -139,7 +139,7 @@ std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo 
     return configs;
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
-    auto instruction = matchInstruction(info, name, product, reason);
+    auto instruction = matchInstruction(info.getRoot(), name, product, reason);
     if (!instruction || instruction->operandBits() > 16)
       continue;
     unsigned m = longestLoop(info, product->m), n = longestLoop(info, product->n),

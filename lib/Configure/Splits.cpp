@@ -9,7 +9,6 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,23 +23,6 @@ static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
 static constexpr int64_t kFewestUnits = 16;
 /// What is assumed of dynamic extents: parallel ones fill the machine.
 static constexpr int64_t kParallel = 1024, kReduced = int64_t(1) << 20;
-
-SmallVector<Operation *> tilewright::matchCombiners(linalg::LinalgOp op) {
-  SmallVector<Operation *> combiners;
-  for (unsigned result = 0, e = op.getNumDpsInits(); result < e; ++result) {
-    SmallVector<Operation *, 4> chain;
-    Value combined = matchReduction(op.getRegionOutputArgs(), result, chain);
-    if (!combined || chain.size() != 1 || chain[0]->getNumOperands() != 2 ||
-        !arith::getNeutralElement(chain[0]))
-      return {};
-    combiners.push_back(chain[0]);
-  }
-  return combiners;
-}
-
-bool tilewright::isSequentialReduction(linalg::LinalgOp op) {
-  return op.getNumReductionLoops() && matchCombiners(op).empty();
-}
 
 /// The loop along contiguous memory of the input with the most dims.
 static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {

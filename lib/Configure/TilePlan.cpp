@@ -62,7 +62,7 @@ static LogicalResult checkPanelInstruction(const KernelInfo &info,
   if (!canPack(info, reason))
     return failure();
   std::optional<Contraction> contraction = matchContraction(info.getRoot());
-  auto instruction = matchInstruction(info, name, contraction, reason);
+  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
   if (!instruction)
     return failure();
   int64_t tiles = 1;
@@ -134,7 +134,7 @@ static LogicalResult checkInstruction(const KernelInfo &info,
     return fail(target.getName() + " has no matrix instruction '" +
                 name.getValue() + "'");
   std::optional<Contraction> oriented = matchOriented(info.getRoot(), config);
-  auto instruction = matchInstruction(info, name, oriented, reason);
+  auto instruction = matchInstruction(info.getRoot(), name, oriented, reason);
   if (!instruction)
     return failure();
   Contraction contraction = *oriented;

@@ -306,7 +306,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   bool isChained = info.getProducts().size() > 1;
   for (auto name : names.getAsRange<StringAttr>()) {
     std::string reason;
-    auto instruction = matchInstruction(info, name, product, reason);
+    auto instruction = matchInstruction(info.getRoot(), name, product, reason);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
       continue;

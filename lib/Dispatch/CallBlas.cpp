@@ -11,7 +11,7 @@
 // What is done with the result is in kernels behind it. A result whose columns are the
 // rows of memory is the transposed one: C^T = B^T A^T.
 
-#include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/UserNames.h"
 #include "tilewright/Dispatch/Dispatch.h"

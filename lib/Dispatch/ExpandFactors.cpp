@@ -12,7 +12,7 @@
 //   %y = tensor.expand_shape %x [[0], [1, 2]]           : tensor<?x128x32xf16>
 //   %r = linalg.generic {(m, n, g, k)} ins(%y, %d)
 
-#include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Configure/TileFusion.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Nibbles.h"

@@ -5,8 +5,8 @@
 
 #include "tilewright/Dispatch/Groups.h"
 
-#include "tilewright/Configure/KernelInfo.h"
-#include "tilewright/Configure/Splits.h"
+#include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Configure/TileFusion.h"
 
 using namespace mlir;

@@ -15,8 +15,7 @@
 // which the matrix instruction does in one go. Else the product is one of bytes,
 // and `tilewright.unpacked` says why.
 
-#include "tilewright/Configure/KernelInfo.h"
-#include "tilewright/Configure/MatrixUnits.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Nibbles.h"
 #include "tilewright/Dialect/UserNames.h"

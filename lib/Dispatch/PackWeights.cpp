@@ -16,7 +16,7 @@
 // strip is in another page, and memory gives half as much. The result lies as before:
 // what is done with its elements takes both loops, too.
 
-#include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dispatch/Dispatch.h"

@@ -16,7 +16,6 @@
 
 #include "RaiseAttention.h"
 #include "tilewright/Configure/Attention.h"
-#include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,7 +8,7 @@
 #define TILEWRIGHT_LIB_DISPATCH_RAISEATTENTION_H
 
 #include "ScoreMask.h"
-#include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/Attention.h"
 
 namespace tilewright {

@@ -15,7 +15,7 @@
 //
 // Each transform is one product with a constant matrix, both sides in one sum.
 
-#include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Dialect/UserNames.h"

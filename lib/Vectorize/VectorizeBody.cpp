@@ -11,7 +11,7 @@
 //     %t = tensor.extract %table[%i]            -> vector.gather
 
 #include "Vectorizer.h"
-#include "tilewright/Configure/Splits.h"
+#include "tilewright/Analysis/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"

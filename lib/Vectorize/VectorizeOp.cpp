@@ -17,9 +17,8 @@
 //             : vector<4x128xf32> to vector<4xf32>
 
 #include "Vectorizer.h"
-#include "tilewright/Configure/KernelInfo.h"
-#include "tilewright/Configure/MatrixUnits.h"
-#include "tilewright/Configure/Splits.h"
+#include "tilewright/Analysis/Instructions.h"
+#include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

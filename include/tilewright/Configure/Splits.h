@@ -18,6 +18,7 @@
 #ifndef TILEWRIGHT_CONFIGURE_SPLITS_H
 #define TILEWRIGHT_CONFIGURE_SPLITS_H
 
+#include "tilewright/Analysis/Reductions.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -25,12 +26,6 @@
 #include <string>
 
 namespace tilewright {
-
-/// On the op that computes parts: array<i64: loop, unit>. The last loop of the
-/// op counts the parts and appears in its results only; iteration p of it runs
-/// over part p of reduction loop `loop`, whose parts are of equal length, a
-/// multiple of `unit`, but for the end.
-inline constexpr llvm::StringLiteral kSplitAttr = "tilewright.split";
 
 struct Split {
   unsigned loop = 0;
@@ -60,15 +55,6 @@ struct GuardedSplit {
 /// that results are few and sums are long; nothing where `chooseSplit` decides for all sizes.
 std::optional<GuardedSplit> chooseGuardedSplit(mlir::linalg::LinalgOp op,
                                                TargetAttr target);
-
-/// For each result the op that combines two partial results; empty where one
-/// is no such combination, or has no known neutral element.
-llvm::SmallVector<mlir::Operation *>
-matchCombiners(mlir::linalg::LinalgOp op);
-
-/// True if `op` reduces by a body of its own, of any number of results (the
-/// largest element and where it is): terms are taken one after another.
-bool isSequentialReduction(mlir::linalg::LinalgOp op);
 
 } // namespace tilewright
 

@@ -1,0 +1,90 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Types of products against those of matrix instructions, see Instructions.h.
+
+#include "tilewright/Analysis/Instructions.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+bool tilewright::hasLiberty(Operation *op, StringRef flag) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto fp = module ? module->getAttrOfType<ArrayAttr>(kFpAttr) : ArrayAttr();
+  return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), flag));
+}
+
+/// True if factors of f32 products may be rounded.
+static bool mayRound(Operation *op) { return hasLiberty(op, "tf32"); }
+
+bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
+                            const MatrixInstruction &instruction) {
+  auto isOf = [&](unsigned number, Type type) {
+    return getElementTypeOrSelf(op->getOperand(number)) == type;
+  };
+  return (!instruction.rounds || mayRound(op)) &&
+         contraction.perElement == instruction.perElement &&
+         isOf(contraction.a, instruction.operands[0]) &&
+         isOf(contraction.b, instruction.operands[1]) &&
+         isOf(2, instruction.accumulator) &&
+         contraction.signedness[0] == instruction.signedness[0] &&
+         contraction.signedness[1] == instruction.signedness[1];
+}
+
+std::optional<MatrixInstruction>
+tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
+                             const std::optional<Contraction> &contraction,
+                             std::string &reason) {
+  auto instruction = MatrixInstruction::parse(op->getContext(), name);
+  if (!instruction) {
+    reason = "matrix instruction '" + name.str() + "' is not understood";
+    return std::nullopt;
+  }
+  if (!contraction || contraction->k.empty()) {
+    reason = "matrix instructions need an m, an n and a k loop";
+    return std::nullopt;
+  }
+  if (!hasTypesOf(op, *contraction, *instruction)) {
+    reason = "matrix instruction '" + name.str() + "' is for other types";
+    bool isWide = llvm::all_of(
+        ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
+          return getElementTypeOrSelf(op->getOperand(number)).isF32();
+        });
+    if (instruction->rounds && isWide && !mayRound(op))
+      reason += ", and f32 is rounded for it with --fp=tf32 only";
+    return std::nullopt;
+  }
+  return instruction;
+}
+
+bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
+  /// Rows, or columns, of which a tile has at least one in two.
+  constexpr int64_t kFewest = 8;
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
+    return bool(config.getMma());
+  std::optional<Contraction> contraction = matchContraction(op);
+  auto names = target.getFacts().getAs<ArrayAttr>("mma");
+  if (!contraction || !names || contraction->m.size() != 1 ||
+      contraction->n.size() != 1 || contraction->k.empty())
+    return false;
+  SmallVector<int64_t> extents = promisedExtents(op);
+  for (unsigned loop : {contraction->m[0], contraction->n[0]})
+    if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
+      return false;
+  // Nibbles share bytes only where they are multiplied so.
+  if (contraction->perElement > 1)
+    return true;
+  return llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+    auto instruction = MatrixInstruction::parse(op.getContext(), name);
+    return instruction && hasTypesOf(op, *contraction, *instruction);
+  });
+}
+
+StringAttr tilewright::withColumns(StringAttr instruction, int64_t columns) {
+  // wgmma.m64n128k16.f16.f32
+  auto [rows, rest] = instruction.getValue().split('n');
+  return StringAttr::get(instruction.getContext(),
+                         rows + "n" + Twine(columns) + rest.ltrim("0123456789"));
+}

@@ -7,7 +7,7 @@
 // 1. One query a head: the heads that share keys and values are the rows of one block.
 //    The loops change places; no operand moves:
 //      (h, g, i, j, d, e), i of 1  ->  (h, i, g, j, d, e), g the loop of queries
-//    (Of several queries `configure` makes rows of both: lib/Configure/AttentionHeads.cpp.)
+//    (Of several queries `configure` makes rows of both: lib/Configure/Attention/AttentionHeads.cpp.)
 // 2. Keys in parts:
 //      %o = tilewright.attention ins(%q, %k, %v) outs(%e)
 //    becomes, with p counting parts,

@@ -12,8 +12,8 @@
 // result's columns, half of the keys as scores, and a quarter of them as powers.
 
 #include "AttentionWarpgroups.h"
-#include "TensorMaps.h"
-#include "WarpgroupRegisters.h"
+#include "WarpSpecialized/TensorMaps.h"
+#include "WarpSpecialized/WarpgroupRegisters.h"
 
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Divisibility.h"

@@ -24,7 +24,7 @@ corpus = load()
 
 
 class Comparing(unittest.TestCase):
-    BEFORE = {"f cpu manifest": "1", "f cpu k.o": "2", "f cuda:sm_80 k.ptx": "3", "g cpu refusal": "no schedule"}
+    BEFORE = {"f cpu manifest": "1", "f cpu k.so": "2", "f cuda:sm_80 k.ptx": "3", "g cpu refusal": "no schedule"}
 
     def test_the_same(self):
         self.assertEqual(corpus.compare(self.BEFORE, dict(self.BEFORE)), [])
@@ -34,8 +34,8 @@ class Comparing(unittest.TestCase):
         self.assertEqual(corpus.compare(self.BEFORE, now), ["differs: f cuda:sm_80 k.ptx", "differs: f cpu manifest"])
 
     def test_what_comes_and_goes(self):
-        now = {key: value for key, value in self.BEFORE.items() if key != "f cpu k.o"}
-        self.assertEqual(corpus.compare(self.BEFORE, {**now, "f cpu other.o": "2"}), ["gone: f cpu k.o", "new: f cpu other.o"])
+        now = {key: value for key, value in self.BEFORE.items() if key != "f cpu k.so"}
+        self.assertEqual(corpus.compare(self.BEFORE, {**now, "f cpu other.so": "2"}), ["gone: f cpu k.so", "new: f cpu other.so"])
 
     def test_a_refusal_in_other_words(self):
         now = {**self.BEFORE, "g cpu refusal": "no registers"}

@@ -11,7 +11,8 @@
 //      on the kernel: tilewright.explain = ["strategy simt_contraction: …", …]
 
 #include "CostModel.h"
-#include "Enumerate.h"
+#include "Strategy.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Irregular.h"
@@ -42,26 +43,6 @@ static std::string toString(Attribute attribute) {
   std::string text;
   llvm::raw_string_ostream(text) << attribute;
   return text;
-}
-
-/// What `explain` says about the strategy of the kernel.
-static std::string explainStrategy(const KernelInfo &info, Strategy strategy) {
-  std::string text = "strategy " + stringifyStrategy(strategy).str() +
-                     ": root " + nameOp(info.getRoot()).str();
-  switch (strategy) {
-  case Strategy::MatrixUnit:
-  case Strategy::WarpSpecialized:
-  case Strategy::SimtContraction:
-    return text + " multiplies and adds";
-  case Strategy::SkinnyContraction:
-    return text + " multiplies few rows or columns: threads share each sum";
-  case Strategy::Reduction:
-    return text + " reduces " +
-           std::to_string(info.getRoot().getNumReductionLoops()) + " of " +
-           std::to_string(info.getRoot().getNumLoops()) + " loops";
-  default:
-    return text + " has only parallel loops";
-  }
 }
 
 /// One line per kind of refusal: the first candidate of it, and how many more.
@@ -116,9 +97,7 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
       continue;
     }
     return "'" + name.getValue().str() + "' computes it, but this config " +
-           (config.getStrategy() == Strategy::SkinnyContraction
-                ? "reads the operands once, which takes longer than the products"
-                : "was pinned or ranks first");
+           strategyOf(info, config, target).whyNoInstruction();
   }
   return reason;
 }
@@ -151,20 +130,6 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
   if (target.getFacts().contains("mma") || target.getBackend() == "spirv")
     explain.push_back("not on matrix units: " + reason);
   return success();
-}
-
-/// Says why a CPU reads the operands of a contraction where they are, again for each
-/// row of register tiles.
-static void explainPanels(const KernelInfo &info, TargetAttr target,
-                          SmallVectorImpl<std::string> &explain) {
-  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (target.getFact("subgroup", 1) > 1 || !config.getPromote().empty() ||
-      info.strategy != Strategy::SimtContraction)
-    return;
-  std::string reason;
-  if (canPack(info, reason))
-    reason = "this config was pinned or ranks first";
-  explain.push_back("operands are not packed into panels: " + reason);
 }
 
 /// Says how many blocks share a reduction, or why one block does what many
@@ -203,8 +168,7 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
         return ShapedType::isDynamic(info.classes[number].extent);
       }))
     explain.push_back("the sum is not cut into parts: " + whole.str());
-  if ((info.strategy != Strategy::Reduction &&
-       info.strategy != Strategy::SkinnyContraction) ||
+  if (!strategyOf(info, getTarget(info.kernel)).sharesSums() ||
       llvm::any_of(info.classes, [](const LoopClass &loopClass) {
         return loopClass.parallel && loopClass.extent != 1;
       }))
@@ -253,11 +217,7 @@ static bool isForOtherVariant(KernelInfo &info, TargetAttr target,
 static LogicalResult serves(const KernelInfo &info, TargetAttr target,
                             std::string &reason) {
   auto config = info.getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  bool onMatrixUnit = (config.getStrategy() == Strategy::MatrixUnit ||
-                       config.isWarpSpecialized()) &&
-                      info.strategy == Strategy::SimtContraction &&
-                      config.getMma();
-  if (config.getStrategy() != info.strategy && !onMatrixUnit)
+  if (!strategyOf(info, config, target).accepts(info, config))
     return reason = ("strategy " + stringifyStrategy(config.getStrategy()) +
                      " does not serve this kernel here; " +
                      stringifyStrategy(info.strategy) + " does")
@@ -265,7 +225,8 @@ static LogicalResult serves(const KernelInfo &info, TargetAttr target,
            failure();
   FailureOr<TilePlan> plan = fits(info, config, target, reason);
   return failure(failed(plan) ||
-                 failed(isRealized(info, config, *plan, target, reason)));
+                 failed(strategyOf(info, config, target)
+                            .check(info, config, *plan, target, reason)));
 }
 
 /// Honours or refuses the config that the user put on the root.
@@ -426,10 +387,13 @@ LogicalResult tilewright::configureKernel(func::FuncOp kernel, bool listAll) {
   }
 
   auto config = info->getRoot()->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  explain.front() = explainStrategy(*info, config.getStrategy());
+  const ScheduleStrategy &strategy = strategyOf(*info, config, target);
+  explain.front() = "strategy " + stringifyStrategy(config.getStrategy()).str() +
+                    ": root " + nameOp(info->getRoot()).str() + " " +
+                    strategy.explain(*info);
   if (failed(checkMatrixUnit(*info, config, target, explain)))
     return failure();
-  explainPanels(*info, target, explain);
+  strategy.explainMore(*info, config, explain);
   explainRefusals(candidates, explain);
   explainGrid(*info, whole, explain);
   if (std::string bound = describeBound(*info, config, target); !bound.empty())

@@ -32,11 +32,6 @@ int64_t accessedBytes(const KernelInfo &info);
 /// loop of its own.
 double countPasses(const KernelInfo &info, const TilePlan &plan);
 
-/// Rows and columns of what one thread multiplies in a product by threads: as square as
-/// the tile, warps and lanes allow.
-std::pair<double, double> threadTile(const KernelInfo &info, LoweringConfigAttr config,
-                                     const TilePlan &plan);
-
 /// Bytes of shared memory through which values of a planned kernel move between
 /// threads (Scratch.cpp).
 int64_t estimateScratch(const KernelInfo &info, LoweringConfigAttr config,

@@ -6,9 +6,9 @@
 // long a block alone waits. Numbers about machines are the chip's; the constants here
 // are about the code that later stages write.
 
-#include "Bound.h"
+#include "Counter.h"
 #include "CostModel.h"
-#include "Enumerate.h"
+#include "WarpSpecialized/WarpSpecialized.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,12 +22,11 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Instructions of a thread before and after its steps, and beside the work of a step.
-static constexpr double kAround = 60, kPerStep = 12;
+/// Instructions of a thread before and after its steps.
+static constexpr double kAround = 60;
 /// Instructions of a division or remainder of integers, of a division of floats, of a
 /// function of the math dialect (and of those the ones on special units).
 static constexpr double kIntegerDivision = 20, kDivision = 8, kFunction = 6;
-static constexpr double kSchedulers = 4, kLanes = 32;
 
 namespace {
 /// Instructions of a thread per element.
@@ -35,88 +34,38 @@ struct BodyWork {
   double fma = 0, alu = 0, special = 0, fp64 = 0, loads = 0;
   double all() const { return fma + alu + special + fp64 + loads; }
 };
-
-class Counter {
-public:
-  Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
-          TargetAttr target, const ChipFacts &chip)
-      : info(info), config(config), plan(plan), target(target), chip(chip) {
-    if (config.getMma())
-      instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
-    warps = std::ceil(double(plan.threads) / kLanes);
-    chained = chainedProduct(info, config);
-    loaded = loadedTiles(info, config);
-  }
-
-  BlockWork count();
-
-private:
-  /// Tiles of a class, of one part of it where it is cut into parts.
-  double tilesOf(unsigned number) const {
-    const LoopClass &loopClass = info.classes[number];
-    return std::max<double>(
-        1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), loopClass.parts),
-                            plan.classes[number].step));
-  }
-  bool isWalked(unsigned number) const {
-    return !info.classes[number].parallel && plan.classes[number].loop;
-  }
-  /// How often a block comes to an op.
-  double runsOf(linalg::LinalgOp op) const {
-    double runs = 1;
-    for (unsigned number : info.getClasses(op))
-      if (isWalked(number))
-        runs *= tilesOf(number);
-    return runs;
-  }
-  double tileOf(linalg::LinalgOp op) const {
-    double elements = 1;
-    for (unsigned number : info.getClasses(op))
-      elements *= plan.classes[number].step;
-    return elements;
-  }
-  bool isProduct(linalg::LinalgOp op) const {
-    return llvm::is_contained(products, op);
-  }
-  /// Adds instructions that all warps issue, `each` per thread.
-  void issue(double each) { work[Resource::Issue] += warps * each / kSchedulers; }
-  void lanes(Resource resource, StringRef unit, double operations) {
-    auto rate = chip.lanes.find(unit);
-    work[resource] += operations / (rate == chip.lanes.end() ? kLanes : rate->second);
-  }
-
-  /// Operands that copy engines bring beside the sums.
-  SmallVector<OpOperand *> loaded;
-  void countSpread();
-  void countOperand(OpOperand &operand, double runs, bool isWritten);
-  void countOperands();
-  void countBody(linalg::LinalgOp op);
-  void countMatrix(linalg::LinalgOp op);
-  void countSimt(linalg::LinalgOp op);
-  void countReduction(linalg::LinalgOp op);
-  std::pair<double, double> sharedSums(double results, double reduced) const;
-  double loadCycles() const;
-
-  const KernelInfo &info;
-  LoweringConfigAttr config;
-  const TilePlan &plan;
-  TargetAttr target;
-  const ChipFacts &chip;
-  std::optional<MatrixInstruction> instruction;
-  SmallVector<linalg::LinalgOp> products;
-  /// Of two products by warpgroups, the first.
-  linalg::LinalgOp chained;
-  double warps = 1;
-  /// Blocks of one wave along each class.
-  SmallVector<double> wave;
-  double waves = 1;
-  /// Bytes of everything that the launch reads and writes, once.
-  double footprint = 0;
-  /// What blocks ask of memory, in waves.
-  double asked = 0;
-  BlockWork work;
-};
 } // namespace
+
+Counter::Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                 TargetAttr target, const ChipFacts &chip)
+    : info(info), config(config), plan(plan), target(target), chip(chip),
+      strategy(strategyOf(info, config, target)) {
+  if (config.getMma())
+    instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
+  warps = std::ceil(double(plan.threads) / kLanes);
+  chained = chainedProduct(info, config);
+  loaded = loadedTiles(info, config);
+}
+
+double Counter::runsOf(linalg::LinalgOp op) const {
+  double runs = 1;
+  for (unsigned number : info.getClasses(op))
+    if (isWalked(number))
+      runs *= tilesOf(number);
+  return runs;
+}
+
+double Counter::tileOf(linalg::LinalgOp op) const {
+  double elements = 1;
+  for (unsigned number : info.getClasses(op))
+    elements *= plan.classes[number].step;
+  return elements;
+}
+
+void Counter::lanes(Resource resource, StringRef unit, double operations) {
+  auto rate = chip.lanes.find(unit);
+  work[resource] += operations / (rate == chip.lanes.end() ? kLanes : rate->second);
+}
 
 static BodyWork workOf(linalg::LinalgOp op) {
   BodyWork work;
@@ -221,7 +170,7 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   double access = std::max(
       element, std::min({double(target.getFact("access_bytes", 16)), run,
                          double(llvm::bit_floor(uint64_t(std::max(1.0, share))))}));
-  bool byEngine = config.isWarpSpecialized() &&
+  bool byEngine = strategy.hasRoles() &&
                   ((isPromoted && config.getTmaCopy()) ||
                    (isWritten && config.getTmaStore()) || llvm::is_contained(loaded, &operand));
   double requests = tile * runs / (kLanes * access);
@@ -275,7 +224,6 @@ void Counter::countOperands() {
   work[Resource::Port] = work.l2Bytes / chip.l2PortBytes;
 }
 
-/// Until what a block has asked for is there: from L2 what neighbours have read before.
 double Counter::loadCycles() const {
   double all = std::max(1.0, work.l2Bytes * work.blocks);
   double beyond = std::min(1.0, work.memoryBytes / all);
@@ -316,26 +264,6 @@ void Counter::countBody(linalg::LinalgOp op) {
     countReduction(op);
 }
 
-/// Threads that share a sum of a skinny product, and the sums of one of them: threads lie
-/// over the larger factor, as it lies in memory.
-std::pair<double, double> Counter::sharedSums(double results, double reduced) const {
-  linalg::LinalgOp root = info.getRoot();
-  OpOperand &larger = largerFactor(info, *matchProduct(root));
-  AffineMap map = root.getMatchingIndexingMap(&larger);
-  ArrayRef<unsigned> classes = info.getClasses(root);
-  double elements = 1;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-    elements *= plan.classes[classes[map.getDimPosition(i)]].step;
-  double columns = elements / reduced, rows = results / columns;
-  double own = std::max(1.0, elements / double(plan.threads));
-  if (runsAlongSum(larger)) {
-    double threads = std::min<double>(plan.threads, reduced / own);
-    return {threads, rows * std::max(1.0, columns * threads / double(plan.threads))};
-  }
-  return {std::max(1.0, plan.threads / std::max(1.0, columns / own)),
-          rows * std::min(own, columns)};
-}
-
 /// Lanes, then warps, that share sums pass them on.
 void Counter::countReduction(linalg::LinalgOp op) {
   double results = 1, reduced = 1, sharing = 1;
@@ -348,8 +276,9 @@ void Counter::countReduction(linalg::LinalgOp op) {
   }
   double threads = std::min(reduced, std::max(1.0, plan.threads / results));
   double each = std::max(1.0, results * threads / double(plan.threads));
-  if (config.getStrategy() == Strategy::SkinnyContraction && op == info.getRoot())
-    std::tie(threads, each) = sharedSums(results, reduced);
+  if (op == info.getRoot())
+    if (auto shared = strategy.sharedSums(info, plan, results, reduced))
+      std::tie(threads, each) = *shared;
   if (threads <= 1)
     return;
   double rounds = std::ceil(std::log2(std::min(threads, kLanes)));
@@ -361,126 +290,6 @@ void Counter::countReduction(linalg::LinalgOp op) {
     work.latency += 2 * chip.cyclesShared + 2 * chip.cyclesBarrier;
 }
 
-/// The row of the chip's table that an instruction takes.
-static StringRef tensorKind(const MatrixInstruction &instruction) {
-  Type type = instruction.operands[0];
-  if (type.isF64())
-    return "f64";
-  if (type.isF32())
-    return "tf32";
-  if (type.isInteger())
-    return "s8";
-  if (type.getIntOrFloatBitWidth() == 8)
-    return "f8";
-  return instruction.accumulator.isF16() ? "f16_f16" : "f16_f32";
-}
-
-/// A product by matrix instructions.
-void Counter::countMatrix(linalg::LinalgOp op) {
-  Contraction product = *matchContraction(op);
-  ArrayRef<unsigned> classes = info.getClasses(op);
-  double runs = runsOf(op), tile = tileOf(op);
-  auto rate = chip.tensor.find(tensorKind(*instruction));
-  double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
-  if (!instruction->warpgroup)
-    each *= chip.mmaSyncShare;
-  double tensor = tile / each;
-  work[Resource::Tensor] += tensor * runs;
-
-  // Rows and columns of a warp; of two products, the root's warps lie over both alike.
-  Contraction root = *matchContraction(info.getRoot());
-  auto extent = [&](ArrayRef<unsigned> loops) {
-    double result = 1;
-    for (unsigned loop : loops)
-      result *= plan.classes[classes[loop]].step;
-    return result;
-  };
-  auto warpsAlong = [&](ArrayRef<unsigned> loops) {
-    double result = 1;
-    for (unsigned loop : loops)
-      if (loop < config.getWarps().size())
-        result *= config.getWarps()[loop];
-    return result;
-  };
-  double rows = extent(product.m) / warpsAlong(root.m);
-  double columns = extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
-  double bytes = bytesPerElement(op->getOperand(0).getType());
-  double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
-  if (instruction->warpgroup) {
-    // Four warps have as many rows; the units read both factors themselves, but what is
-    // in registers.
-    double groups = std::max(1.0, warps / 4);
-    bool isRoot = op == info.getRoot();
-    Contraction oriented = isRoot ? *matchOriented(op, config) : product;
-    if (oriented.a != product.a)
-      std::swap(rows, columns);
-    bool inRegisters = isRoot && hasAInRegisters(config, oriented);
-    double read = ((inRegisters ? 0 : rows * 4) + columns) * sums * bytes * groups;
-    work[Resource::Shared] += runs * read / chip.bankBytes;
-    issue(runs * kPerStep * 3);
-  } else {
-    double matrices = (rows + columns) * sums * bytes;
-    double loads = matrices / (kLanes * 16);
-    double products = tile / warps /
-                      double(instruction->m * instruction->n * instruction->k);
-    double copies = copied / (warps * kLanes * 16);
-    issue(runs * (products + loads + kPerStep));
-    work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
-    // A warp alone has one of four tensor cores and one of four schedulers, waits for its
-    // first fragments, and for sums that depend on each other.
-    double together = std::min(1.0, warps / kSchedulers), turns = std::ceil(warps / kSchedulers);
-    tensor = std::max({tensor / together, turns * (products + loads + copies + kPerStep),
-                       std::ceil(sums / double(instruction->k)) * chip.cyclesMatrix}) +
-             chip.cyclesShared + loads;
-  }
-  bool isFirst = op == info.getProducts().front();
-  double step = tensor + chip.cyclesBarrier;
-  if (isFirst) {
-    double load = loadCycles() + copied / chip.l2PortBytes;
-    double stages = config.getStages();
-    bool waits = !config.isWarpSpecialized() &&
-                 (waitsInRegisters(info, target) || !target.has("async_copy"));
-    work.around += load;
-    if (stages <= 1)
-      step += load + chip.cyclesBarrier;
-    else if (waits)
-      step = std::max(step, load) + chip.cyclesBarrier;
-    else
-      step = std::max(step, load / (stages - 1));
-  }
-  work.latency += runs * step;
-}
-
-/// A product by threads, each of which has some rows and columns.
-void Counter::countSimt(linalg::LinalgOp op) {
-  Contraction product = *matchContraction(op);
-  double runs = runsOf(op), sums = 1;
-  for (unsigned loop : product.k)
-    sums *= plan.classes[info.getClasses(op)[loop]].step;
-  auto [rows, columns] = threadTile(info, config, plan);
-  double bytes = bytesPerElement(op.getDpsInits()[0].getType());
-  bool isDouble = getElementTypeOrSelf(op.getDpsInits()[0].getType()).isF64();
-  double each = rows * columns * sums;
-  double loads = (std::ceil(rows * bytes / 16) + std::ceil(columns * bytes / 16)) * sums;
-  issue(runs * (each + loads + kPerStep));
-  lanes(isDouble ? Resource::Fp64 : Resource::Fma, isDouble ? "fp64" : "fp32",
-        runs * each * warps * kLanes);
-  // A load of 16 bytes a lane is served in quarters of a warp.
-  work[Resource::Shared] += runs * warps * loads * std::max(4.0, chip.lsuCycles);
-  double interval = kLanes * kSchedulers /
-                    chip.lanes.lookup(isDouble ? "fp64" : "fp32");
-  double multiply = std::max(std::ceil(warps / kSchedulers) * each * interval,
-                             sums * chip.cyclesArithmetic) +
-                    chip.cyclesShared;
-  double step = multiply + chip.cyclesBarrier, load = loadCycles();
-  work.around += load;
-  if (config.getStages() <= 1)
-    step += load + chip.cyclesBarrier;
-  else
-    step = std::max(step, load);
-  work.latency += runs * step;
-}
-
 BlockWork Counter::count() {
   Footprint footprint = estimate(info, config, plan, target);
   work.threads = double(plan.threads + plan.copyThreads);
@@ -488,23 +297,16 @@ BlockWork Counter::count() {
   work.sharedBytes = double(footprint.sharedBytes);
   work.persistent = config.getPersistent();
   work.shared = double(config.getStreamK());
-  if (matchContraction(info.getRoot()) && config.getStrategy() != Strategy::SkinnyContraction) {
-    if (instruction)
-      products = info.getProducts();
-    else
-      products.push_back(info.getRoot());
-  }
+  products = strategy.getProducts(info);
   countSpread();
   countOperands();
   issue(kAround);
   work.around += kAround * chip.cyclesArithmetic;
   for (linalg::LinalgOp op : info.ops) {
-    if (!isProduct(op))
-      countBody(op);
-    else if (instruction)
-      countMatrix(op);
+    if (isProduct(op))
+      strategy.countProduct(*this, op);
     else
-      countSimt(op);
+      countBody(op);
   }
   if (products.empty()) {
     // Each step begins with its loads.

@@ -4,6 +4,7 @@
 // Chooses the strategy that a kernel is for, and assumes extents.
 
 #include "tilewright/Configure/KernelInfo.h"
+#include "Strategy.h"
 #include "tilewright/Dialect/Divisibility.h"
 
 #include <cmath>
@@ -12,40 +13,17 @@ using namespace mlir;
 using namespace tilewright;
 
 static void chooseStrategy(KernelInfo &info) {
-  linalg::LinalgOp contraction, reduction;
-  for (linalg::LinalgOp op : info.ops)
-    if (matchContraction(op))
-      contraction = op;
-    else if (op.getNumReductionLoops())
-      reduction = op;
-  info.strategy = contraction ? Strategy::SimtContraction
-                  : reduction ? Strategy::Reduction
-                              : Strategy::Streaming;
-  // Threads that share a sum exchange partial results by shuffles.
   TargetAttr target = getTarget(info.kernel);
-  if (!target)
-    return;
-  if (target.getFact("subgroup", 1) <= 1) {
-    auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-    if (contraction && !(config && config.getStrategy() == Strategy::SimtContraction) &&
-        isRowAlongSum(contraction))
-      info.strategy = Strategy::Reduction;
-    return;
-  }
-  std::optional<Contraction> product = matchProduct(info.root);
-  if (product && isSkinny(info.root, *product))
-    info.strategy = Strategy::SkinnyContraction;
-  auto config = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (!config || !product)
-    return;
-  bool matrix = matchContraction(info.root).has_value();
-  if (matrix && (config.getStrategy() == Strategy::MatrixUnit ||
-                 config.isWarpSpecialized()))
-    info.strategy = Strategy::SimtContraction;
-  if (config.getStrategy() == Strategy::SkinnyContraction ||
-      config.getStrategy() ==
-          (matrix ? Strategy::SimtContraction : Strategy::Reduction))
-    info.strategy = config.getStrategy();
+  ArrayRef<const ScheduleStrategy *> strategies = strategiesFor(target);
+  auto pinned = info.root->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  auto found = llvm::find_if(strategies, [&](const ScheduleStrategy *strategy) {
+    return pinned && strategy->isAskedFor(info, pinned, target);
+  });
+  if (found == strategies.end())
+    found = llvm::find_if(strategies, [&](const ScheduleStrategy *strategy) {
+      return strategy->isFor(info, target);
+    });
+  info.strategy = (*found)->getName();
 }
 
 /// Loops of contractions whose sums no threads share.

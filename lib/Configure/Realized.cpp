@@ -9,8 +9,9 @@
 //   promote = [0]           of a reduction
 //   warps = [4, 1, 1]       of a tile with two rows
 
-#include "Enumerate.h"
-
+#include "Cpu/Cpu.h"
+#include "Strategy.h"
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/UserNames.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -18,16 +19,12 @@
 using namespace mlir;
 using namespace tilewright;
 
-static int64_t warpsOf(LoweringConfigAttr config, unsigned loop) {
-  return loop < config.getWarps().size() ? config.getWarps()[loop] : 1;
-}
-
-static LogicalResult checkPromote(const KernelInfo &info, LoweringConfigAttr config,
-                                  std::string &reason) {
+static LogicalResult checkPromote(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                  LoweringConfigAttr config, std::string &reason) {
   if (config.getPromote().empty())
     return success();
   std::optional<Contraction> product;
-  if (info.strategy == Strategy::SimtContraction)
+  if (strategy.contracts())
     product = matchContraction(info.getRoot());
   if (!product) {
     reason = "'promote' is for contractions whose operands threads share; leave it "
@@ -73,11 +70,11 @@ static LogicalResult checkReadRows(const KernelInfo &info, LoweringConfigAttr co
 
 /// On CPUs both operands of a contraction are packed into panels, that of the columns
 /// alone, or none.
-static LogicalResult checkPacked(const KernelInfo &info, LoweringConfigAttr config,
-                                 std::string &reason) {
+static LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                 LoweringConfigAttr config, std::string &reason) {
   if (config.getPromote().empty())
     return success();
-  if (failed(checkPromote(info, config, reason)))
+  if (failed(checkPromote(strategy, info, config, reason)))
     return failure();
   if (config.getPromote().size() == 1 && failed(checkReadRows(info, config, reason)))
     return failure();
@@ -120,22 +117,23 @@ static StringRef ofRoles(LoweringConfigAttr config) {
 }
 
 /// CPUs have no warps, stages or tile order.
-static LogicalResult checkCpu(const KernelInfo &info, LoweringConfigAttr config,
-                              std::string &reason) {
+LogicalResult tilewright::checkCpu(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                   LoweringConfigAttr config, std::string &reason) {
   bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
   StringRef field = hasWarps                       ? "warps"
                     : config.getStages() != 1      ? "stages"
                     : config.getRaster() != 1      ? "raster"
                                                    : ofRoles(config);
   if (field.empty())
-    return checkPacked(info, config, reason);
+    return checkPacked(strategy, info, config, reason);
   reason = "'" + field.str() + "' is for GPUs; leave it out";
   return failure();
 }
 
-static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr config,
-                                 TargetAttr target, std::string &reason) {
-  if (config.isWarpSpecialized()) // checkWarpgroups has said all of it
+static LogicalResult checkStages(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                 LoweringConfigAttr config, TargetAttr target,
+                                 std::string &reason) {
+  if (strategy.hasRoles()) // checkPlan has said all of it
     return success();
   if (StringRef field = ofRoles(config); !field.empty()) {
     reason = "'" + field.str() +
@@ -159,67 +157,11 @@ static LogicalResult checkStages(const KernelInfo &info, LoweringConfigAttr conf
   return failure();
 }
 
-/// Warps share the rows and columns of an instruction's tiles.
-static LogicalResult checkInstructionWarps(const KernelInfo &info,
-                                           LoweringConfigAttr config,
-                                           std::string &reason) {
-  if (!config.getMma())
-    return success();
-  std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchContraction(info.getRoot()), config);
-  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
-    if (warpsOf(config, loop) != 1 && (!loops || (loop != loops->m && loop != loops->n))) {
-      reason = std::to_string(warpsOf(config, loop)) + " warps along loop " +
-               std::to_string(loop) +
-               ", which is not the instruction's rows or columns";
-      return failure();
-    }
-  return success();
-}
-
-/// Threads own equal parts of an accumulator: warps divide the tile, lanes what is
-/// left of it.
-static LogicalResult checkThreads(const KernelInfo &info, LoweringConfigAttr config,
-                                  const TilePlan &plan, std::string &reason) {
-  linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> product = matchContraction(root);
-  if (info.strategy != Strategy::SimtContraction || !product || config.getMma())
-    return success();
-  int64_t elements = 1, warps = 1;
-  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop) {
-    const ClassTile &tile = plan.classes[info.getClasses(root)[loop]];
-    int64_t count = warpsOf(config, loop);
-    bool isSum = llvm::is_contained(product->k, loop);
-    if (count > 1 && (isSum || tile.vector <= 1)) {
-      reason = std::to_string(count) + " warps along loop " + std::to_string(loop) +
-               (isSum ? ", which is summed"
-                      : ", of which a block computes one at a time");
-      return failure();
-    }
-    if (isSum)
-      continue;
-    if (tile.inner % count) {
-      reason = std::to_string(count) + " warps do not divide the tile of " +
-               std::to_string(tile.inner) + " along loop " + std::to_string(loop);
-      return failure();
-    }
-    elements *= tile.inner / count;
-    warps *= count;
-  }
-  if (elements % plan.subgroup && (warps > 1 || plan.subgroup % elements)) {
-    reason = "a warp's part of the tile has " + std::to_string(elements) +
-             " elements, which " + std::to_string(plan.subgroup) +
-             " lanes cannot divide among themselves";
-    return failure();
-  }
-  return success();
-}
-
 /// Layouts spread powers of two.
-static LogicalResult checkPowers(const KernelInfo &info, LoweringConfigAttr config,
-                                 std::string &reason) {
+static LogicalResult checkPowers(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                 LoweringConfigAttr config, std::string &reason) {
   std::optional<MatrixLoops> loops;
-  if (config.isWarpSpecialized())
+  if (strategy.hasRoles())
     loops = findMatrixLoops(*matchContraction(info.getRoot()), config);
   for (auto [key, values] :
        {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
@@ -235,20 +177,15 @@ static LogicalResult checkPowers(const KernelInfo &info, LoweringConfigAttr conf
   return success();
 }
 
-LogicalResult tilewright::isRealized(const KernelInfo &info,
-                                     LoweringConfigAttr config,
-                                     const TilePlan &plan, TargetAttr target,
-                                     std::string &reason) {
-  if (plan.subgroup <= 1)
-    return checkCpu(info, config, reason);
+LogicalResult ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
+                                      const TilePlan &plan, TargetAttr target,
+                                      std::string &reason) const {
   if (!config.getThread().empty()) {
     reason = "'thread' is the register tile of CPUs; on GPUs it follows from "
              "'block', 'warps' and the lanes: leave it out";
     return failure();
   }
-  return success(succeeded(checkPromote(info, config, reason)) &&
-                 succeeded(checkStages(info, config, target, reason)) &&
-                 succeeded(checkPowers(info, config, reason)) &&
-                 succeeded(checkInstructionWarps(info, config, reason)) &&
-                 succeeded(checkThreads(info, config, plan, reason)));
+  return success(succeeded(checkPromote(*this, info, config, reason)) &&
+                 succeeded(checkStages(*this, info, config, target, reason)) &&
+                 succeeded(checkPowers(*this, info, config, reason)));
 }

@@ -19,7 +19,8 @@
 // test/unit/Configure/FootprintTest.cpp.
 
 #include "CostModel.h"
-#include "Enumerate.h"
+#include "Strategy.h"
+#include "WarpSpecialized/WarpSpecialized.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 
@@ -184,11 +185,11 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
     int64_t &most = largest[getElementTypeOrSelf(type)];
     most = std::max(most, bytes);
   };
-  bool contracts =
-      info.strategy == Strategy::SimtContraction || config.getMma();
+  const ScheduleStrategy &strategy = strategyOf(info, config, target);
+  bool contracts = strategy.contracts();
   std::optional<unsigned> leading = leadingClass(info, plan, contracts);
   std::optional<MatrixLoops> loops;
-  if (config.isWarpSpecialized())
+  if (strategy.hasRoles())
     loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {

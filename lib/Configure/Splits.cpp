@@ -4,10 +4,10 @@
 // Whether and how a reduction is cut into parts, see Splits.h.
 
 #include "tilewright/Configure/Splits.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/KernelInfo.h"
 
 #include "CostModel.h"
-#include "Enumerate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tilewright/Configure/TileFusion.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 
 #include "CostModel.h"
-#include "Enumerate.h"
 
 #include "llvm/Support/MathExtras.h"
 

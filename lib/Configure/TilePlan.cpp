@@ -11,9 +11,10 @@
 // two, which is what layouts spread best; the surplus is masked.
 
 #include "tilewright/Configure/TilePlan.h"
-#include "tilewright/Configure/Streams.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "Strategy.h"
+#include "WarpSpecialized/WarpSpecialized.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
@@ -39,131 +40,9 @@ SmallVector<int64_t> TilePlan::getVectorSizes(const KernelInfo &info,
   return sizes;
 }
 
-static std::string describe(const KernelInfo &info, unsigned loop) {
+std::string tilewright::describeLoop(const KernelInfo &info, unsigned loop) {
   return "loop " + std::to_string(loop) + " of " +
          info.getRoot()->getName().getStringRef().str();
-}
-
-/// Whether the register tile of a packed product is whole tiles of its instruction.
-static LogicalResult checkPanelInstruction(const KernelInfo &info,
-                                           LoweringConfigAttr config,
-                                           TargetAttr target, std::string &reason) {
-  StringAttr name = config.getMma();
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
-  auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
-  if (!names || !llvm::is_contained(names, name))
-    return fail(target.getName() + " has no instruction '" + name.getValue() + "'");
-  if (config.getPromote().size() != 2)
-    return fail("'" + name.getValue() + "' multiplies packed operands; 'promote' has "
-                "to name both");
-  if (!canPack(info, reason))
-    return failure();
-  std::optional<Contraction> contraction = matchContraction(info.getRoot());
-  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
-  if (!instruction)
-    return failure();
-  int64_t tiles = 1;
-  for (auto [loops, size, what] :
-       {std::tuple(ArrayRef<unsigned>(contraction->m), instruction->m, "rows"),
-        {ArrayRef<unsigned>(contraction->n), instruction->n, "columns"},
-        {ArrayRef<unsigned>(contraction->k), int64_t(0), "steps"}}) {
-    int64_t extent = 1;
-    for (unsigned loop : loops) {
-      int64_t own = entry(config.getThread(), loop, 1);
-      if (own > 1 && extent > 1)
-        return fail("'thread' has two loops of " + Twine(what) +
-                    " with more than one element");
-      extent = std::max(extent, own);
-    }
-    if (extent == 1)
-      return fail("'thread' has one of the " + Twine(what) + " that '" +
-                  name.getValue() + "' multiplies side by side");
-    // Rows may be fewer than the instruction has.
-    if (loops == ArrayRef<unsigned>(contraction->n) && extent % size)
-      return fail("'thread' has " + Twine(extent) + " columns, which is no multiple of "
-                  "the " + Twine(size) + " of '" + name.getValue() + "'");
-    if (!size && (extent % instruction->perWord() ||
-                  (instruction->tiles && extent != instruction->k)))
-      return fail("'thread' has " + Twine(extent) + " elements along the sum; '" +
-                  name.getValue() + "' takes " + Twine(instruction->k));
-    if (size)
-      tiles *= llvm::divideCeil(extent, size);
-  }
-  constexpr int64_t kAccumulators = 4;
-  if (instruction->tiles && tiles > kAccumulators)
-    return fail("'thread' has " + Twine(tiles) + " tiles; there are tile registers for " +
-                Twine(kAccumulators));
-  unsigned k = contraction->k.front();
-  int64_t extent = info.classes[info.getClasses(info.getRoot())[k]].extent;
-  if (!ShapedType::isDynamic(extent) && extent <= entry(config.getThread(), k, 1))
-    return fail("the sum is no longer than a step of it");
-  return success();
-}
-
-/// Whether the tiles are whole tiles of the config's matrix instruction.
-static LogicalResult checkInstruction(const KernelInfo &info,
-                                      LoweringConfigAttr config,
-                                      TargetAttr target, std::string &reason) {
-  StringAttr name = config.getMma();
-  auto fail = [&](const Twine &why) {
-    reason = why.str();
-    return failure();
-  };
-  auto known = MatrixInstruction::parse(config.getContext(), name);
-  bool roles = config.isWarpSpecialized(), groups = known && known->warpgroup;
-  if (!roles && groups)
-    return fail("'" + name.getValue() + "' is for strategy warp_specialized");
-  if (groups && !target.has("warpgroup_mma"))
-    return fail(target.getName() + " has no warpgroups whose instructions multiply; "
-                                   "cuda:sm_90a has");
-  // Who asks for an instruction gets one that is made of others, too.
-  auto has = [&](StringRef fact) {
-    auto names = target.getFacts().getAs<ArrayAttr>(fact);
-    return names && llvm::is_contained(names, name);
-  };
-  if (roles && !groups && !target.has("tensor_copy"))
-    return fail(target.getName() + " has no copy engines (TMA) that fill a ring; "
-                                   "cuda:sm_90 and newer have");
-  if (groups && !has("warpgroup_mma"))
-    return fail(target.getName() + " has no instruction of warpgroups '" +
-                name.getValue() + "'");
-  if (!groups && !has("mma") && !has("mma_emulated"))
-    return fail(target.getName() + " has no matrix instruction '" +
-                name.getValue() + "'");
-  std::optional<Contraction> oriented = matchOriented(info.getRoot(), config);
-  auto instruction = matchInstruction(info.getRoot(), name, oriented, reason);
-  if (!instruction)
-    return failure();
-  Contraction contraction = *oriented;
-  std::optional<MatrixLoops> loops = findMatrixLoops(contraction, config);
-  if (!loops)
-    return fail("'block' must have one m, one n and one k loop of more than one "
-                "element, for the instruction's tiles");
-  // Warpgroups take A from registers, too.
-  if ((!groups && llvm::count(config.getPromote(), contraction.a) != 1) ||
-      llvm::count(config.getPromote(), contraction.b) != 1)
-    return fail("both factors must be in 'promote'");
-  if (groups)
-    return checkWarpgroups(info, config, *instruction, *loops, reason);
-  if (roles)
-    return checkRingedMma(info, config, *instruction, *loops, target, reason);
-  for (auto [loop, size] :
-       {std::pair<unsigned, int64_t>{loops->m, instruction->m},
-        {loops->n, instruction->n},
-        {loops->k, instruction->k}}) {
-    int64_t warps = entry(config.getWarps(), loop, 1);
-    int64_t block = entry(config.getBlock(), loop, 0);
-    if (block <= 0 || warps <= 0 || block % (size * warps))
-      return fail("'block' entry " + Twine(block) + " of " +
-                  describe(info, loop) + " is no multiple of the instruction's " +
-                  Twine(size) + " times " + Twine(warps) + " warps");
-    if (loop == loops->k && warps != 1)
-      return fail("warps along the reduction loop");
-  }
-  return success();
 }
 
 /// The loops of products: known to the classes, or to the config.
@@ -229,8 +108,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   // The root's loops as configured, then the other classes: a loop that the
   // config does not speak of steps like the root's widest sequential loop.
-  bool packed = !lanes && !config.getPromote().empty() &&
-                info.strategy == Strategy::SimtContraction;
+  const ScheduleStrategy &strategy = strategyOf(info, config, target);
+  bool packed = strategy.isPacked(config);
   // The same of a product with a vector, where `thread` is less than `block`.
   std::optional<ChunkedSum> chunked;
   if (std::optional<ChunkedSum> loops =
@@ -242,7 +121,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     if (loop != chunked->sum && loop != chunked->columns &&
         entry(config.getBlock(), loop, 0) != 1)
       return fail("a chunk of the sum at a time ('thread' is less than 'block' there) is "
-                  "for blocks of one row; make 'block' 1 for " + describe(info, loop));
+                  "for blocks of one row; make 'block' 1 for " + describeLoop(info, loop));
   SmallVector<int64_t> steps(info.classes.size(), 0);
   SmallVector<int64_t> inner(info.classes.size(), 0);
   SmallVector<bool> known(info.classes.size(), false);
@@ -258,7 +137,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       steps[number] = std::max<int64_t>(1, inner[number]);
     known[number] = true;
     if (steps[number] == 0 && ShapedType::isDynamic(loopClass.extent))
-      return fail("'block' asks for all of " + describe(info, loop) +
+      return fail("'block' asks for all of " + describeLoop(info, loop) +
                   " in one tile, but its extent is dynamic");
     if (!loopClass.parallel)
       sequentialStep = std::max(sequentialStep, steps[number]
@@ -280,15 +159,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
-  if (config.isWarpSpecialized() && !config.getMma())
-    return fail("strategy warp_specialized needs 'mma', an instruction of "
-                "warpgroups or warps");
-  if (config.isWarpSpecialized())
-    if (std::string why = whyNotStreamed(info, config); !why.empty())
-      return fail(why);
-  if (config.getMma() &&
-      failed(lanes ? checkInstruction(info, config, target, reason)
-                   : checkPanelInstruction(info, config, target, reason)))
+  if (failed(strategy.checkPlan(info, config, target, reason)))
     return failure();
   plan.copyThreads = copyThreadsOf(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
@@ -437,7 +308,7 @@ static bool keepsReducedTiles(const KernelInfo &info, const TilePlan &plan,
         !plan.classes[number].loop)
       continue;
     reason = "the tile has " + std::to_string(plan.classes[number].step) +
-             " elements of " + describe(info, loop) + ", of which another op of the "
+             " elements of " + describeLoop(info, loop) + ", of which another op of the "
              "kernel needs all";
     return false;
   }
@@ -453,7 +324,8 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
                                      TargetAttr target, std::string &reason) {
   func::FuncOp kernel = info.kernel;
   for (BlockArgument argument : kernel.getArguments())
-    if (isa<ShapedType>(argument.getType()) && !config.isWarpSpecialized() &&
+    if (isa<ShapedType>(argument.getType()) &&
+        !strategyOf(info, config, target).readsImages() &&
         getImage(kernel, operandNumber(argument))) {
       reason = "argument " + std::to_string(argument.getArgNumber()) +
                " is pixels of images, which copy engines alone read";

@@ -15,10 +15,11 @@
 // Sequential loops have no register tile of their own: their block entry is the
 // step.
 
+#include "Cpu.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Divisibility.h"
-#include "tilewright/Dialect/MatrixInstruction.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -311,7 +312,7 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
                                          int64_t lanes) {
   linalg::LinalgOp root = info.getRoot();
   ArrayRef<unsigned> classes = info.getClasses(root);
-  if (info.strategy != Strategy::Reduction || info.classes[classes[innermost]].parallel ||
+  if (info.classes[classes[innermost]].parallel ||
       nominalExtent(info, innermost) >= lanes)
     return std::nullopt;
   AffineMap result = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
@@ -333,24 +334,22 @@ static std::optional<unsigned> pooledRow(const KernelInfo &info, unsigned innerm
   return std::nullopt;
 }
 
-std::vector<LoweringConfigAttr>
-tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
-  int64_t lanes = std::max<int64_t>(
-      1, target.getFact("vector_bytes", 32) / computedBytes(info));
-  int64_t registers = target.getFact("registers", 16);
-  if (info.strategy == Strategy::SimtContraction) {
-    auto configs = enumerateContractionCpu(info, lanes, registers);
-    addPacked(info, target, lanes, registers, configs);
-    addChunked(info, target, lanes, configs);
-    return configs;
-  }
+/// Elements of a vector register.
+static int64_t lanesOf(const KernelInfo &info, TargetAttr target) {
+  return std::max<int64_t>(1, target.getFact("vector_bytes", 32) / computedBytes(info));
+}
 
+/// Tasks of register tiles that are filled along memory, of kernels that reduce or do not.
+static std::vector<LoweringConfigAttr>
+enumerateTasks(const KernelInfo &info, TargetAttr target, bool reduces) {
+  int64_t lanes = lanesOf(info, target);
+  int64_t registers = target.getFact("registers", 16);
   std::vector<LoweringConfigAttr> configs;
   addChunked(info, target, lanes, configs);
   SmallVector<unsigned> loops = loopsFromInnermost(info);
   const int64_t rowsOfTile = transposedRows(info, registers);
   std::optional<unsigned> transposed;
-  if (info.strategy == Strategy::Streaming)
+  if (!reduces)
     transposed = transposedLoop(info);
   // Rows of a transposed tile are rows of a cache line as they are stored.
   int64_t transposedLanes = lanes;
@@ -365,11 +364,11 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
   // Vectors along columns are sums of their own: of several rows at a time they would be
   // turned around, and have to be wide instead to hide how long an addition takes.
   if (std::optional<unsigned> row =
-          loops.empty() ? std::nullopt : pooledRow(info, loops.front(), lanes)) {
+          reduces && !loops.empty() ? pooledRow(info, loops.front(), lanes) : std::nullopt) {
     llvm::erase(loops, *row);
     loops.insert(loops.begin(), *row);
   }
-  bool columns = info.strategy == Strategy::Reduction && !loops.empty() &&
+  bool columns = reduces && !loops.empty() &&
                  info.classes[classes[loops.front()]].parallel;
   for (int64_t task : kTasks)
     for (int64_t vectors : {8, 4, 2, 1})
@@ -423,4 +422,23 @@ tilewright::enumerateCpu(const KernelInfo &info, TargetAttr target) {
           configs.push_back(config);
       }
   return configs;
+}
+
+std::vector<LoweringConfigAttr> CpuContraction::enumerate(const KernelInfo &info,
+                                                          TargetAttr target) const {
+  int64_t lanes = lanesOf(info, target), registers = target.getFact("registers", 16);
+  auto configs = enumerateContractionCpu(info, lanes, registers);
+  addPacked(info, target, lanes, registers, configs);
+  addChunked(info, target, lanes, configs);
+  return configs;
+}
+
+std::vector<LoweringConfigAttr> CpuReduction::enumerate(const KernelInfo &info,
+                                                        TargetAttr target) const {
+  return enumerateTasks(info, target, /*reduces=*/true);
+}
+
+std::vector<LoweringConfigAttr> CpuStreaming::enumerate(const KernelInfo &info,
+                                                        TargetAttr target) const {
+  return enumerateTasks(info, target, /*reduces=*/false);
 }

@@ -160,9 +160,7 @@ Panels tilewright::planPanels(const KernelInfo &info, LoweringConfigAttr config,
 std::optional<ChunkedSum> tilewright::chunkedSum(const KernelInfo &info) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> product = matchProduct(root);
-  if ((info.strategy != Strategy::Reduction &&
-       info.strategy != Strategy::SimtContraction) ||
-      !product || info.split || product->perElement > 1 || product->k.size() != 1)
+  if (!product || info.split || product->perElement > 1 || product->k.size() != 1)
     return std::nullopt;
   unsigned k = product->k.front();
   // The matrix is contiguous along the result, and nothing else is summed.

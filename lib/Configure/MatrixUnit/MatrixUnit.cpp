@@ -7,11 +7,10 @@
 //
 //   block = [128, 128, 32], warps = [2, 2, 1], mma = "mma.m16n8k16.f16.f32"
 
+#include "MatrixUnit.h"
 #include "CostModel.h"
 #include "Enumerate.h"
-#include "tilewright/Dialect/MatrixInstruction.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -64,7 +63,7 @@ static bool isCovered(const KernelInfo &info,
 }
 
 std::vector<LoweringConfigAttr>
-tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
+MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   if (!names || !matchContraction(info.getRoot()))
@@ -135,4 +134,38 @@ tilewright::enumerateMatrix(const KernelInfo &info, TargetAttr target) {
           }
   }
   return configs;
+}
+
+LogicalResult MatrixUnit::hasInstruction(StringAttr name, TargetAttr target,
+                                         std::string &reason) const {
+  auto known = MatrixInstruction::parse(target.getContext(), name);
+  if (known && known->warpgroup) {
+    reason = "'" + name.str() + "' is for strategy warp_specialized";
+    return failure();
+  }
+  return isListed(name, {"mma", "mma_emulated"}, "matrix instruction", target, reason);
+}
+
+LogicalResult MatrixUnit::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                     const MatrixInstruction &instruction,
+                                     const MatrixLoops &loops, TargetAttr target,
+                                     std::string &reason) const {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  for (auto [loop, size] :
+       {std::pair<unsigned, int64_t>{loops.m, instruction.m},
+        {loops.n, instruction.n},
+        {loops.k, instruction.k}}) {
+    int64_t warps = entry(config.getWarps(), loop, 1);
+    int64_t block = entry(config.getBlock(), loop, 0);
+    if (block <= 0 || warps <= 0 || block % (size * warps))
+      return fail("'block' entry " + Twine(block) + " of " +
+                  describeLoop(info, loop) + " is no multiple of the instruction's " +
+                  Twine(size) + " times " + Twine(warps) + " warps");
+    if (loop == loops.k && warps != 1)
+      return fail("warps along the reduction loop");
+  }
+  return success();
 }

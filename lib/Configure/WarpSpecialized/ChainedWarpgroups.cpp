@@ -13,6 +13,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/UserNames.h"

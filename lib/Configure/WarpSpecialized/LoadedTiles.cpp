@@ -9,6 +9,7 @@
 //     { extf %residual, addf, truncf }
 
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 #include "TensorMaps.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"

@@ -14,6 +14,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 #include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/Rings.h"
 
@@ -58,10 +59,10 @@ static bool isOfBoxes(int64_t extent, int64_t warps, int64_t bytes) {
   return extent == width || own % width == 0 || width % own == 0;
 }
 
-LogicalResult tilewright::checkRingedMma(const KernelInfo &info, LoweringConfigAttr config,
-                                         const MatrixInstruction &instruction,
-                                         const MatrixLoops &loops, TargetAttr target,
-                                         std::string &reason) {
+LogicalResult RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                    const MatrixInstruction &instruction,
+                                    const MatrixLoops &loops, TargetAttr target,
+                                    std::string &reason) const {
   constexpr int64_t kMostRegisters = 255;
   auto fail = [&](const Twine &why) {
     reason = why.str();
@@ -127,8 +128,8 @@ LogicalResult tilewright::checkRingedMma(const KernelInfo &info, LoweringConfigA
   return success();
 }
 
-std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo &info,
-                                                               TargetAttr target) {
+std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
+                                                     TargetAttr target) const {
   static constexpr int64_t tiles[][2] = {{128, 128}, {128, 256}, {256, 128},
                                          {64, 128},  {128, 64},  {64, 64}};
   static constexpr int64_t grids[][2] = {{2, 2}, {2, 4}, {4, 2}, {1, 4}, {4, 1}};
@@ -171,4 +172,18 @@ std::vector<LoweringConfigAttr> tilewright::enumerateRingedMma(const KernelInfo 
     break;
   }
   return configs;
+}
+
+bool RingedMma::match(const KernelInfo &info, TargetAttr target) const {
+  return info.strategy == Strategy::SimtContraction;
+}
+
+LogicalResult RingedMma::hasInstruction(StringAttr name, TargetAttr target,
+                                        std::string &reason) const {
+  if (!target.has("tensor_copy")) {
+    reason = target.getName().str() + " has no copy engines (TMA) that fill a ring; "
+                                      "cuda:sm_90 and newer have";
+    return failure();
+  }
+  return isListed(name, {"mma", "mma_emulated"}, "matrix instruction", target, reason);
 }

@@ -7,6 +7,7 @@
 #include "tilewright/Configure/Splits.h"
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -90,10 +91,10 @@ SharesAttr tilewright::sharesOf(const KernelInfo &info, LoweringConfigAttr confi
                          blocksOf(config, config.getStreamK()), info.getSplits());
 }
 
-LoweringConfigAttr tilewright::streamOf(const KernelInfo &info, LoweringConfigAttr config,
-                                        TargetAttr target) {
+LoweringConfigAttr Warpgroups::stream(const KernelInfo &info, LoweringConfigAttr config,
+                                      TargetAttr target) const {
   // Where blocks for all parts fill the device as evenly, there is nothing to win.
-  if (!config.isForWarpgroups() || !info.split || config.getStreamK())
+  if (!info.split || config.getStreamK())
     return {};
   int64_t blocks = multiprocessorsOf(target);
   LoweringConfigAttr stream = config.withStream(blocks, info.getSplits());

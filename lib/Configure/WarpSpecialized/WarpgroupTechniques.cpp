@@ -9,6 +9,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -282,7 +283,8 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
   return configs;
 }
 
-SmallVector<LoweringConfigAttr> tilewright::neighboursOf(LoweringConfigAttr config) {
+SmallVector<LoweringConfigAttr>
+Warpgroups::neighbours(LoweringConfigAttr config) const {
   SmallVector<LoweringConfigAttr> configs;
   int64_t groups = llvm::product_of(config.getWarps()) / 4;
   auto add = [&](int64_t raster, ArrayRef<int64_t> registers) {

@@ -18,6 +18,7 @@
 
 #include "CostModel.h"
 #include "Enumerate.h"
+#include "WarpSpecialized.h"
 #include "TensorMaps.h"
 #include "WarpgroupRegisters.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
@@ -178,11 +179,10 @@ bool tilewright::sumsAlongMemory(const KernelInfo &info, unsigned number,
   return map.getDimPosition(map.getNumResults() - 1) == loops.k;
 }
 
-LogicalResult tilewright::checkWarpgroups(const KernelInfo &info,
-                                          LoweringConfigAttr config,
-                                          const MatrixInstruction &instruction,
-                                          const MatrixLoops &loops,
-                                          std::string &reason) {
+LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                     const MatrixInstruction &instruction,
+                                     const MatrixLoops &loops, TargetAttr target,
+                                     std::string &reason) const {
   auto fail = [&](const Twine &why) {
     reason = why.str();
     return failure();
@@ -345,7 +345,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
 }
 
 std::vector<LoweringConfigAttr>
-tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
+Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
   // Rows of one warpgroup: of fewer, columns are its rows; so they are where the right
   // operand is computed or transposed, as A alone may be in registers.
   constexpr int64_t kRows = 64;
@@ -365,4 +365,14 @@ tilewright::enumerateWarpgroups(const KernelInfo &info, TargetAttr target) {
       (isForRegisters(product->b) && !isForRegisters(product->a)))
     enumerateOriented(info, names, swapped(*product), configs);
   return configs;
+}
+
+LogicalResult Warpgroups::hasInstruction(StringAttr name, TargetAttr target,
+                                         std::string &reason) const {
+  if (!target.has("warpgroup_mma")) {
+    reason = target.getName().str() + " has no warpgroups whose instructions multiply; "
+                                      "cuda:sm_90a has";
+    return failure();
+  }
+  return isListed(name, {"warpgroup_mma"}, "instruction of warpgroups", target, reason);
 }

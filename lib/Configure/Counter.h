@@ -1,0 +1,91 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts what one block of a planned kernel does on a GPU, see CountWork.cpp. Strategies
+// count their products with it (ScheduleStrategy::countProduct).
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_COUNTER_H
+#define TILEWRIGHT_LIB_CONFIGURE_COUNTER_H
+
+#include "Bound.h"
+#include "CostModel.h"
+#include "Strategy.h"
+#include "tilewright/Dialect/MatrixInstruction.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace tilewright {
+
+/// Instructions of a thread in a step, beside its work.
+inline constexpr double kPerStep = 12;
+inline constexpr double kSchedulers = 4, kLanes = 32;
+
+class Counter {
+public:
+  Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+          TargetAttr target, const ChipFacts &chip);
+
+  BlockWork count();
+
+  //===--------------------------------------------------------------------===//
+  // For strategies that count a product
+  //===--------------------------------------------------------------------===//
+
+  /// How often a block comes to an op.
+  double runsOf(mlir::linalg::LinalgOp op) const;
+  /// Elements of the tiles of all of its loops.
+  double tileOf(mlir::linalg::LinalgOp op) const;
+  /// Adds instructions that all warps issue, `each` per thread.
+  void issue(double each) { work[Resource::Issue] += warps * each / kSchedulers; }
+  /// Adds operations of single lanes, on units that the chip's table names.
+  void lanes(Resource resource, llvm::StringRef unit, double operations);
+  /// Until what a block has asked for is there: from L2 what neighbours have read before.
+  double loadCycles() const;
+
+  const KernelInfo &info;
+  LoweringConfigAttr config;
+  const TilePlan &plan;
+  TargetAttr target;
+  const ChipFacts &chip;
+  std::optional<MatrixInstruction> instruction;
+  double warps = 1;
+  BlockWork work;
+
+private:
+  /// Tiles of a class, of one part of it where it is cut into parts.
+  double tilesOf(unsigned number) const {
+    const LoopClass &loopClass = info.classes[number];
+    return std::max<double>(
+        1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), loopClass.parts),
+                            plan.classes[number].step));
+  }
+  bool isWalked(unsigned number) const {
+    return !info.classes[number].parallel && plan.classes[number].loop;
+  }
+  bool isProduct(mlir::linalg::LinalgOp op) const {
+    return llvm::is_contained(products, op);
+  }
+  /// Operands that copy engines bring beside the sums.
+  llvm::SmallVector<mlir::OpOperand *> loaded;
+  void countSpread();
+  void countOperand(mlir::OpOperand &operand, double runs, bool isWritten);
+  void countOperands();
+  void countBody(mlir::linalg::LinalgOp op);
+  void countReduction(mlir::linalg::LinalgOp op);
+
+  const ScheduleStrategy &strategy;
+  llvm::SmallVector<mlir::linalg::LinalgOp> products;
+  /// Of two products by warpgroups, the first.
+  mlir::linalg::LinalgOp chained;
+  /// Blocks of one wave along each class.
+  llvm::SmallVector<double> wave;
+  double waves = 1;
+  /// Bytes of everything that the launch reads and writes, once.
+  double footprint = 0;
+  /// What blocks ask of memory, in waves.
+  double asked = 0;
+};
+
+} // namespace tilewright
+
+#endif

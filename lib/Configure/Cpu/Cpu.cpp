@@ -1,0 +1,130 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whose kernels are whose on CPUs, and what a pinned config may say. See Cpu.h.
+
+#include "Cpu.h"
+#include "Enumerate.h"
+#include "tilewright/Analysis/Instructions.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+template <typename OfGpu>
+LogicalResult CpuStrategy<OfGpu>::checkPlan(const KernelInfo &info,
+                                            LoweringConfigAttr config, TargetAttr target,
+                                            std::string &reason) const {
+  if (!config.getMma())
+    return success();
+  return checkPanelInstruction(info, config, target, reason);
+}
+
+template <typename OfGpu>
+LogicalResult CpuStrategy<OfGpu>::check(const KernelInfo &info, LoweringConfigAttr config,
+                                        const TilePlan &plan, TargetAttr target,
+                                        std::string &reason) const {
+  return checkCpu(*this, info, config, reason);
+}
+
+template <typename OfGpu>
+int64_t CpuStrategy<OfGpu>::registers(const KernelInfo &info, LoweringConfigAttr config,
+                                      const TilePlan &plan, TargetAttr target) const {
+  return 1 + llvm::divideCeil(OfGpu::liveBytes(info, config, plan),
+                              target.getFact("vector_bytes", 32));
+}
+
+template class tilewright::CpuStrategy<SimtContraction>;
+template class tilewright::CpuStrategy<Reduction>;
+template class tilewright::CpuStrategy<Streaming>;
+
+bool CpuContraction::isFor(const KernelLoops &loops, TargetAttr target) const {
+  SmallVector<linalg::LinalgOp> products = loops.getProducts();
+  return !products.empty() && !isRowAlongSum(products.back());
+}
+
+bool CpuContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
+                                TargetAttr target) const {
+  return !loops.getProducts().empty() && pinned.getStrategy() == getName();
+}
+
+bool CpuContraction::match(const KernelInfo &info, TargetAttr target) const {
+  return info.strategy == getName();
+}
+
+bool CpuContraction::accepts(const KernelInfo &info, LoweringConfigAttr config) const {
+  return ScheduleStrategy::accepts(info, config) ||
+         (config.getMma() && (config.getStrategy() == Strategy::MatrixUnit ||
+                              config.isWarpSpecialized()));
+}
+
+/// Says why the operands are read where they are, again for each row of register tiles.
+void CpuContraction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                                 SmallVectorImpl<std::string> &lines) const {
+  if (!config.getPromote().empty())
+    return;
+  std::string reason;
+  if (canPack(info, reason))
+    reason = "this config was pinned or ranks first";
+  lines.push_back("operands are not packed into panels: " + reason);
+}
+
+LogicalResult tilewright::checkPanelInstruction(const KernelInfo &info,
+                                                LoweringConfigAttr config,
+                                                TargetAttr target,
+                                                std::string &reason) {
+  StringAttr name = config.getMma();
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
+  if (!names || !llvm::is_contained(names, name))
+    return fail(target.getName() + " has no instruction '" + name.getValue() + "'");
+  if (config.getPromote().size() != 2)
+    return fail("'" + name.getValue() + "' multiplies packed operands; 'promote' has "
+                "to name both");
+  if (!canPack(info, reason))
+    return failure();
+  std::optional<Contraction> contraction = matchContraction(info.getRoot());
+  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
+  if (!instruction)
+    return failure();
+  int64_t tiles = 1;
+  for (auto [loops, size, what] :
+       {std::tuple(ArrayRef<unsigned>(contraction->m), instruction->m, "rows"),
+        {ArrayRef<unsigned>(contraction->n), instruction->n, "columns"},
+        {ArrayRef<unsigned>(contraction->k), int64_t(0), "steps"}}) {
+    int64_t extent = 1;
+    for (unsigned loop : loops) {
+      int64_t own = entry(config.getThread(), loop, 1);
+      if (own > 1 && extent > 1)
+        return fail("'thread' has two loops of " + Twine(what) +
+                    " with more than one element");
+      extent = std::max(extent, own);
+    }
+    if (extent == 1)
+      return fail("'thread' has one of the " + Twine(what) + " that '" +
+                  name.getValue() + "' multiplies side by side");
+    // Rows may be fewer than the instruction has.
+    if (loops == ArrayRef<unsigned>(contraction->n) && extent % size)
+      return fail("'thread' has " + Twine(extent) + " columns, which is no multiple of "
+                  "the " + Twine(size) + " of '" + name.getValue() + "'");
+    if (!size && (extent % instruction->perWord() ||
+                  (instruction->tiles && extent != instruction->k)))
+      return fail("'thread' has " + Twine(extent) + " elements along the sum; '" +
+                  name.getValue() + "' takes " + Twine(instruction->k));
+    if (size)
+      tiles *= llvm::divideCeil(extent, size);
+  }
+  constexpr int64_t kAccumulators = 4;
+  if (instruction->tiles && tiles > kAccumulators)
+    return fail("'thread' has " + Twine(tiles) + " tiles; there are tile registers for " +
+                Twine(kAccumulators));
+  unsigned k = contraction->k.front();
+  int64_t extent = info.classes[info.getClasses(info.getRoot())[k]].extent;
+  if (!ShapedType::isDynamic(extent) && extent <= entry(config.getThread(), k, 1))
+    return fail("the sum is no longer than a step of it");
+  return success();
+}

@@ -1,0 +1,48 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What strategies put their footprints together from, see Footprint.cpp.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_FOOTPRINT_H
+#define TILEWRIGHT_LIB_CONFIGURE_FOOTPRINT_H
+
+#include "tilewright/Configure/TilePlan.h"
+
+namespace tilewright {
+
+/// Registers of a thread for addresses and indices.
+inline constexpr int64_t kAddressRegisters = 24;
+
+/// Elements of the tile that `operand`'s map selects.
+int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
+                     mlir::OpOperand &operand);
+
+/// Bytes of the root's inputs that live at once: where they come from registers, one slice
+/// of them along each sequential loop. An element has at least `held` bytes.
+int64_t inputBytes(const KernelInfo &info, LoweringConfigAttr config,
+                   const TilePlan &plan, int64_t held = 0);
+/// Bytes of the root's result tiles.
+int64_t resultBytes(const KernelInfo &info, const TilePlan &plan);
+
+/// Bytes of one slot of `operand`'s tile in shared memory: rows are padded
+/// against bank conflicts by 16 bytes, or swizzled in blocks.
+int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+                  TargetAttr target, mlir::OpOperand &operand);
+
+/// Registers of a thread, and how many more of `ahead` bytes, over all threads, it has
+/// where there are some left.
+int64_t withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,
+                  TargetAttr target);
+
+/// Bytes of registers, over all threads, of a matrix product by instructions: the
+/// accumulators, and the factors' fragments for two steps of the instruction.
+/// Warps in a row read the same part of A, warps in a column the same of B. `ahead` gets
+/// what is added for fragments of later steps of a slot, which ptxas reads early where
+/// it has registers left: counted of the suites' kernels, 20 registers where a slot
+/// has two steps, 32 where it has more (perf/static/plans).
+int64_t fragmentBytes(const KernelInfo &info, mlir::linalg::LinalgOp product,
+                      LoweringConfigAttr config, const TilePlan &plan, int64_t &ahead);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,110 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a product by matrix instructions takes of a multiprocessor, see CountWork.cpp.
+
+#include "Counter.h"
+#include "MatrixUnit.h"
+#include "WarpSpecialized/WarpSpecialized.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+
+/// The row of the chip's table that an instruction takes.
+static StringRef tensorKind(const MatrixInstruction &instruction) {
+  Type type = instruction.operands[0];
+  if (type.isF64())
+    return "f64";
+  if (type.isF32())
+    return "tf32";
+  if (type.isInteger())
+    return "s8";
+  if (type.getIntOrFloatBitWidth() == 8)
+    return "f8";
+  return instruction.accumulator.isF16() ? "f16_f16" : "f16_f32";
+}
+
+/// A product by matrix instructions.
+void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) const {
+  const KernelInfo &info = counter.info;
+  const TilePlan &plan = counter.plan;
+  const ChipFacts &chip = counter.chip;
+  const MatrixInstruction &instruction = *counter.instruction;
+  LoweringConfigAttr config = counter.config;
+  double warps = counter.warps;
+  Contraction product = *matchContraction(op);
+  ArrayRef<unsigned> classes = info.getClasses(op);
+  double runs = counter.runsOf(op), tile = counter.tileOf(op);
+  auto rate = chip.tensor.find(tensorKind(instruction));
+  double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
+  if (!instruction.warpgroup)
+    each *= chip.mmaSyncShare;
+  double tensor = tile / each;
+  counter.work[Resource::Tensor] += tensor * runs;
+
+  // Rows and columns of a warp; of two products, the root's warps lie over both alike.
+  Contraction root = *matchContraction(info.getRoot());
+  auto extent = [&](ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *= plan.classes[classes[loop]].step;
+    return result;
+  };
+  auto warpsAlong = [&](ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      if (loop < config.getWarps().size())
+        result *= config.getWarps()[loop];
+    return result;
+  };
+  double rows = extent(product.m) / warpsAlong(root.m);
+  double columns = extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
+  double bytes = bytesPerElement(op->getOperand(0).getType());
+  double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
+  if (instruction.warpgroup) {
+    // Four warps have as many rows; the units read both factors themselves, but what is
+    // in registers.
+    double groups = std::max(1.0, warps / 4);
+    bool isRoot = op == info.getRoot();
+    Contraction oriented = isRoot ? *matchOriented(op, config) : product;
+    if (oriented.a != product.a)
+      std::swap(rows, columns);
+    bool inRegisters = isRoot && hasAInRegisters(config, oriented);
+    double read = ((inRegisters ? 0 : rows * 4) + columns) * sums * bytes * groups;
+    counter.work[Resource::Shared] += runs * read / chip.bankBytes;
+    counter.issue(runs * kPerStep * 3);
+  } else {
+    double matrices = (rows + columns) * sums * bytes;
+    double loads = matrices / (kLanes * 16);
+    double products = tile / warps /
+                      double(instruction.m * instruction.n * instruction.k);
+    double copies = copied / (warps * kLanes * 16);
+    counter.issue(runs * (products + loads + kPerStep));
+    counter.work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
+    // A warp alone has one of four tensor cores and one of four schedulers, waits for its
+    // first fragments, and for sums that depend on each other.
+    double together = std::min(1.0, warps / kSchedulers), turns = std::ceil(warps / kSchedulers);
+    tensor = std::max({tensor / together, turns * (products + loads + copies + kPerStep),
+                       std::ceil(sums / double(instruction.k)) * chip.cyclesMatrix}) +
+             chip.cyclesShared + loads;
+  }
+  bool isFirst = op == info.getProducts().front();
+  double step = tensor + chip.cyclesBarrier;
+  if (isFirst) {
+    double load = counter.loadCycles() + copied / chip.l2PortBytes;
+    double stages = config.getStages();
+    bool waits = !hasRoles() && (waitsInRegisters(info, counter.target) ||
+                                 !counter.target.has("async_copy"));
+    counter.work.around += load;
+    if (stages <= 1)
+      step += load + chip.cyclesBarrier;
+    else if (waits)
+      step = std::max(step, load) + chip.cyclesBarrier;
+    else
+      step = std::max(step, load / (stages - 1));
+  }
+  counter.work.latency += runs * step;
+}

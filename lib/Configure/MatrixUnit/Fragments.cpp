@@ -1,0 +1,147 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registers and shared memory of products by matrix instructions that read registers.
+
+#include "MatrixUnit.h"
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "Footprint.h"
+#include "tilewright/Dialect/Padding.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp product,
+                                  LoweringConfigAttr config, const TilePlan &plan,
+                                  int64_t &ahead) {
+  constexpr int64_t kAheadOfTwo = 20, kAhead = 32;
+  Contraction contraction = *matchContraction(product);
+  auto instruction =
+      MatrixInstruction::parse(product->getContext(), config.getMma());
+  int64_t steps = 1;
+  for (unsigned loop : contraction.k)
+    steps *= plan.classes[info.getClasses(product)[loop]].inner;
+  steps = instruction ? std::max<int64_t>(1, steps / instruction->k) : 1;
+  auto bytes = [&](unsigned number, ArrayRef<unsigned> others) {
+    OpOperand &operand = product->getOpOperand(number);
+    int64_t result = tileElements(info, plan, operand) *
+                     bytesPerElement(operand.get().getType());
+    for (unsigned loop : others)
+      result *= entry(config.getWarps(), loop, 1);
+    return result;
+  };
+  // A warpgroup's instruction reads its factors out of shared memory.
+  if (instruction && instruction->warpgroup)
+    return bytes(2, {}) * (config.getTwoLevelSums() ? 2 : 1);
+  int64_t factors =
+      bytes(contraction.a, contraction.n) + bytes(contraction.b, contraction.m);
+  if (instruction && !instruction->opaque)
+    ahead += std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
+                      factors * (steps - 1) / steps);
+  return factors * std::min<int64_t>(2, steps) / steps + bytes(2, {});
+}
+
+static int64_t elementBits(OpOperand &operand) {
+  Type type = getElementTypeOrSelf(operand.get().getType());
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+/// Whether `operand` surely goes from global to shared memory by asynchronous
+/// copies of `bytes` or more: an argument whose rows are aligned, of elements that
+/// are loaded as they lie: of 16 bits, or bytes with the sum along their rows.
+static bool isCopied(OpOperand &operand, const Contraction &contraction,
+                     TargetAttr target, int64_t bytes) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t row = type.getRank() ? type.getShape().back() : 1;
+  int64_t bits = elementBits(operand);
+  bool asTheyLie =
+      bits == 16 || (bits == 8 && runsAlongSum(operand));
+  return target.has("async_copy") && isa<BlockArgument>(operand.get()) &&
+         asTheyLie && !ShapedType::isDynamic(row) && row * bits % (8 * bytes) == 0;
+}
+
+bool tilewright::waitsInRegisters(const KernelInfo &info, TargetAttr target) {
+  linalg::LinalgOp root = info.getRoot();
+  std::optional<Contraction> contraction = matchContraction(root);
+  if (contraction && target.has("load_matrices"))
+    for (unsigned number : {contraction->a, contraction->b}) {
+      OpOperand &operand = root->getOpOperand(number);
+      if (elementBits(operand) == 8 && !runsAlongSum(operand))
+        return true;
+    }
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return computesFactor(info, op);
+  });
+}
+
+/// Bytes, over all threads, of the next step's tiles, which wait in registers
+/// where copies are not asynchronous.
+static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
+                           LoweringConfigAttr config, const TilePlan &plan,
+                           TargetAttr target) {
+  Contraction contraction = *matchContraction(product);
+  int64_t bytes = 0;
+  bool copied = true;
+  for (unsigned number : {contraction.a, contraction.b}) {
+    OpOperand &operand = product->getOpOperand(number);
+    copied &= isCopied(operand, contraction, target, 4);
+    // Beside one that waits, only the widest copies are made.
+    if (!isCopied(operand, contraction, target, 16))
+      bytes += tileElements(info, plan, operand) *
+               bytesPerElement(operand.get().getType());
+  }
+  return copied || config.getStages() < 2 ? 0 : bytes;
+}
+
+/// Registers of a thread for where the elements of padded factors lie, and whether they
+/// are inside: each copy of a step has its own.
+static int64_t paddedRegisters(const KernelInfo &info, linalg::LinalgOp product,
+                               const TilePlan &plan, TargetAttr target) {
+  constexpr int64_t kEach = 3;
+  Contraction contraction = *matchContraction(product);
+  int64_t registers = 0;
+  for (unsigned number : {contraction.a, contraction.b}) {
+    OpOperand &operand = product->getOpOperand(number);
+    auto argument = dyn_cast<BlockArgument>(operand.get());
+    if (!argument || !getPadding(argument))
+      continue;
+    int64_t element = bytesPerElement(operand.get().getType());
+    int64_t bytes = tileElements(info, plan, operand) * element;
+    int64_t width = isCopied(operand, contraction, target, 16)  ? 16
+                    : isCopied(operand, contraction, target, 4) ? 4
+                                                                : element;
+    registers += kEach * llvm::divideCeil(bytes, width * plan.threads);
+  }
+  return registers;
+}
+
+int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
+                                 const TilePlan &plan, TargetAttr target) const {
+  // Of two products, the steps of the first are those that are pipelined.
+  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  int64_t bytes = 0;
+  for (int64_t number : config.getPromote())
+    for (linalg::LinalgOp op : products)
+      if (number < op->getNumOperands())
+        bytes += (op == products.front() ? config.getStages() : 1) *
+                 slotBytes(info, config, plan, target, op->getOpOperand(number));
+  return bytes;
+}
+
+bool MatrixUnit::takesTurns(const KernelInfo &info) const {
+  return info.getProducts().size() == 1;
+}
+
+int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
+                              const TilePlan &plan, TargetAttr target) const {
+  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  int64_t bytes = stagedBytes(info, products.front(), config, plan, target), ahead = 0;
+  for (linalg::LinalgOp op : products)
+    bytes += fragmentBytes(info, op, config, plan, ahead);
+  return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
+                       paddedRegisters(info, products.front(), plan, target),
+                   ahead, plan, target);
+}

@@ -1,0 +1,91 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What strategies with matrix instructions have in common, see MatrixUnit.h.
+
+#include "MatrixUnit.h"
+#include "Enumerate.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+LogicalResult tilewright::isListed(StringAttr name, ArrayRef<StringRef> facts,
+                                   StringRef what, TargetAttr target,
+                                   std::string &reason) {
+  for (StringRef fact : facts)
+    if (auto names = target.getFacts().getAs<ArrayAttr>(fact);
+        names && llvm::is_contained(names, name))
+      return success();
+  reason = (target.getName() + " has no " + what + " '" + name.getValue() + "'").str();
+  return failure();
+}
+
+bool InstructionStrategy::match(const KernelInfo &info, TargetAttr target) const {
+  return info.strategy == Strategy::SimtContraction ||
+         (info.strategy == Strategy::SkinnyContraction && isForMatrixUnit(info.root, target));
+}
+
+bool InstructionStrategy::accepts(const KernelInfo &info, LoweringConfigAttr config) const {
+  return ScheduleStrategy::accepts(info, config) ||
+         ((config.getStrategy() == Strategy::MatrixUnit || config.isWarpSpecialized()) &&
+          info.strategy == Strategy::SimtContraction && config.getMma());
+}
+
+LogicalResult InstructionStrategy::checkPlan(const KernelInfo &info,
+                                             LoweringConfigAttr config, TargetAttr target,
+                                             std::string &reason) const {
+  auto fail = [&](const Twine &why) {
+    reason = why.str();
+    return failure();
+  };
+  StringAttr name = config.getMma();
+  if (failed(hasInstruction(name, target, reason)))
+    return failure();
+  std::optional<Contraction> contraction = matchOriented(info.getRoot(), config);
+  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
+  if (!instruction)
+    return failure();
+  std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
+  if (!loops)
+    return fail("'block' must have one m, one n and one k loop of more than one "
+                "element, for the instruction's tiles");
+  // Warpgroups take A from registers, too.
+  if ((!instruction->warpgroup &&
+       llvm::count(config.getPromote(), contraction->a) != 1) ||
+      llvm::count(config.getPromote(), contraction->b) != 1)
+    return fail("both factors must be in 'promote'");
+  return checkTiles(info, config, *instruction, *loops, target, reason);
+}
+
+/// Warps share the rows and columns of an instruction's tiles.
+static LogicalResult checkInstructionWarps(const KernelInfo &info,
+                                           LoweringConfigAttr config,
+                                           std::string &reason) {
+  std::optional<MatrixLoops> loops =
+      findMatrixLoops(*matchContraction(info.getRoot()), config);
+  for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
+    if (entry(config.getWarps(), loop, 1) != 1 && (!loops || (loop != loops->m && loop != loops->n))) {
+      reason = std::to_string(entry(config.getWarps(), loop, 1)) + " warps along loop " +
+               std::to_string(loop) +
+               ", which is not the instruction's rows or columns";
+      return failure();
+    }
+  return success();
+}
+
+LogicalResult InstructionStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
+                                         const TilePlan &plan, TargetAttr target,
+                                         std::string &reason) const {
+  return success(
+      succeeded(ScheduleStrategy::check(info, config, plan, target, reason)) &&
+      succeeded(checkInstructionWarps(info, config, reason)));
+}
+
+SmallVector<linalg::LinalgOp>
+InstructionStrategy::getProducts(const KernelInfo &info) const {
+  return info.getProducts();
+}
+
+std::string InstructionStrategy::explain(const KernelInfo &info) const {
+  return "multiplies and adds";
+}

@@ -1,0 +1,69 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products on matrix units, by instructions of a warp or a subgroup that reads registers.
+// It takes kernels that are simt_contraction's or skinny_contraction's by default.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_MATRIXUNIT_MATRIXUNIT_H
+#define TILEWRIGHT_LIB_CONFIGURE_MATRIXUNIT_MATRIXUNIT_H
+
+#include "Strategy.h"
+#include "tilewright/Analysis/Instructions.h"
+
+namespace tilewright {
+
+/// Whether one of the target's lists of instructions has `name`; else the reason.
+mlir::LogicalResult isListed(mlir::StringAttr name, llvm::ArrayRef<llvm::StringRef> facts,
+                             llvm::StringRef what, TargetAttr target, std::string &reason);
+
+/// What all strategies with matrix instructions have in common.
+class InstructionStrategy : public ScheduleStrategy {
+public:
+  using ScheduleStrategy::ScheduleStrategy;
+  bool match(const KernelInfo &info, TargetAttr target) const override;
+  bool accepts(const KernelInfo &info, LoweringConfigAttr config) const override;
+  bool contracts() const override { return true; }
+  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                TargetAttr target, std::string &reason) const override;
+  mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
+                            const TilePlan &plan, TargetAttr target,
+                            std::string &reason) const override;
+  llvm::SmallVector<mlir::linalg::LinalgOp>
+  getProducts(const KernelInfo &info) const override;
+  void countProduct(Counter &counter, mlir::linalg::LinalgOp op) const override;
+  std::string explain(const KernelInfo &info) const override;
+
+protected:
+  /// Whether the target has the instruction `name`; else the reason.
+  virtual mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
+                                             std::string &reason) const = 0;
+  /// Whether the tiles are whole tiles of `instruction`, which computes the root.
+  virtual mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                         const MatrixInstruction &instruction,
+                                         const MatrixLoops &loops, TargetAttr target,
+                                         std::string &reason) const = 0;
+};
+
+class MatrixUnit : public InstructionStrategy {
+public:
+  MatrixUnit() : InstructionStrategy(Strategy::MatrixUnit) {}
+  std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
+                                            TargetAttr target) const override;
+  int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
+                       const TilePlan &plan, TargetAttr target) const override;
+  bool takesTurns(const KernelInfo &info) const override;
+  int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan, TargetAttr target) const override;
+
+protected:
+  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
+                                     std::string &reason) const override;
+  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                 const MatrixInstruction &instruction,
+                                 const MatrixLoops &loops, TargetAttr target,
+                                 std::string &reason) const override;
+};
+
+} // namespace tilewright
+
+#endif

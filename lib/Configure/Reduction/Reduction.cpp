@@ -1,0 +1,109 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See Reduction.h.
+
+#include "Reduction.h"
+#include "CostModel.h"
+#include "Enumerate.h"
+#include "Footprint.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Accesses of a thread to a row that its block holds.
+static constexpr int64_t kRowAccesses[] = {1, 2, 4, 8};
+
+/// Warps of a block that holds a long row, and elements of its rows that a thread
+/// keeps: of 128 registers, which is what so many threads have, half.
+static constexpr int64_t kRowWarps = 16, kMostHeld = 64;
+
+bool Reduction::isFor(const KernelLoops &loops, TargetAttr target) const {
+  return llvm::any_of(loops.ops, [](linalg::LinalgOp op) {
+    return op.getNumReductionLoops() != 0;
+  });
+}
+
+bool Reduction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
+                           TargetAttr target) const {
+  return target && pinned.getStrategy() == getName() && matchProduct(loops.root) &&
+         !matchContraction(loops.root);
+}
+
+/// Elements that go into one result of the root.
+static int64_t reducedElements(const KernelInfo &info) {
+  linalg::LinalgOp op = info.root;
+  int64_t elements = 1;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      elements *= nominalExtent(info, loop);
+  return elements;
+}
+
+/// What runs over the loops that the root reduces: ops, and arguments that they read.
+static std::pair<unsigned, unsigned> countRows(const KernelInfo &info) {
+  unsigned ops = 0;
+  llvm::SmallPtrSet<Value, 8> arguments;
+  auto isReduced = [&](unsigned number) { return !info.classes[number].parallel; };
+  for (linalg::LinalgOp op : info.ops) {
+    ops += llvm::any_of(info.getClasses(op), isReduced);
+    for (OpOperand *input : op.getDpsInputOperands())
+      for (AffineExpr result : op.getMatchingIndexingMap(input).getResults())
+        if (isa<BlockArgument>(input->get()) &&
+            isReduced(info.getClasses(op)[cast<AffineDimExpr>(result).getPosition()]))
+          arguments.insert(input->get());
+  }
+  return {ops, arguments.size()};
+}
+
+std::vector<LoweringConfigAttr>
+tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
+  std::vector<LoweringConfigAttr> configs =
+      enumerateTiles(info, target, kWarps, kRowAccesses);
+  // Rows that are read more than once stay on chip even if it takes a larger block.
+  int64_t width = accessWidth(info, target);
+  int64_t held = kWarps[std::size(kWarps) - 1] * target.getFact("subgroup", 32) *
+                 width * kRowAccesses[std::size(kRowAccesses) - 1];
+  auto [ops, arguments] = countRows(info);
+  if (ops < 2 || reducedElements(info) <= held)
+    return configs;
+  int64_t mostHeld = arguments > 1 ? kMostHeld / 2 : kMostHeld;
+  for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
+    for (LoweringConfigAttr config :
+         enumerateTiles(info, target, kRowWarps, accesses))
+      addUnique(configs, config);
+  return configs;
+}
+
+std::vector<LoweringConfigAttr> Reduction::enumerate(const KernelInfo &info,
+                                                     TargetAttr target) const {
+  return enumerateReduction(info, target);
+}
+
+/// Whether rows of a reduction stay in registers, as widened to its sums, for the ops
+/// behind it.
+static bool holdsRows(const KernelInfo &info, const TilePlan &plan) {
+  SmallVector<unsigned> reduced;
+  for (auto [number, iterator] : llvm::zip_equal(info.getClasses(info.getRoot()),
+                                                 info.getRoot().getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::reduction && !plan.classes[number].loop)
+      reduced.push_back(number);
+  return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
+    return op != info.getRoot() && llvm::any_of(reduced, [&](unsigned number) {
+             return llvm::is_contained(info.getClasses(op), number);
+           });
+  });
+}
+
+int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
+                             const TilePlan &plan) const {
+  int64_t held = holdsRows(info, plan)
+                     ? bytesPerElement(info.getRoot().getDpsInits()[0].getType())
+                     : 0;
+  return inputBytes(info, config, plan, held) + resultBytes(info, plan);
+}
+
+std::string Reduction::explain(const KernelInfo &info) const {
+  return "reduces " + std::to_string(info.getRoot().getNumReductionLoops()) + " of " +
+         std::to_string(info.getRoot().getNumLoops()) + " loops";
+}

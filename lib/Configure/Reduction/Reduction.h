@@ -1,0 +1,36 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sums, maxima and other reductions, and what is computed from them: softmax,
+// normalisation. Threads of a block share each result; rows that are read more than once
+// stay in registers where they fit.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_REDUCTION_REDUCTION_H
+#define TILEWRIGHT_LIB_CONFIGURE_REDUCTION_REDUCTION_H
+
+#include "Strategy.h"
+
+namespace tilewright {
+
+class Reduction : public ScheduleStrategy {
+public:
+  Reduction() : ScheduleStrategy(Strategy::Reduction) {}
+  bool isFor(const KernelLoops &loops, TargetAttr target) const override;
+  /// A product of vectors may have either config.
+  bool isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
+                  TargetAttr target) const override;
+  std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
+                                            TargetAttr target) const override;
+  bool sharesSums() const override { return true; }
+  int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan) const override;
+  std::string explain(const KernelInfo &info) const override;
+};
+
+/// The configs, also of a skinny product without a loop to fill a tile along.
+std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,
+                                                   TargetAttr target);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,28 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels with parallel loops alone: elementwise ops, broadcasts, transposes, padding.
+// Tiles are filled along contiguous memory; a transpose has square ones, which are turned
+// around in shared memory.
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_STREAMING_STREAMING_H
+#define TILEWRIGHT_LIB_CONFIGURE_STREAMING_STREAMING_H
+
+#include "Strategy.h"
+
+namespace tilewright {
+
+class Streaming : public ScheduleStrategy {
+public:
+  Streaming() : ScheduleStrategy(Strategy::Streaming) {}
+  bool isFor(const KernelLoops &loops, TargetAttr target) const override { return true; }
+  std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
+                                            TargetAttr target) const override;
+  int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan) const override;
+  std::string explain(const KernelInfo &info) const override;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,132 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products whose warps have roles: some copy tiles into a ring of slots in shared memory,
+// others multiply what is in it. Warpgroups multiply by instructions that read shared
+// memory themselves (Warpgroups), warps by those that read registers (RingedMma).
+//
+// Two of its techniques are in files of their own: two products in one kernel
+// (ChainedWarpgroups.cpp), and blocks that share the sums of all tiles (Streams.cpp).
+
+#ifndef TILEWRIGHT_LIB_CONFIGURE_WARPSPECIALIZED_WARPSPECIALIZED_H
+#define TILEWRIGHT_LIB_CONFIGURE_WARPSPECIALIZED_WARPSPECIALIZED_H
+
+#include "MatrixUnit/MatrixUnit.h"
+
+namespace tilewright {
+
+class RoleStrategy : public InstructionStrategy {
+public:
+  RoleStrategy() : InstructionStrategy(Strategy::WarpSpecialized) {}
+  bool hasRoles() const override { return true; }
+  bool readsImages() const override { return true; }
+  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                TargetAttr target, std::string &reason) const override;
+  int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
+                       const TilePlan &plan, TargetAttr target) const override;
+  /// The next tile's operands are on their way while results leave.
+  bool takesTurns(const KernelInfo &info) const override { return false; }
+  int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
+                    const TilePlan &plan, TargetAttr target) const override;
+};
+
+class Warpgroups : public RoleStrategy {
+public:
+  std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
+                                            TargetAttr target) const override;
+  /// The same config with other orders of tiles, with other numbers of registers for its
+  /// roles, without a producer, and without copies by copy engines.
+  llvm::SmallVector<LoweringConfigAttr>
+  neighbours(LoweringConfigAttr config) const override;
+  /// One block for each multiprocessor (Streams.cpp); null where that is not possible, or
+  /// leaves as much to the last of them.
+  LoweringConfigAttr stream(const KernelInfo &info, LoweringConfigAttr config,
+                            TargetAttr target) const override;
+
+protected:
+  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
+                                     std::string &reason) const override;
+  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                 const MatrixInstruction &instruction,
+                                 const MatrixLoops &loops, TargetAttr target,
+                                 std::string &reason) const override;
+};
+
+class RingedMma : public RoleStrategy {
+public:
+  bool match(const KernelInfo &info, TargetAttr target) const override;
+  std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
+                                            TargetAttr target) const override;
+  /// The model knows nothing yet of rings that warps' instructions read.
+  int rank() const override { return 1; }
+
+protected:
+  mlir::LogicalResult hasInstruction(mlir::StringAttr name, TargetAttr target,
+                                     std::string &reason) const override;
+  mlir::LogicalResult checkTiles(const KernelInfo &info, LoweringConfigAttr config,
+                                 const MatrixInstruction &instruction,
+                                 const MatrixLoops &loops, TargetAttr target,
+                                 std::string &reason) const override;
+};
+
+/// What a config of strategy warp_specialized copies for operand `number` of the root: that
+/// operand, or, where it is computed, the one of all that it is computed from that has a
+/// tile of the same rows and sums; null where several have, or none.
+mlir::OpOperand *copiedOperand(const KernelInfo &info, unsigned number,
+                               const Contraction &product, const MatrixLoops &loops);
+/// Whether the config has A (the oriented contraction's) in registers.
+bool hasAInRegisters(LoweringConfigAttr config, const Contraction &product);
+/// Whether a result has the rows and columns of the product's tile.
+bool hasTileShape(const KernelInfo &info, mlir::OpResult result,
+                  const MatrixLoops &loops);
+/// Why copy engines cannot store the results of the tile's shape; empty if they can.
+std::string whyNotStoredByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                                 const MatrixLoops &loops);
+/// Bytes of shared memory through which they do.
+int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
+/// Whether copy engines bring a tile of `operand` beside the sums (LoadedTiles.cpp).
+bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
+                  mlir::OpOperand &operand, const MatrixLoops &loops);
+/// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
+std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
+                            const MatrixLoops &loops);
+/// Why no tensor map, or no descriptor, is of factor `number`; empty if one is.
+std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
+                         const MatrixLoops &loops, const Contraction &product);
+/// Why the contraction's loops are none of one product of rows and columns, or of two of
+/// them by warpgroups; empty if they are.
+std::string whyNotOneProduct(const KernelInfo &info, LoweringConfigAttr config,
+                             const MatrixLoops &loops, const Contraction &product);
+/// Whether an operand's rows in memory run along the sum.
+bool sumsAlongMemory(const KernelInfo &info, unsigned number, const MatrixLoops &loops);
+/// `config` with all techniques that the kernel can have, then without stores by copy
+/// engines, and, if `each`, without each of the others and without any.
+llvm::SmallVector<LoweringConfigAttr> withTechniques(const KernelInfo &info,
+                                                     LoweringConfigAttr config,
+                                                     bool each);
+/// Why the threads of `groups` consumer warpgroups, or of a producer, cannot copy what
+/// the config leaves to threads; empty if they can.
+std::string whyNotCopiedByThreads(const KernelInfo &info, LoweringConfigAttr config,
+                                  int64_t groups);
+
+/// Of two products by warpgroups in one kernel (ChainedWarpgroups.cpp) the first, whose
+/// result is operand A of the root's in registers; null of all other configs.
+mlir::linalg::LinalgOp chainedProduct(const KernelInfo &info, LoweringConfigAttr config);
+/// Its steps along its sum.
+int64_t chainedStep(mlir::linalg::LinalgOp first);
+/// Registers of a thread with sums of both products and what lies between them.
+int64_t chainedSums(LoweringConfigAttr config, const MatrixLoops &loops);
+/// Bytes of shared memory for the operands of both.
+int64_t chainedBytes(const KernelInfo &info, LoweringConfigAttr config,
+                     const MatrixLoops &loops);
+/// Why two products cannot be carried out so; empty if they can.
+std::string whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
+                          const MatrixInstruction &instruction, const MatrixLoops &loops,
+                          const Contraction &product);
+
+/// Threads of a block that only copy.
+int64_t copyThreadsOf(LoweringConfigAttr config);
+
+} // namespace tilewright
+
+#endif

@@ -29,6 +29,7 @@
 
 #include "LayoutAssigner.h"
 #include "tilewright/Dialect/Rings.h"
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -215,8 +216,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read))
       return success();
     LoweringConfigAttr config = getConfig(op);
-    bool isFactor =
-        config && config.getStrategy() == Strategy::SkinnyContraction;
+    bool isFactor = traitsOf(config).sharesSums;
     // On its way to shared memory and nowhere else?
     auto passing = result.hasOneUse()
                        ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
@@ -264,8 +264,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     // The larger factor of a skinny product; all else adapts.
     LoweringConfigAttr config = getConfig(op);
     const Proposal *source = strongestOperand(op);
-    if (config && config.getStrategy() == Strategy::SkinnyContraction &&
-        source && source->strength == Read)
+    if (traitsOf(config).sharesSums && source && source->strength == Read)
       if (auto layout = broadcastInRegisters(source->layout, type);
           succeeded(layout))
         offer(result, *layout, Repeated);

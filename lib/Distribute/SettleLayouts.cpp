@@ -6,6 +6,7 @@
 
 #include "LayoutAssigner.h"
 #include "tilewright/Dialect/Rings.h"
+#include "tilewright/Dialect/Strategies.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -62,8 +63,8 @@ bool LayoutAssigner::isCheap(Operation *op) {
     return true;
   // A factor of a skinny product that is computed from what was read.
   LoweringConfigAttr config = getConfig(op);
-  return config && config.getStrategy() == Strategy::SkinnyContraction &&
-         isElementwise(op) && proposals[op->getResult(0)].strength <= Read &&
+  return traitsOf(config).sharesSums && isElementwise(op) &&
+         proposals[op->getResult(0)].strength <= Read &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return !laidOutType(operand.getType()) ||
                   (operand.getDefiningOp() && isCheap(operand.getDefiningOp()));

@@ -14,6 +14,7 @@
 // Rows lie so that no two lanes meet in a bank: swizzled where the layout library
 // finds a swizzle (ChooseTile.cpp), else padded.
 
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
 #include "WriteAttentionRings.h"
@@ -177,7 +178,7 @@ static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
 static bool staysInRegisters(MmaOp op, int64_t operand) {
   auto instruction =
       MatrixInstruction::parse(op.getContext(), op.getInstruction().value_or(""));
-  return getConfig(op).getStrategy() == Strategy::Attention && instruction &&
+  return traitsOf(getConfig(op)).chainsProducts && instruction &&
          !instruction->opaque &&
          !isa_and_nonnull<vector::TransferReadOp, vector::InsertStridedSliceOp>(
              op->getOperand(operand).getDefiningOp());
@@ -208,7 +209,7 @@ static SmallVector<std::pair<Value, SmallVector<int64_t>>> partsOf(Value value) 
 /// outermost loop around `op` that it does not change in, so that it is written once.
 static Operation *findPlace(MmaOp op, Value value) {
   Operation *place = op;
-  if (getConfig(op).getStrategy() != Strategy::Attention)
+  if (!traitsOf(getConfig(op)).chainsProducts)
     return place;
   while (auto loop = dyn_cast<scf::ForOp>(place->getParentOp())) {
     if (!loop.isDefinedOutsideOfLoop(value))

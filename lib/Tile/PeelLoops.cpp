@@ -16,6 +16,7 @@
 // outermost first, but none inside a partial tile, so that two nested loops
 // give three versions of their body and not four.
 
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -63,9 +64,9 @@ struct PeelLoopsPass
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
       TargetAttr target = getTarget(func);
       auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-      bool isAttention = config && config.getStrategy() == Strategy::Attention;
+      bool ownsLoops = traitsOf(config).ownsLoops;
       // Later stages take these loops apart, and leave no edges.
-      if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) && !isAttention &&
+      if (!func->hasAttr(kPanelsAttr) && !func->hasAttr(kChunksAttr) && !ownsLoops &&
           isKernel(func) && target && target.getFact("subgroup", 1) <= 1)
         peelLoops(func);
     }

@@ -17,6 +17,7 @@
 // argument's dim (that is how `tile` makes them), so the bounds of the argument
 // are the bounds of the window.
 
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Vectorize/Vectorize.h"
 #include "Vectorizer.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -351,8 +352,7 @@ LogicalResult tilewright::vectorizeKernel(func::FuncOp kernel) {
     return kernel.emitOpError("is not tiled; run tilewright-tile");
   // Attention is tiled as vectors; scatters and scans have none.
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (config && (config.getStrategy() == Strategy::Attention ||
-                 config.getStrategy() == Strategy::Irregular))
+  if (traitsOf(config).isVectorized)
     return success();
   auto ret = dyn_cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
   if (!ret || ret.getNumOperands() > kernel.getNumArguments())

@@ -19,6 +19,7 @@
 #include "Vectorizer.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Analysis/Reductions.h"
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,8 +71,7 @@ FailureOr<Vectorizer::OpState> Vectorizer::prepare(linalg::LinalgOp op) {
   state.maps = op.getIndexingMapsArray();
   LoweringConfigAttr config = configOf(op);
   if (std::optional<Contraction> product = matchProduct(op);
-      product && config &&
-      config.getStrategy() == Strategy::SkinnyContraction) {
+      product && traitsOf(config).sharesSums) {
     state.skinny = true;
     auto elements = [&](unsigned number) {
       int64_t count = 1;
@@ -308,8 +308,7 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
   // What is configured as a reduction (one row by a matrix along the sum) is one.
   std::optional<Contraction> contraction = matchContraction(op);
   LoweringConfigAttr config = configOf(op);
-  if (contraction && !state->skinny &&
-      !(config && config.getStrategy() == Strategy::Reduction)) {
+  if (contraction && !state->skinny && !traitsOf(config).reducesProducts) {
     auto anyTiled = [&](ArrayRef<unsigned> loops) {
       return llvm::any_of(
           loops, [&](unsigned loop) { return state->extents[loop] != 0; });

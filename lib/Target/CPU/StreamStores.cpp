@@ -18,6 +18,7 @@
 
 #include "StreamStores.h"
 
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Target/CPU/Passes.h"
 
@@ -123,9 +124,7 @@ struct StreamStoresPass : tilewright::impl::StreamStoresPassBase<StreamStoresPas
     func::FuncOp func = getOperation();
     auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);
     auto config = func->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-    if (!isKernel(func) || func.isExternal() || !access || !config ||
-        (config.getStrategy() != Strategy::Streaming &&
-         config.getStrategy() != Strategy::Reduction))
+    if (!isKernel(func) || func.isExternal() || !access || !traitsOf(config).passesOnce)
       return;
     for (auto [number, how] : llvm::enumerate(access.getAsValueRange<StringAttr>()))
       if (how == "write" && number < func.getNumArguments() &&

@@ -14,6 +14,7 @@
 // ids, barriers and shuffles by ours. Lanes and warps come from the thread
 // number, which is right because a block is one-dimensional.
 
+#include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Target/NVVM/Passes.h"
 
 #include "Convert.h"
@@ -100,7 +101,7 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
       return op.emitOpError("must be a kernel with a body and no results");
     auto access = op->getAttrOfType<ArrayAttr>(kAccessAttr);
     auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-    bool exchanges = config && config.getStrategy() == Strategy::Irregular;
+    bool exchanges = traitsOf(config).exchangesInMemory;
 
     SmallVector<Type> types;
     SmallVector<Attribute> attrs;

@@ -11,6 +11,7 @@
 #include "SimtContraction/SimtContraction.h"
 #include "SkinnyContraction/SkinnyContraction.h"
 #include "Streaming/Streaming.h"
+#include "Transpose/Transpose.h"
 #include "WarpSpecialized/WarpSpecialized.h"
 
 using namespace mlir;
@@ -25,6 +26,7 @@ static const SkinnyContraction skinnyContraction;
 static const SimtContraction simtContraction;
 static const Reduction reduction;
 static const Streaming streaming;
+static const Transpose transpose;
 static const CpuContraction cpuContraction;
 static const CpuReduction cpuReduction;
 static const CpuStreaming cpuStreaming;
@@ -32,7 +34,7 @@ static const CpuStreaming cpuStreaming;
 ArrayRef<const ScheduleStrategy *> tilewright::strategiesFor(TargetAttr target) {
   static const ScheduleStrategy *const ofGpus[] = {
       &warpgroups,      &matrixUnit, &ringedMma, &skinnyContraction,
-      &simtContraction, &reduction,  &streaming};
+      &simtContraction, &reduction,  &streaming, &transpose};
   static const ScheduleStrategy *const ofCpus[] = {&cpuContraction, &cpuReduction,
                                                    &cpuStreaming};
   if (target && target.getFact("subgroup", 1) <= 1)

@@ -61,6 +61,10 @@ public:
 
 class CpuStreaming : public CpuStrategy<Streaming> {
 public:
+  /// Transposes among them.
+  bool match(const KernelInfo &info, TargetAttr target) const override {
+    return info.strategy == getName();
+  }
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
 };

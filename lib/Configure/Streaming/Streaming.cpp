@@ -4,37 +4,19 @@
 // See Streaming.h.
 
 #include "Streaming.h"
-#include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
 
 using namespace mlir;
 using namespace tilewright;
 
-std::vector<LoweringConfigAttr>
-Streaming::enumerate(const KernelInfo &info, TargetAttr target) const {
-  std::optional<unsigned> transposed = transposedLoop(info);
-  if (!transposed)
-    return enumerateTiles(info, target, kWarps, {1, 2, 4});
+bool Streaming::match(const KernelInfo &info, TargetAttr target) const {
+  return ScheduleStrategy::match(info, target) && !transposedLoop(info);
+}
 
-  // Square tiles: rows of both sides are whole runs of memory, and the tile is
-  // turned around in shared memory.
-  std::vector<LoweringConfigAttr> configs;
-  int64_t lanes = target.getFact("subgroup", 32);
-  int64_t width = accessWidth(info, target);
-  SmallVector<unsigned> loops = loopsFromInnermost(info);
-  for (int64_t warps : kWarps)
-    for (int64_t side : {32, 64, 16}) {
-      Schedule schedule(info);
-      unsigned inner = loops.front();
-      schedule.block[inner] = std::min(side, roundedExtent(info, inner));
-      schedule.block[*transposed] =
-          std::min(side, roundedExtent(info, *transposed));
-      SmallVector<unsigned> pair{inner, *transposed};
-      spreadWarps(schedule, pair, warps, lanes, width);
-      addUnique(configs, schedule.get(info));
-    }
-  return configs;
+std::vector<LoweringConfigAttr> Streaming::enumerate(const KernelInfo &info,
+                                                     TargetAttr target) const {
+  return enumerateTiles(info, target, kWarps, {1, 2, 4});
 }
 
 /// What is computed element by element takes the place of what it is computed from.

@@ -1,9 +1,9 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels with parallel loops alone: elementwise ops, broadcasts, transposes, padding.
-// Tiles are filled along contiguous memory; a transpose has square ones, which are turned
-// around in shared memory.
+// Kernels with parallel loops alone: elementwise ops, broadcasts, padding. Tiles are filled
+// along contiguous memory. Those that lie along another dim than what is read are
+// Transpose's.
 
 #ifndef TILEWRIGHT_LIB_CONFIGURE_STREAMING_STREAMING_H
 #define TILEWRIGHT_LIB_CONFIGURE_STREAMING_STREAMING_H
@@ -16,6 +16,7 @@ class Streaming : public ScheduleStrategy {
 public:
   Streaming() : ScheduleStrategy(Strategy::Streaming) {}
   bool isFor(const KernelLoops &loops, TargetAttr target) const override { return true; }
+  bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
   int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,

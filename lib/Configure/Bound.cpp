@@ -15,9 +15,6 @@ using namespace tilewright;
 static constexpr llvm::StringLiteral kNames[kNumResources] = {
     "issue", "fma", "alu", "special functions", "fp64", "tensor", "shared/L1", "L2 port"};
 
-/// Bytes of shared memory that the system takes of each block; registers come in eights.
-static constexpr double kReserved = 1024, kRegisterStep = 8;
-
 /// A resource that is busy for so much of the time decides.
 static constexpr double kDecides = 0.9;
 
@@ -33,12 +30,12 @@ static constexpr double kBeside = 0.03;
 static constexpr double kUncovered = 0.1;
 
 double tilewright::residentBlocks(const BlockWork &work, const ChipFacts &chip) {
-  double registers = std::ceil(work.registers / kRegisterStep) * kRegisterStep;
+  double registers = std::ceil(work.registers / chip.registerStep) * chip.registerStep;
   double resident = std::min({chip.blocks, std::floor(chip.threads / work.threads),
                               std::floor(chip.registers / (registers * work.threads))});
   if (work.sharedBytes > 0)
-    resident = std::min(resident, std::floor((chip.sharedBytes) /
-                                             (work.sharedBytes + kReserved)));
+    resident = std::min(resident, std::floor(chip.sharedBytes /
+                                             (work.sharedBytes + chip.reservedShared)));
   return std::max(1.0, resident);
 }
 

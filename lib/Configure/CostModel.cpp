@@ -63,6 +63,10 @@ int64_t tilewright::multiprocessorsOf(TargetAttr target) {
   return std::max<int64_t>(1, int64_t(chipOf(target).multiprocessors));
 }
 
+int64_t tilewright::blocksEachOf(TargetAttr target) {
+  return int64_t(chipOf(target).blocksEach);
+}
+
 double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr config,
                                 const TilePlan &plan, TargetAttr target) {
   if (plan.subgroup <= 1)

@@ -44,6 +44,10 @@ void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t th
 
 /// Multiprocessors of the target's chip, which launches are to fill.
 int64_t multiprocessorsOf(TargetAttr target);
+/// Blocks that fill one of them.
+int64_t blocksEachOf(TargetAttr target);
+/// Tasks that keep the threads of a CPU busy.
+inline constexpr int64_t kCpuTasks = 16;
 
 /// Nanoseconds on the target's chip (a bound, Bound.h); of CPUs, `estimateCpu`.
 double estimateTime(const KernelInfo &info, LoweringConfigAttr config,

@@ -42,7 +42,7 @@ Counter::Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePl
       strategy(strategyOf(info, config, target)) {
   if (config.getMma())
     instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
-  warps = std::ceil(double(plan.threads) / kLanes);
+  warps = std::ceil(double(plan.threads) / chip.warp);
   chained = chainedProduct(info, config);
   loaded = loadedTiles(info, config);
 }
@@ -64,7 +64,7 @@ double Counter::tileOf(linalg::LinalgOp op) const {
 
 void Counter::lanes(Resource resource, StringRef unit, double operations) {
   auto rate = chip.lanes.find(unit);
-  work[resource] += operations / (rate == chip.lanes.end() ? kLanes : rate->second);
+  work[resource] += operations / (rate == chip.lanes.end() ? chip.warp : rate->second);
 }
 
 static BodyWork workOf(linalg::LinalgOp op) {
@@ -173,12 +173,12 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   bool byEngine = strategy.hasRoles() &&
                   ((isPromoted && config.getTmaCopy()) ||
                    (isWritten && config.getTmaStore()) || llvm::is_contained(loaded, &operand));
-  double requests = tile * runs / (kLanes * access);
-  double lines = kLanes * access / std::min(run, 128.0);
+  double requests = tile * runs / (chip.warp * access);
+  double lines = chip.warp * access / std::min(run, 128.0);
   if (!byEngine) {
-    work[Resource::Issue] += requests * 2 / kSchedulers;
+    work[Resource::Issue] += requests * 2 / chip.schedulers;
     work[Resource::Shared] +=
-        requests * std::max({chip.lsuCycles, kLanes * access / chip.bankBytes,
+        requests * std::max({chip.lsuCycles, chip.warp * access / chip.bankBytes,
                              lines / chip.linesPerClock});
   } else {
     work[Resource::Shared] += tile * runs / chip.bankBytes;
@@ -242,23 +242,23 @@ void Counter::countBody(linalg::LinalgOp op) {
   double runs = runsOf(op);
   double elements =
       std::ceil(tileOf(op) / double(plan.threads)) * double(plan.threads) * runs;
-  work[Resource::Issue] += elements * body.all() / kLanes / kSchedulers;
+  work[Resource::Issue] += elements * body.all() / chip.warp / chip.schedulers;
   lanes(Resource::Fma, "fp32", elements * body.fma);
   lanes(Resource::Alu, "alu", elements * body.alu);
   lanes(Resource::Special, "xu", elements * body.special);
   lanes(Resource::Fp64, "fp64", elements * body.fp64);
-  work[Resource::Shared] += elements * body.loads * chip.lsuCycles / kLanes;
+  work[Resource::Shared] += elements * body.loads * chip.lsuCycles / chip.warp;
   // A thread alone waits for results that depend on each other, or issues what it does
   // for all its elements, which its scheduler's lanes take in turns.
   double chain = (body.fma + body.alu + body.fp64) * chip.cyclesArithmetic +
                  body.special * chip.cyclesOther;
   auto turns = [&](StringRef unit, double operations) {
     double rate = chip.lanes.lookup(unit);
-    return operations * (rate ? std::max(1.0, kLanes * kSchedulers / rate) : 1);
+    return operations * (rate ? std::max(1.0, chip.warp * chip.schedulers / rate) : 1);
   };
   double own = std::max({body.all(), turns("fp32", body.fma), turns("alu", body.alu),
                          turns("xu", body.special), turns("fp64", body.fp64)});
-  double each = std::ceil(tileOf(op) / double(plan.threads)) * std::ceil(warps / kSchedulers);
+  double each = std::ceil(tileOf(op) / double(plan.threads)) * std::ceil(warps / chip.schedulers);
   work.latency += runs * std::max(chain, each * own);
   if (op.getNumReductionLoops())
     countReduction(op);
@@ -281,12 +281,12 @@ void Counter::countReduction(linalg::LinalgOp op) {
       std::tie(threads, each) = *shared;
   if (threads <= 1)
     return;
-  double rounds = std::ceil(std::log2(std::min(threads, kLanes)));
+  double rounds = std::ceil(std::log2(std::min(threads, chip.warp)));
   issue(each * rounds * 2);
   work[Resource::Shared] += warps * each * rounds * chip.lsuCycles;
   work.latency += std::max(rounds * (chip.cyclesShared + chip.cyclesArithmetic),
-                           std::ceil(warps / kSchedulers) * each * rounds * 2);
-  if (sharing > 1 || threads > kLanes)
+                           std::ceil(warps / chip.schedulers) * each * rounds * 2);
+  if (sharing > 1 || threads > chip.warp)
     work.latency += 2 * chip.cyclesShared + 2 * chip.cyclesBarrier;
 }
 

@@ -18,7 +18,6 @@ namespace tilewright {
 
 /// Instructions of a thread in a step, beside its work.
 inline constexpr double kPerStep = 12;
-inline constexpr double kSchedulers = 4, kLanes = 32;
 
 class Counter {
 public:
@@ -36,7 +35,7 @@ public:
   /// Elements of the tiles of all of its loops.
   double tileOf(mlir::linalg::LinalgOp op) const;
   /// Adds instructions that all warps issue, `each` per thread.
-  void issue(double each) { work[Resource::Issue] += warps * each / kSchedulers; }
+  void issue(double each) { work[Resource::Issue] += warps * each / chip.schedulers; }
   /// Adds operations of single lanes, on units that the chip's table names.
   void lanes(Resource resource, llvm::StringRef unit, double operations);
   /// Until what a block has asked for is there: from L2 what neighbours have read before.

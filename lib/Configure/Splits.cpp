@@ -7,6 +7,7 @@
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/KernelInfo.h"
 
+#include "Bound.h"
 #include "CostModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,8 +16,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Blocks that fill a multiprocessor, and tasks that fill a CPU.
-static constexpr int64_t kBlocksEach = 2, kCpuTasks = 16;
 /// Elements that are worth a block, and a task.
 static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
 /// Below so many units, one block is done before a second kernel starts.
@@ -123,7 +122,7 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return fail("partial results cannot be combined: a result is not updated "
                 "by one add, mul, min, max, and, or, xor");
 
-  int64_t fill = lanes ? kBlocksEach * multiprocessorsOf(target) : kCpuTasks;
+  int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
   int64_t elements = lanes ? kGpuElements : kCpuElements;
   // Products saturate: they are compared, not used as sizes.
   auto times = [](int64_t a, int64_t b) {
@@ -176,8 +175,10 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
         split.unit = llvm::alignTo(split.unit, step);
     return split;
   }
-  // Three quarters of the multiprocessors can ask for all that the memory gives.
-  int64_t enough = lanes ? 3 * multiprocessorsOf(target) / 4 : fill / 2;
+  // Some of the multiprocessors can ask for all that the memory gives.
+  int64_t enough = lanes ? int64_t(chipOf(target).memoryShare *
+                                   double(multiprocessorsOf(target)))
+                         : fill / 2;
   if (blocks >= enough)
     return fail(Twine(results) + " results " +
                 (dynamicResults ? "(assumed) " : "") + "fill the machine");
@@ -259,7 +260,7 @@ tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
     }
   }
   constexpr int64_t kParts = 64;
-  guarded.mostResults = kBlocksEach * multiprocessorsOf(target) / 8;
+  guarded.mostResults = blocksEachOf(target) * multiprocessorsOf(target) / 8;
   guarded.split.parts = kParts;
   guarded.split.unit = kGpuElements / 4;
   guarded.fewestElements = kFewestUnits * kGpuElements;

@@ -74,6 +74,12 @@ static ChipFacts read(llvm::StringRef key, const json::Object &chip,
   facts.bankBytes = common.number("bank_bytes_per_clock");
   facts.linesPerClock = common.number("lines_per_clock");
   facts.l2PortBytes = common.number("l2_port_bytes");
+  facts.warp = common.number("warp");
+  facts.schedulers = common.number("schedulers");
+  facts.reservedShared = common.number("reserved_shared");
+  facts.registerStep = common.number("register_step");
+  facts.blocksEach = common.number("blocks_each");
+  facts.memoryShare = common.number("memory_share");
   llvm::StringMap<double> limits = own.numbers("limits");
   facts.threads = limits["threads"];
   facts.blocks = limits["blocks"];

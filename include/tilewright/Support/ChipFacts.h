@@ -38,6 +38,14 @@ struct ChipFacts {
   double lsuCycles = 1, bankBytes = 128, linesPerClock = 4;
   /// What one multiprocessor can read of L2.
   double l2PortBytes = 64;
+  /// Lanes of a warp, and warps of which an instruction is issued in a cycle.
+  double warp = 32, schedulers = 4;
+  /// Bytes of shared memory that the system takes of each block; registers of a thread are
+  /// a multiple of the step.
+  double reservedShared = 1024, registerStep = 8;
+  /// Blocks that fill a multiprocessor, and the share of multiprocessors that ask for all
+  /// that memory gives.
+  double blocksEach = 2, memoryShare = 0.75;
   /// What a multiprocessor holds: threads, blocks, registers, bytes of shared memory.
   double threads = 0, blocks = 0, registers = 0, sharedBytes = 0;
 };

@@ -302,9 +302,6 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
   return failure();
 }
 
-/// Blocks that a multiprocessor's share of the memory needs, which take turns at copying and
-/// multiplying, and tasks that fill a CPU.
-static constexpr int64_t kBlocksEach = 2, kCpuTasks = 16;
 /// Keys that are worth a part, and a second kernel; the most parts.
 static constexpr int64_t kFewestKeysOfPart = 256, kFewestKeys = 1024, kMostParts = 64;
 
@@ -313,11 +310,12 @@ static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
   std::string reason;
   FailureOr<LoweringConfigAttr> config = chooseAttentionConfig(op, target, reason);
   if (failed(config))
-    return kBlocksEach;
+    return blocksEachOf(target);
   FailureOr<AttentionPlan> plan = planAttention(op, *config, target, reason);
   if (failed(plan) || plan->shared == 0)
-    return kBlocksEach;
-  return std::clamp<int64_t>(target.getFact("shared_memory") / plan->shared, 1, kBlocksEach);
+    return blocksEachOf(target);
+  return std::clamp<int64_t>(target.getFact("shared_memory") / plan->shared, 1,
+                             blocksEachOf(target));
 }
 
 FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target,

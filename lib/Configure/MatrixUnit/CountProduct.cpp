@@ -78,15 +78,15 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
     counter.issue(runs * kPerStep * 3);
   } else {
     double matrices = (rows + columns) * sums * bytes;
-    double loads = matrices / (kLanes * 16);
+    double loads = matrices / (chip.warp * 16);
     double products = tile / warps /
                       double(instruction.m * instruction.n * instruction.k);
-    double copies = copied / (warps * kLanes * 16);
+    double copies = copied / (warps * chip.warp * 16);
     counter.issue(runs * (products + loads + kPerStep));
     counter.work[Resource::Shared] += runs * warps * matrices / chip.bankBytes;
     // A warp alone has one of four tensor cores and one of four schedulers, waits for its
     // first fragments, and for sums that depend on each other.
-    double together = std::min(1.0, warps / kSchedulers), turns = std::ceil(warps / kSchedulers);
+    double together = std::min(1.0, warps / chip.schedulers), turns = std::ceil(warps / chip.schedulers);
     tensor = std::max({tensor / together, turns * (products + loads + copies + kPerStep),
                        std::ceil(sums / double(instruction.k)) * chip.cyclesMatrix}) +
              chip.cyclesShared + loads;

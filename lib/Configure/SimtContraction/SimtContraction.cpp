@@ -216,12 +216,12 @@ void SimtContraction::countProduct(Counter &counter, linalg::LinalgOp op) const 
   double loads = (std::ceil(rows * bytes / 16) + std::ceil(columns * bytes / 16)) * sums;
   counter.issue(runs * (each + loads + kPerStep));
   counter.lanes(isDouble ? Resource::Fp64 : Resource::Fma, isDouble ? "fp64" : "fp32",
-        runs * each * warps * kLanes);
+        runs * each * warps * chip.warp);
   // A load of 16 bytes a lane is served in quarters of a warp.
   counter.work[Resource::Shared] += runs * warps * loads * std::max(4.0, chip.lsuCycles);
-  double interval = kLanes * kSchedulers /
+  double interval = chip.warp * chip.schedulers /
                     chip.lanes.lookup(isDouble ? "fp64" : "fp32");
-  double multiply = std::max(std::ceil(warps / kSchedulers) * each * interval,
+  double multiply = std::max(std::ceil(warps / chip.schedulers) * each * interval,
                              sums * chip.cyclesArithmetic) +
                     chip.cyclesShared;
   double step = multiply + chip.cyclesBarrier, load = counter.loadCycles();

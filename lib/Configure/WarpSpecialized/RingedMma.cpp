@@ -118,7 +118,7 @@ LogicalResult RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr c
                 " does not copy to several blocks at once; leave it out");
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
-  int64_t most = std::min(kMostRegisters, kRegisters / threads / 8 * 8);
+  int64_t most = std::min(kMostRegisters, registersEach(threads));
   sums /= 32;
   if (instruction.accumulator.isF16())
     sums /= 2;

@@ -5,14 +5,22 @@
 // warpgroup gives some away, and the consumers take them (`setmaxnreg`).
 
 #include "WarpgroupRegisters.h"
+#include "tilewright/Support/ChipFacts.h"
 
 using namespace mlir;
 using namespace tilewright;
 
+int64_t tilewright::registersEach(int64_t threads) {
+  // The first architecture with such engines; all that follow have as many.
+  const ChipFacts &chip = chipOfArchitecture(90);
+  auto step = int64_t(chip.registerStep);
+  return int64_t(chip.registers) / threads / step * step;
+}
+
 /// What each thread of a block starts with that has `copyThreads` beside the consumers.
 static int64_t registersAtStart(int64_t groups, int64_t copyThreads = kCopyThreads) {
   int64_t threads = groups * 128 + copyThreads;
-  return std::min<int64_t>(255, kRegisters / threads / 8 * 8);
+  return std::min<int64_t>(255, registersEach(threads));
 }
 
 std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,

@@ -14,8 +14,12 @@ namespace tilewright {
 
 /// Threads of a producer warpgroup.
 inline constexpr int64_t kCopyThreads = 128;
-/// Registers of a multiprocessor, and what a thread needs beside its sums.
-inline constexpr int64_t kRegisters = 65536, kBesideSums = 40;
+/// What a thread needs beside its sums.
+inline constexpr int64_t kBesideSums = 40;
+
+/// What each of so many threads has of a multiprocessor's registers, on chips whose copy
+/// engines fill rings.
+int64_t registersEach(int64_t threads);
 
 /// Why the threads of `groups` consumer warpgroups, each with `held` registers of what
 /// `what` names ("registers of sums"), have too few, or 'registers' of the config moves

@@ -26,9 +26,6 @@ import re
 from tilewright_sweep.predict import blocks as execution
 from tilewright_sweep.predict.counts import grow
 
-SCHEDULERS = 4
-#: Bytes of shared memory that the system takes of each block.
-_RESERVED = 1024
 #: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
 _DECIDES = 0.9
 SHARED = {"LDS", "STS", "LDSM", "STSM", "ATOMS"}
@@ -135,10 +132,10 @@ class Launch:
         chip = self.chip
         found = dict.fromkeys(("issue", "fma", "imad", "alu", "xu", "fp16", "fp64", "tensor", "shared/L1"), 0.0)
         ports, cache = [0, 0], {}
-        lanes = {name: SCHEDULERS * 32 / count / SCHEDULERS for name, count in chip.lanes.items()}
+        lanes = {name: chip.warp / count for name, count in chip.lanes.items()}
         for item in block:
             root = item.root
-            found["issue"] += 1 / SCHEDULERS
+            found["issue"] += 1 / chip.schedulers
             if root in _FMA:
                 found["fma"] += lanes["fp32"]
             elif root == "IMAD":
@@ -165,7 +162,7 @@ class Launch:
                     kept[slot] = register
             cache = kept
         if chip.register_ports:
-            found["registers"] = max(ports) / chip.register_ports / SCHEDULERS
+            found["registers"] = max(ports) / chip.register_ports / chip.schedulers
         return found
 
     def result_cycles(self, item):
@@ -287,20 +284,20 @@ class Launch:
 def occupancy(chip, warps, registers, shared):
     """Blocks that a multiprocessor holds at once; at least one."""
     limits = chip.limits
-    held = min(limits["blocks"], limits["threads"] // (32 * warps))
+    held = min(limits["blocks"], limits["threads"] // (chip.warp * warps))
     if registers:
-        # Registers are handed out by warp, in units of 256; warps in fours, one to each scheduler.
-        per_warp = -(-registers * 32 // 256) * 256
-        held = min(held, limits["registers"] // per_warp // SCHEDULERS * SCHEDULERS // warps)
+        # Registers are handed out by warp; warps in fours, one to each scheduler.
+        per_warp = -(-registers // chip.register_step) * chip.register_step * chip.warp
+        held = min(held, limits["registers"] // per_warp // chip.schedulers * chip.schedulers // warps)
     if shared:
-        held = min(held, limits["shared"] // (shared + _RESERVED))
+        held = min(held, limits["shared"] // (shared + chip.reserved_shared))
     return max(1, int(held))
 
 
 def cache_kib(chip, warps, registers, shared):
     """What shared memory leaves of the unified memory, for one of the blocks that are resident."""
     resident = occupancy(chip, warps, registers, shared)
-    used = resident * (shared + _RESERVED) if shared else 0
+    used = resident * (shared + chip.reserved_shared) if shared else 0
     return max(0, chip.limits["unified"] - used) // 1024 // resident
 
 

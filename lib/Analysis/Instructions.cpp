@@ -33,30 +33,44 @@ bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,
          contraction.signedness[1] == instruction.signedness[1];
 }
 
+std::string tilewright::describe(InstructionRefusal refusal, StringRef name) {
+  std::string instruction = "matrix instruction '" + name.str() + "' ";
+  switch (refusal) {
+  case InstructionRefusal::Unknown:
+    return instruction + "is not understood";
+  case InstructionRefusal::NotContraction:
+    return "matrix instructions need an m, an n and a k loop";
+  case InstructionRefusal::OtherTypes:
+    return instruction + "is for other types";
+  case InstructionRefusal::Rounds:
+    return instruction +
+           "is for other types, and f32 is rounded for it with --fp=tf32 only";
+  }
+  llvm_unreachable("every refusal has words");
+}
+
 std::optional<MatrixInstruction>
 tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
                              const std::optional<Contraction> &contraction,
-                             std::string &reason) {
+                             InstructionRefusal &refusal) {
+  auto refuse = [&](InstructionRefusal why) {
+    refusal = why;
+    return std::nullopt;
+  };
   auto instruction = MatrixInstruction::parse(op->getContext(), name);
-  if (!instruction) {
-    reason = "matrix instruction '" + name.str() + "' is not understood";
-    return std::nullopt;
-  }
-  if (!contraction || contraction->k.empty()) {
-    reason = "matrix instructions need an m, an n and a k loop";
-    return std::nullopt;
-  }
-  if (!hasTypesOf(op, *contraction, *instruction)) {
-    reason = "matrix instruction '" + name.str() + "' is for other types";
-    bool isWide = llvm::all_of(
-        ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
-          return getElementTypeOrSelf(op->getOperand(number)).isF32();
-        });
-    if (instruction->rounds && isWide && !mayRound(op))
-      reason += ", and f32 is rounded for it with --fp=tf32 only";
-    return std::nullopt;
-  }
-  return instruction;
+  if (!instruction)
+    return refuse(InstructionRefusal::Unknown);
+  if (!contraction || contraction->k.empty())
+    return refuse(InstructionRefusal::NotContraction);
+  if (hasTypesOf(op, *contraction, *instruction))
+    return instruction;
+  bool isWide = llvm::all_of(
+      ArrayRef<unsigned>{contraction->a, contraction->b}, [&](unsigned number) {
+        return getElementTypeOrSelf(op->getOperand(number)).isF32();
+      });
+  return refuse(instruction->rounds && isWide && !mayRound(op)
+                    ? InstructionRefusal::Rounds
+                    : InstructionRefusal::OtherTypes);
 }
 
 bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {

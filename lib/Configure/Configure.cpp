@@ -89,11 +89,15 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
                 ? " names no cooperative matrices; +coopmat does"
                 : " has no matrix instructions");
   std::string reason = "no instruction of the target has its types";
+  bool hasWayOut = false;
   for (auto name : names.getAsRange<StringAttr>()) {
-    std::string why;
-    if (!matchInstruction(info.getRoot(), name, matchContraction(info.getRoot()), why)) {
-      if (!StringRef(reason).contains("--fp=") && StringRef(why).contains("--fp="))
-        reason = why; // a way out
+    InstructionRefusal refusal;
+    if (!matchInstruction(info.getRoot(), name, matchContraction(info.getRoot()),
+                          refusal)) {
+      if (!hasWayOut && refusal == InstructionRefusal::Rounds) {
+        reason = describe(refusal, name);
+        hasWayOut = true;
+      }
       continue;
     }
     return "'" + name.getValue().str() + "' computes it, but this config " +

@@ -21,11 +21,25 @@ bool hasLiberty(mlir::Operation *op, llvm::StringRef flag);
 bool hasTypesOf(mlir::linalg::LinalgOp op, const Contraction &contraction,
                 const MatrixInstruction &instruction);
 
-/// The instruction of that name if it computes `op`, which is `contraction`, else the
-/// reason.
+/// Why an instruction does not compute an op.
+enum class InstructionRefusal {
+  /// No such name.
+  Unknown,
+  /// The op has no m, n and k loops.
+  NotContraction,
+  OtherTypes,
+  /// It would round factors of f32, which the program does not allow: a way out.
+  Rounds,
+};
+/// In words, of the instruction `name`.
+std::string describe(InstructionRefusal refusal, llvm::StringRef name);
+
+/// The instruction of that name if it computes `op`, which is `contraction`; else
+/// `refusal` says why not.
 std::optional<MatrixInstruction>
 matchInstruction(mlir::linalg::LinalgOp op, llvm::StringRef name,
-                 const std::optional<Contraction> &contraction, std::string &reason);
+                 const std::optional<Contraction> &contraction,
+                 InstructionRefusal &refusal);
 
 /// Whether matrix units are the first choice for `op`: the target has an
 /// instruction for its types, the loops are one m and n each, neither so few

@@ -88,9 +88,10 @@ LogicalResult tilewright::checkPanelInstruction(const KernelInfo &info,
   if (!canPack(info, reason))
     return failure();
   std::optional<Contraction> contraction = matchContraction(info.getRoot());
-  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
+  InstructionRefusal refusal;
+  auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
   if (!instruction)
-    return failure();
+    return fail(describe(refusal, name));
   int64_t tiles = 1;
   for (auto [loops, size, what] :
        {std::tuple(ArrayRef<unsigned>(contraction->m), instruction->m, "rows"),

@@ -42,9 +42,10 @@ LogicalResult InstructionStrategy::checkPlan(const KernelInfo &info,
   if (failed(hasInstruction(name, target, reason)))
     return failure();
   std::optional<Contraction> contraction = matchOriented(info.getRoot(), config);
-  auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
+  InstructionRefusal refusal;
+  auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
   if (!instruction)
-    return failure();
+    return fail(describe(refusal, name));
   std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
   if (!loops)
     return fail("'block' must have one m, one n and one k loop of more than one "

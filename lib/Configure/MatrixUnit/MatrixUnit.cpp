@@ -71,9 +71,9 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
   MLIRContext *context = info.getRoot()->getContext();
   SmallVector<MatrixInstruction> tried;
   for (auto name : names.getAsRange<StringAttr>()) {
-    std::string reason;
+    InstructionRefusal refusal;
     Contraction contraction = *matchContraction(info.getRoot());
-    auto instruction = matchInstruction(info.getRoot(), name, contraction, reason);
+    auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
     if (!instruction)
       continue;
     unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),

@@ -139,8 +139,8 @@ std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
   if (!target.has("tensor_copy") || !names || !product)
     return configs;
   for (auto name : names.getAsRange<StringAttr>()) {
-    std::string reason;
-    auto instruction = matchInstruction(info.getRoot(), name, product, reason);
+    InstructionRefusal refusal;
+    auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
     if (!instruction || instruction->operandBits() > 16)
       continue;
     unsigned m = longestLoop(info, product->m), n = longestLoop(info, product->n),

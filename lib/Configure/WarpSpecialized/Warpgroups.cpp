@@ -305,8 +305,8 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   int64_t extentOfSum = info.getRoot().getStaticLoopRanges()[k];
   bool isChained = info.getProducts().size() > 1;
   for (auto name : names.getAsRange<StringAttr>()) {
-    std::string reason;
-    auto instruction = matchInstruction(info.getRoot(), name, product, reason);
+    InstructionRefusal refusal;
+    auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
       continue;

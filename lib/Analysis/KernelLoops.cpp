@@ -327,6 +327,17 @@ bool tilewright::computesFactor(const KernelLoops &info, linalg::LinalgOp op) {
   });
 }
 
+bool tilewright::reducesFactor(const KernelLoops &info, linalg::LinalgOp op) {
+  linalg::LinalgOp root = info.root;
+  if (op == root || isa<linalg::FillOp>(op.getOperation()) || matchContraction(op) ||
+      computesFactor(info, op))
+    return false;
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto reader = dyn_cast<linalg::LinalgOp>(user);
+    return reader && (computesFactor(info, reader) || reducesFactor(info, reader));
+  });
+}
+
 unsigned KernelLoops::getNumConfigLoops() const {
   return const_cast<linalg::LinalgOp &>(root).getNumLoops() -
          (split.has_value() ? 1 : 0);

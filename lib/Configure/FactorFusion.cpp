@@ -16,16 +16,27 @@
 // memory than the factor (weights) is computed: a few rows are then faster by as much as
 // it is smaller, and many rows slower by what converting costs next to multiplying.
 //
+// A factor whose rows are reduced first (a norm) takes a pass over the rows of the block's
+// tile for each reduction after another; what all blocks of a multiprocessor need for that
+// and for normalising stands against a kernel of its own:
+//
+//   waves * rows * k * max(operations / lanes, bytes read again / port)
+//     <=  launch + bytes written and read back / bandwidth
+//
 // CPUs compute a factor while they pack it, or where it is read once (one row), by the same
 // figures; only what is smaller in memory, as others are read where they lie.
 
+#include "Bound.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/TileFusion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
@@ -38,6 +49,10 @@ static constexpr int64_t kStaging = 3;
 /// The most rows or columns of a tile, and what a dynamic extent is taken for where
 /// what is read is no smaller than the factor.
 static constexpr int64_t kTile = 128, kNominal = 1024;
+
+/// Microseconds that a kernel takes, however little it does: from the last one's end to its
+/// own begin, one read of memory, a reduction over a block, one write. Assumed.
+static constexpr double kLaunch = 3;
 
 /// What one element takes, in operations as cheap as an addition.
 static int64_t operationsOf(Operation &op) {
@@ -144,4 +159,122 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
                  : "computing " + what + " on its way into the tiles does not pay: ") +
            numbers;
   return pays;
+}
+
+//===----------------------------------------------------------------------===//
+// Factors whose rows are reduced first
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What each element of a factor takes of a block that normalises its rows.
+struct RowWork {
+  int64_t operations = 0, bytes = 0, passes = 0;
+};
+} // namespace
+
+/// What `op` does for each element; what it computes from `ofRows` alone it does once a row.
+static int64_t operationsPerElement(linalg::LinalgOp op,
+                                    const llvm::SmallDenseSet<Value> &ofRows) {
+  llvm::SmallDenseSet<Value> ofElement;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!ofRows.contains(input->get()))
+      ofElement.insert(op.getMatchingBlockArgument(input));
+  int64_t operations = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (llvm::any_of(inner.getOperands(),
+                     [&](Value operand) { return ofElement.contains(operand); })) {
+      operations += operationsOf(inner);
+      ofElement.insert(inner.result_begin(), inner.result_end());
+    }
+  return operations;
+}
+
+static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
+  RowWork work;
+  work.operations = kStaging;
+  llvm::SmallDenseSet<Value> ofRows;
+  for (linalg::LinalgOp op : producers) {
+    bool reduces = op.getNumReductionLoops() != 0;
+    if (reduces || int64_t(op.getNumLoops()) < rank)
+      ofRows.insert(op->result_begin(), op->result_end());
+    if (int64_t(op.getNumLoops()) < rank)
+      continue;
+    work.operations += operationsPerElement(op, ofRows);
+    work.passes += reduces;
+    if (reduces)
+      for (OpOperand *input : op.getDpsInputOperands())
+        if (auto type = dyn_cast<RankedTensorType>(input->get().getType());
+            type && type.getRank() == rank)
+          work.bytes += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  }
+  return work;
+}
+
+bool tilewright::mayNormalizeFactor(ArrayRef<linalg::LinalgOp> producers,
+                                    linalg::LinalgOp product, unsigned factor,
+                                    TargetAttr target, std::string &reason) {
+  OpOperand *operand = product.getDpsInputOperand(factor);
+  std::string what = "factor " + std::to_string(factor) + " of the product";
+  auto fail = [&](const Twine &why) {
+    reason = ("the rows of " + what + " are not reduced in its kernel: " + why).str();
+    return false;
+  };
+  std::optional<Contraction> contraction = matchContraction(product);
+  if (!target || !contraction)
+    return fail("what reads it is no plain product");
+  if (target.getFact("subgroup", 1) <= 1)
+    return fail("on CPUs, a launch costs less than reading them again");
+  if (product->hasAttr(kSplitAttr))
+    return fail("the product is computed in parts, and each would need all of its rows");
+  if (product->hasAttr(kConfigAttr) || llvm::any_of(producers, [](linalg::LinalgOp op) {
+        return op->hasAttr(kConfigAttr);
+      }))
+    return fail("a lowering config is pinned on it or on the product");
+  if (isSkinny(product, *contraction))
+    return fail("it has so few rows or columns that threads share its sums");
+  bool assumed = false;
+  double rows = 1, columns = 1, length = 1;
+  AffineMap map = product.getMatchingIndexingMap(operand);
+  for (auto [loop, extent, type] :
+       llvm::enumerate(product.getStaticLoopRanges(), product.getIteratorTypesArray())) {
+    bool isSum = type == utils::IteratorType::reduction;
+    if (isSum && ShapedType::isDynamic(extent))
+      return fail("how long they are is not known before the launch");
+    assumed |= ShapedType::isDynamic(extent);
+    double count = ShapedType::isDynamic(extent) ? kNominal : std::max<int64_t>(extent, 1);
+    (isSum ? length : map.isFunctionOfDim(loop) ? rows : columns) *= count;
+  }
+
+  // Tiles that fill a multiprocessor each.
+  constexpr double kRows = 64, kIssued = 128;
+  const ChipFacts &chip = chipOf(target);
+  RowWork work = countRows(producers, map.getNumResults());
+  double blocks = std::ceil(rows / kRows) * std::ceil(columns / kTile);
+  double waves = std::ceil(blocks / chip.multiprocessors);
+  double elements = std::min(rows, kRows) * length;
+  double cycles = waves * elements *
+                  std::max(work.operations / kIssued, work.bytes / chip.l2PortBytes);
+  // Warpgroups multiply what copy engines bring; warps instead, a share as fast.
+  if (target.has("warpgroup_mma"))
+    cycles += waves * elements * std::min<double>(columns, kTile) /
+              chip.tensor.lookup("f16_f32") * (1 / chip.mmaSyncShare - 1);
+  double inKernel = cycles / chip.clockMhz;
+  int64_t bytes = std::max<int64_t>(1, getElementTypeOrSelf(operand->get().getType())
+                                               .getIntOrFloatBitWidth() / 8);
+  double apart = kLaunch + 2 * rows * length * bytes / chip.memoryBytes / chip.clockMhz;
+  bool pays = inKernel <= apart;
+  std::string numbers =
+      llvm::formatv("{0} blocks{1} read {2} bytes of them in {3} again and normalise them in "
+                    "about {4:f1} us; a kernel of its own takes about {5:f1} us more than "
+                    "the product's alone, its launch included",
+                    int64_t(blocks), assumed ? " (assumed)" : "",
+                    int64_t(std::min(rows, kRows) * length * work.bytes),
+                    work.passes == 1 ? "one pass" : std::to_string(work.passes) + " passes",
+                    inKernel, apart)
+          .str();
+  if (!pays)
+    return fail(numbers);
+  reason = "the rows of " + what + " are reduced in its kernel, and normalised on their way "
+           "into the tiles: " + numbers;
+  return true;
 }

@@ -230,9 +230,11 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
         continue;
       if (loops && isLoadedTile(info, config, operand, *loops))
         continue;
+      // Rows of a factor are reduced in the layout in which they are read.
+      bool ofFactor = reducesFactor(info, op) && !op.isDpsInit(&operand);
       bool isNarrow = config.getMma() ? isNarrowFragment(info, config, classes, type)
                                       : bytesPerElement(type) < 4;
-      if (contracts && !promoted && isInMemory(info, operand) && isNarrow) {
+      if (contracts && !promoted && !ofFactor && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));
         // What is read is moved as it is or widened to the sums' type.
         Type sum = info.getRoot().getDpsInits()[0].getType();

@@ -388,12 +388,28 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
   return true;
 }
 
+/// Whether what `producer` reduces, if anything, is the rows of an operand of `product`:
+/// all that the product sums over, and nothing else. Loop l of the one is loop
+/// `toGroup[l]` of the other.
+static bool reducesWholeRows(const Group &producer, linalg::LinalgOp product,
+                             ArrayRef<std::optional<unsigned>> toGroup) {
+  if (!llvm::is_contained(producer.reduced, true))
+    return true;
+  SmallVector<utils::IteratorType> types = product.getIteratorTypesArray();
+  return product.getNumReductionLoops() == unsigned(llvm::count(producer.reduced, true)) &&
+         llvm::none_of(producer.ops, isSequentialReduction) &&
+         llvm::all_of(llvm::enumerate(toGroup), [&](auto loop) {
+           return producer.reduced[loop.index()] ==
+                  (types[*loop.value()] == utils::IteratorType::reduction);
+         });
+}
+
 /// Moves the members of `producer` into `group`, which `product` has just opened, if
 /// they compute one of its factors and that is better done tile by tile.
 static bool tryComputeFactor(Group &group, Group &producer,
                              linalg::LinalgOp product, TargetAttr target,
                              std::string &reason) {
-  if (producer.kind != GroupKind::Elementwise || !mayMoveTo(producer, product) ||
+  if (producer.kind == GroupKind::Contraction || !mayMoveTo(producer, product) ||
       !extentsFollowFromInputs(product) ||
       !llvm::all_of(producer.ops, extentsFollowFromInputs))
     return false;
@@ -401,9 +417,11 @@ static bool tryComputeFactor(Group &group, Group &producer,
   for (linalg::LinalgOp member : producer.ops) {
     if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
       return false;
-    for (OpOperand &init : member.getDpsInitsMutable())
-      if (readsInit(member, init))
+    for (OpOperand &init : member.getDpsInitsMutable()) {
+      auto fill = init.get().getDefiningOp<linalg::FillOp>();
+      if (readsInit(member, init) && !(fill && isOnlyInit(fill)))
         return false;
+    }
     for (OpOperand &use : member->getUses()) {
       if (producer.contains(use.getOwner()))
         continue;
@@ -421,9 +439,11 @@ static bool tryComputeFactor(Group &group, Group &producer,
        llvm::zip_equal(product.getMatchingIndexingMap(factor).getResults(),
                        producer.dims.lookup(factor->get())))
     toGroup[loop] = cast<AffineDimExpr>(result).getPosition();
+  bool normalizes = producer.kind == GroupKind::Reduction;
   if (llvm::is_contained(toGroup, std::nullopt) ||
-      !mayComputeFactor(producer.ops, product, factor->getOperandNumber(), target,
-                        reason))
+      !reducesWholeRows(producer, product, toGroup) ||
+      !(normalizes ? mayNormalizeFactor : mayComputeFactor)(
+          producer.ops, product, factor->getOperandNumber(), target, reason))
     return false;
   for (linalg::LinalgOp member : producer.ops)
     addMember(group, member, mapLoops(producer, member, toGroup));

@@ -21,6 +21,7 @@ namespace tilewright {
 void tilewright::populateDispatchPipeline(OpPassManager &pm,
                                           const DispatchOptions &options) {
   if (options.fuse) {
+    pm.addPass(createInlineNormsPass());
     OpPassManager &func = pm.nest<func::FuncOp>();
     func.addPass(createRaiseAttentionPass());
     func.addPass(createCanonicalizePass("dispatch"));

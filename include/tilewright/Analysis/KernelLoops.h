@@ -107,6 +107,9 @@ struct KernelLoops {
 /// Whether `op` computes, element by element, a factor of the root's product and
 /// nothing else.
 bool computesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
+/// Whether `op` reduces rows of a factor, or computes something of the results, for those
+/// that compute the factor and for nothing else: a norm's statistics.
+bool reducesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
 
 } // namespace tilewright
 

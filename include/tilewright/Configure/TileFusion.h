@@ -21,6 +21,12 @@
 //                         costs less than writing it and reading it back. A cast of
 //                         i8 weights pays for eight rows of blocks, their
 //                         dequantisation for some, exp for one.
+//   a norm of the LHS's   reductions along the rows of an operand (along all of the
+//   rows                  product's K) and what normalises elements by them: on GPUs,
+//                         where each block can read its rows once more for less than a
+//                         kernel of its own costs, its launch included. Both a root mean
+//                         square of 128 x 512 in front of 1536 columns, none in front of
+//                         thousands of rows.
 
 #ifndef TILEWRIGHT_CONFIGURE_TILEFUSION_H
 #define TILEWRIGHT_CONFIGURE_TILEFUSION_H
@@ -51,6 +57,12 @@ bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
 bool mayComputeFactor(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
                       mlir::linalg::LinalgOp product, unsigned factor,
                       TargetAttr target, std::string &reason);
+
+/// The same of `producers` that reduce along the rows of the operand (over all of the
+/// product's K) and compute its elements by the results.
+bool mayNormalizeFactor(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                        mlir::linalg::LinalgOp product, unsigned factor,
+                        TargetAttr target, std::string &reason);
 
 } // namespace tilewright
 

@@ -209,6 +209,15 @@ def SplitKeysPass : Pass<"tilewright-split-keys", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def InlineNormsPass : Pass<"tilewright-inline-norms", "::mlir::ModuleOp"> {
+  let summary = "Write norms in functions where a product reads what they return";
+  let description = [{
+    A private function of a few reductions and elementwise ops that is called at several
+    places is written at the calls whose result a product reads, as a GPU's kernel of the
+    product may reduce the rows itself (Groups.h). Other calls stay.
+  }];
+}
+
 def OutlineAttentionPass
     : Pass<"tilewright-outline-attention", "::mlir::ModuleOp"> {
   let summary = "Make a kernel of each attention";

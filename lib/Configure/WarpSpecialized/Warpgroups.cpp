@@ -126,6 +126,8 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info,
         return ShapedType::isDynamic(extents[loop]);
       }))
     return "the sum runs over several loops of dynamic extents";
+  if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return reducesFactor(info, op); }))
+    return "rows of an operand are reduced before the product, and no role of warps does";
   if (info.getProducts().size() > 1 && !chainedProduct(info, config))
     return "the kernel has two products, and roles of warps are for one";
   return "";

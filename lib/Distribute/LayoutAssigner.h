@@ -53,12 +53,11 @@ private:
   mlir::LogicalResult settle(mlir::Operation *op);
   /// Layouts that `op` needs its vector operands in (null: as they come).
   mlir::LogicalResult settleOperands(mlir::Operation *op);
-  mlir::FailureOr<mlir::Value> inLayout(mlir::Value value,
-                                        const DistributedLayout &layout);
-  mlir::Value convert(mlir::Value value, const DistributedLayout &layout);
-  mlir::LogicalResult useInLayout(mlir::OpOperand &operand,
-                                  const DistributedLayout &layout) {
-    mlir::FailureOr<mlir::Value> value = inLayout(operand.get(), layout);
+  // By value: callers pass elements of maps, which these add to.
+  mlir::FailureOr<mlir::Value> inLayout(mlir::Value value, DistributedLayout layout);
+  mlir::Value convert(mlir::Value value, DistributedLayout layout);
+  mlir::LogicalResult useInLayout(mlir::OpOperand &operand, DistributedLayout layout) {
+    mlir::FailureOr<mlir::Value> value = inLayout(operand.get(), std::move(layout));
     if (mlir::succeeded(value))
       operand.set(*value);
     return mlir::success(mlir::succeeded(value));

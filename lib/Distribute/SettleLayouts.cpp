@@ -71,8 +71,7 @@ bool LayoutAssigner::isCheap(Operation *op) {
          });
 }
 
-FailureOr<Value> LayoutAssigner::inLayout(Value value,
-                                          const DistributedLayout &layout) {
+FailureOr<Value> LayoutAssigner::inLayout(Value value, DistributedLayout layout) {
   auto it = settled.find(value);
   if (it != settled.end() && it->second == layout)
     return value;
@@ -146,7 +145,7 @@ FailureOr<Value> LayoutAssigner::inLayout(Value value,
 
 /// `value`, which is settled, converted to another layout: behind the waits and barriers
 /// that close a loop's ring, whose memory is free then.
-Value LayoutAssigner::convert(Value value, const DistributedLayout &layout) {
+Value LayoutAssigner::convert(Value value, DistributedLayout layout) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   Block *block = builder.getInsertionBlock();
@@ -180,7 +179,7 @@ LogicalResult LayoutAssigner::settle(Operation *op) {
                          loop.getResults())) {
       if (!laidOutType(argument.getType()))
         continue;
-      const DistributedLayout &layout = proposals[argument].layout;
+      DistributedLayout layout = proposals[argument].layout;
       layouts.push_back(layout);
       settled[argument] = layout;
       settled[result] = layout;

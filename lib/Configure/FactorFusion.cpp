@@ -231,7 +231,7 @@ bool tilewright::mayNormalizeFactor(ArrayRef<linalg::LinalgOp> producers,
       }))
     return fail("a lowering config is pinned on it or on the product");
   if (isSkinny(product, *contraction))
-    return fail("it has so few rows or columns that threads share its sums");
+    return fail("the product has so few rows or columns that threads share its sums");
   bool assumed = false;
   double rows = 1, columns = 1, length = 1;
   AffineMap map = product.getMatchingIndexingMap(operand);

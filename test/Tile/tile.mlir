@@ -60,6 +60,40 @@ func.func private @LoopOverReduction(%x: tensor<?x512xf32>, %w: tensor<512x256xf
   return %r : tensor<?x256xf32>
 }
 
+// Rows of a factor are reduced once, in a loop in front of the product's; in that, elements are normalised.
+// CHECK-LABEL: func.func private @NormalizeRowsOfProduct(
+func.func private @NormalizeRowsOfProduct(%x: tensor<?x512xf32>, %w: tensor<512x256xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {tilewright.kernel} {
+  // CHECK: %[[S:.+]] = scf.for {{.+}} -> (tensor<?xf32>)
+  // CHECK:   linalg.generic {{.*}}"reduction"{{.*}}tilewright.tile_sizes = array<i64: 64, 16>
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.+}} -> (tensor<?x64xf32>)
+  // CHECK:   %[[XS:.+]] = tensor.extract_slice %{{.+}}[%{{.+}}, %[[K]]] [%{{.+}}, 16]
+  // CHECK:   %[[R:.+]] = linalg.generic {{.*}} ins(%[[XS]], %[[S]] :
+  // CHECK:   linalg.matmul {{.*}} ins(%[[R]], %{{.+}} :
+  // CHECK: tensor.insert_slice
+  %c = arith.constant 0.0 : f32
+  %d0 = arith.constant 0 : index
+  %n = tensor.dim %x, %d0 : tensor<?x512xf32>
+  %es = tensor.empty(%n) : tensor<?xf32>
+  %zs = linalg.fill ins(%c : f32) outs(%es : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x512xf32>) outs(%zs : tensor<?xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?xf32>
+  %er = tensor.empty(%n) : tensor<?x512xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<?x512xf32>, tensor<?xf32>) outs(%er : tensor<?x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %3 = arith.divf %0, %1 : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x512xf32>
+  %z = linalg.fill ins(%c : f32) outs(%o : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 16], warps = [2, 2, 1], thread = [8, 8, 1], promote = [0, 1]>}
+      ins(%r, %w : tensor<?x512xf32>, tensor<512x256xf32>) outs(%z : tensor<?x256xf32>) -> tensor<?x256xf32>
+  return %m : tensor<?x256xf32>
+}
+
 // Every reduction and the result get a loop; the elementwise op between them
 // is written again in each.
 // CHECK-LABEL: func.func private @RecomputeBetweenReductions(

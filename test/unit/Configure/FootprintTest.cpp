@@ -303,6 +303,83 @@ func.func private @k(%x: tensor<4x512xf16>, %w: tensor<256x256xi8>, %s: tensor<2
   } -> tensor<4x256xf32>
   return %m : tensor<4x256xf32>
 })mlir"},
+    {"MatrixUnitNormalized", R"mlir(
+func.func private @k(%x: tensor<128x512xf16>, %w: tensor<512x256xf16>, %o: tensor<128x256xf32>) -> tensor<128x256xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %nil = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<128xf32>
+  %zs = linalg.fill ins(%nil : f32) outs(%es : tensor<128xf32>) -> tensor<128xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<128x512xf16>) outs(%zs : tensor<128xf32>) {
+  ^bb0(%0: f16, %1: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.addf %a, %1 : f32
+    linalg.yield %b : f32
+  } -> tensor<128xf32>
+  %v = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<128x512xf16>, tensor<128xf32>) outs(%zs : tensor<128xf32>) {
+  ^bb0(%0: f16, %1: f32, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %d = arith.subf %a, %1 : f32
+    %b = arith.mulf %d, %d : f32
+    %c = arith.addf %b, %2 : f32
+    linalg.yield %c : f32
+  } -> tensor<128xf32>
+  %e = tensor.empty() : tensor<128x512xf16>
+  %r = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m, %v : tensor<128x512xf16>, tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128x512xf16>) {
+  ^bb0(%0: f16, %1: f32, %2: f32, %3: f16):
+    %a = arith.extf %0 : f16 to f32
+    %d = arith.subf %a, %1 : f32
+    %i = math.rsqrt %2 : f32
+    %q = arith.mulf %d, %i : f32
+    %t = arith.truncf %q : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<128x512xf16>
+  %z = linalg.fill ins(%nil : f32) outs(%o : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %p = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%r, %w : tensor<128x512xf16>, tensor<512x256xf16>) outs(%z : tensor<128x256xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<128x256xf32>
+  return %p : tensor<128x256xf32>
+})mlir"},
+    {"Normalized", R"mlir(
+func.func private @k(%x: tensor<128x512xf32>, %w: tensor<512x256xf32>, %o: tensor<128x256xf32>) -> tensor<128x256xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "write"]} {
+  %nil = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<128xf32>
+  %zs = linalg.fill ins(%nil : f32) outs(%es : tensor<128xf32>) -> tensor<128xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<128x512xf32>) outs(%zs : tensor<128xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %a = arith.addf %0, %nil : f32
+    %b = arith.addf %a, %1 : f32
+    linalg.yield %b : f32
+  } -> tensor<128xf32>
+  %v = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<128x512xf32>, tensor<128xf32>) outs(%zs : tensor<128xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %a = arith.addf %0, %nil : f32
+    %d = arith.subf %a, %1 : f32
+    %b = arith.mulf %d, %d : f32
+    %c = arith.addf %b, %2 : f32
+    linalg.yield %c : f32
+  } -> tensor<128xf32>
+  %e = tensor.empty() : tensor<128x512xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m, %v : tensor<128x512xf32>, tensor<128xf32>, tensor<128xf32>) outs(%e : tensor<128x512xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32, %3: f32):
+    %a = arith.addf %0, %nil : f32
+    %d = arith.subf %a, %1 : f32
+    %i = math.rsqrt %2 : f32
+    %q = arith.mulf %d, %i : f32
+    linalg.yield %q : f32
+  } -> tensor<128x512xf32>
+  %z = linalg.fill ins(%nil : f32) outs(%o : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %p = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%r, %w : tensor<128x512xf32>, tensor<512x256xf32>) outs(%z : tensor<128x256xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<128x256xf32>
+  return %p : tensor<128x256xf32>
+})mlir"},
 };
 
 namespace {

@@ -22,6 +22,7 @@
 
 #include "tilewright/Bufferize/Bufferize.h"
 #include "Irregular.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Tilewright.h"
 
@@ -93,6 +94,12 @@ Value Bufferizer::getBuffer(Operation *op, Value tensor) {
   return buffers.lookup(argument);
 }
 
+/// One block of a cluster writes `stored`, as it was to write `op`.
+static void keepMark(Operation *op, Operation *stored) {
+  if (Attribute mark = op->getAttr(kOneBlockAttr))
+    stored->setAttr(kOneBlockAttr, mark);
+}
+
 LogicalResult Bufferizer::visit(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop);
@@ -157,11 +164,10 @@ LogicalResult Bufferizer::visit(Operation *op) {
     Value buffer = getBuffer(op, write.getBase());
     if (!buffer)
       return failure();
-    vector::TransferWriteOp::create(b, op->getLoc(), TypeRange(),
-                                    write.getVector(), buffer,
-                                    write.getIndices(),
-                                    write.getPermutationMapAttr(),
-                                    write.getMask(), write.getInBoundsAttr());
+    auto stored = vector::TransferWriteOp::create(
+        b, op->getLoc(), TypeRange(), write.getVector(), buffer, write.getIndices(),
+        write.getPermutationMapAttr(), write.getMask(), write.getInBoundsAttr());
+    keepMark(op, stored);
     setVersion(write.getResult(), argumentOf.lookup(write.getBase()));
     dead.push_back(op);
     return success();
@@ -195,8 +201,9 @@ LogicalResult Bufferizer::visit(Operation *op) {
     Value buffer = getBuffer(op, insert.getDest());
     if (!buffer)
       return failure();
-    memref::StoreOp::create(b, op->getLoc(), insert.getScalar(), buffer,
-                            insert.getIndices());
+    auto stored = memref::StoreOp::create(b, op->getLoc(), insert.getScalar(), buffer,
+                                          insert.getIndices());
+    keepMark(op, stored);
     setVersion(insert.getResult(), argumentOf.lookup(insert.getDest()));
     dead.push_back(op);
     return success();

@@ -164,6 +164,16 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
                       " long, one block each; a second kernel combines them");
     return;
   }
+  const ScheduleStrategy &strategy = strategyOf(info, config, getTarget(info.kernel));
+  if (std::optional<unsigned> shared = strategy.sharedLoop(config)) {
+    int64_t extent = info.classes[info.getClasses(info.getRoot())[*shared]].extent;
+    explain.push_back("the " + std::to_string(config.getCluster()[*shared]) +
+                      " blocks of a cluster share the " + std::to_string(extent) +
+                      " elements along loop " + std::to_string(*shared) +
+                      ": each keeps its part in registers, and stores what it has "
+                      "reduced in the others' shared memory");
+    return;
+  }
   if (std::string advice = adviseStream(info, config, getTarget(info.kernel));
       !advice.empty())
     explain.push_back(advice);

@@ -114,7 +114,7 @@ void Counter::countSpread() {
   work.blocks = 1;
   SmallVector<unsigned> order;
   auto add = [&](unsigned number) {
-    if (info.classes[number].parallel && !llvm::is_contained(order, number))
+    if (isSpread(number) && !llvm::is_contained(order, number))
       order.push_back(number);
   };
   ArrayRef<unsigned> root = info.getClasses(info.getRoot());
@@ -155,7 +155,7 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
     if (isContiguous)
       run *= std::min(step, extent);
     isContiguous &= step >= extent;
-    if (info.classes[number].parallel)
+    if (isSpread(number))
       distinct *= wave[number];
     else if (isWalked(number))
       walked *= tilesOf(number);
@@ -187,7 +187,7 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
   // A factor that all blocks of a cluster read comes once for all of them.
   double blocks = 1;
   linalg::LinalgOp inRing = chained ? chained : info.getRoot();
-  if (op == inRing && !isWritten)
+  if (op == inRing && !isWritten && config.isWarpSpecialized())
     for (auto [loop, along] : llvm::enumerate(config.getCluster()))
       if (!map.isFunctionOfDim(loop))
         blocks *= along;
@@ -283,6 +283,9 @@ void Counter::countReduction(linalg::LinalgOp op) {
     return;
   double rounds = std::ceil(std::log2(std::min(threads, chip.warp)));
   issue(each * rounds * 2);
+  for (unsigned number : info.getClasses(op))
+    if (plan.classes[number].blocks > 1)
+      work.latency += 2 * chip.cyclesL2 + chip.cyclesBarrier;
   work[Resource::Shared] += warps * each * rounds * chip.lsuCycles;
   work.latency += std::max(rounds * (chip.cyclesShared + chip.cyclesArithmetic),
                            std::ceil(warps / chip.schedulers) * each * rounds * 2);

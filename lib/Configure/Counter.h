@@ -58,6 +58,10 @@ private:
         1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), loopClass.parts),
                             plan.classes[number].step));
   }
+  /// Whether blocks lie side by side along a class.
+  bool isSpread(unsigned number) const {
+    return info.classes[number].parallel || plan.classes[number].blocks > 1;
+  }
   bool isWalked(unsigned number) const {
     return !info.classes[number].parallel && plan.classes[number].loop;
   }

@@ -104,10 +104,11 @@ static LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelI
 }
 
 /// The first field that only warp_specialized has, or none.
-static StringRef ofRoles(LoweringConfigAttr config) {
+static StringRef ofRoles(const ScheduleStrategy &strategy, LoweringConfigAttr config) {
   return !config.getRegisters().empty() ? "registers"
          : config.getPersistent()       ? "persistent"
-         : !config.getCluster().empty() ? "cluster"
+         : !config.getCluster().empty() && !strategy.sharedLoop(config)
+             ? "cluster"
          : config.getTmaStore()         ? "tma_store"
          : config.getTwoLevelSums()     ? "two_level_sums"
          : config.getStreamK()          ? "stream_k"
@@ -121,9 +122,10 @@ LogicalResult tilewright::checkCpu(const ScheduleStrategy &strategy, const Kerne
                                    LoweringConfigAttr config, std::string &reason) {
   bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
   StringRef field = hasWarps                       ? "warps"
+                    : !config.getCluster().empty() ? "cluster"
                     : config.getStages() != 1      ? "stages"
                     : config.getRaster() != 1      ? "raster"
-                                                   : ofRoles(config);
+                                                   : ofRoles(strategy, config);
   if (field.empty())
     return checkPacked(strategy, info, config, reason);
   reason = "'" + field.str() + "' is for GPUs; leave it out";
@@ -135,7 +137,7 @@ static LogicalResult checkStages(const ScheduleStrategy &strategy, const KernelI
                                  std::string &reason) {
   if (strategy.hasRoles()) // checkPlan has said all of it
     return success();
-  if (StringRef field = ofRoles(config); !field.empty()) {
+  if (StringRef field = ofRoles(strategy, config); !field.empty()) {
     reason = "'" + field.str() +
              "' is for strategy warp_specialized, whose warps have roles; leave it out";
     return failure();

@@ -9,6 +9,7 @@
 //   a tile that is read along one dim and written (or combined) along another,
 //     a transpose: the tile, rows padded against bank conflicts
 //   a reduction that several warps share: a partial result of each warp
+//   one that the blocks of a cluster share: a result of each block, at all times
 //   what a reduction leaves, stored: the result tile
 //   an accumulator of narrow rows a warp, stored: the result tile
 //   fragments of a matrix instruction, stored as (or combined with) types of which
@@ -169,6 +170,23 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
   return (alongColumns && !config.isForWarpgroups()) || bytesPerElement(type) < 4;
 }
 
+/// What blocks of a cluster store in each other's memory, each reduction of a row that they
+/// share at a place of its own.
+static int64_t exchangedBytes(const KernelInfo &info, const TilePlan &plan) {
+  std::optional<unsigned> shared = plan.getSharedClass();
+  int64_t bytes = 0;
+  for (linalg::LinalgOp op : info.ops)
+    for (auto [iterator, number] :
+         llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
+      if (iterator == utils::IteratorType::reduction && shared == number)
+        for (OpOperand &init : op.getDpsInitsMutable())
+          bytes += llvm::alignTo(plan.classes[number].blocks *
+                                     elementsOf(plan, vectorClasses(info, plan, init)) *
+                                     bytesPerElement(init.get().getType()),
+                                 16);
+  return bytes;
+}
+
 int64_t tilewright::estimateScratch(const KernelInfo &info,
                                     LoweringConfigAttr config,
                                     const TilePlan &plan, TargetAttr target) {
@@ -260,5 +278,6 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   for (auto [type, bytes] : largest)
     total = typed ? total + llvm::alignTo(bytes, 16)
                   : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
-  return typed ? total + unshared : std::max(total, unshared);
+  return (typed ? total + unshared : std::max(total, unshared)) +
+         exchangedBytes(info, plan);
 }

@@ -102,6 +102,10 @@ public:
   virtual bool hasRoles() const { return false; }
   /// Whether threads add up sums together.
   virtual bool sharesSums() const { return false; }
+  /// The reduced loop of which each block of a cluster has a part.
+  virtual std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const {
+    return std::nullopt;
+  }
   /// Whether later stages carry out every field of a pinned config; on failure
   /// `reason` names the one that they would not.
   virtual mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,

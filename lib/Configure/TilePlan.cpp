@@ -161,6 +161,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
 
   if (failed(strategy.checkPlan(info, config, target, reason)))
     return failure();
+  std::optional<unsigned> shared = strategy.sharedLoop(config);
   plan.copyThreads = copyThreadsOf(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
@@ -193,6 +194,10 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     }
     // A zero extent is a loop of no iterations, or a grid of no tiles.
     tile.loop = !isStatic || extent == 0 || extent > tile.step || isSplit;
+    if (shared && rootClasses[*shared] == number) {
+      tile.blocks = config.getCluster()[*shared];
+      tile.loop = false;
+    }
     tile.inner = tile.step;
     if (!lanes && loopClass.parallel && inner[number] > 0 &&
         inner[number] < tile.step) {

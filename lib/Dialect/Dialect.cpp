@@ -4,12 +4,14 @@
 // Registration of the dialect, and the checks on its discardable attributes.
 
 #include "tilewright/Dialect/Attention.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Tilewright.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,6 +32,10 @@ void TilewrightDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Dialect/AttentionOp.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Dialect/ClusterOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -28,6 +28,7 @@
 //   vector.transfer_write %c, %B…
 
 #include "LayoutAssigner.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Distribute/Distribute.h"
@@ -39,7 +40,7 @@ using namespace tilewright;
 
 bool tilewright::isElementwise(Operation *op) {
   return (OpTrait::hasElementwiseMappableTraits(op) ||
-          isa<vector::GatherOp>(op)) &&
+          isa<vector::GatherOp, ClusterReduceOp>(op)) &&
          llvm::any_of(op->getResultTypes(), laidOutType);
 }
 

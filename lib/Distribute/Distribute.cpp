@@ -11,6 +11,7 @@
 //     …                                             %5 = arith.addf %1, %1 : f32 …
 
 #include "ThreadCode.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Distribute/Distribute.h"
 
@@ -47,6 +48,7 @@ private:
   LogicalResult loop(scf::WhileOp op);
   LogicalResult eachThread(scf::ForallOp op);
   LogicalResult warps(WarpsOp op);
+  LogicalResult ofOneBlock(Operation *op);
   LogicalResult dim(memref::DimOp op);
   /// Scalars and registers of values, flattened; those whose entry of `carried` is an
   /// accumulator that stays packed (staysPacked), by pairs.
@@ -69,7 +71,24 @@ LogicalResult Distributor::block(Block &source) {
   return success();
 }
 
+/// What all blocks of a cluster have is written by the first of them.
+LogicalResult Distributor::ofOneBlock(Operation *op) {
+  OpBuilder &b = code.b;
+  Location loc = op->getLoc();
+  Value rank = ClusterRankOp::create(b, loc, b.getIndexType());
+  Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rank,
+                                      code.constant(loc, 0));
+  auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return code.scalarStore(store);
+  return code.write(cast<vector::TransferWriteOp>(op));
+}
+
 LogicalResult Distributor::op(Operation *op) {
+  if (op->hasAttr(kOneBlockAttr) && isa<memref::StoreOp, vector::TransferWriteOp>(op))
+    return ofOneBlock(op);
   bool hasVectors = llvm::any_of(op->getResultTypes(), laidOutType) ||
                     llvm::any_of(op->getOperandTypes(), laidOutType);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -85,6 +104,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](memref::DimOp op) { return dim(op); })
       .Case([&](memref::DeallocOp) { return success(); })
       .Case([&](vector::MultiDimReductionOp op) { return code.reduce(op); })
+      .Case([&](ClusterReduceOp op) { return code.reduceOverCluster(op); })
       .Case([&](ConvertLayoutOp op) { return code.convert(op); })
       .Case([&](MmaOp op) { return code.mma(op); })
       .Case([&](MapFragmentsOp op) { return code.mapFragments(op); })
@@ -624,11 +644,13 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
 
   Distributor distributor(kernel, target, launch);
   auto build = [&]() -> LogicalResult {
-    if (failed(distributor.code.mapArguments()) ||
-        failed(distributor.block(kernel.getBody().front())))
+    if (failed(distributor.code.mapArguments()))
+      return failure();
+    bool shareRows = distributor.code.beginCluster();
+    if (failed(distributor.block(kernel.getBody().front())))
       return failure();
     // No block goes while others of its cluster may write into its memory.
-    if (distributor.code.clusterSize() > 1)
+    if (distributor.code.clusterSize() > 1 && !shareRows)
       ClusterBarrierOp::create(distributor.code.b, kernel.getLoc());
     return success();
   };

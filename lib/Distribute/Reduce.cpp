@@ -4,7 +4,17 @@
 // Reductions of block vectors, in a fixed order: first the registers of a
 // thread, then the lanes of a warp by butterfly shuffles, then the warps
 // through shared memory. Every thread that belongs to the result's layout ends
-// up with the result.
+// up with the result. Where the blocks of a cluster share what is reduced, each
+// then stores its result in the memory of all:
+//
+//   cluster_arrive               at the kernel's beginning: this block has begun
+//   cluster_wait                 before the first exchange: all have
+//   cluster_store %part, %parts[own rank] block 0, 1, …
+//   cluster_barrier
+//   %all = combined %parts[0], %parts[1], …
+//
+// Each exchange has memory of its own, which the next one does not wait for; in a loop
+// a barrier in front says that all have read what the step before has left there.
 
 #include "ThreadCode.h"
 
@@ -83,6 +93,63 @@ static LogicalResult reduceLanes(ThreadCode &code, vector::MultiDimReductionOp o
   return success();
 }
 
+namespace {
+/// Partial results of a vector in shared memory: [part][linear coordinates], of which a
+/// thread has those of its registers.
+class PartMemory {
+public:
+  /// No layout: of a scalar.
+  PartMemory(ThreadCode &code, Location loc, Type element,
+             const std::optional<DistributedLayout> &layout, int64_t parts)
+      : code(code), loc(loc), layout(layout) {
+    view.element = element;
+    if (layout) {
+      for (int64_t extent : layout->shape())
+        elements *= extent;
+      int64_t stride = elements;
+      for (int64_t extent : layout->shape()) {
+        stride /= extent;
+        view.sizes.push_back(Index(extent));
+        view.strides.push_back(Index(stride));
+      }
+      base = code.baseCoordinates(*layout);
+    }
+    view.base = code.sharedMemory(loc, element, elements * parts);
+    view.shared = SharedAttr::get(code.b.getContext(), {});
+  }
+
+  Value address(int64_t reg, Index part) {
+    Index offset = code.multiply(loc, part, Index(elements));
+    if (layout)
+      for (auto [coordinate, extra, step] :
+           llvm::zip_equal(base, layout->registerOffset(reg), view.strides))
+        offset = code.add(
+            loc, offset,
+            code.multiply(loc, code.add(loc, coordinate, Index(extra)), step));
+    return code.materialize(loc, offset);
+  }
+
+  /// All parts of register `reg`, combined in order.
+  Value combined(int64_t reg, vector::CombiningKind kind, int64_t parts) {
+    Value all;
+    for (int64_t part = 0; part < parts; ++part) {
+      Value loaded = code.load(loc, view, address(reg, Index(part)), 1).front();
+      all = all ? combine(code.b, loc, kind, all, loaded) : loaded;
+    }
+    return all;
+  }
+
+  MemView view;
+
+private:
+  ThreadCode &code;
+  Location loc;
+  std::optional<DistributedLayout> layout;
+  int64_t elements = 1;
+  SmallVector<Index> base;
+};
+} // namespace
+
 /// Over the warps, by scratch[reduced warp digits][linear coordinates of the
 /// result], which is `layout`'s: the first lane of each element writes its warp's
 /// part, and everybody reads all parts.
@@ -91,39 +158,20 @@ static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
                         const DistributedLayout &layout, Registers &partial) {
   Location loc = op.getLoc();
   OpBuilder &b = code.b;
-  int64_t elements = 1, parts = 1;
-  MemView view;
-  view.element = op.getSourceVectorType().getElementType();
-  for (int64_t extent : layout.shape())
-    elements *= extent;
-  int64_t stride = elements;
-  for (int64_t extent : layout.shape()) {
-    stride /= extent;
-    view.sizes.push_back(Index(extent));
-    view.strides.push_back(Index(stride));
-  }
+  int64_t parts = 1;
+  for (auto [divisor, count] : digits)
+    parts *= count;
+  PartMemory memory(code, loc, op.getSourceVectorType().getElementType(), layout, parts);
   Index part(0);
+  int64_t step = 1;
   for (auto [divisor, count] : digits) {
     Value digit = code.warp();
     if (divisor != 1)
       digit = arith::DivUIOp::create(b, loc, digit, code.constant(loc, divisor));
     digit = arith::RemUIOp::create(b, loc, digit, code.constant(loc, count));
-    part = code.add(loc, part, code.multiply(loc, Index(digit), Index(parts)));
-    parts *= count;
+    part = code.add(loc, part, code.multiply(loc, Index(digit), Index(step)));
+    step *= count;
   }
-  view.base = code.sharedMemory(loc, view.element, elements * parts);
-  view.shared = SharedAttr::get(b.getContext(), {});
-
-  SmallVector<Index> base = code.baseCoordinates(layout);
-  auto address = [&](int64_t reg, Index partIndex) {
-    Index offset = code.multiply(loc, partIndex, Index(elements));
-    for (auto [coordinate, extra, step] :
-         llvm::zip_equal(base, layout.registerOffset(reg), view.strides))
-      offset = code.add(
-          loc, offset,
-          code.multiply(loc, code.add(loc, coordinate, Index(extra)), step));
-    return code.materialize(loc, offset);
-  };
   {
     OpBuilder::InsertionGuard guard(b);
     if (Value first = code.isFirstOwner(loc, layout, {Level::Lane})) {
@@ -131,15 +179,92 @@ static void reduceWarps(ThreadCode &code, vector::MultiDimReductionOp op,
       b.setInsertionPointToStart(branch.thenBlock());
     }
     for (auto [reg, value] : llvm::enumerate(partial))
-      code.store(loc, view, address(reg, part), {value});
+      code.store(loc, memory.view, memory.address(reg, part), {value});
   }
-  for (auto [reg, value] : llvm::enumerate(partial)) {
-    value = {};
-    for (int64_t index = 0; index < parts; ++index) {
-      Value loaded = code.load(loc, view, address(reg, Index(index)), 1).front();
-      value = value ? combine(b, loc, op.getKind(), value, loaded) : loaded;
+  for (auto [reg, value] : llvm::enumerate(partial))
+    value = memory.combined(reg, op.getKind(), parts);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of a cluster
+//===----------------------------------------------------------------------===//
+
+bool ThreadCode::beginCluster() {
+  bool inLoop = false, any = false;
+  source.walk([&](ClusterReduceOp op) {
+    any = true;
+    inLoop |= bool(op->getParentOfType<scf::ForOp>());
+  });
+  // Exchanges in loops begin with a barrier of their own.
+  if (any && !inLoop) {
+    ClusterArriveOp::create(b, source.getLoc());
+    waitsForCluster = true;
+  }
+  return any;
+}
+
+/// i1: of what all threads of the block have, this one stores it.
+static Value isStoring(ThreadCode &code, Location loc,
+                       const std::optional<DistributedLayout> &layout) {
+  if (layout)
+    return code.isFirstOwner(loc, *layout);
+  OpBuilder &b = code.b;
+  Value zero = code.constant(loc, 0);
+  auto isZero = [&](Value id) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, id, zero);
+  };
+  return arith::AndIOp::create(b, loc, isZero(code.lane()), isZero(code.warp()));
+}
+
+LogicalResult ThreadCode::reduceOverCluster(ClusterReduceOp op) {
+  Location loc = op.getLoc();
+  int64_t blocks = clusterSize();
+  if (blocks == 1)
+    return op.emitOpError("is in a kernel whose blocks are in no clusters");
+  std::optional<DistributedLayout> layout;
+  Registers values;
+  if (laidOutType(op.getType())) {
+    FailureOr<DistributedLayout> found = getLayout(op.getResult());
+    FailureOr<Registers> held = registers(op.getValue());
+    if (failed(found) || failed(held))
+      return failure();
+    layout = *found;
+    values = *held;
+  } else {
+    values.push_back(scalars.lookup(op.getValue()));
+  }
+
+  Type element = getElementTypeOrSelf(op.getType());
+  PartMemory memory(*this, loc, element, layout, blocks);
+  if (op->getParentOfType<scf::ForOp>())
+    ClusterBarrierOp::create(b, loc);
+  else if (std::exchange(waitsForCluster, false))
+    ClusterWaitOp::create(b, loc);
+  Value rank = ClusterRankOp::create(b, loc, b.getIndexType());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (Value first = isStoring(*this, loc, layout)) {
+      auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (auto [reg, value] : llvm::enumerate(values)) {
+      Value stored = value;
+      if (Type type = memoryElement(element); type != element)
+        stored = arith::ExtUIOp::create(b, loc, type, value);
+      Value place = memory.address(reg, Index(rank));
+      for (int64_t block = 0; block < blocks; ++block)
+        ClusterStoreOp::create(b, loc, stored, memory.view.base, place,
+                               constant(loc, block));
     }
   }
+  ClusterBarrierOp::create(b, loc);
+  for (auto [reg, value] : llvm::enumerate(values))
+    value = memory.combined(reg, op.getKind(), blocks);
+  if (layout)
+    define(op.getResult(), values);
+  else
+    scalars.map(op.getResult(), values.front());
+  return success();
 }
 
 LogicalResult ThreadCode::reduce(vector::MultiDimReductionOp op) {

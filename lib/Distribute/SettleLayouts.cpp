@@ -5,6 +5,7 @@
 // operands are brought into the layouts that their uses need.
 
 #include "LayoutAssigner.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Strategies.h"
 
@@ -56,6 +57,8 @@ bool LayoutAssigner::isCheap(Operation *op) {
       return true;
     return memref && (!memref.getMemorySpace() || isFragment(read));
   }
+  if (isa<ClusterReduceOp>(op))
+    return false;
   if (!isElementwise(op) &&
       !isa<vector::ShapeCastOp, vector::TransposeOp, vector::InterleaveOp>(op))
     return false;

@@ -10,7 +10,7 @@
 //   Padding.cpp      what is inside of a padded operand
 //   AsyncCopy.cpp    copies from global to shared memory without registers
 //   TileId.cpp       which tile the block computes
-//   Reduce.cpp       multi_reduction: registers, shuffles, shared memory
+//   Reduce.cpp       multi_reduction: registers, shuffles, shared memory; blocks of a cluster
 //   Fragments.cpp    opaque fragments: memory, bodies, conversions
 //   Convert.cpp      convert_layout as planned by the layout library
 //   ConvertByShuffles.cpp  its plans within a warp
@@ -28,6 +28,7 @@
 #define TILEWRIGHT_LIB_DISTRIBUTE_THREADCODE_H
 
 #include "LayoutRules.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Layout/Conversion.h"
@@ -161,6 +162,8 @@ public:
 
   //===--- Clusters -------------------------------------------------------===//
   int64_t clusterSize();
+  /// Where blocks share rows, says so, and that this one is here.
+  bool beginCluster();
   /// Of `tiles` along tiled loop `loop`: how many clusters there are.
   mlir::Value clusterCount(mlir::Location loc, unsigned loop, mlir::Value tiles);
   /// This block's tile along `loop` of the cluster with this number along it.
@@ -198,6 +201,7 @@ public:
   mlir::LogicalResult workWalk(WorkWalkOp op);
   mlir::LogicalResult workItem(WorkItemOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
+  mlir::LogicalResult reduceOverCluster(ClusterReduceOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
   /// What a plan without shared memory makes of `source`.
   Registers convertInWarp(mlir::Location loc,
@@ -324,6 +328,8 @@ private:
   mlir::Value laneId, warpId;
   llvm::DenseMap<mlir::Value, RingCode> rings;
   int64_t nextBarrier = 0;
+  /// Nobody has waited yet for the cluster's blocks to begin.
+  bool waitsForCluster = false;
   /// By the first warp of a range of warpgroups: the first one's barrier.
   llvm::DenseMap<int64_t, int64_t> groupBarriers;
   /// Pieces that wait to be stored, by element type.

@@ -5,6 +5,7 @@
 
 #include "BlockBuilder.h"
 #include "tilewright/Configure/Streams.h"
+#include "tilewright/Dialect/Clusters.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -116,6 +117,16 @@ Environment BlockBuilder::placeBlock() {
         affine::makeComposedFoldedAffineApply(b, loc, count,
                                               {getExtent(number)})));
   }
+  // Blocks of a cluster have a part each of a row that they share.
+  std::optional<unsigned> shared = plan.getSharedClass();
+  if (shared) {
+    int64_t blocks = plan.classes[*shared].blocks;
+    cluster.assign(spread.size(), 1);
+    cluster.push_back(blocks);
+    spread.push_back(*shared);
+    tileCounts.push_back(b.getAffineConstantExpr(blocks));
+    counts.push_back(arith::ConstantIndexOp::create(b, loc, blocks));
+  }
   ValueRange ids;
   if (!spread.empty()) {
     auto tile = TileIdOp::create(
@@ -123,7 +134,7 @@ Environment BlockBuilder::placeBlock() {
         /*number=*/item ? item.getTile() : Value(), DenseI64ArrayAttr(), IntegerAttr());
     if (config && config.getRaster() > 1 && spread.size() > 1)
       setRaster(tile, config.getRaster(), spread);
-    if (config && !config.getCluster().empty())
+    if (config && !config.getCluster().empty() && !shared)
       for (auto [loop, number] : llvm::enumerate(info.getClasses(info.getRoot())))
         if (llvm::is_contained(spread, number))
           // A config does not speak of the loop that counts parts.
@@ -387,6 +398,10 @@ BlockBuilder::writeTile(linalg::LinalgOp op, const Environment &env,
   }
   auto tiled = cast<linalg::LinalgOp>(clone(b, op, types, operands));
   tiled->removeAttr(kConfigAttr);
+  for (auto [iterator, number] :
+       llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
+    if (iterator == utils::IteratorType::reduction && plan.getSharedClass() == number)
+      tiled->setAttr(kOverClusterAttr, b.getUnitAttr());
   SmallVector<OpFoldResult> offsets;
   for (unsigned number : info.getClasses(op))
     offsets.push_back(env.offsets[number]);
@@ -450,10 +465,15 @@ FailureOr<Value> BlockBuilder::writeResult(unsigned number,
           sizes.push_back(inside.sizes[position]);
         }
         SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
-        Value inserted = tensor::InsertSliceOp::create(
+        auto inserted = tensor::InsertSliceOp::create(
             b, op.getLoc(), (*tile)[result.getResultNumber()], carried.front(),
             offsets, sizes, strides);
-        return SmallVector<Value>{inserted};
+        if (std::optional<unsigned> shared = plan.getSharedClass();
+            shared && llvm::none_of(map.getResults(), [&](AffineExpr dim) {
+              return info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()] == *shared;
+            }))
+          inserted->setAttr(kOneBlockAttr, b.getUnitAttr());
+        return SmallVector<Value>{inserted.getResult()};
       });
   if (failed(values))
     return failure();

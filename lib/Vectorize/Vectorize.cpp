@@ -20,6 +20,7 @@
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Vectorize/Vectorize.h"
 #include "Vectorizer.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Packed.h"
 
@@ -217,6 +218,8 @@ LogicalResult Vectorizer::visitInsert(tensor::InsertSliceOp op) {
     offset = shift(b, op.getLoc(), offset, by);
   Tile result = *dest;
   result.value = writeTile(op.getLoc(), *source, window);
+  if (op->hasAttr(kOneBlockAttr))
+    result.value.getDefiningOp()->setAttr(kOneBlockAttr, b.getUnitAttr());
   tiles[op] = std::move(result);
   dead.push_back(op);
   return success();

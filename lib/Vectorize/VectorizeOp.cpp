@@ -19,6 +19,7 @@
 #include "Vectorizer.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Analysis/Reductions.h"
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -488,6 +489,9 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
     return failure();
   Value start = toVector(state, *acc, kept);
   if (reduced.empty()) {
+    if (op->hasAttr(kOverClusterAttr))
+      return op.emitOpError("reduces an element of each block of the cluster; it must be "
+                            "a vector");
     FailureOr<Value> ordered = reorder(state, value, state.order, kept);
     if (failed(ordered))
       return failure();
@@ -501,9 +505,17 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
   FailureOr<Value> ordered = reorder(state, start, kept, left);
   if (failed(ordered))
     return failure();
-  Value sum = vector::MultiDimReductionOp::create(
-      b, loc, ordered->getType(), combiner.kind, value, *ordered, positions);
-  return reorder(state, sum, left, kept);
+  auto reduceFrom = [&](Value acc) -> Value {
+    return vector::MultiDimReductionOp::create(b, loc, acc.getType(), combiner.kind,
+                                               value, acc, positions);
+  };
+  if (!op->hasAttr(kOverClusterAttr))
+    return reorder(state, reduceFrom(*ordered), left, kept);
+  // What the result begins with counts once, not in each block.
+  Value none = arith::ConstantOp::create(b, loc, *neutral);
+  Value part = reduceFrom(toVector(state, none, left));
+  Value all = ClusterReduceOp::create(b, loc, combiner.kind, part);
+  return reorder(state, combineTerm(b, loc, combiner.kind, all, *ordered), left, kept);
 }
 
 /// True where every reduction loop of `op` takes one step at a time.

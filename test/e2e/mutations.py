@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, chained, filling, images, matrix_unit, ringed, streams
+from families import attention, chained, clusters, filling, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
@@ -112,6 +112,7 @@ def kernels():
     yield from fillings()
     for name, case in attentions():
         yield name, case.f
+    yield from shared_rows()
 
 
 def fillings():
@@ -147,6 +148,14 @@ def attentions():
                                                    lse=True, pinned=pinned([64, 16], 1, F16, ", tma_store = true"))
 
 
+def shared_rows():
+    """Rows that the blocks of a cluster share: one and several of them, two and three results that are exchanged."""
+    yield "rows-softmax", clusters.softmax(F32, "mutation", {"m": 2, "n": 500}, clusters.config([1, 128], 2, 4))
+    yield "rows-softmax-together", clusters.softmax(F16, "mutation_together", {"m": 5, "n": 256}, clusters.config([4, 128], 2, 2))
+    yield "rows-layer-norm", clusters.layer_norm(F32, "mutation", {"m": 2, "n": 200}, clusters.config([1, 64], 1, 4))
+    yield "rows-sums", clusters.sum_into("mutation", {"m": 3, "n": 700}, clusters.config([1, 128], 2, 6))
+
+
 # ---------------------------------------------------------------------------
 # Mutants: texts of the kernel in thread form
 # ---------------------------------------------------------------------------
@@ -169,7 +178,7 @@ class Mutant:
 
 
 OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_fence|mma_commit|mma_wait|proxy_fence|"
-                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_barrier|barrier|tensor_copy|async_wait|async_commit)\b(.*)")
+                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_(?:barrier|arrive|wait|store)|barrier|tensor_copy|async_wait|async_commit)\b(.*)")
 
 
 def without(lines, at, match):
@@ -221,6 +230,8 @@ def changes(op, rest):
         yield "one more under way", plus(1), []
     elif op == "cluster_barrier":
         yield "of its own block", "gpu.barrier", []
+    elif op == "cluster_store":
+        yield "to its own block", re.sub(r" block %[\w#]+", " block %mutant", rest), ["%mutant = tilewright.cluster_rank"]
 
 
 def mutants(kernel, lines):
@@ -275,9 +286,9 @@ class Kernel:
         return done.stdout
 
     def split(self, lines):
-        """What stands around the kernel, and the kernel: the one function that has matrix instructions."""
+        """What stands around the kernel, and the kernel: the one function that has matrix instructions, or that reduces."""
         starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
-        start = next(i for strategies in ("warp_specialized|attention", "matrix_unit") for i in starts
+        start = next(i for strategies in ("warp_specialized|attention", "matrix_unit", "reduction") for i in starts
                      if re.search(f"{CONFIG}<strategy = ({strategies})", lines[i]))
         end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
         program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))

@@ -28,6 +28,8 @@ struct ClassTile {
   bool loop = false;
   /// The block's tile is walked in register tiles.
   bool innerLoop = false;
+  /// Sequential: blocks of a cluster that have a tile each of it.
+  int64_t blocks = 1;
 };
 
 /// Packed operands of a contraction on a CPU.
@@ -55,6 +57,13 @@ struct TilePlan {
   /// Of a product with a vector, its sum in chunks: tiles of the result, no panels.
   std::optional<Panels> chunks;
 
+  /// The class that blocks of a cluster share.
+  std::optional<unsigned> getSharedClass() const {
+    const auto *shared = llvm::find_if(
+        classes, [](const ClassTile &tile) { return tile.blocks > 1; });
+    return shared == classes.end() ? std::nullopt
+                                   : std::optional<unsigned>(shared - classes.begin());
+  }
   /// The vector extents of `op`'s loops, in order.
   llvm::SmallVector<int64_t> getVectorSizes(const KernelInfo &info,
                                             mlir::Operation *op) const;

@@ -68,6 +68,7 @@ def Tilewright_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let dependentDialects = ["::mlir::vector::VectorDialect"];
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();

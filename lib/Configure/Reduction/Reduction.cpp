@@ -70,8 +70,12 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   int64_t mostHeld = arguments > 1 ? kMostHeld / 2 : kMostHeld;
   for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
     for (LoweringConfigAttr config :
-         enumerateTiles(info, target, kRowWarps, accesses))
+         enumerateTiles(info, target, kRowWarps, accesses)) {
       addUnique(configs, config);
+      // … of all blocks of a cluster, where they are still longer.
+      if (LoweringConfigAttr shared = withSharedRows(info, config, target))
+        addUnique(configs, shared);
+    }
   return configs;
 }
 

@@ -21,11 +21,19 @@ public:
                   TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
+  mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
+                                TargetAttr target, std::string &reason) const override;
   bool sharesSums() const override { return true; }
+  std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const override;
   int64_t liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan) const override;
   std::string explain(const KernelInfo &info) const override;
 };
+
+/// The same config with as many blocks to a row as have all of it (SharedRows.cpp); null
+/// where none share.
+LoweringConfigAttr withSharedRows(const KernelInfo &info, LoweringConfigAttr config,
+                                  TargetAttr target);
 
 /// The configs, also of a skinny product without a loop to fill a tile along.
 std::vector<LoweringConfigAttr> enumerateReduction(const KernelInfo &info,

@@ -8,6 +8,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Rings.h"
 
@@ -310,6 +311,34 @@ LogicalResult RingLowering<ClusterBarrierOp>::lower(ClusterBarrierOp op, Adaptor
   return success();
 }
 
+template <>
+LogicalResult RingLowering<ClusterArriveOp>::lower(ClusterArriveOp op, Adaptor,
+                                                   ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::ClusterArriveOp>(op, /*aligned=*/b.getUnitAttr());
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<ClusterWaitOp>::lower(ClusterWaitOp op, Adaptor,
+                                                 ConversionPatternRewriter &b) {
+  b.replaceOpWithNewOp<NVVM::ClusterWaitOp>(op, /*aligned=*/b.getUnitAttr());
+  return success();
+}
+
+template <>
+LogicalResult RingLowering<ClusterStoreOp>::lower(ClusterStoreOp op, Adaptor adaptor,
+                                                  ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  auto cluster = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  Value here = elementAddress(b, loc, adaptor.getValue().getType(),
+                              adaptor.getMemory(), adaptor.getIndex());
+  Value there = NVVM::MapaOp::create(b, loc, cluster, here,
+                                     toI32(b, loc, adaptor.getBlock()));
+  b.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValue(), there);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -537,7 +566,9 @@ void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
                RingLowering<TensorStoreOp>,
                RingLowering<StoreCommitOp>, RingLowering<StoreWaitOp>,
                RingLowering<ProxyFenceOp>, RingLowering<GroupBarrierOp>,
-               RingLowering<ClusterRankOp>, RingLowering<ClusterBarrierOp>, RingLowering<MatrixDescriptorOp>,
+               RingLowering<ClusterRankOp>, RingLowering<ClusterBarrierOp>,
+               RingLowering<ClusterArriveOp>, RingLowering<ClusterWaitOp>,
+               RingLowering<ClusterStoreOp>, RingLowering<MatrixDescriptorOp>,
                RingLowering<WarpgroupMmaOp>, RingLowering<MmaFenceOp>,
                RingLowering<MmaCommitOp>, RingLowering<MmaWaitOp>,
                RingLowering<SetRegistersOp>>(converter);

@@ -138,7 +138,9 @@ void Counter::countSpread() {
   }
 }
 
-void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
+void Counter::countOperand(OpOperand &operand, double runs, double again,
+                           bool isWritten) {
+  runs *= again;
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   auto type = cast<RankedTensorType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -196,8 +198,10 @@ void Counter::countOperand(OpOperand &operand, double runs, bool isWritten) {
     blocks *= std::max(1.0, waves);
   work.l2Bytes += tile * runs * sectors / blocks;
   footprint += whole;
-  // Neighbours share; what does not fit L2 comes once for each wave of blocks.
-  asked += std::max(whole, waves * distinct * tile * walked * sectors);
+  // Neighbours share; what does not fit L2 comes once for each wave of blocks, or as often
+  // as a wave comes back to it, where what one wave reads does not fit.
+  double once = distinct * tile * walked * sectors;
+  asked += std::max(whole, waves * once * (once > chip.l2Bytes ? again : 1));
 }
 
 void Counter::countOperands() {
@@ -208,7 +212,7 @@ void Counter::countOperands() {
       if (isa<BlockArgument>(bytesOf(input->get())) &&
           isa<RankedTensorType>(input->get().getType()) &&
           seen.insert(input->get()).second)
-        countOperand(*input, runsOf(op) * (isProduct(op) ? 1 : again), false);
+        countOperand(*input, runsOf(op), isProduct(op) ? 1 : again, false);
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
     OpOperand &init = *op.getDpsInitOperand(result.getResultNumber());
@@ -218,7 +222,7 @@ void Counter::countOperands() {
     for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
       if (unsigned number = info.getClasses(op)[map.getDimPosition(i)]; isWalked(number))
         runs *= tilesOf(number);
-    countOperand(init, runs, true);
+    countOperand(init, runs, /*again=*/1, true);
   }
   work.memoryBytes = footprint <= chip.l2Bytes ? footprint : asked;
   work[Resource::Port] = work.l2Bytes / chip.l2PortBytes;

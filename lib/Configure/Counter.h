@@ -71,7 +71,8 @@ private:
   /// Operands that copy engines bring beside the sums.
   llvm::SmallVector<mlir::OpOperand *> loaded;
   void countSpread();
-  void countOperand(mlir::OpOperand &operand, double runs, bool isWritten);
+  /// `again`: how often a block comes back to what it has read.
+  void countOperand(mlir::OpOperand &operand, double runs, double again, bool isWritten);
   void countOperands();
   void countBody(mlir::linalg::LinalgOp op);
   void countReduction(mlir::linalg::LinalgOp op);

@@ -81,7 +81,8 @@ def Tilewright_LoweringConfigAttr
         multiprocessors, each of which computes tile after tile; the next tile's
         copies are under way during a tile's epilogue.
       * `cluster`: of warp_specialized, blocks of a cluster per loop (empty: one). What
-        several of them read is copied once and multicast to them.
+        several of them read is copied once and multicast to them. Of reduction, blocks
+        that share a row, each of which keeps a tile of it.
       * `tma_store`: of warp_specialized: results leave through shared memory, in
         pieces that copy engines store.
       * `two_level_sums`: of warp_specialized: each step along the reduction is summed

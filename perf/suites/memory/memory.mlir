@@ -34,6 +34,12 @@ func.func @softmax_f32_8192x128(%x: tensor<8192x128xf32>) -> tensor<8192x128xf32
   return %r : tensor<8192x128xf32>
 }
 
+func.func @softmax_f32_1024x131072(%x: tensor<1024x131072xf32>) -> tensor<1024x131072xf32> {
+  %e = tensor.empty() : tensor<1024x131072xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<1024x131072xf32>) outs(%e : tensor<1024x131072xf32>) -> tensor<1024x131072xf32>
+  return %r : tensor<1024x131072xf32>
+}
+
 func.func @rmsnorm_f16_16384x4096(%x: tensor<16384x4096xf16>, %g: tensor<4096xf16>) -> tensor<16384x4096xf16> {
   %zero = arith.constant 0.0 : f32
   %n = arith.constant 4096.0 : f32
@@ -94,6 +100,37 @@ func.func @rmsnorm_f16_8192x128(%x: tensor<8192x128xf16>, %g: tensor<128xf16>) -
       linalg.yield %h : f16
   } -> tensor<8192x128xf16>
   return %r : tensor<8192x128xf16>
+}
+
+func.func @rmsnorm_f16_2048x65536(%x: tensor<2048x65536xf16>, %g: tensor<65536xf16>) -> tensor<2048x65536xf16> {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 65536.0 : f32
+  %tiny = arith.constant 1.0e-5 : f32
+  %e = tensor.empty() : tensor<2048xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2048xf32>) -> tensor<2048xf32>
+  %s = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+       ins(%x : tensor<2048x65536xf16>) outs(%z : tensor<2048xf32>) {
+    ^bb0(%in: f16, %acc: f32):
+      %w = arith.extf %in : f16 to f32
+      %q = arith.mulf %w, %w : f32
+      %a = arith.addf %acc, %q : f32
+      linalg.yield %a : f32
+  } -> tensor<2048xf32>
+  %o = tensor.empty() : tensor<2048x65536xf16>
+  %r = linalg.generic {indexing_maps = [#all, #column, #row, #all], iterator_types = ["parallel", "parallel"]}
+       ins(%x, %g, %s : tensor<2048x65536xf16>, tensor<65536xf16>, tensor<2048xf32>) outs(%o : tensor<2048x65536xf16>) {
+    ^bb0(%in: f16, %gain: f16, %sum: f32, %out: f16):
+      %w = arith.extf %in : f16 to f32
+      %k = arith.extf %gain : f16 to f32
+      %mean = arith.divf %sum, %n : f32
+      %safe = arith.addf %mean, %tiny : f32
+      %inv = math.rsqrt %safe : f32
+      %y = arith.mulf %w, %inv : f32
+      %p = arith.mulf %y, %k : f32
+      %h = arith.truncf %p : f32 to f16
+      linalg.yield %h : f16
+  } -> tensor<2048x65536xf16>
+  return %r : tensor<2048x65536xf16>
 }
 
 func.func @rowsum_f32_8192x8192(%x: tensor<8192x8192xf32>) -> tensor<8192xf32> {

@@ -141,7 +141,7 @@ LogicalResult tilewright::runLLVMPasses(Location loc, llvm::Module &module,
 /// LLVM's straight-line strength reduction, which the NVPTX target adds, saves
 /// registers in unrolled loops. On blocks much longer than those it takes nine
 /// tenths of all code generation and changes next to nothing.
-static constexpr size_t kLongBlock = 2048;
+static constexpr size_t kLongBlock = 1024;
 
 namespace {
 class CodeGenPasses : public llvm::legacy::PassManager {

@@ -146,3 +146,11 @@ LogicalResult SetRegistersOp::verify() {
                          << warps.getFirst() + warps.getCount() << ")";
   return success();
 }
+
+LogicalResult RoleOp::verify() {
+  if (getBarrier() < 1 || getBarrier() > 15)
+    return emitOpError() << "meets at a named barrier from 1 to 15, not " << getBarrier();
+  if (getThreads() < 32 || getThreads() % 32)
+    return emitOpError() << "is of whole warps of 32 threads, not of " << getThreads();
+  return success();
+}

@@ -235,10 +235,8 @@ Summary BarrierPlacer::visitLoop(ArrayRef<Block *> blocks, Accesses before,
 
 /// Of an op with regions; copies may be under way in front of it.
 Summary BarrierPlacer::visitRegions(Operation *op, Accesses before, Meeting meeting) {
-  if (auto warps = op->getAttrOfType<DenseI64ArrayAttr>(kMeetingAttr)) {
-    meeting = {warps[0], warps[1]};
-    op->removeAttr(kMeetingAttr);
-  }
+  if (auto role = dyn_cast<RoleOp>(op))
+    meeting = {role.getBarrier(), role.getThreads()};
   if (isa<scf::ForOp, scf::WhileOp>(op)) {
     SmallVector<Block *> blocks;
     for (Region &region : op->getRegions())
@@ -262,7 +260,19 @@ Summary BarrierPlacer::visitRegions(Operation *op, Accesses before, Meeting meet
   return summary;
 }
 
+/// A role becomes a branch.
+static void replaceRole(RoleOp role) {
+  OpBuilder b(role);
+  auto branch =
+      scf::IfOp::create(b, role.getLoc(), role.getMine(), /*withElseRegion=*/false);
+  Block &from = role.getBody().front(), *to = branch.thenBlock();
+  to->getOperations().splice(to->begin(), from.getOperations());
+  role.erase();
+}
+
 void tilewright::placeBarriers(func::FuncOp kernel) {
-  if (!kernel.isExternal())
-    BarrierPlacer(kernel).place();
+  if (kernel.isExternal())
+    return;
+  BarrierPlacer(kernel).place();
+  kernel.walk([](RoleOp role) { replaceRole(role); });
 }

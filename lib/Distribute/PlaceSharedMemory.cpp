@@ -103,14 +103,6 @@ static Operation *findWait(Block *block, Operation *copy) {
   return findBehind(op, isWaitForAll);
 }
 
-/// The branch of some warps around `op`; null if all threads of the block run it.
-static Operation *roleOf(Operation *op) {
-  Operation *parent = op->getParentOp();
-  while (parent && !parent->hasAttr(kMeetingAttr))
-    parent = parent->getParentOp();
-  return parent;
-}
-
 /// The span of ops of `block` in which `users` touch a buffer; no last op if copies may
 /// still be under way at the block's end.
 static std::pair<Operation *, Operation *> findSpan(Block *block,
@@ -151,7 +143,7 @@ static void findLife(func::FuncOp kernel, Buffer &buffer) {
       continue;
     buffer.first = first;
     buffer.last = last;
-    buffer.role = roleOf(first);
+    buffer.role = first->getParentOfType<RoleOp>();
     return;
   }
 }

@@ -48,6 +48,24 @@ func.func @RegistersOfHalfAWarpgroup() {
 
 // -----
 
+func.func @MeetsWithTheWholeBlock(%mine: i1) {
+  // expected-error @below {{meets at a named barrier from 1 to 15, not 0}}
+  tilewright.role if %mine meets 0 threads = 128 {
+  }
+  return
+}
+
+// -----
+
+func.func @PartOfAWarp(%mine: i1) {
+  // expected-error @below {{is of whole warps of 32 threads, not of 48}}
+  tilewright.role if %mine meets 8 threads = 48 {
+  }
+  return
+}
+
+// -----
+
 func.func @OddRegisters() {
   // expected-error @below {{takes a multiple of 8 from 24 to 240, not 42}}
   tilewright.set_registers 42

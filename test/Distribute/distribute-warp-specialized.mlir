@@ -5,19 +5,17 @@
 // named barriers 1, 2 say "slot full", 3, 4 say "slot empty".
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {chip = "sm_80", subgroup = 32, access_bytes = 16}>} {
   // CHECK-LABEL: func.func private @ring
-  // CHECK: scf.if
+  // CHECK: tilewright.role if %{{.*}} meets 8 threads = 32 {
   // CHECK:   scf.for
   // CHECK:     tilewright.barrier 3 threads = 160
   // CHECK:     vector.load %{{.*}} {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
   // CHECK:     tilewright.barrier arrive 1 threads = 160
-  // CHECK: } {tilewright.meeting = array<i64: 8, 32>}
-  // CHECK: scf.if
+  // What the consumers' warps exchange, they exchange among themselves.
+  // CHECK: tilewright.role if %{{.*}} meets 9 threads = 128 {
   // CHECK:   scf.for
   // CHECK:     tilewright.barrier 1 threads = 160
   // CHECK:     vector.load %{{.*}} #tilewright.shared>, vector<4xf32>
   // CHECK:     tilewright.barrier arrive 3 threads = 160
-  // What the consumers' warps exchange, they exchange among themselves.
-  // CHECK: } {tilewright.meeting = array<i64: 9, 128>}
   func.func private @ring(%a: memref<4096xf32>, %out: memref<1xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "write"],
         tilewright.launch = #tilewright.launch<threads = 160, subgroup = 32, tiles = affine_map<() -> (1)>>} {

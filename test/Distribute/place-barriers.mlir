@@ -175,14 +175,14 @@ func.func private @CopiedOnce(%x: memref<?xf32>, %n: index) attributes {tilewrig
 // CHECK-NEXT: store
 // CHECK-NEXT: tilewright.barrier 9 threads = 128
 // CHECK-NEXT: load
-// CHECK-NOT: tilewright.meeting
+// CHECK-NOT: tilewright.role
 // CHECK: return
 func.func private @Role(%x: memref<?xf32>, %n: index, %f: f32, %mine: i1) attributes {tilewright.kernel} {
   %a = memref.alloc() {tilewright.shared_place = 0 : i64} : memref<512xf32, #shared>
-  scf.if %mine {
+  tilewright.role if %mine meets 9 threads = 128 {
     memref.store %f, %a[%n] : memref<512xf32, #shared>
     %v = memref.load %a[%n] : memref<512xf32, #shared>
     memref.store %v, %x[%n] : memref<?xf32>
-  } {tilewright.meeting = array<i64: 9, 128>}
+  }
   return
 }

@@ -55,16 +55,16 @@ func.func private @Roles(%x: memref<?xf32>, %n: index, %f: f32, %one: i1, %other
   %c0 = arith.constant 0 : index
   %a = memref.alloc() : memref<512xf32, #shared>
   %s = memref.alloc() : memref<512xf32, #shared>
-  scf.if %one {
+  tilewright.role if %one meets 8 threads = 64 {
     memref.store %f, %a[%n] : memref<512xf32, #shared>
     %v = memref.load %a[%c0] : memref<512xf32, #shared>
     memref.store %v, %x[%n] : memref<?xf32>
-  } {tilewright.meeting = array<i64: 8, 64>}
-  scf.if %other {
+  }
+  tilewright.role if %other meets 9 threads = 64 {
     memref.store %f, %s[%n] : memref<512xf32, #shared>
     %w = memref.load %s[%c0] : memref<512xf32, #shared>
     memref.store %w, %x[%n] : memref<?xf32>
-  } {tilewright.meeting = array<i64: 9, 64>}
+  }
   return
 }
 

@@ -24,11 +24,6 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "tilewright.shared_bytes
 /// and the schedule that fills them says when threads meet.
 inline constexpr llvm::StringLiteral kSlotsAttr = "tilewright.slots";
 
-/// On the branch that some warps of a block take, between distribute and
-/// tilewright-place-barriers: the named barrier at which they meet, and how many threads
-/// they are (array<i64>).
-inline constexpr llvm::StringLiteral kMeetingAttr = "tilewright.meeting";
-
 /// Buffers of so many bytes share none with each other: a barrier costs more than they do.
 inline constexpr int64_t kUnsharedBytes = 256;
 

@@ -224,6 +224,27 @@ def Tilewright_WarpsOp : Tilewright_Op<"warps", [SingleBlock, NoTerminator,
   let assemblyFormat = "`[` $first `,` $count `]` attr-dict-with-keyword $body";
 }
 
+def Tilewright_RoleOp : Tilewright_Op<"role", [SingleBlock, NoTerminator,
+    NoRegionArguments, RecursiveMemoryEffects]> {
+  let summary = "what the threads of some of a block's warps do, in thread form";
+  let description = [{
+    A `tilewright.warps` between distribute and tilewright-place-barriers, which puts a
+    branch in its place: those `threads` threads for which `mine` is true execute the
+    region, all of them. Where they exchange bytes of shared memory, they meet at
+    the named barrier `barrier`, which nothing else uses.
+
+    ```mlir
+    tilewright.role if %consumer meets 9 threads = 128 {
+      memref.store %f, %a[%n] : memref<512xf32, #tilewright.shared>
+    }
+    ```
+  }];
+  let arguments = (ins I1:$mine, I64Attr:$barrier, I64Attr:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`if` $mine `meets` $barrier `threads` `=` $threads attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
 def Tilewright_BarrierOp : Tilewright_Op<"barrier"> {
   let summary = "named barrier of a block";
   let description = [{

@@ -8,7 +8,6 @@
 
 #include "Counter.h"
 #include "CostModel.h"
-#include "WarpSpecialized/WarpSpecialized.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,7 +42,7 @@ Counter::Counter(const KernelInfo &info, LoweringConfigAttr config, const TilePl
   if (config.getMma())
     instruction = MatrixInstruction::parse(config.getContext(), config.getMma());
   warps = std::ceil(double(plan.threads) / chip.warp);
-  chained = chainedProduct(info, config);
+  chained = strategy.getFirstProduct(info, config);
   loaded = loadedTiles(info, config);
 }
 

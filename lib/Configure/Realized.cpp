@@ -9,8 +9,7 @@
 //   promote = [0]           of a reduction
 //   warps = [4, 1, 1]       of a tile with two rows
 
-#include "Cpu/Cpu.h"
-#include "Strategy.h"
+#include "Fields.h"
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/UserNames.h"
 

@@ -21,7 +21,6 @@
 
 #include "CostModel.h"
 #include "Strategy.h"
-#include "WarpSpecialized/WarpSpecialized.h"
 #include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 
@@ -206,9 +205,6 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   const ScheduleStrategy &strategy = strategyOf(info, config, target);
   bool contracts = strategy.contracts();
   std::optional<unsigned> leading = leadingClass(info, plan, contracts);
-  std::optional<MatrixLoops> loops;
-  if (strategy.hasRoles())
-    loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
@@ -239,14 +235,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
                     llvm::is_contained(classes, *leading);
       if (turned && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
-      // Copy engines store it out of memory of their own.
-      if (config.getTmaStore() && op.isDpsInit(&operand) && loops &&
-          llvm::is_contained(info.results, op.getTiedOpResult(&operand)) &&
-          hasTileShape(info, op.getTiedOpResult(&operand), *loops) &&
-          (!op.payloadUsesValueFromOperand(&operand) ||
-           operand.get().getDefiningOp<linalg::FillOp>()))
-        continue;
-      if (loops && isLoadedTile(info, config, operand, *loops))
+      if (strategy.isMovedByEngine(info, config, operand))
         continue;
       // Rows of a factor are reduced in the layout in which they are read.
       bool ofFactor = reducesFactor(info, op) && !op.isDpsInit(&operand);

@@ -100,6 +100,21 @@ public:
   virtual bool contracts() const { return false; }
   /// Whether warps have roles: some copy, others multiply.
   virtual bool hasRoles() const { return false; }
+  /// Threads of a block that only copy.
+  virtual int64_t copyThreads(LoweringConfigAttr config) const { return 0; }
+  /// Of two products whose first result is an operand of the second in registers, the
+  /// first; null of all others.
+  virtual mlir::linalg::LinalgOp getFirstProduct(const KernelInfo &info,
+                                                 LoweringConfigAttr config) const {
+    return {};
+  }
+  /// Its steps along its sum.
+  virtual int64_t stepOfFirst(mlir::linalg::LinalgOp first) const { return 0; }
+  /// Whether copy engines move a tile of `operand` through memory of its own.
+  virtual bool isMovedByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                               mlir::OpOperand &operand) const {
+    return false;
+  }
   /// Whether threads add up sums together.
   virtual bool sharesSums() const { return false; }
   /// The reduced loop of which each block of a cluster has a part.

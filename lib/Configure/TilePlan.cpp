@@ -14,9 +14,8 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Strategy.h"
-#include "WarpSpecialized/WarpSpecialized.h"
+#include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Dialect/Divisibility.h"
-#include "tilewright/Dialect/MatrixInstruction.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
@@ -154,15 +153,15 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       return fail("the step " + Twine(step) + " of the split loop does not "
                   "divide the unit of its parts, " + Twine(info.split->unit));
   }
-  if (linalg::LinalgOp first = chainedProduct(info, config))
-    sequentialStep = chainedStep(first);
+  if (linalg::LinalgOp first = strategy.getFirstProduct(info, config))
+    sequentialStep = strategy.stepOfFirst(first);
   if (sequentialStep == 0)
     sequentialStep = lanes ? 4 * plan.threads : 64;
 
   if (failed(strategy.checkPlan(info, config, target, reason)))
     return failure();
   std::optional<unsigned> shared = strategy.sharedLoop(config);
-  plan.copyThreads = copyThreadsOf(config);
+  plan.copyThreads = strategy.copyThreads(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
   for (auto [number, loopClass] : llvm::enumerate(info.classes)) {

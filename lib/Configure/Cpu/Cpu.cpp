@@ -5,6 +5,7 @@
 
 #include "Cpu.h"
 #include "Enumerate.h"
+#include "Fields.h"
 #include "tilewright/Analysis/Instructions.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -74,10 +74,6 @@ mlir::LogicalResult checkPanelInstruction(const KernelInfo &info,
                                           LoweringConfigAttr config, TargetAttr target,
                                           std::string &reason);
 
-/// Whether CPUs carry out every field of a pinned config.
-mlir::LogicalResult checkCpu(const ScheduleStrategy &strategy, const KernelInfo &info,
-                             LoweringConfigAttr config, std::string &reason);
-
 } // namespace tilewright
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "Counter.h"
 #include "MatrixUnit.h"
-#include "WarpSpecialized/WarpSpecialized.h"
 
 #include <algorithm>
 #include <cmath>

@@ -20,6 +20,10 @@ LogicalResult tilewright::isListed(StringAttr name, ArrayRef<StringRef> facts,
   return failure();
 }
 
+bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &product) {
+  return !llvm::is_contained(config.getPromote(), int64_t(product.a));
+}
+
 bool InstructionStrategy::match(const KernelInfo &info, TargetAttr target) const {
   return info.strategy == Strategy::SimtContraction ||
          (info.strategy == Strategy::SkinnyContraction && isForMatrixUnit(info.root, target));

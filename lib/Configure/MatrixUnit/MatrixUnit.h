@@ -16,6 +16,10 @@ namespace tilewright {
 mlir::LogicalResult isListed(mlir::StringAttr name, llvm::ArrayRef<llvm::StringRef> facts,
                              llvm::StringRef what, TargetAttr target, std::string &reason);
 
+/// Whether the config has A (the oriented contraction's) in registers, of instructions that
+/// read B in shared memory.
+bool hasAInRegisters(LoweringConfigAttr config, const Contraction &product);
+
 /// What all strategies with matrix instructions have in common.
 class InstructionStrategy : public ScheduleStrategy {
 public:

@@ -30,6 +30,13 @@ linalg::LinalgOp tilewright::chainedProduct(const KernelInfo &info,
                                                           : linalg::LinalgOp();
 }
 
+linalg::LinalgOp Warpgroups::getFirstProduct(const KernelInfo &info,
+                                             LoweringConfigAttr config) const {
+  return chainedProduct(info, config);
+}
+
+int64_t Warpgroups::stepOfFirst(linalg::LinalgOp first) const { return chainedStep(first); }
+
 int64_t tilewright::chainedStep(linalg::LinalgOp first) {
   constexpr int64_t kLongest = 128, kShortest = 32; // bytes of a row in shared memory
   int64_t bytes = bytesPerElement(first->getOperand(0).getType()), sums = 1;

@@ -88,6 +88,20 @@ int64_t RoleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAttr co
   return bytes;
 }
 
+bool RoleStrategy::isMovedByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                                   OpOperand &operand) const {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+  if (!loops)
+    return false;
+  bool isStored = config.getTmaStore() && op.isDpsInit(&operand) &&
+                  llvm::is_contained(info.results, op.getTiedOpResult(&operand)) &&
+                  hasTileShape(info, op.getTiedOpResult(&operand), *loops) &&
+                  (!op.payloadUsesValueFromOperand(&operand) ||
+                   operand.get().getDefiningOp<linalg::FillOp>());
+  return isStored || isLoadedTile(info, config, operand, *loops);
+}
+
 int64_t RoleStrategy::registers(const KernelInfo &info, LoweringConfigAttr config,
                                 const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = 0, ahead = 0;

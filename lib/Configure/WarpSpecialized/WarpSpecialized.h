@@ -15,11 +15,19 @@
 
 namespace tilewright {
 
+/// Threads of a block that only copy.
+int64_t copyThreadsOf(LoweringConfigAttr config);
+
 class RoleStrategy : public InstructionStrategy {
 public:
   RoleStrategy() : InstructionStrategy(Strategy::WarpSpecialized) {}
   bool hasRoles() const override { return true; }
   bool readsImages() const override { return true; }
+  int64_t copyThreads(LoweringConfigAttr config) const override {
+    return copyThreadsOf(config);
+  }
+  bool isMovedByEngine(const KernelInfo &info, LoweringConfigAttr config,
+                       mlir::OpOperand &operand) const override;
   mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
                                 TargetAttr target, std::string &reason) const override;
   int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,
@@ -32,6 +40,9 @@ public:
 
 class Warpgroups : public RoleStrategy {
 public:
+  mlir::linalg::LinalgOp getFirstProduct(const KernelInfo &info,
+                                         LoweringConfigAttr config) const override;
+  int64_t stepOfFirst(mlir::linalg::LinalgOp first) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
   /// The same config with other orders of tiles, with other numbers of registers for its
@@ -74,8 +85,6 @@ protected:
 /// tile of the same rows and sums; null where several have, or none.
 mlir::OpOperand *copiedOperand(const KernelInfo &info, unsigned number,
                                const Contraction &product, const MatrixLoops &loops);
-/// Whether the config has A (the oriented contraction's) in registers.
-bool hasAInRegisters(LoweringConfigAttr config, const Contraction &product);
 /// Whether a result has the rows and columns of the product's tile.
 bool hasTileShape(const KernelInfo &info, mlir::OpResult result,
                   const MatrixLoops &loops);
@@ -123,9 +132,6 @@ int64_t chainedBytes(const KernelInfo &info, LoweringConfigAttr config,
 std::string whyNotChained(const KernelInfo &info, LoweringConfigAttr config,
                           const MatrixInstruction &instruction, const MatrixLoops &loops,
                           const Contraction &product);
-
-/// Threads of a block that only copy.
-int64_t copyThreadsOf(LoweringConfigAttr config);
 
 } // namespace tilewright
 

@@ -63,10 +63,6 @@ OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
   return found;
 }
 
-bool tilewright::hasAInRegisters(LoweringConfigAttr config, const Contraction &product) {
-  return !llvm::is_contained(config.getPromote(), int64_t(product.a));
-}
-
 std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr config,
                                      unsigned number, const MatrixLoops &loops,
                                      const Contraction &product) {

@@ -16,7 +16,7 @@
 //   cost           which products CountWork.cpp counts, and how
 //   explain        what `--explain` says
 //
-// docs/adding-a-strategy.md goes through them with the smallest one, Streaming. Attention
+// docs/adding-a-strategy.md goes through them with the smallest one, Transpose. Attention
 // and irregular ops are kernels of one op without loop classes, with plans of their own
 // (tilewright/Configure/Attention.h, Irregular.h).
 

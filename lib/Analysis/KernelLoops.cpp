@@ -338,6 +338,26 @@ bool tilewright::reducesFactor(const KernelLoops &info, linalg::LinalgOp op) {
   });
 }
 
+llvm::SmallPtrSet<Operation *, 8>
+tilewright::bodyOfRows(linalg::LinalgOp op, llvm::function_ref<bool(OpOperand &)> isOfRow) {
+  llvm::SmallPtrSet<Operation *, 8> ops;
+  llvm::SmallDenseSet<Value> ofRow;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isOfRow(*input))
+      ofRow.insert(op.getMatchingBlockArgument(input));
+  if (ofRow.empty())
+    return ops;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (inner.getNumOperands() && isPure(&inner) &&
+        llvm::all_of(inner.getOperands(), [&](Value operand) {
+          return ofRow.contains(operand) || matchPattern(operand, m_Constant());
+        })) {
+      ops.insert(&inner);
+      ofRow.insert(inner.result_begin(), inner.result_end());
+    }
+  return ops;
+}
+
 unsigned KernelLoops::getNumConfigLoops() const {
   return const_cast<linalg::LinalgOp &>(root).getNumLoops() -
          (split.has_value() ? 1 : 0);

@@ -66,11 +66,16 @@ void Counter::lanes(Resource resource, StringRef unit, double operations) {
   work[resource] += operations / (rate == chip.lanes.end() ? chip.warp : rate->second);
 }
 
-static BodyWork workOf(linalg::LinalgOp op) {
+static BodyWork workOf(const KernelInfo &info, linalg::LinalgOp op) {
   BodyWork work;
+  // Of a norm, what comes of the rows' sums is computed in front of the product's loop.
+  auto once = bodyOfRows(op, [&](OpOperand &input) {
+    auto producer = input.get().getDefiningOp<linalg::LinalgOp>();
+    return producer && reducesFactor(info, producer);
+  });
   op->getRegion(0).walk([&](Operation *inner) {
     if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(inner) ||
-        inner->getNumResults() == 0)
+        inner->getNumResults() == 0 || once.contains(inner))
       return;
     Type type = getElementTypeOrSelf(inner->getResult(0).getType());
     if (inner->getNumOperands() && isa<arith::CmpFOp, arith::CmpIOp>(inner))
@@ -234,7 +239,7 @@ double Counter::loadCycles() const {
 }
 
 void Counter::countBody(linalg::LinalgOp op) {
-  BodyWork body = workOf(op);
+  BodyWork body = workOf(info, op);
   // Warpgroups compute pairs, which become floats by their bits.
   if (config.isForWarpgroups() && computesFactor(info, op) &&
       getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() == 16) {

@@ -172,23 +172,6 @@ struct RowWork {
 };
 } // namespace
 
-/// What `op` does for each element; what it computes from `ofRows` alone it does once a row.
-static int64_t operationsPerElement(linalg::LinalgOp op,
-                                    const llvm::SmallDenseSet<Value> &ofRows) {
-  llvm::SmallDenseSet<Value> ofElement;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (!ofRows.contains(input->get()))
-      ofElement.insert(op.getMatchingBlockArgument(input));
-  int64_t operations = 0;
-  for (Operation &inner : op.getBlock()->without_terminator())
-    if (llvm::any_of(inner.getOperands(),
-                     [&](Value operand) { return ofElement.contains(operand); })) {
-      operations += operationsOf(inner);
-      ofElement.insert(inner.result_begin(), inner.result_end());
-    }
-  return operations;
-}
-
 static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
   RowWork work;
   work.operations = kStaging;
@@ -199,7 +182,10 @@ static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
       ofRows.insert(op->result_begin(), op->result_end());
     if (int64_t(op.getNumLoops()) < rank)
       continue;
-    work.operations += operationsPerElement(op, ofRows);
+    auto once = bodyOfRows(
+        op, [&](OpOperand &input) { return ofRows.contains(input.get()); });
+    for (Operation &inner : *op.getBlock())
+      work.operations += once.contains(&inner) ? 0 : operationsOf(inner);
     work.passes += reduces;
     if (reduces)
       for (OpOperand *input : op.getDpsInputOperands())

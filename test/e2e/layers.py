@@ -31,6 +31,7 @@ class Layer:
     """Inputs in the order of the program's arguments; sharp: scores have a deviation of about 3, and attention decides the
     result; else errors add up to so little that the oracle has a bound for each element."""
     faults = {"norm scale": ("arith.constant 0.001953125 : f32", "arith.constant 0.0019844 : f32")}
+    elsewhere = ()  # devices that another layer tries
 
     def __init__(self, source):
         self.source = source
@@ -95,6 +96,7 @@ MEAN = """  %mean_sum = linalg.generic {indexing_maps = [#ij, #i_of_ij], iterato
 
 
 class LayerNormDecoder(Decoder):
+    elsewhere = ("ptxsim@sm_90",)
     faults = {"norm scale": Layer.faults["norm scale"], "mean": ("arith.constant 0.00195312500 : f32", "arith.constant 0.0 : f32")}
 
     def text(self):
@@ -217,7 +219,7 @@ def check(tools, layer, name, devices, faults):
     sharp, weak = tools.store(sharp, f"{name}-sharp"), tools.store(weak, f"{name}-weak")
     right = tools.compile(source, name, "cuda:sm_80,cuda:sm_90a,vulkan,cpu,cpu-reference")
     failed = 0
-    for device in devices:
+    for device in [device for device in devices if device not in layer.elsewhere]:
         done, _ = tools.run(right, device, "--check=oracle", *weak)
         checked = done.returncode == 0 and "NOT CHECKED" not in done.stdout
         error = rms(tools.run(right, device, *sharp)[1] - exact)

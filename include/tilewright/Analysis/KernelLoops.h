@@ -110,6 +110,11 @@ bool computesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
 /// Whether `op` reduces rows of a factor, or computes something of the results, for those
 /// that compute the factor and for nothing else: a norm's statistics.
 bool reducesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
+/// What the body of `op` computes from inputs for which `isOfRow` holds alone: once for a
+/// row, as it is the same for all of the row's elements.
+llvm::SmallPtrSet<mlir::Operation *, 8>
+bodyOfRows(mlir::linalg::LinalgOp op,
+           llvm::function_ref<bool(mlir::OpOperand &)> isOfRow);
 
 } // namespace tilewright
 

@@ -421,3 +421,30 @@ func.func private @ThreeWarpgroupsCopy(%a: tensor<512x512xf16>, %b: tensor<512x5
   return %m : tensor<512x512xf32>
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, tensor_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
+func.func private @RowsReduced(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  %zero = arith.constant 0.0 : f16
+  %es = tensor.empty() : tensor<512xf16>
+  %zs = linalg.fill ins(%zero : f16) outs(%es : tensor<512xf16>) -> tensor<512xf16>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<512x512xf16>) outs(%zs : tensor<512xf16>) {
+  ^bb0(%x: f16, %acc: f16):
+    %0 = arith.maximumf %x, %acc : f16
+    linalg.yield %0 : f16
+  } -> tensor<512xf16>
+  %er = tensor.empty() : tensor<512x512xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s : tensor<512x512xf16>, tensor<512xf16>) outs(%er : tensor<512x512xf16>) {
+  ^bb0(%x: f16, %most: f16, %out: f16):
+    %0 = arith.divf %x, %most : f16
+    linalg.yield %0 : f16
+  } -> tensor<512x512xf16>
+  // expected-error @+1 {{the pinned lowering config does not fit: rows of an operand are reduced before the product, and no role of warps does}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
+      ins(%r, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}

@@ -6,6 +6,9 @@
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
+#mkp = affine_map<(m, n, k, p) -> (m, k)>
+#knp = affine_map<(m, n, k, p) -> (k, n)>
+#pmn = affine_map<(m, n, k, p) -> (p, m, n)>
 #config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">
 
 // CHECK-LABEL: func.func @Fused
@@ -34,6 +37,8 @@
 // CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: the product has so few rows or columns that threads share its sums"]
 // CHECK-LABEL: func.func private @ReadTwice_reduce_0(
 // CHECK-SAME: tilewright.explain = ["a kernel of its own: others than one factor of the product read it, too"]
+// CHECK-LABEL: func.func private @InParts_reduce_0(
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: the product is computed in parts, and each would need all of its rows"]
 // CHECK-LABEL: func.func private @Pinned_reduce_0(
 // CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: a lowering config is pinned on it or on the product"]
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80 : i64, subgroup = 32 : i64, shared_memory = 166912 : i64, mma = ["mma.m16n8k16.f16.f32"]}>} {
@@ -260,6 +265,35 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
       linalg.yield %3 : f32
     } -> tensor<128x1536xf32>
     return %p, %r : tensor<128x1536xf32>, tensor<128x512xf16>
+  }
+  func.func @InParts(%x: tensor<128x2048xf16>, %w: tensor<2048x512xf16>, %es: tensor<128xf32>, %e: tensor<128x2048xf16>, %c: tensor<4x128x512xf32>) -> tensor<4x128x512xf32> {
+    %zero = arith.constant 0.0 : f32
+    %z = linalg.fill ins(%zero : f32) outs(%es : tensor<128xf32>) -> tensor<128xf32>
+    %s = linalg.generic {indexing_maps = [#mk2, #m], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<128x2048xf16>) outs(%z : tensor<128xf32>) {
+    ^bb0(%a: f16, %sum: f32):
+      %0 = arith.extf %a : f16 to f32
+      %1 = arith.addf %sum, %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<128xf32>
+    %r = linalg.generic {indexing_maps = [#mk2, #m, #mk2], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %s : tensor<128x2048xf16>, tensor<128xf32>) outs(%e : tensor<128x2048xf16>) {
+    ^bb0(%a: f16, %sum: f32, %out: f16):
+      %0 = arith.truncf %sum : f32 to f16
+      %1 = arith.divf %a, %0 : f16
+      linalg.yield %1 : f16
+    } -> tensor<128x2048xf16>
+    %zc = linalg.fill ins(%zero : f32) outs(%c : tensor<4x128x512xf32>) -> tensor<4x128x512xf32>
+    %p = linalg.generic {indexing_maps = [#mkp, #knp, #pmn], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+        ins(%r, %w : tensor<128x2048xf16>, tensor<2048x512xf16>) outs(%zc : tensor<4x128x512xf32>) attrs = {tilewright.split = array<i64: 2, 256>} {
+    ^bb0(%a: f16, %b: f16, %acc: f32):
+      %0 = arith.extf %a : f16 to f32
+      %1 = arith.extf %b : f16 to f32
+      %2 = arith.mulf %0, %1 : f32
+      %3 = arith.addf %acc, %2 : f32
+      linalg.yield %3 : f32
+    } -> tensor<4x128x512xf32>
+    return %p : tensor<4x128x512xf32>
   }
   func.func @Pinned(%x: tensor<128x512xf16>, %w: tensor<512x1536xf16>, %es: tensor<128xf32>, %e: tensor<128x512xf16>, %c: tensor<128x1536xf32>) -> tensor<128x1536xf32> {
     %zero = arith.constant 0.0 : f32

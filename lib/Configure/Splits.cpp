@@ -120,7 +120,8 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return fail("only contractions of few rows or columns are split");
   if (matchCombiners(op).empty())
     return fail("partial results cannot be combined: a result is not updated "
-                "by one add, mul, min, max, and, or, xor");
+                "by one add, mul, min, max, and, or, xor; 'tilewright.associative' on the "
+                "op says that its body combines them");
 
   int64_t fill = lanes ? blocksEachOf(target) * multiprocessorsOf(target) : kCpuTasks;
   int64_t elements = lanes ? kGpuElements : kCpuElements;

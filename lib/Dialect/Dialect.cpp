@@ -5,6 +5,7 @@
 
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Clusters.h"
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Fourier.h"
 #include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Packed.h"
@@ -70,6 +71,20 @@ LogicalResult TilewrightDialect::verifyOperationAttribute(Operation *op,
            << "of them by target";
   if (name == kLaunchAttr && !isa<LaunchAttr>(attr.getValue()))
     return op->emitOpError() << "'" << name << "' must be #tilewright.launch";
+  if (name == kAssociativeAttr) {
+    if (!llvm::is_contained({"linalg.generic", "linalg.reduce"},
+                            op->getName().getStringRef()))
+      return op->emitOpError() << "'" << name
+                               << "' belongs on a linalg.generic or linalg.reduce";
+    auto identity = dyn_cast<ArrayAttr>(attr.getValue());
+    if (!isa<UnitAttr>(attr.getValue()) &&
+        (!identity || !llvm::all_of(identity, llvm::IsaPred<FloatAttr, IntegerAttr>)))
+      return op->emitOpError() << "'" << name << "' must be an array of constants, the "
+                               << "identity of each result, or unit";
+    if (identity && identity.size() != op->getNumResults() && op->getNumResults())
+      return op->emitOpError() << "'" << name << "' has " << identity.size()
+                               << " constants for " << op->getNumResults() << " results";
+  }
   if (name == kKernelAttr && !isa<FunctionOpInterface>(op))
     return op->emitOpError() << "'" << name << "' belongs on a function";
   return success();

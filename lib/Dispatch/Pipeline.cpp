@@ -33,6 +33,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createCallBlasPass());
   pm.nest<func::FuncOp>().addPass(createPackWeightsPass());
   pm.addPass(createComputeAtLoadPass());
+  pm.nest<func::FuncOp>().addPass(createSplitMarkedPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();
     func.addPass(createPackFactorsPass());

@@ -4,6 +4,7 @@
 // The first gate: modules without work, and signatures that the host program's
 // ABI (docs/abi.md) has no form for.
 
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Attention.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Irregular.h"
@@ -123,7 +124,8 @@ static LogicalResult checkAttributes(Operation *op) {
              << "has a lowering config, but is no op with loops of its own; write it "
                 "as linalg.generic, or give the config of its kernel by --config";
     bool isInside = !isa<func::FuncOp, ModuleOp>(op);
-    if (isInside && name != kConfigAttr && name.starts_with("tilewright."))
+    if (isInside && name != kConfigAttr && name != kAssociativeAttr &&
+        name.starts_with("tilewright."))
       return op->emitOpError() << "has the attribute '" << name
                                << "', which nothing reads; programs may give '"
                                << kConfigAttr << "'";

@@ -15,6 +15,7 @@
 // what reads the result (bias, activation, residual, a reduction of its rows)
 // is collapsed along with it, and where any reader cannot be, nothing is.
 
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -104,8 +105,8 @@ static FailureOr<int64_t> positionIn(AffineMap map, ArrayRef<int64_t> group) {
 /// computed by what is collapsed as well.
 static bool canCollapse(linalg::GenericOp op, ArrayRef<int64_t> group,
                         OpOperand *but = nullptr) {
-  if (op->hasAttr(kConfigAttr) || !op.hasPureTensorSemantics() ||
-      op.hasIndexSemantics())
+  if (op->hasAttr(kConfigAttr) || op->hasAttr(kAssociativeAttr) ||
+      !op.hasPureTensorSemantics() || op.hasIndexSemantics())
     return false;
   SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
   SmallVector<int64_t> extents = op.getStaticLoopRanges();

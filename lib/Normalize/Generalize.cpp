@@ -14,6 +14,7 @@
 // value that is no constant its source into a window of a filled one, and whatever
 // has one value everywhere becomes linalg.fill.
 
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -94,7 +95,8 @@ static LogicalResult generalizeOp(RewriterBase &rewriter,
   if (!op.hasPureTensorSemantics() || isa<linalg::GenericOp, linalg::FillOp>(op))
     return success();
   SmallVector<std::pair<StringRef, Attribute>> decisions{
-      {kConfigAttr, op->getAttr(kConfigAttr)}, {kAtLoadAttr, op->getAttr(kAtLoadAttr)}};
+      {kConfigAttr, op->getAttr(kConfigAttr)}, {kAtLoadAttr, op->getAttr(kAtLoadAttr)},
+      {kAssociativeAttr, op->getAttr(kAssociativeAttr)}};
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
   if (failed(generic))

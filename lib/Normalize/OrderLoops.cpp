@@ -8,6 +8,7 @@
 // becomes
 //   maps = [(m,n,k)->(k,n), (m,n,k)->(n,m), (m,n,k)->(m,k)] …
 
+#include "tilewright/Dialect/Combiners.h"
 #include "tilewright/Dialect/Tilewright.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -46,7 +47,7 @@ bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<unsigned> order = canonicalOrder(op);
   if (llvm::is_sorted(order))
     return false;
-  Attribute config = op->getAttr(kConfigAttr);
+  Attribute config = op->getAttr(kConfigAttr), mark = op->getAttr(kAssociativeAttr);
   FailureOr<linalg::GenericOp> ordered =
       linalg::interchangeGenericOp(rewriter, op, order);
   if (failed(ordered))
@@ -54,6 +55,8 @@ bool tilewright::orderLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   // It speaks of the loops as they are listed: in this order.
   if (config)
     (*ordered)->setAttr(kConfigAttr, config);
+  if (mark)
+    (*ordered)->setAttr(kAssociativeAttr, mark);
   return true;
 }
 

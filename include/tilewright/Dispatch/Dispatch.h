@@ -73,6 +73,11 @@ mlir::linalg::GenericOp splitReduction(mlir::RewriterBase &rewriter,
                                        mlir::linalg::GenericOp op,
                                        const Split &split);
 
+/// Cuts a reduction that is marked `tilewright.associative` into parts, or says why it
+/// takes its terms one by one; see tilewright-split-marked.
+void splitMarked(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
+                 TargetAttr target);
+
 /// Replaces `op` by a choice at run time between the split op and the whole one.
 void splitReductionGuarded(mlir::RewriterBase &rewriter,
                            mlir::linalg::GenericOp op,

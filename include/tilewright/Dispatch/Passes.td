@@ -122,6 +122,21 @@ def SplitReductionsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def SplitMarkedPass : Pass<"tilewright-split-marked", "::mlir::func::FuncOp"> {
+  let summary = "Cut reductions by a marked combiner into parts that threads compute side "
+                "by side";
+  let description = [{
+    A `linalg.generic` with `tilewright.associative` whose results are not each combined by
+    add, mul, min, max, … has parts, each of every n-th element, and an op that combines
+    them, which is cut the same way until few are left. What elementwise ops compute of the
+    elements is computed in the body of the first. Of one that cannot be cut a remark says
+    why; it takes its terms one by one.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def UpdateInPlacePass
     : Pass<"tilewright-update-in-place", "::mlir::func::FuncOp"> {
   let summary = "Let elementwise ops write over the input that they replace";

@@ -5,7 +5,7 @@
 //
 // REQUIRES: ptxas, tilewright-run
 // RUN: rm -rf %t && mkdir %t
-// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-assign-layouts,tilewright-distribute),lower-affine,canonicalize,cse,func.func(tilewright-place-shared-memory),tilewright-print-code)' -o /dev/null > %t/gemm.ptx
+// RUN: tilewright-opt %s -pass-pipeline='builtin.module(func.func(tilewright-assign-layouts,tilewright-distribute),lower-affine,canonicalize,cse,func.func(tilewright-place-shared-memory,tilewright-place-barriers),tilewright-print-code)' -o /dev/null > %t/gemm.ptx
 // RUN: FileCheck %s --input-file %t/gemm.ptx
 // RUN: %ptxas -arch=sm_90a -v %t/gemm.ptx -o %t/gemm.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS
 // RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data | FileCheck %s --check-prefix=RIGHT

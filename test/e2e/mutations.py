@@ -35,8 +35,8 @@ import sys
 import time
 
 import artifact
-from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8
-from families import attention, chained, clusters, filling, images, matrix_unit, ringed, streams
+from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
+from families import attention, attention_pages, chained, clusters, filling, images, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
@@ -113,6 +113,7 @@ def kernels():
     for name, case in attentions():
         yield name, case.f
     yield from shared_rows()
+    yield from paged()
 
 
 def fillings():
@@ -154,6 +155,22 @@ def shared_rows():
     yield "rows-softmax-together", clusters.softmax(F16, "mutation_together", {"m": 5, "n": 256}, clusters.config([4, 128], 2, 2))
     yield "rows-layer-norm", clusters.layer_norm(F32, "mutation", {"m": 2, "n": 200}, clusters.config([1, 64], 1, 4))
     yield "rows-sums", clusters.sum_into("mutation", {"m": 3, "n": 700}, clusters.config([1, 128], 2, 6))
+
+
+# Pages of a sequence in the kernels of paged(), and sequences.
+PAGES, SEQUENCES = 12, 2
+
+
+def paged():
+    """Keys in pages, of equal weight, so that each key that is another one, or one more or less, is seen: one query of each of
+    four heads, and many queries of one."""
+    def case(name, *dims, **more):
+        sizes = attention_pages.sizes(SEQUENCES, *dims, 2 * PAGES + 2, PAGES)
+        return name, attention_pages.Pages(F16, f"mutation_{name[6:]}", sizes, [128, 32], data=integers(0, 0), values=integers(-8, 8), exact=True,
+                                           **more).f
+
+    yield case("pages-decode", 1, 4, 1, 32)
+    yield case("pages-queries", 1, 1, 40, 32, layout="phs")
 
 
 # ---------------------------------------------------------------------------
@@ -234,7 +251,39 @@ def changes(op, rest):
         yield "to its own block", re.sub(r" block %[\w#]+", " block %mutant", rest), ["%mutant = tilewright.cluster_rank"]
 
 
+LOAD = re.compile(r"(%\w+) = memref\.load (%arg[34])\[(%\w+)\] : memref<\?xi32>")
+
+
+def wrong_pages(kernel, lines):
+    """Of each entry of a table: the page beside it, or that of the next sequence; of each length: one key fewer, one more."""
+    counts = collections.Counter()
+    for at, line in enumerate(lines):
+        match = LOAD.search(line)
+        if not match:
+            continue
+        value, memory, index = match.groups()
+        what = "table" if memory == "%arg3" else "length"
+        counts[what] += 1
+        loaded = line.replace(value, "%mutant_loaded", 1)
+
+        def mutant(change, new):
+            return Mutant(kernel, f"{what} {counts[what]}", change, line.strip(), lines[:at] + new + lines[at + 1:])
+        one = "%mutant_one = arith.constant 1 : i32"
+        for change, op in {"table": [("of the page beside it", "xori")],
+                           "length": [("one key fewer", "subi"), ("one key more", "addi")]}[what]:
+            yield mutant(change, [loaded, one, f"{value} = arith.{op} %mutant_loaded, %mutant_one : i32"])
+        if what == "table":
+            yield mutant("of another sequence", [
+                f"%mutant_pages = arith.constant {PAGES} : index",
+                f"%mutant_all = arith.constant {PAGES * SEQUENCES} : index",
+                f"%mutant_next = arith.addi {index}, %mutant_pages : index",
+                "%mutant_index = arith.remui %mutant_next, %mutant_all : index",
+                line.replace(f"[{index}]", "[%mutant_index]", 1)])
+
+
 def mutants(kernel, lines):
+    if kernel.startswith("pages-"):
+        yield from wrong_pages(kernel, lines)
     counts = collections.Counter()
     for at, line in enumerate(lines):
         match = OP.search(line)

@@ -54,7 +54,7 @@ static std::string whyNotShared(const KernelInfo &info, LoweringConfigAttr confi
   if (ShapedType::isDynamic(row.extent))
     return along + ", whose extent is dynamic: how long a part is must be known";
   int64_t step = entry(config.getBlock(), shared, 0);
-  if (step <= 1 || llvm::divideCeil(row.extent, step) != blocks)
+  if (step <= 1 || int64_t(llvm::divideCeil(row.extent, step)) != blocks)
     return along + " and 'block' " + std::to_string(step) + " of its " +
            std::to_string(row.extent) + " elements, which is a part for each of " +
            std::to_string(step < 1 ? 1 : llvm::divideCeil(row.extent, step)) + " blocks";

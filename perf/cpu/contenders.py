@@ -12,9 +12,11 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import statistics
 import subprocess
+import sys
 
 OURS = "tilewright"
 
@@ -150,8 +152,25 @@ def means(rows):
     return text
 
 
+PATHS = ("--output", "--build", "--torch", "--torch-mlir", "--python")  # options that name places of one machine
+
+
+def options_of(words):
+    """What of a command line decides what is measured, as it would be typed again."""
+    kept, words = [], list(words)
+    while words:
+        word = words.pop(0)
+        if word.split("=")[0] in PATHS:
+            if "=" not in word and words:
+                words.pop(0)
+        else:
+            kept.append(word)
+    return shlex.join(kept)
+
+
 def write(output, title, command, text, found):
     """README.md and results.json of a run in `output`, if that is given."""
+    command = f"{command} {options_of(sys.argv[1:])}".strip()
     print("\n" + text)
     if not output:
         return

@@ -20,10 +20,11 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf"), str(ROOT / "python/src")]
+sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/cpu"), str(ROOT / "perf"), str(ROOT / "python/src")]
 
 import numpy as np
 
+import contenders
 import places
 import report
 import run as bench_run
@@ -337,6 +338,13 @@ class Parts(unittest.TestCase):
         place = bench_run.open_place(arguments, types.SimpleNamespace(open=lambda name: Cuda()))
         self.assertFalse(place.peers)
         self.assertNotIn("torch", sys.modules)
+
+
+class Commands(unittest.TestCase):
+    def test_a_page_has_the_options_that_decide_what_is_measured(self):
+        words = ["--threads", "1,2", "--torch", "env/bin/python", "--types=f32,bf16", "--output=somewhere", "--rounds", "2"]
+        self.assertEqual(contenders.options_of(words), "--threads 1,2 --types=f32,bf16 --rounds 2")
+        self.assertEqual(contenders.options_of(["--output"]), "")
 
 
 if __name__ == "__main__":

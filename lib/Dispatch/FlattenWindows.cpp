@@ -104,7 +104,8 @@ static std::optional<Convolution> match(linalg::GenericOp op, int64_t vectorByte
       op.hasIndexSemantics() || op.getNumResults() != 1 ||
       classify(op) != GroupKind::Contraction)
     return std::nullopt;
-  Convolution it{op};
+  Convolution it{};
+  it.op = op;
   for (OpOperand *input : op.getDpsInputOperands())
     if (auto im2col = input->get().getDefiningOp<Im2colOp>();
         im2col && im2col.getSource().getDefiningOp<tensor::PadOp>()) {

@@ -116,6 +116,10 @@ def LowerTilesPass : Pass<"tilewright-lower-tiles", "::mlir::func::FuncOp"> {
 
 def FoldExactCastsPass : Pass<"tilewright-fold-exact-casts"> {
   let summary = "bytes as f16 or bf16, widened to f32, are not rounded in between";
+  let description = [{
+    The significand of f16 and bf16 has eight bits at least, so a byte is what it is as
+    f32 in either: the integer is converted to f32 at once.
+  }];
 }
 
 def ConvertToCPUPass : Pass<"tilewright-convert-to-cpu", "::mlir::ModuleOp"> {

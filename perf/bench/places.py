@@ -11,6 +11,9 @@ Numbers are random normal. Checks are done in f64 on whatever device there is.
 
 import numpy
 
+#: Seconds that a call on a GPU may take before the device counts as lost.
+PATIENCE = 20
+
 
 def round_to_bf16(values):
     """The words of f32 values, rounded to nearest even."""
@@ -40,7 +43,26 @@ def round_to_float8(values, dtype):
     return (words | (values < 0) * 128).astype(numpy.uint8)
 
 
-class HostPlace:
+class Place:
+    """A device and the stream that everything is in."""
+
+    def __init__(self, device, stream):
+        self.device, self.stream = device, stream
+        # A simulator runs a kernel inside the call, and takes its time.
+        if device.name.startswith("cuda"):
+            stream.set_timeout(PATIENCE)
+
+    def answers(self):
+        """Whether the device still works for this process."""
+        try:
+            self.device.buffer(16).fill(self.stream, 0)
+            self.stream.synchronize()
+        except RuntimeError:
+            return False
+        return True
+
+
+class HostPlace(Place):
     """Tensors are pairs (NumPy array, view); bf16 arrays are words."""
 
     peers = False
@@ -49,8 +71,7 @@ class HostPlace:
              "i32": numpy.int32, **{dtype: numpy.uint8 for dtype in FLOATS8}}
 
     def __init__(self, device):
-        self.device = device
-        self.stream = device.stream()
+        super().__init__(device, device.stream())
 
     def random(self, spec):
         generator = numpy.random.default_rng(spec.seed)
@@ -93,7 +114,7 @@ class HostPlace:
         return None
 
 
-class TorchPlace:
+class TorchPlace(Place):
     """Tensors are PyTorch's, on its current device."""
 
     peers = True
@@ -101,13 +122,13 @@ class TorchPlace:
     def __init__(self, device):
         import torch
 
-        self.torch, self.device = torch, device
+        self.torch = torch
         self.name = f"torch {torch.__version__}"
         self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
                       "i8": torch.int8, "i32": torch.int32, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
-        self.stream = device.stream(self.queue.cuda_stream)
+        super().__init__(device, device.stream(self.queue.cuda_stream))
 
     def random(self, spec):
         generator = self.torch.Generator("cuda").manual_seed(spec.seed)

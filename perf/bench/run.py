@@ -22,7 +22,8 @@ of tilewright-run --json (its page), with
     clocks         of the card, right after
     rotated        how many sets of inputs took turns, so that no cache holds them
 
-A problem whose run fails has the verdict `error` and the message, and the others go on. A problem that FILE has already, of
+A problem whose run fails has the verdict `error` and the message, and the others go on; where it takes the device along
+the exit code is 3, and started again the run goes on behind it (attempts.py). A problem that FILE has already, of
 the same artifact on the same device, is not run again: a run that was cut off goes on. --budget stops it in time.
 """
 
@@ -39,6 +40,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The modules that sweeps measure with lie beside this folder where it has travelled.
 sys.path[:0] = [str(ROOT / "python/src"), str(pathlib.Path(__file__).resolve().parents[1])]
 
+from attempts import Attempts, DeviceLost, leave
 from places import HostPlace, TorchPlace
 from suite import load_peers, read_problems
 from tilewright_sweep import runtime
@@ -235,13 +237,13 @@ def main():
 
         ceilings = measure(place.torch)
         print("ceilings: " + ", ".join(f"{k} {v:.4g}" for k, v in ceilings.items()), flush=True)
-    finished, begin, bad = done_before(arguments.json), time.monotonic(), 0
+    finished, attempts, begin, bad = done_before(arguments.json), Attempts(arguments.json), time.monotonic(), 0
     for folder in arguments.suites:
         suite, peers, loaded = folder.resolve().name, load_peers(folder), None
         for problem in read_problems(folder / "problems.txt"):
             if arguments.problems not in problem.function:
                 continue
-            if not loaded:  # again after an error, which may have lost the device
+            if not loaded:
                 loaded = [load_hashed(place.device, where / f"{suite}.tw", arguments.target)
                           for where in (arguments.artifacts or folder, arguments.tuned) if where]
             program, tuned = loaded[0], loaded[1] if arguments.tuned else None
@@ -253,21 +255,21 @@ def main():
                 print(f"stopped: {arguments.budget:.0f} s are over; run again to go on", flush=True)
                 return 1
             try:
-                run_problem(arguments, place, program, tuned, peers, problem, ceilings, line)
+                with attempts.of(place, suite, problem.function, program.hash):
+                    run_problem(arguments, place, program, tuned, peers, problem, ceilings, line)
             except (RuntimeError, MemoryError) as error:
                 line.update(verdict="error", error=str(error).split("\n")[0])
             with arguments.json.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(describe(line), flush=True)
             bad += line["verdict"] != "ok"
-            if line["verdict"] == "error":
-                place = loaded = program = tuned = None
-                place = open_place(arguments, library)
     return 2 if bad else 0
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except DeviceLost as error:
+        leave(error)
     except (runtime.Error, OSError) as error:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: {error}")

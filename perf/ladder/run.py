@@ -6,8 +6,9 @@
     python3 run.py --device=cuda --json=ladder.jsonl [SLICE…]
 
 It takes at most --minutes, and goes on where it stopped when it is started again: a problem that FILE has of the same
-artifacts on the same device is not measured again. A SLICE is a part of a slice's name; all without one, in their order. A
-line is one problem:
+artifacts on the same device is not measured again. Where a kernel hangs or takes the CUDA context along the exit code is 3;
+started again, it goes on without that rung of that problem (attempts.py), and without a rung that did so twice in a slice.
+A SLICE is a part of a slice's name; all without one, in their order. A line is one problem:
 
     slice, problem  what was asked; `device`, `uuid`, `driver`, `version`, `framework`, `clocks`: of whom
     rungs           per rung: verdict of the answer (ok, mismatch, error), artifact, median_s, min_s, spread, tflops, and where cuBLAS was
@@ -32,6 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), *(str(p) for p in (HERE.parent / "bench", HERE.parent, HERE.parents[1] / "python/src") if p.is_dir())]
 
 import rungs
+from attempts import Attempts, DeviceLost, leave
 from places import HostPlace, TorchPlace
 from suite import Input
 from tilewright_sweep import runtime
@@ -55,6 +57,7 @@ def parse():
     parser.add_argument("--minutes", type=float, default=8, help="at most (%(default)g)")
     parser.add_argument("--seconds", type=float, default=0.25, help="of measuring, per contender (%(default)g)")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--rungs", default="", metavar="NAME,…", help="only these (all)")
     return parser.parse_args()
 
 
@@ -141,7 +144,21 @@ class Program:
         return self.loaded
 
 
-def measure(arguments, place, slice_, programs, problem, line):
+def check_rung(place, attempts, rung, program, problem, sets, specs, expected, report):
+    """The rung's call by number of a turn; completes its report."""
+    words = problem.name, rung.name, program.hash
+    if sum(w[1:] == words[1:] for w in attempts.lost) > 1:
+        raise runtime.Error("not tried, it lost the device at two other problems")
+    with attempts.of(place, *words):
+        loaded = program.load(place.device)
+        calls = [loaded.bind(problem.name, [place.view(t, x.dtype) for t, x in zip(inputs, specs)]) for inputs in sets]
+        result = calls[0](place.stream)[0]
+        place.stream.synchronize()
+        report.update(verdict=verdict(place, expected, place.fetch(result)), launches=loaded.launches(calls[0], place.stream))
+    return lambda turn: calls[turn % len(calls)](place.stream)
+
+
+def measure(arguments, place, attempts, slice_, programs, problem, line):
     specs = [Input(shape, rungs.TYPES[problem.type][0], seed) for seed, shape in enumerate(problem.shapes, 1)]
     total = sum(math.prod(x.dims) for x in specs) * (1 if problem.transposed else 2)
     rotated = 1 if slice_.checked_only else max(1, min(16, math.ceil(place.working_set() / total)))
@@ -152,13 +169,7 @@ def measure(arguments, place, slice_, programs, problem, line):
     for rung in slice_.rungs:
         report = line["rungs"][rung.name]
         try:
-            program = programs[rung.name].load(place.device)
-            calls = [program.bind(problem.name, [place.view(t, x.dtype) for t, x in zip(inputs, specs)]) for inputs in sets]
-            result = calls[0](place.stream)[0]
-            place.stream.synchronize()
-            report.update(verdict=verdict(place, expected, place.fetch(result)),
-                          launches=program.launches(calls[0], place.stream))
-            contenders[rung.name] = lambda turn, calls=calls: calls[turn % rotated](place.stream)
+            contenders[rung.name] = check_rung(place, attempts, rung, programs[rung.name], problem, sets, specs, expected, report)
         except runtime.Error as error:
             report.update(verdict="error", error=str(error).split("\n")[0])
     place.device.set_poison(False)
@@ -178,7 +189,12 @@ def measure(arguments, place, slice_, programs, problem, line):
     del expected
     # A rehearsal's times say nothing.
     once = line["size"] == "tiny"
-    times = contest(place.device, place.stream, contenders, 0 if once else arguments.seconds, 1 if once else 5)
+    try:
+        with attempts.of(place, problem.name, "times", slice_.name, *(programs[rung.name].hash for rung in slice_.rungs)):
+            times = contest(place.device, place.stream, contenders, 0 if once else arguments.seconds, 1 if once else 5)
+    except runtime.Error as error:
+        line["error"] = f"not timed: {error}"
+        return
     for name, taken in times.items():
         report = line["peers"][name[5:]] if name.startswith("peer ") else line["rungs"][name]
         report.update(taken, tflops=problem.flops / taken["median_s"] * 1e-12)
@@ -209,6 +225,8 @@ def describe(line):
         if "passed" in report:
             row += f", gate {100 * report['gate']:.0f} %: {'passed' if report['passed'] else 'missed'}"
         text.append(row)
+    if "error" in line:
+        text.append("  " + line["error"])
     return "\n".join(text)
 
 
@@ -219,12 +237,14 @@ def main():
     library = runtime.Library(arguments.library)
     place, absent = open_place(arguments, library)
     print(f"{place.device.name}: {place.device.description}; {place.name}" + (f"; no peers: {absent}" if absent else ""), flush=True)
-    finished, bad = done_before(arguments.json), 0
+    finished, attempts, bad = done_before(arguments.json), Attempts(arguments.json), 0
+    wanted = set(filter(None, arguments.rungs.split(",")))
     for entry in plan["slices"]:
         if arguments.slices and not any(text in entry["name"] for text in arguments.slices):
             continue
         slice_ = rungs.Slice(entry["name"], entry["title"], tuple(rungs.Problem(**p) for p in entry["problems"]),
-                             tuple(rungs.Rung(**r) for r in entry["rungs"]), entry["checked_only"])
+                             tuple(rungs.Rung(**r) for r in entry["rungs"] if not wanted or r["name"] in wanted),
+                             entry["checked_only"])
         programs = {rung.name: Program(arguments.folder, slice_.name, rung) for rung in slice_.rungs}
         for problem in slice_.problems:
             line = {"schema": SCHEMA, "version": library.version, "size": plan["size"], "target": plan["target"],
@@ -239,7 +259,7 @@ def main():
             if time.monotonic() - begin > 60 * arguments.minutes:
                 print(f"stopped: {arguments.minutes:g} minutes are over; run again to go on", flush=True)
                 return 1
-            measure(arguments, place, slice_, programs, problem, line)
+            measure(arguments, place, attempts, slice_, programs, problem, line)
             with arguments.json.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(describe(line), flush=True)
@@ -250,5 +270,7 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except DeviceLost as error:
+        leave(error)
     except (runtime.Error, OSError) as error:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: {error}")

@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/cpu"), str(ROOT / "pe
 
 import numpy as np
 
+import attempts
 import contenders
 import places
 import report
@@ -32,7 +33,7 @@ import suite
 from ladder import page as ladder_page
 from ladder import run as ladder_run
 from ladder import rungs as ladder_rungs
-from tilewright_sweep import contest
+from tilewright_sweep import contest, runtime
 
 
 def run(*command):
@@ -253,6 +254,52 @@ class Ladder(unittest.TestCase):
             np.testing.assert_array_equal(places.round_to_float8(known[words], dtype), words)
             np.testing.assert_array_equal(places.round_to_float8(-known[words[1:]], dtype), words[1:] | 128)
             self.assertEqual(places.round_to_float8(np.array([1e9]), dtype)[0], words[-1])
+
+
+class Attempts(unittest.TestCase):
+    """What loses the device is not tried again."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = pathlib.Path(folder.name) / "results.jsonl"
+
+    def fail(self, answers, *words):
+        place = types.SimpleNamespace(answers=lambda: answers)
+        with attempts.Attempts(self.results).of(place, *words):
+            raise runtime.Error("an illegal address was encountered\nmore")
+
+    def test_lost(self):
+        with self.assertRaisesRegex(attempts.DeviceLost, "suite f: an illegal address was encountered$"):
+            self.fail(False, "suite", "f")
+        with self.assertRaisesRegex(runtime.Error, "not tried again, it lost the device: an illegal address"):
+            self.fail(True, "suite", "f")
+        with self.assertRaisesRegex(runtime.Error, "^an illegal address"):
+            self.fail(True, "suite", "g")
+
+    def test_died(self):
+        begun = json.dumps({"is": "begun", "of": ["suite", "f"]}) + "\n"
+        self.results.with_name("results.jsonl.attempts").write_text(begun)
+        self.assertEqual(attempts.Attempts(self.results).lost, {})
+        with self.results.with_name("results.jsonl.attempts").open("a") as file:
+            file.write(begun + '{"is": "be')
+        self.assertEqual(attempts.Attempts(self.results).lost, {("suite", "f"): "the process died at it twice"})
+        self.assertEqual(list(attempts.Attempts(self.results).lost), [("suite", "f")])
+
+    def test_interrupted(self):
+        with self.assertRaises(KeyboardInterrupt):
+            with attempts.Attempts(self.results).of(None, "suite", "f"):
+                raise KeyboardInterrupt
+        self.assertIn('"over"', self.results.with_name("results.jsonl.attempts").read_text().splitlines()[-1])
+
+    def test_rung_that_lost_it_twice(self):
+        known = types.SimpleNamespace(lost={("p", "stages", "hash"): "x", ("q", "stages", "hash"): "x"})
+        call = lambda rung: ladder_run.check_rung(None, known, types.SimpleNamespace(name=rung), types.SimpleNamespace(hash="hash"),
+                                                  types.SimpleNamespace(name="r"), [], [], None, {})
+        with self.assertRaisesRegex(runtime.Error, "lost the device at two other problems"):
+            call("stages")
+        with self.assertRaises(AttributeError):  # of the attempts that are none
+            call("producer")
 
 
 class Parts(unittest.TestCase):

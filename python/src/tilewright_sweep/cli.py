@@ -144,11 +144,17 @@ def make_parser():
     ask = subparsers.add_parser("session", help="what `bundle` made, on the machine with the GPU, step by step")
     if not running_bundle():
         ask.add_argument("bundle")
-    ask.add_argument("steps", nargs="*", metavar="STEP", help="build cts e2e confirm sweep ladder bench; all without one")
+    ask.add_argument(
+        "steps",
+        nargs="*",
+        metavar="STEP[=MINUTES]",
+        help="build cts e2e confirm sweep ladder bench; all without one",
+    )
     ask.add_argument(
         "--device", action="append", default=[], help="again for more (cuda, and vulkan where that is a GPU)"
     )
-    ask.add_argument("--minutes", type=float, default=8, help="at most, of a step (%(default)g)")
+    ask.add_argument("--minutes", type=float, default=8, help="at most, of a step that has none of its own (%(default)g)")
+    ask.add_argument("--seconds", type=float, help="of measuring, per contender of ladder and bench (theirs)")
     ask.add_argument("--python", default=sys.executable, help="one with PyTorch, for the steps ladder and bench")
     ask.add_argument("-o", "--output", default="results", help="folder (%(default)s)")
     keep = subparsers.add_parser("best", help="results to a tuning database")
@@ -337,6 +343,7 @@ def session_command(arguments):
         arguments.device,
         arguments.minutes,
         arguments.python,
+        arguments.seconds,
     )
 
 

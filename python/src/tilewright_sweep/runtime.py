@@ -181,10 +181,16 @@ class Device(_Object):
 
 class Stream(_Object):
     kind = "stream"
+    timeout = FOREVER
 
-    def synchronize(self, timeout=FOREVER):
-        """Waits; `timeout` in nanoseconds."""
-        self.library.do("stream_synchronize", self.handle, ctypes.c_uint64(timeout))
+    def set_timeout(self, seconds):
+        """What waits for the stream raises Error after `seconds`, and leaves the device lost."""
+        self.timeout = int(seconds * 1e9)
+        self.library.c.tilewright_stream_set_timeout(self.handle, ctypes.c_uint64(self.timeout))
+
+    def synchronize(self):
+        """Waits."""
+        self.library.do("stream_synchronize", self.handle, ctypes.c_uint64(self.timeout))
 
 
 class Event(_Object):

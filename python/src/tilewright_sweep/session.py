@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A session on a GPU that is borrowed: what can be asked of it, in steps of at most eight minutes, printing as it goes.
 
-    python3 on-gpu.twb session --device=cuda [STEP…]
+    python3 on-gpu.twb session --device=cuda [STEP[=MINUTES]…]
 
     build    the runtime that travelled, or where that does not run a new one out of its sources (C++ compiler, CMake)
     cts      the drivers' conformance suite
@@ -12,7 +12,8 @@
     ladder   products on Hopper, technique by technique, beside cuBLAS and Triton
     bench    the suites beside PyTorch and Triton, on the same inputs, by turns (--python with PyTorch)
 
-A step that was cut off goes on where it stopped when it is started again. What comes back is a folder of few files of
+A step that was cut off goes on where it stopped when it is started again, on another machine too where the results went
+along; a kernel that hangs or takes the device along costs its own verdict. What comes back is a folder of few files of
 lines: machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl, sweep-NAME.jsonl, ladder.jsonl, bench.jsonl, steps.log, summary.txt.
 """
 
@@ -28,9 +29,11 @@ import threading
 import time
 import zipfile
 
+from tilewright_sweep import cases
+
 STEPS = ("build", "cts", "e2e", "confirm", "sweep", "ladder", "bench")
-#: Of the suite's runner: above that it crashed or was ended, and goes on when it is started again.
-_WORST_VERDICT = 2
+#: Of bench/run.py and ladder/run.py: started again they go on behind what lost the device.
+_LOST = 3
 
 
 class SessionError(RuntimeError):
@@ -59,9 +62,11 @@ def unpack(path, folder):
 
 
 class Session:
-    def __init__(self, folder, results, devices, minutes, python):
+    def __init__(self, folder, results, devices, minutes, python, seconds=None):
+        """`minutes` of a step; `seconds` of measuring per contender (those of the tools)."""
         self.folder, self.results = pathlib.Path(folder), pathlib.Path(results).resolve()
         self.seconds, self.python, self.named = 60 * minutes, python, devices
+        self.timing = [f"--seconds={seconds:g}"] if seconds else []
         self.results.mkdir(parents=True, exist_ok=True)
         built = self.folder / "built"
         self.place = built if self._runs(built) else self.folder / "build"
@@ -134,6 +139,15 @@ class Session:
                 timer.cancel()
         return end or code
 
+    def again(self, command):
+        """Until it ends by itself, or the step's time is over."""
+        end, code = time.monotonic() + self.seconds, 124
+        while time.monotonic() < end:
+            code = self.do(command, end - time.monotonic())
+            if code != _LOST and code >= 0:
+                break
+        return code
+
     def build(self):
         code = 0
         if not self._runs(self.place):
@@ -196,16 +210,7 @@ class Session:
         return worst
 
     def e2e(self):
-        """The runner notes the case at which it crashes or hangs, and goes on behind it when it is started again."""
-        end, code = time.monotonic() + self.seconds, 1
-        while time.monotonic() < end:
-            code = self.do(
-                [self.tool("tilewright-e2e"), "cases/cases.json", self.results / "e2e.jsonl", *self.devices()],
-                end - time.monotonic(),
-            )
-            if code <= _WORST_VERDICT:
-                break
-        return code
+        return cases.run(self, self.folder / "cases/cases.json", self.results / "e2e.jsonl")
 
     def confirm(self):
         return self.do(["bash", "confirm/hardware/confirm", self.results / "confirm.jsonl"])
@@ -239,11 +244,12 @@ class Session:
         if not (self.folder / "ladder/plan.json").exists():
             print("no ladder travelled: it is made where a target is cuda:sm_90a")
             return 0
-        return self.do(
+        return self.again(
             [
                 self.python,
                 "-u",
                 "ladder/run.py",
+                *self.timing,
                 f"--library={self.place}/lib/libtilewright.so",
                 f"--device={self.devices()[0]}",
                 f"--minutes={max(0.1, self.seconds / 60 - 1):g}",
@@ -256,11 +262,12 @@ class Session:
         for device in self.devices():
             worst = max(
                 worst,
-                self.do(
+                self.again(
                     [
                         self.python,
                         "-u",
                         "bench/run.py",
+                        *self.timing,
                         f"--library={self.place}/lib/libtilewright.so",
                         f"--device={device}",
                         f"--budget={max(1, self.seconds - 60)}",
@@ -274,9 +281,9 @@ class Session:
     def run(self, steps):
         """0 where all went well; each step's code and time go to summary.txt."""
         failed = []
-        if not steps or (steps[0] != "build" and not self._runs(self.place)):
-            steps = ["build", *(steps or STEPS[1:])]
-        for step in steps:
+        if not steps or (steps[0][0] != "build" and not self._runs(self.place)):
+            steps = [("build", self.seconds), *(steps or ((step, self.seconds) for step in STEPS[1:]))]
+        for step, self.seconds in steps:
             begin = time.monotonic()
             print(f"=== {step}", flush=True)
             code = getattr(self, step)()
@@ -292,9 +299,21 @@ class Session:
         return 2 if failed else 0
 
 
-def start(path, steps, results, devices, minutes, python):
-    unknown = [s for s in steps if s not in STEPS]
-    if unknown:
-        raise SessionError(f"no step '{unknown[0]}'; there are {', '.join(STEPS)}")
+def _parse(step, minutes):
+    """A step's name and its seconds."""
+    name, given, text = step.partition("=")
+    if name not in STEPS:
+        raise SessionError(f"no step '{name}'; there are {', '.join(STEPS)}")
+    try:
+        minutes = float(text) if given else minutes
+    except ValueError:
+        minutes = 0
+    if not 0 < minutes < 10000:
+        raise SessionError(f"'{step}': minutes of a step are a number above 0, as in {name}=2.5")
+    return name, 60 * minutes
+
+
+def start(path, steps, results, devices, minutes, python, seconds=None):
+    steps = [_parse(step, minutes) for step in steps]
     folder = unpack(path, pathlib.Path(path).resolve().with_suffix(""))
-    return Session(folder, results, devices, minutes, python).run(list(steps))
+    return Session(folder, results, devices, minutes, python, seconds).run(steps)

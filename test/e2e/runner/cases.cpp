@@ -23,13 +23,12 @@ using run::Session;
 
 namespace {
 
-constexpr uint64_t callTimeoutNs = 240'000'000'000;
 const char *const oracleName = "oracle";
 
 struct Program {
   tilewright_instance *instance;
   std::string folder, artifact;
-  Journal &journal;
+  uint64_t timeoutNs;
   std::map<std::string, std::unique_ptr<Session>> sessions;
   std::map<std::string, std::string> broken; // why a session did not open
 
@@ -41,7 +40,7 @@ struct Program {
       run::ProgramChoice choice;
       choice.reference = device == oracleName;
       choice.device = choice.reference ? "cpu" : device;
-      choice.timeoutNs = callTimeoutNs;
+      choice.timeoutNs = timeoutNs;
       try {
         session = std::make_unique<Session>(instance, artifact, choice);
       } catch (const RunError &error) {
@@ -154,8 +153,8 @@ std::string tryDevice(Program &program, const json &testCase,
 
 void runProgram(tilewright_instance *instance, const std::string &folder,
                 const json &program, const std::vector<std::string> &devices,
-                Journal &journal) {
-  Program state{instance, folder, "", journal, {}, {}};
+                uint64_t timeoutNs, Journal &journal) {
+  Program state{instance, folder, "", timeoutNs, {}, {}};
   for (const json &testCase : program.at("cases")) {
     const std::string name = testCase.at("name");
     std::vector<HostTensor> inputs;

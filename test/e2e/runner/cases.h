@@ -27,10 +27,12 @@ struct DeviceLost : std::runtime_error {
 ///      "devices": ["cpu"]}]}     // where it was compiled for; absent: all
 ///
 /// Paths are relative to `folder`. Throws DeviceLost after a case that lost its
-/// device; the verdict is in the journal then.
+/// device, as one does whose call takes longer than `timeoutNs`; the verdict is in
+/// the journal then.
 void runProgram(tilewright_instance *instance, const std::string &folder,
                 const nlohmann::json &program,
-                const std::vector<std::string> &devices, Journal &journal);
+                const std::vector<std::string> &devices, uint64_t timeoutNs,
+                Journal &journal);
 
 } // namespace tilewright::e2e
 

@@ -1,0 +1,112 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a session on a borrowed GPU makes of steps that die, hang and run out of time.
+
+    python test/perf/test_session.py
+"""
+
+import collections
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python/src"))
+
+from tilewright_sweep import cases, session
+
+
+class Runner:
+    """Does what tilewright-e2e does, in its place: one case a start, then it loses the device; `fatal` ones kill it."""
+
+    def __init__(self, folder, seconds=60, fatal=()):
+        self.folder, self.seconds, self.fatal = folder, seconds, fatal
+        self.ran, self.lock = collections.Counter(), threading.Lock()
+        self.result = folder / "e2e.jsonl"
+
+    def tool(self, name):
+        return name
+
+    def devices(self):
+        return ["cuda"]
+
+    def do(self, command, seconds):
+        _, timeout, listed, journal, device = command
+        assert timeout == f"--timeout={cases.PATIENCE}" and seconds <= self.seconds
+        done = cases._verdicts(journal)
+        for program in json.loads(listed.read_text())["programs"]:
+            for case in program["cases"]:
+                if (case["name"], device) in done:
+                    continue
+                with self.lock:
+                    self.ran[case["name"]] += 1
+                verdict = "failed" if case["name"] in self.fatal else "passed"
+                with journal.open("a") as file:
+                    file.write(json.dumps({"case": case["name"], "device": device, "verdict": verdict, "reason": ""}) + "\n")
+                return 3
+        return 2 if any(r["verdict"] == "failed" for r in done.values()) else 0
+
+
+class Cases(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.listed = self.folder / "cases.json"
+        programs = [{"artifact": f"{i}.tw", "cases": [{"name": f"{i}.{j}"} for j in range(3)]} for i in range(5)]
+        self.listed.write_text(json.dumps({"programs": programs}))
+
+    def test_every_case_once(self):
+        runner = Runner(self.folder, fatal=("1.1",))
+        self.assertEqual(cases.run(runner, self.listed, runner.result, processes=3), 2)
+        self.assertEqual(set(runner.ran.values()), {1})
+        self.assertEqual(len(runner.ran), 15)
+        lines = [json.loads(x) for x in runner.result.read_text().splitlines()]
+        self.assertEqual(len(lines), 15)
+        self.assertEqual([x["case"] for x in lines if x["verdict"] == "failed"], ["1.1"])
+
+    def test_goes_on_where_others_stopped(self):
+        runner = Runner(self.folder)
+        line = {"case": "0.0", "device": "cuda", "verdict": "passed", "reason": ""}
+        runner.result.write_text(json.dumps(line) + '\n{"case": "0.1", "dev')
+        self.assertEqual(cases.run(runner, self.listed, runner.result, processes=2), 0)
+        self.assertNotIn("0.0", runner.ran)
+        self.assertIn("0.1", runner.ran)
+        self.assertEqual(len(runner.result.read_text().splitlines()), 15)
+
+    def test_out_of_time(self):
+        runner = Runner(self.folder, seconds=0)
+        self.assertEqual(cases.run(runner, self.listed, runner.result, processes=2), 124)
+        self.assertEqual(runner.result.read_text(), "")
+
+
+class Steps(unittest.TestCase):
+    def session(self, codes):
+        """One whose commands end with these codes."""
+        made, codes = session.Session.__new__(session.Session), iter(codes)
+        made.seconds, made.asked = 60, []
+        made.do = lambda command, seconds: made.asked.append(command) or next(codes)
+        return made
+
+    def test_starts_again_what_lost_the_device_or_crashed(self):
+        made = self.session([3, -11, 3, 2, 0])
+        self.assertEqual(made.again(["x"]), 2)
+        self.assertEqual(len(made.asked), 4)
+
+    def test_ends_with_what_ran_out_of_time(self):
+        made = self.session([124, 0])
+        self.assertEqual(made.again(["x"]), 124)
+
+    def test_minutes_of_a_step(self):
+        self.assertEqual(session._parse("ladder=2.5", 8), ("ladder", 150))
+        self.assertEqual(session._parse("cts", 8), ("cts", 480))
+        for wrong, words in (("climb", "no step 'climb'"), ("cts=", "minutes of a step"), ("cts=0", "'cts=0'"), ("cts=inf", "'cts=inf'")):
+            with self.assertRaisesRegex(session.SessionError, words):
+                session._parse(wrong, 8)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -13,7 +13,7 @@ along the sum): matrix instructions, ldmatrix, asynchronous copies of 16 bytes, 
 of global and shared memory; registers, spills and shared memory as `ptxas -v` reports
 them; bank conflicts as the compiler calculates them. Of kernels of warpgroups, instead: wgmma of
 the loop, copies and stores by tensor maps in the kernel, stages of the ring, and bytes that each of them is filled with, beside
-those of the tiles of both factors. Of the other kernels (products of one
+those of the tiles of both operands. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
@@ -84,7 +84,7 @@ def ring_of(ptx):
 
 
 def tile_bytes(config):
-    """Bytes of the tiles of both factors in one step along the sum; None where 16-bit elements of one may be computed in registers
+    """Bytes of the tiles of both operands in one step along the sum; None where 16-bit elements of one may be computed in registers
     from something narrower."""
     sides = [int(x) for x in re.search(r"block = \[([\d, ]*)\]", config)[1].split(",") if int(x) > 1]
     kind = re.search(r'mma = "wgmma\.\w+\.(\w+)\.', config)

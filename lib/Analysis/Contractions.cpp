@@ -31,7 +31,7 @@ static BlockArgument stripExtension(Value value, StringRef &signedness) {
 
 /// `ext(low a) * ext(low b) + ext(high a) * ext(high b)`.
 static bool matchNibbleProducts(Operation *sum, Contraction &result,
-                                BlockArgument factors[2]) {
+                                BlockArgument operands[2]) {
   if (!isa_and_nonnull<arith::AddIOp>(sum))
     return false;
   bool seen[2] = {false, false};
@@ -55,12 +55,12 @@ static bool matchNibbleProducts(Operation *sum, Contraction &result,
     bool isFirst = !seen[0] && !seen[1];
     seen[pair[0]->isHigh] = true;
     for (unsigned side : {0, 1}) {
-      auto factor = dyn_cast<BlockArgument>(pair[side]->byte);
+      auto operand = dyn_cast<BlockArgument>(pair[side]->byte);
       StringRef sign = pair[side]->isUnsigned ? "unsigned" : "signed";
-      if (!factor || (!isFirst && (factors[side] != factor ||
+      if (!operand || (!isFirst && (operands[side] != operand ||
                                    result.signedness[side] != sign)))
         return false;
-      factors[side] = factor;
+      operands[side] = operand;
       result.signedness[side] = sign;
     }
   }
@@ -83,21 +83,21 @@ std::optional<Contraction> tilewright::matchProduct(linalg::LinalgOp op) {
   Operation *product = add->getOperand(1 - accSide).getDefiningOp();
 
   Contraction result;
-  BlockArgument factors[2];
+  BlockArgument operands[2];
   if (isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product)) {
     for (unsigned side : {0, 1})
-      factors[side] =
+      operands[side] =
           stripExtension(product->getOperand(side), result.signedness[side]);
-  } else if (!matchNibbleProducts(product, result, factors)) {
+  } else if (!matchNibbleProducts(product, result, operands)) {
     return std::nullopt;
   }
-  for (BlockArgument factor : factors)
-    if (!factor || factor.getOwner() != body || factor.getArgNumber() > 1)
+  for (BlockArgument operand : operands)
+    if (!operand || operand.getOwner() != body || operand.getArgNumber() > 1)
       return std::nullopt;
-  if (factors[0] == factors[1])
+  if (operands[0] == operands[1])
     return std::nullopt;
-  result.a = factors[0].getArgNumber();
-  result.b = factors[1].getArgNumber();
+  result.a = operands[0].getArgNumber();
+  result.b = operands[1].getArgNumber();
 
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   for (AffineMap map : maps)
@@ -206,9 +206,9 @@ tilewright::contiguousSum(linalg::LinalgOp op, const Contraction &contraction) {
   return std::nullopt;
 }
 
-bool tilewright::runsAlongSum(OpOperand &factor) {
-  auto op = cast<linalg::LinalgOp>(factor.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&factor);
+bool tilewright::runsAlongSum(OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
   return map.getNumResults() &&
          op.getIteratorTypesArray()[map.getDimPosition(map.getNumResults() - 1)] ==
              utils::IteratorType::reduction;

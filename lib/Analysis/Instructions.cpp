@@ -16,7 +16,7 @@ bool tilewright::hasLiberty(Operation *op, StringRef flag) {
   return fp && llvm::is_contained(fp, StringAttr::get(op->getContext(), flag));
 }
 
-/// True if factors of f32 products may be rounded.
+/// True if operands of f32 products may be rounded.
 static bool mayRound(Operation *op) { return hasLiberty(op, "tf32"); }
 
 bool tilewright::hasTypesOf(linalg::LinalgOp op, const Contraction &contraction,

@@ -315,7 +315,7 @@ SmallVector<linalg::LinalgOp> KernelLoops::getProducts() const {
   return products;
 }
 
-bool tilewright::computesFactor(const KernelLoops &info, linalg::LinalgOp op) {
+bool tilewright::isFusedProducer(const KernelLoops &info, linalg::LinalgOp op) {
   linalg::LinalgOp root = info.root;
   if (op == root || op.getNumReductionLoops() || isa<linalg::FillOp>(op.getOperation()))
     return false;
@@ -323,18 +323,18 @@ bool tilewright::computesFactor(const KernelLoops &info, linalg::LinalgOp op) {
     auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
     return user && user.isDpsInput(&use) &&
            (user == root ? matchProduct(root).has_value()
-                         : computesFactor(info, user));
+                         : isFusedProducer(info, user));
   });
 }
 
-bool tilewright::reducesFactor(const KernelLoops &info, linalg::LinalgOp op) {
+bool tilewright::isFusedReduction(const KernelLoops &info, linalg::LinalgOp op) {
   linalg::LinalgOp root = info.root;
   if (op == root || isa<linalg::FillOp>(op.getOperation()) || matchContraction(op) ||
-      computesFactor(info, op))
+      isFusedProducer(info, op))
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<linalg::LinalgOp>(user);
-    return reader && (computesFactor(info, reader) || reducesFactor(info, reader));
+    return reader && (isFusedProducer(info, reader) || isFusedReduction(info, reader));
   });
 }
 
@@ -389,10 +389,10 @@ static LogicalResult findSplit(KernelLoops &info) {
   for (OpOperand *input : op.getDpsInputOperands())
     if (op.getMatchingIndexingMap(input).isFunctionOfDim(types.size() - 1))
       return fail("counts parts by a loop that an input has");
-  // What computes a factor runs over the part that the product runs over.
+  // What computes an operand runs over the part that the product runs over.
   for (linalg::LinalgOp other : info.ops)
     if (other != op && llvm::is_contained(info.getClasses(other), split.reduced) &&
-        !computesFactor(info, other))
+        !isFusedProducer(info, other))
       return fail("cuts a loop that another op of the kernel has");
   int64_t parts = info.classes[split.part].extent;
   if (ShapedType::isDynamic(parts) || parts < 1)

@@ -120,7 +120,7 @@ static LogicalResult checkMatrixUnit(const KernelInfo &info,
     if (config.getMma() && target.getFact("subgroup", 1) <= 1 &&
         getElementTypeOrSelf(info.getRoot()->getOperand(0)).isBF16())
       explain.push_back("multiplied by '" + config.getMma().getValue().str() +
-                        "': subnormal factors count as zero, subnormal sums become zero");
+                        "': subnormal operands count as zero, subnormal sums become zero");
     return success();
   }
   linalg::LinalgOp root = info.getRoot();

@@ -71,7 +71,7 @@ static BodyWork workOf(const KernelInfo &info, linalg::LinalgOp op) {
   // Of a norm, what comes of the rows' sums is computed in front of the product's loop.
   auto once = bodyOfRows(op, [&](OpOperand &input) {
     auto producer = input.get().getDefiningOp<linalg::LinalgOp>();
-    return producer && reducesFactor(info, producer);
+    return producer && isFusedReduction(info, producer);
   });
   op->getRegion(0).walk([&](Operation *inner) {
     if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(inner) ||
@@ -190,7 +190,7 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
     work[Resource::Shared] += tile * runs / chip.bankBytes;
   }
   double sectors = std::max(1.0, 32 / run);
-  // A factor that all blocks of a cluster read comes once for all of them.
+  // An operand that all blocks of a cluster read comes once for all of them.
   double blocks = 1;
   linalg::LinalgOp inRing = chained ? chained : info.getRoot();
   if (op == inRing && !isWritten && config.isWarpSpecialized())
@@ -241,7 +241,7 @@ double Counter::loadCycles() const {
 void Counter::countBody(linalg::LinalgOp op) {
   BodyWork body = workOf(info, op);
   // Warpgroups compute pairs, which become floats by their bits.
-  if (config.isForWarpgroups() && computesFactor(info, op) &&
+  if (config.isForWarpgroups() && isFusedProducer(info, op) &&
       getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() == 16) {
     body.alu += body.special;
     body.fma = (body.fma + body.special) / 2;

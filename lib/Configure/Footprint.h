@@ -35,7 +35,7 @@ int64_t withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,
                   TargetAttr target);
 
 /// Bytes of registers, over all threads, of a matrix product by instructions: the
-/// accumulators, and the factors' fragments for two steps of the instruction.
+/// accumulators, and the operands' fragments for two steps of the instruction.
 /// Warps in a row read the same part of A, warps in a column the same of B. `ahead` gets
 /// what is added for fragments of later steps of a slot, which ptxas reads early where
 /// it has registers left: counted of the suites' kernels, 20 registers where a slot

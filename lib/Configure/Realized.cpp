@@ -38,7 +38,7 @@ static LogicalResult checkPromote(const ScheduleStrategy &strategy, const Kernel
     }
     if (number != product->a && number != product->b) {
       reason = "'promote' names operand " + std::to_string(number) +
-               "; the factors are " +
+               "; the operands are " +
                numberOperand(info.getRoot()->getOpOperand(std::min(product->a, product->b))) +
                " and " +
                numberOperand(info.getRoot()->getOpOperand(std::max(product->a, product->b)));

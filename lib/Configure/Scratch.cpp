@@ -209,8 +209,8 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
                    !(contracts && matchContraction(op));
-    // What computes a factor keeps the layout in which it was read.
-    if (computesFactor(info, op)) {
+    // What computes an operand keeps the layout in which it was read.
+    if (isFusedProducer(info, op)) {
       // Repeated for each sum of a skinny product it may need another.
       if (!contracts) {
         int64_t elements = 1;
@@ -237,11 +237,11 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
         use(type, paddedBytes(plan, classes, type));
       if (strategy.isMovedByEngine(info, config, operand))
         continue;
-      // Rows of a factor are reduced in the layout in which they are read.
-      bool ofFactor = reducesFactor(info, op) && !op.isDpsInit(&operand);
+      // Rows of an operand are reduced in the layout in which they are read.
+      bool ofOperand = isFusedReduction(info, op) && !op.isDpsInit(&operand);
       bool isNarrow = config.getMma() ? isNarrowFragment(info, config, classes, type)
                                       : bytesPerElement(type) < 4;
-      if (contracts && !promoted && !ofFactor && isInMemory(info, operand) && isNarrow) {
+      if (contracts && !promoted && !ofOperand && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));
         // What is read is moved as it is or widened to the sums' type.
         Type sum = info.getRoot().getDpsInits()[0].getType();

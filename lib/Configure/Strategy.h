@@ -95,7 +95,7 @@ public:
   virtual bool isPacked(LoweringConfigAttr config) const { return false; }
   /// Whether arguments may be pixels of images, which copy engines alone read.
   virtual bool readsImages() const { return false; }
-  /// Whether threads share the factors of a product through shared memory, and each has
+  /// Whether threads share the operands of a product through shared memory, and each has
   /// sums of its own.
   virtual bool contracts() const { return false; }
   /// Whether warps have roles: some copy, others multiply.

@@ -15,7 +15,7 @@ using namespace tilewright;
 
 /// Rows, or columns, of the largest tile that a target with matrix units can surely
 /// hold with sixteen of the other: what enumerateMatrix tries. Half of it where
-/// there is little shared memory for the factors.
+/// there is little shared memory for the operands.
 static int64_t widestTile(TargetAttr target) {
   return target.getFact("shared_memory", 0) < 48 * 1024 ? 128 : 256;
 }
@@ -36,12 +36,12 @@ static SmallVector<StringAttr> instructionsOf(linalg::LinalgOp product,
   return result;
 }
 
-/// Whether the pinned config of `second` has its operand `factor`, what a product becomes,
+/// Whether the pinned config of `second` has its operand `number`, what a product becomes,
 /// in registers of warpgroups.
-static bool asksForChain(linalg::LinalgOp second, unsigned factor) {
+static bool asksForChain(linalg::LinalgOp second, unsigned number) {
   auto pinned = second->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   return pinned && pinned.isForWarpgroups() &&
-         !llvm::is_contained(pinned.getPromote(), int64_t(factor));
+         !llvm::is_contained(pinned.getPromote(), int64_t(number));
 }
 
 /// Whether a tile may be worked on after the product at all. `isAsked`: its pinned config
@@ -159,7 +159,7 @@ static std::string whyReadAgain(linalg::LinalgOp first, const Contraction &befor
 }
 
 bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
-                          unsigned factor, TargetAttr target,
+                          unsigned number, TargetAttr target,
                           std::string &reason) {
   std::string why;
   auto fail = [&](const Twine &what) {
@@ -167,13 +167,13 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
               "latter: " + what).str();
     return false;
   };
-  bool isAsked = asksForChain(second, factor);
+  bool isAsked = asksForChain(second, number);
   std::optional<Contraction> before = matchTile(first, target, why),
                              after = matchTile(second, target, why, isAsked);
   if (!before || !after)
     return fail(why);
-  if (factor != after->a)
-    return fail("it is the right factor");
+  if (number != after->a)
+    return fail("it is the right operand");
   auto isPlain = [](const Contraction &product) {
     return product.m.size() == 1 && product.n.size() == 1 && product.k.size() == 1;
   };

@@ -53,7 +53,7 @@ static FailureOr<Call> matchCall(linalg::GenericOp op, std::string &reason) {
     return refuse("its results are of neither f32 nor f64");
   for (Value operand : op->getOperands())
     if (getElementTypeOrSelf(operand.getType()) != element)
-      return refuse("it widens a factor");
+      return refuse("it widens an operand");
   if (op->hasAttr(kConfigAttr))
     return refuse("a lowering config is pinned on it");
   Call call;
@@ -70,7 +70,7 @@ static FailureOr<Call> matchCall(linalg::GenericOp op, std::string &reason) {
     return failure();
   for (Value operand : call.operands)
     if (operand.getDefiningOp<Im2colOp>())
-      return refuse("a factor is windows of an image, which lie on each other");
+      return refuse("an operand is windows of an image, which lie on each other");
   for (int64_t extent : op.getStaticLoopRanges())
     if (!ShapedType::isDynamic(extent) && extent > kLargest)
       return refuse("a size is beyond what an int counts");

@@ -165,7 +165,7 @@ static unsigned countProducts(const Group &group) {
   return llvm::count_if(group.ops, isProduct);
 }
 
-/// The product that opened `group`; what computes its factors stands before it.
+/// The product that opened `group`; what computes its operands stands before it.
 static linalg::LinalgOp firstProduct(const Group &group) {
   return *llvm::find_if(group.ops, isProduct);
 }
@@ -341,18 +341,18 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
       classify(op) != GroupKind::Contraction || countProducts(group) != 1 ||
       !mayMoveTo(group, op) || !extentsFollowFromInputs(op))
     return false;
-  OpOperand *factor = nullptr;
+  OpOperand *operand = nullptr;
   for (OpOperand *input : op.getDpsInputOperands()) {
     // A tensor that both read would tie the loops of both.
     if (!group.dims.contains(input->get()))
       continue;
-    if (factor || !input->get().getDefiningOp() ||
+    if (operand || !input->get().getDefiningOp() ||
         !group.contains(input->get().getDefiningOp()))
       return false;
-    factor = input;
+    operand = input;
   }
   linalg::LinalgOp first = group.ops.front();
-  if (!factor)
+  if (!operand)
     return false;
   if (group.reduced != group.summed) {
     reason = "the product of a product cannot be computed in the kernel of the "
@@ -361,7 +361,7 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
   }
   if (!isProduct(first)) {
     reason = "the product of a product cannot be computed in the kernel of the "
-             "latter: there, a factor is computed on its way into the tiles";
+             "latter: there, an operand is computed on its way into the tiles";
     return false;
   }
   // Nothing but the chain's end is a result.
@@ -369,12 +369,12 @@ static bool tryChain(Group &group, linalg::LinalgOp op, TargetAttr target,
     for (Operation *user : member->getUsers())
       if (user != op.getOperation() && !group.contains(user))
         return false;
-  if (!mayChain(first, op, factor->getOperandNumber(), target, reason))
+  if (!mayChain(first, op, operand->getOperandNumber(), target, reason))
     return false;
   SmallVector<std::optional<unsigned>> known(op.getNumLoops());
   for (auto [result, loop] :
-       llvm::zip_equal(op.getMatchingIndexingMap(factor).getResults(),
-                       group.dims.lookup(factor->get())))
+       llvm::zip_equal(op.getMatchingIndexingMap(operand).getResults(),
+                       group.dims.lookup(operand->get())))
     known[cast<AffineDimExpr>(result).getPosition()] = loop;
   SmallVector<unsigned> loops;
   for (std::optional<unsigned> loop : known) {
@@ -405,15 +405,15 @@ static bool reducesWholeRows(const Group &producer, linalg::LinalgOp product,
 }
 
 /// Moves the members of `producer` into `group`, which `product` has just opened, if
-/// they compute one of its factors and that is better done tile by tile.
-static bool tryComputeFactor(Group &group, Group &producer,
+/// they compute one of its operands and that is better done tile by tile.
+static bool tryFuseProducers(Group &group, Group &producer,
                              linalg::LinalgOp product, TargetAttr target,
                              std::string &reason) {
   if (producer.kind == GroupKind::Contraction || !mayMoveTo(producer, product) ||
       !extentsFollowFromInputs(product) ||
       !llvm::all_of(producer.ops, extentsFollowFromInputs))
     return false;
-  OpOperand *factor = nullptr;
+  OpOperand *operand = nullptr;
   for (linalg::LinalgOp member : producer.ops) {
     if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
       return false;
@@ -425,25 +425,25 @@ static bool tryComputeFactor(Group &group, Group &producer,
     for (OpOperand &use : member->getUses()) {
       if (producer.contains(use.getOwner()))
         continue;
-      if (use.getOwner() != product || !product.isDpsInput(&use) || factor) {
-        reason = "others than one factor of the product read it, too";
+      if (use.getOwner() != product || !product.isDpsInput(&use) || operand) {
+        reason = "others than one operand of the product read it, too";
         return false;
       }
-      factor = &use;
+      operand = &use;
     }
   }
-  if (!factor)
+  if (!operand)
     return false;
   SmallVector<std::optional<unsigned>> toGroup(producer.reduced.size());
   for (auto [result, loop] :
-       llvm::zip_equal(product.getMatchingIndexingMap(factor).getResults(),
-                       producer.dims.lookup(factor->get())))
+       llvm::zip_equal(product.getMatchingIndexingMap(operand).getResults(),
+                       producer.dims.lookup(operand->get())))
     toGroup[loop] = cast<AffineDimExpr>(result).getPosition();
   bool normalizes = producer.kind == GroupKind::Reduction;
   if (llvm::is_contained(toGroup, std::nullopt) ||
       !reducesWholeRows(producer, product, toGroup) ||
-      !(normalizes ? mayNormalizeFactor : mayComputeFactor)(
-          producer.ops, product, factor->getOperandNumber(), target, reason))
+      !(normalizes ? mayFuseNorm : mayFuseProducers)(
+          producer.ops, product, operand->getOperandNumber(), target, reason))
     return false;
   for (linalg::LinalgOp member : producer.ops)
     addMember(group, member, mapLoops(producer, member, toGroup));
@@ -494,7 +494,7 @@ SmallVector<Group, 0> tilewright::formGroups(Block &block, TargetAttr target,
     if (fuse && group.kind == GroupKind::Contraction)
       for (Group *producer : producersOf(groups, op)) {
         std::string why;
-        if (!tryComputeFactor(group, *producer, op, target, why) && !why.empty())
+        if (!tryFuseProducers(group, *producer, op, target, why) && !why.empty())
           producer->apart = why;
       }
     groups.push_back(std::move(group));

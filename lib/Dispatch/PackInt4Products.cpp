@@ -3,7 +3,7 @@
 //
 // Products of tensors of i4, for targets with matrix instructions that multiply
 // numbers of 4 bits. Such tensors have been bytes since `input`, which an op takes
-// apart. Where both factors have the sum along their rows, nothing need be taken
+// apart. Where both operands have the sum along their rows, nothing need be taken
 // apart: the product runs over bytes, and the body says what it does with each:
 //
 //   %a = <nibbles of %x : tensor<64x32xi8>> : tensor<64x64xi8>    (and %b)
@@ -48,11 +48,11 @@ static std::optional<Halves> matchUnpacked(Value value) {
 /// The product of the bytes themselves, in front of `op`.
 static linalg::GenericOp createPacked(RewriterBase &b, linalg::GenericOp op,
                                       const Contraction &product,
-                                      const Halves factors[2]) {
+                                      const Halves operands[2]) {
   b.setInsertionPoint(op);
   SmallVector<Value> inputs(2);
-  inputs[product.a] = factors[0].bytes;
-  inputs[product.b] = factors[1].bytes;
+  inputs[product.a] = operands[0].bytes;
+  inputs[product.b] = operands[1].bytes;
   return linalg::GenericOp::create(
       b, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(),
       op.getIndexingMapsArray(), op.getIteratorTypesArray(),
@@ -64,9 +64,9 @@ static linalg::GenericOp createPacked(RewriterBase &b, linalg::GenericOp op,
             Value nibble = takeNibble(
                 b, loc,
                 {args[side ? product.b : product.a], isHigh,
-                 factors[side].isUnsigned});
+                 operands[side].isUnsigned});
             values[side] =
-                factors[side].isUnsigned
+                operands[side].isUnsigned
                     ? arith::ExtUIOp::create(b, loc, args[2].getType(), nibble)
                           .getResult()
                     : arith::ExtSIOp::create(b, loc, args[2].getType(), nibble)
@@ -109,7 +109,7 @@ static bool lists(TargetAttr target, StringRef fact) {
 /// there cannot be one.
 static linalg::GenericOp pack(RewriterBase &b, linalg::GenericOp op,
                               const Contraction &product,
-                              const Halves factors[2], TargetAttr target,
+                              const Halves operands[2], TargetAttr target,
                               std::string &reason) {
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool isNative = lists(target, "mma");
@@ -148,7 +148,7 @@ static linalg::GenericOp pack(RewriterBase &b, linalg::GenericOp op,
       return {};
     }
   }
-  linalg::GenericOp packed = createPacked(b, op, product, factors);
+  linalg::GenericOp packed = createPacked(b, op, product, operands);
   if (pinned)
     packed->setAttr(kConfigAttr, pinned);
   if (!isForMatrixUnit(cast<linalg::LinalgOp>(packed.getOperation()), target)) {
@@ -172,20 +172,20 @@ void tilewright::packInt4Products(func::FuncOp func) {
     auto product = matchContraction(cast<linalg::LinalgOp>(op.getOperation()));
     if (!product || product->perElement != 1)
       continue;
-    Halves factors[2];
+    Halves operands[2];
     bool both = true;
     for (unsigned side : {0, 1}) {
-      auto factor = matchUnpacked(
+      auto operand = matchUnpacked(
           op.getDpsInputOperand(side ? product->b : product->a)->get());
       // Numbers without a sign are extended either way.
-      both &= factor && (factor->isUnsigned || product->signedness[side] == "signed");
-      if (factor)
-        factors[side] = *factor;
+      both &= operand && (operand->isUnsigned || product->signedness[side] == "signed");
+      if (operand)
+        operands[side] = *operand;
     }
     if (!both)
       continue;
     std::string reason;
-    linalg::GenericOp packed = pack(b, op, *product, factors, target, reason);
+    linalg::GenericOp packed = pack(b, op, *product, operands, target, reason);
     if (!packed) {
       op->setAttr(kUnpackedAttr, b.getStringAttr(reason));
       continue;

@@ -36,9 +36,9 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitMarkedPass());
   if (options.fuse) {
     OpPassManager &func = pm.nest<func::FuncOp>();
-    func.addPass(createPackFactorsPass());
+    func.addPass(createPackOperandsPass());
     func.addPass(createFuseElementwisePass());
-    func.addPass(createExpandFactorsPass());
+    func.addPass(createExpandOperandsPass());
     // A merged body may be an identity now (x - 3 + 3): it is no kernel.
     func.addPass(createCanonicalizePass("dispatch"));
   }

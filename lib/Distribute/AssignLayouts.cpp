@@ -79,7 +79,7 @@ static bool isFromStage(vector::TransferReadOp read) {
   return memory && memory.getMemorySpace() && isForWarpgroups(read);
 }
 
-/// The most bytes of `read` that a thread reads at once where a factor of a product is
+/// The most bytes of `read` that a thread reads at once where an operand of a product is
 /// computed from them. Of what goes to shared memory a thread stores 16 bytes at once,
 /// as copies do, which is what rows are swizzled for. Of a skinny product each element
 /// has a sum of its own, eight of which are enough. A byte may be two elements.
@@ -217,15 +217,15 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read))
       return success();
     LoweringConfigAttr config = getConfig(op);
-    bool isFactor = traitsOf(config).sharesSums;
+    bool isOperand = traitsOf(config).sharesSums;
     // On its way to shared memory and nowhere else?
     auto passing = result.hasOneUse()
                        ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
                        : vector::TransferWriteOp();
     AffineMap map = read.getPermutationMap();
     int64_t bytes = passing ? accessBytes
-                            : std::min(accessBytes, computedBytes(result, isFactor));
-    auto layout = isFactor ? factorLayout(type, map, bytes, threads)
+                            : std::min(accessBytes, computedBytes(result, isOperand));
+    auto layout = isOperand ? operandLayout(type, map, bytes, threads)
                   : passing
                       ? passingLayout(passing, map, accessBytes, threads)
                       : accessLayout(type, map, bytes, threads);
@@ -262,7 +262,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
                 .transpose(asInts(transpose.getPermutation())),
             source->strength);
   } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    // The larger factor of a skinny product; all else adapts.
+    // The larger operand of a skinny product; all else adapts.
     LoweringConfigAttr config = getConfig(op);
     const Proposal *source = strongestOperand(op);
     if (traitsOf(config).sharesSums && source && source->strength == Read)

@@ -81,7 +81,7 @@ std::vector<int> tilewright::memoryOrder(AffineMap map) {
 }
 
 FailureOr<DistributedLayout>
-tilewright::factorLayout(VectorType type, AffineMap map, int64_t accessBytes,
+tilewright::operandLayout(VectorType type, AffineMap map, int64_t accessBytes,
                          const ThreadRange &threads) {
   std::vector<int> order = memoryOrder(map);
   int64_t width =

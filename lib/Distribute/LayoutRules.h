@@ -40,10 +40,10 @@ mlir::FailureOr<DistributedLayout> accessLayout(mlir::VectorType type,
                                                 int64_t accessBytes,
                                                 const ThreadRange &threads);
 
-/// The same for the larger factor of a skinny product: where rows are not what
+/// The same for the larger operand of a skinny product: where rows are not what
 /// is summed, a thread takes up to four rows that are neighbours, so that its
-/// elements of the other factor are neighbours, too.
-mlir::FailureOr<DistributedLayout> factorLayout(mlir::VectorType type,
+/// elements of the other operand are neighbours, too.
+mlir::FailureOr<DistributedLayout> operandLayout(mlir::VectorType type,
                                                 mlir::AffineMap map,
                                                 int64_t accessBytes,
                                                 const ThreadRange &threads);

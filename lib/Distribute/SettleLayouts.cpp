@@ -64,7 +64,7 @@ bool LayoutAssigner::isCheap(Operation *op) {
     return false;
   if (proposals[op->getResult(0)].strength == None)
     return true;
-  // A factor of a skinny product that is computed from what was read.
+  // An operand of a skinny product that is computed from what was read.
   LoweringConfigAttr config = getConfig(op);
   return traitsOf(config).sharesSums && isElementwise(op) &&
          proposals[op->getResult(0)].strength <= Read &&

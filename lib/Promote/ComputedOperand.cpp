@@ -22,23 +22,23 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// What `factor` read of memory, read of `tile` of a stage.
-Value tilewright::readTile(OpBuilder &b, const RingFactor &factor, Value tile) {
-  vector::TransferReadOp read = factor.read;
+/// What `operand` read of memory, read of `tile` of a stage.
+Value tilewright::readTile(OpBuilder &b, const RingOperand &operand, Value tile) {
+  vector::TransferReadOp read = operand.read;
   Location loc = read.getLoc();
   VectorType type = read.getVectorType();
   SmallVector<int64_t> shape;
-  for (auto [number, expr] : llvm::enumerate(factor.load.getResults())) {
+  for (auto [number, expr] : llvm::enumerate(operand.load.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    shape.push_back(dim ? factor.tile.getDimSize(dim.getPosition())
+    shape.push_back(dim ? operand.tile.getDimSize(dim.getPosition())
                         : type.getDimSize(number));
   }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  SmallVector<Value> zeros(factor.tile.getRank(), zero);
+  SmallVector<Value> zeros(operand.tile.getRank(), zero);
   SmallVector<bool> inBounds(shape.size(), true);
   Value lies = vector::TransferReadOp::create(
       b, loc, VectorType::get(shape, type.getElementType()), tile, zeros,
-      read.getPadding(), factor.load, ArrayRef<bool>(inBounds));
+      read.getPadding(), operand.load, ArrayRef<bool>(inBounds));
   // Boxes are one dim.
   return lies.getType() == type
              ? lies
@@ -68,11 +68,11 @@ static int64_t findRowsTogether(MmaOp product, vector::TransferReadOp read,
 /// What the steps have each for itself goes through the ring, too, where a tensor map
 /// names it: whole rows of 128 bytes out of dense tensors. Else a thread waits for memory
 /// in each step.
-static SmallVector<RingFactor> findBeside(func::FuncOp kernel, scf::ForOp loop,
+static SmallVector<RingOperand> findBeside(func::FuncOp kernel, scf::ForOp loop,
                                           ArrayRef<vector::TransferReadOp> reads) {
   constexpr int64_t kAlignment = 16, kTileBytes = 128, kMostBox = 256, kMostDims = 5;
   auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  SmallVector<RingFactor> factors;
+  SmallVector<RingOperand> operands;
   for (vector::TransferReadOp read : reads) {
     auto argument = dyn_cast<BlockArgument>(read.getBase());
     bool isOfStep = loop && llvm::any_of(read.getIndices(), [&](Value index) {
@@ -107,15 +107,15 @@ static SmallVector<RingFactor> findBeside(func::FuncOp kernel, scf::ForOp loop,
         llvm::any_of(shape, [](int64_t size) { return size > kMostBox; }))
       continue;
     MLIRContext *context = kernel.getContext();
-    RingFactor factor;
-    factor.read = read;
-    factor.tile = MemRefType::get(shape, memory.getElementType(),
+    RingOperand operand;
+    operand.read = read;
+    operand.tile = MemRefType::get(shape, memory.getElementType(),
                                   MemRefLayoutAttrInterface(), SharedAttr::get(context, {}));
-    factor.copy = AffineMap::get(shape.size(), 0, copy, context);
-    factor.load = AffineMap::get(shape.size(), 0, load, context);
-    factors.push_back(factor);
+    operand.copy = AffineMap::get(shape.size(), 0, copy, context);
+    operand.load = AffineMap::get(shape.size(), 0, load, context);
+    operands.push_back(operand);
   }
-  return factors;
+  return operands;
 }
 
 static void explain(func::FuncOp kernel, const ComputedOperand &operand,
@@ -173,10 +173,10 @@ tilewright::findComputedOperand(func::FuncOp kernel, MmaOp product, scf::ForOp l
   }
   if (!main)
     return product.emitOpError() << "has an operand in registers that no tile makes";
-  FailureOr<RingFactor> factor = ringFactorOf(product, 0, main);
-  if (failed(factor))
+  FailureOr<RingOperand> operand = ringOperandOf(product, 0, main);
+  if (failed(operand))
     return failure();
-  result.main = *factor;
+  result.main = *operand;
   result.rowsTogether = findRowsTogether(product, main, config);
   result.beside = findBeside(kernel, loop, others);
   explain(kernel, result, others);

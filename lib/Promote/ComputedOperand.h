@@ -6,7 +6,7 @@
 #ifndef TILEWRIGHT_LIB_PROMOTE_COMPUTEDOPERAND_H
 #define TILEWRIGHT_LIB_PROMOTE_COMPUTEDOPERAND_H
 
-#include "RingFactor.h"
+#include "RingOperand.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,16 +17,16 @@ namespace tilewright {
 struct ComputedOperand {
   /// What computes it, in order, the reads of `main` and `beside` among it.
   llvm::SetVector<mlir::Operation *> ops;
-  RingFactor main;
+  RingOperand main;
   /// What else goes through the ring.
-  llvm::SmallVector<RingFactor> beside;
+  llvm::SmallVector<RingOperand> beside;
   /// Rows that a thread has side by side; 1: as the instruction has them.
   int64_t rowsTogether = 1;
 
   /// Whether `op` reads what the ring has.
   bool isInRing(mlir::Operation *op) {
-    return op == main.read || llvm::any_of(beside, [&](RingFactor &factor) {
-             return op == factor.read;
+    return op == main.read || llvm::any_of(beside, [&](RingOperand &operand) {
+             return op == operand.read;
            });
   }
 };
@@ -36,8 +36,8 @@ mlir::FailureOr<ComputedOperand> findComputedOperand(mlir::func::FuncOp kernel,
                                                      MmaOp product, mlir::scf::ForOp loop,
                                                      LoweringConfigAttr config);
 
-/// What `factor` read of memory, read of `tile` of a stage.
-mlir::Value readTile(mlir::OpBuilder &b, const RingFactor &factor, mlir::Value tile);
+/// What `operand` read of memory, read of `tile` of a stage.
+mlir::Value readTile(mlir::OpBuilder &b, const RingOperand &operand, mlir::Value tile);
 
 } // namespace tilewright
 

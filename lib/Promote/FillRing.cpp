@@ -46,13 +46,13 @@ LogicalResult RingWriter::findShared() {
     values = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
   // What addresses come from: outside, or in the loop, whose values lead
   // outside.
-  SmallVector<RingFactor> copied(factors);
+  SmallVector<RingOperand> copied(operands);
   if (computedA)
     llvm::append_range(copied, computedA->beside);
   if (second)
-    copied.push_back(secondFactor);
-  for (RingFactor &factor : copied)
-    for (Value index : factor.read.getIndices()) {
+    copied.push_back(secondOperand);
+  for (RingOperand &operand : copied)
+    for (Value index : operand.read.getIndices()) {
       SmallVector<Value> work{index};
       while (!work.empty()) {
         Value value = work.pop_back_val();
@@ -95,17 +95,17 @@ LogicalResult RingWriter::findShared() {
                             return ofTile.contains(operand.getDefiningOp());
                           })))
       ofTile.insert(&op);
-  isSecondShared = second && llvm::none_of(secondFactor.read.getIndices(), [&](Value index) {
+  isSecondShared = second && llvm::none_of(secondOperand.read.getIndices(), [&](Value index) {
                      return config.getPersistent() && ofTile.contains(index.getDefiningOp());
                    });
   return success();
 }
 
-/// A factor whose address does not depend on a loop along which a cluster has several
+/// An operand whose address does not depend on a loop along which a cluster has several
 /// blocks is the same to all of them: the number of that loop.
-IntegerAttr RingWriter::multicastOf(RingFactor &factor) {
+IntegerAttr RingWriter::multicastOf(RingOperand &operand) {
   SetVector<Value> sources;
-  SmallVector<Value> work(factor.read.getIndices());
+  SmallVector<Value> work(operand.read.getIndices());
   while (!work.empty()) {
     Value value = work.pop_back_val();
     if (sources.insert(value) && value.getDefiningOp() &&
@@ -148,17 +148,17 @@ void RingWriter::fillStage(OpBuilder &b, Value ring, const TileBody &body, Value
     for (Operation &op : *loop.getBody())
       if (inside.contains(&op))
         b.clone(op, mapping);
-  auto copy = [&](RingFactor &factor, Value tile, IntegerAttr multicast) {
+  auto copy = [&](RingOperand &operand, Value tile, IntegerAttr multicast) {
     SmallVector<Value> indices;
-    for (Value index : factor.read.getIndices())
+    for (Value index : operand.read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
-    TileCopyOp::create(b, loc, factor.read.getBase(), indices, tile, factor.copy,
+    TileCopyOp::create(b, loc, operand.read.getBase(), indices, tile, operand.copy,
                        multicast, /*by_threads=*/!config.getTmaCopy());
   };
   ValueRange tiles = stage.getTiles();
-  for (auto [factor, tile, multicast] : llvm::zip(factors, tiles, multicasts))
-    copy(factor, tile, multicast);
-  for (auto [number, tile] : llvm::enumerate(tiles.drop_front(factors.size())))
+  for (auto [operand, tile, multicast] : llvm::zip(operands, tiles, multicasts))
+    copy(operand, tile, multicast);
+  for (auto [number, tile] : llvm::enumerate(tiles.drop_front(operands.size())))
     copy(computedA->beside[number], tile, IntegerAttr());
   FillOp::create(b, loc, ring, at);
 }

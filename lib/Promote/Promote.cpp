@@ -226,7 +226,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
   for (int64_t operand : operands) {
     if (operand > 1)
       return op.emitOpError() << "operand " << operand
-                              << " in 'promote' is not a factor; 0 and 1 are";
+                              << " in 'promote' is not an operand; 0 and 1 are";
     Value value = op->getOperand(operand);
     if (!isa<VectorType>(value.getType()) || staysInRegisters(op, operand))
       continue;

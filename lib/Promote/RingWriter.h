@@ -11,7 +11,7 @@
 #define TILEWRIGHT_LIB_PROMOTE_RINGWRITER_H
 
 #include "ComputedOperand.h"
-#include "RingFactor.h"
+#include "RingOperand.h"
 #include "Roles.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -51,7 +51,7 @@ private:
   void mapStep(mlir::OpBuilder &b, mlir::IRMapping &mapping, mlir::Value step);
   /// The ops in front of the roles: what the addresses of copies come from.
   mlir::LogicalResult findShared();
-  mlir::IntegerAttr multicastOf(RingFactor &factor);
+  mlir::IntegerAttr multicastOf(RingOperand &operand);
   /// A loop over tiles where blocks are persistent; `b` goes on in it.
   void addTileLoop(mlir::OpBuilder &b, TileBody &body);
   void endTile(mlir::OpBuilder &b, const TileBody &body, mlir::Value steps);
@@ -88,19 +88,19 @@ private:
   LoweringConfigAttr config;
   mlir::Location loc;
   mlir::scf::ForOp loop; // null where one step is all
-  mlir::SmallVector<RingFactor> factors;
+  mlir::SmallVector<RingOperand> operands;
   /// Tiles beside the sums that copy engines bring, and the rings that they come through, by
   /// their types.
   mlir::SmallVector<mlir::vector::TransferReadOp> loads;
   llvm::MapVector<mlir::Type, mlir::Value> loadRings;
   /// B of the second product, and its ring of one stage.
-  RingFactor secondFactor;
+  RingOperand secondOperand;
   mlir::Value secondRing;
   /// Whether it is the same for all tiles of a block, which fills the stage once.
   bool isSecondShared = false;
   /// Where A is in registers: what it is computed by.
   std::optional<ComputedOperand> computedA;
-  /// The tiled loop along which a cluster's blocks share the factor's tile.
+  /// The tiled loop along which a cluster's blocks share the operand's tile.
   mlir::SmallVector<mlir::IntegerAttr> multicasts;
   /// Index arithmetic in the loop; in front of it; of that, what is of one tile.
   mlir::SetVector<mlir::Operation *> inside, shared, ofTile;

@@ -27,10 +27,10 @@ LogicalResult RingWriter::checkSecond() {
       !isa<VectorType>(second.getA().getType()))
     return second.emitOpError() << "by a warpgroup stands behind the first product, and "
                                    "multiplies what becomes of it";
-  FailureOr<RingFactor> factor = ringFactorOf(second, 1);
-  if (failed(factor))
+  FailureOr<RingOperand> operand = ringOperandOf(second, 1);
+  if (failed(operand))
     return failure();
-  secondFactor = *factor;
+  secondOperand = *operand;
   return success();
 }
 
@@ -48,10 +48,10 @@ void RingWriter::fillSecond(OpBuilder &b, const TileBody &body) {
   auto stage = AcquireOp::create(inside, loc, secondRing, at,
                                  /*known_empty=*/isSecondShared);
   SmallVector<Value> indices;
-  for (Value index : secondFactor.read.getIndices())
+  for (Value index : secondOperand.read.getIndices())
     indices.push_back(body.mapping.lookupOrDefault(index));
-  TileCopyOp::create(inside, loc, secondFactor.read.getBase(), indices,
-                     stage.getTiles()[0], secondFactor.copy, multicastOf(secondFactor));
+  TileCopyOp::create(inside, loc, secondOperand.read.getBase(), indices,
+                     stage.getTiles()[0], secondOperand.copy, multicastOf(secondOperand));
   FillOp::create(inside, loc, secondRing, at);
 }
 
@@ -61,7 +61,7 @@ Value RingWriter::writeSecond(const TileBody &body) {
   Value at = body.count ? body.count : constant(b, 0);
   auto stage = WaitOp::create(b, loc, secondRing, at);
   SmallVector<Attribute> maps(second.getMaps().getValue());
-  maps[1] = AffineMapAttr::get(secondFactor.map);
+  maps[1] = AffineMapAttr::get(secondOperand.map);
   second->setOperand(1, stage.getTiles()[0]);
   second.setMapsAttr(b.getArrayAttr(maps));
   b.setInsertionPointAfter(second);
@@ -70,6 +70,6 @@ Value RingWriter::writeSecond(const TileBody &body) {
   second.getResult().replaceAllUsesExcept(done.getResult(0), done);
   if (!isSecondShared)
     ReleaseOp::create(b, loc, secondRing, at);
-  secondFactor.read->erase();
+  secondOperand.read->erase();
   return done.getResult(0);
 }

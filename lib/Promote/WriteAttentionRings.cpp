@@ -34,7 +34,7 @@
 // product is done. `pipeline` lets the products of neighbouring steps overlap.
 
 #include "WriteAttentionRings.h"
-#include "RingFactor.h"
+#include "RingOperand.h"
 #include "Roles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -48,9 +48,9 @@ using namespace tilewright;
 
 namespace {
 
-/// A factor of one of the products, and the ring that it goes through.
+/// An operand of one of the products, and the ring that it goes through.
 struct Stream {
-  RingFactor factor;
+  RingOperand operand;
   Value ring;
 };
 
@@ -68,7 +68,7 @@ private:
   void countSteps(IRRewriter &rewriter, Value zero);
   Value multiply(IRRewriter &rewriter, MmaOp product, Stream &stream,
                  Value position);
-  Value addRing(OpBuilder &b, int64_t stages, const RingFactor &factor);
+  Value addRing(OpBuilder &b, int64_t stages, const RingOperand &operand);
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -100,20 +100,20 @@ LogicalResult AttentionRings::find(ArrayRef<MmaOp> products) {
       isa_and_nonnull<vector::TransferReadOp>(result.getA().getDefiningOp()))
     return scores.emitOpError() << "multiplies queries, which the loop does not change, and "
                                    "the other one what is made of its scores";
-  for (auto [stream, product, operand] :
+  for (auto [stream, product, number] :
        {std::tuple(&queries, scores, 0), std::tuple(&keys, scores, 1),
         std::tuple(&values, result, 1)}) {
-    FailureOr<RingFactor> factor = ringFactorOf(product, operand);
-    if (failed(factor))
+    FailureOr<RingOperand> operand = ringOperandOf(product, number);
+    if (failed(operand))
       return failure();
-    stream->factor = *factor;
+    stream->operand = *operand;
   }
   return success();
 }
 
-Value AttentionRings::addRing(OpBuilder &b, int64_t stages, const RingFactor &factor) {
+Value AttentionRings::addRing(OpBuilder &b, int64_t stages, const RingOperand &operand) {
   return RingOp::create(b, loc,
-                        RingType::get(kernel.getContext(), stages, {factor.tile}));
+                        RingType::get(kernel.getContext(), stages, {operand.tile}));
 }
 
 /// Fills the stage of `position` with the stream's tile. What its address comes from in
@@ -121,7 +121,7 @@ Value AttentionRings::addRing(OpBuilder &b, int64_t stages, const RingFactor &fa
 void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
                           IRMapping &mapping) {
   SetVector<Operation *> addresses;
-  SmallVector<Value> work(stream.factor.read.getIndices());
+  SmallVector<Value> work(stream.operand.read.getIndices());
   while (!work.empty()) {
     Operation *op = work.pop_back_val().getDefiningOp();
     if (op && loop && op->getParentOp() == loop && addresses.insert(op))
@@ -131,11 +131,11 @@ void AttentionRings::copy(OpBuilder &b, Stream &stream, Value position,
     if (addresses.contains(&op) && !mapping.contains(&op))
       b.clone(op, mapping);
   SmallVector<Value> indices;
-  for (Value index : stream.factor.read.getIndices())
+  for (Value index : stream.operand.read.getIndices())
     indices.push_back(mapping.lookupOrDefault(index));
   auto stage = AcquireOp::create(b, loc, stream.ring, position);
-  TileCopyOp::create(b, loc, stream.factor.read.getBase(), indices, stage.getTiles()[0],
-                     stream.factor.copy, IntegerAttr());
+  TileCopyOp::create(b, loc, stream.operand.read.getBase(), indices, stage.getTiles()[0],
+                     stream.operand.copy, IntegerAttr());
   FillOp::create(b, loc, stream.ring, position);
 }
 
@@ -165,7 +165,7 @@ Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stre
   rewriter.setInsertionPoint(product);
   auto stage = WaitOp::create(rewriter, loc, stream.ring, position);
   SmallVector<Attribute> maps(product.getMaps().getValue());
-  maps[1] = AffineMapAttr::get(stream.factor.map);
+  maps[1] = AffineMapAttr::get(stream.operand.map);
   product->setOperand(1, stage.getTiles()[0]);
   product.setMapsAttr(rewriter.getArrayAttr(maps));
   rewriter.setInsertionPointAfter(product);
@@ -173,7 +173,7 @@ Value AttentionRings::multiply(IRRewriter &rewriter, MmaOp product, Stream &stre
                                 product.getResult());
   rewriter.replaceAllUsesExcept(product.getResult(), done.getResult(0), done);
   ReleaseOp::create(rewriter, loc, stream.ring, position);
-  stream.factor.read->erase();
+  stream.operand.read->erase();
   return done.getResult(0);
 }
 
@@ -196,10 +196,10 @@ void AttentionRings::writeConsumers(WarpsOp role, ArrayRef<Operation *> rest) {
   Value zero = constant(rewriter, 0);
   auto stage = WaitOp::create(rewriter, loc, queries.ring, zero);
   SmallVector<Attribute> maps(scores.getMaps().getValue());
-  maps[0] = AffineMapAttr::get(queries.factor.map);
+  maps[0] = AffineMapAttr::get(queries.operand.map);
   scores.setMapsAttr(rewriter.getArrayAttr(maps));
   scores->setOperand(0, stage.getTiles()[0]);
-  queries.factor.read->erase();
+  queries.operand.read->erase();
   Value position = zero, sums;
   if (loop) {
     unsigned number = loop.getNumResults() - 1;
@@ -229,9 +229,9 @@ void AttentionRings::write() {
         llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>))
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
-  queries.ring = addRing(b, 1, queries.factor);
-  keys.ring = addRing(b, config.getStages(), keys.factor);
-  values.ring = addRing(b, config.getStages(), values.factor);
+  queries.ring = addRing(b, 1, queries.operand);
+  keys.ring = addRing(b, config.getStages(), keys.operand);
+  values.ring = addRing(b, config.getStages(), values.operand);
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t consumers = launch.getThreads() / launch.getSubgroup() - 4;
   addExplanation(kernel, "queries once, keys and values through rings of " +

@@ -60,7 +60,7 @@
 // RingFragments.cpp.
 //
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
-// `cluster` a factor's tile that several blocks read is multicast to them.
+// `cluster` an operand's tile that several blocks read is multicast to them.
 
 #include "WriteRing.h"
 #include "RingFragments.h"
@@ -177,15 +177,15 @@ Value RingWriter::finishA(OpBuilder &b, IRMapping &mapping, ValueRange tiles) {
     if (llvm::all_of(op->getResults(),
                      [&](Value result) { return mapping.contains(result); }))
       continue;
-    auto beside = llvm::find_if(computedA->beside, [&](RingFactor &factor) {
-      return factor.read == op;
+    auto beside = llvm::find_if(computedA->beside, [&](RingOperand &operand) {
+      return operand.read == op;
     });
     if (op == computedA->main.read)
       mapping.map(op->getResult(0), readTile(b, computedA->main, tiles[0]));
     else if (beside != computedA->beside.end())
       mapping.map(op->getResult(0),
                   readTile(b, *beside,
-                           tiles[factors.size() + (beside - computedA->beside.begin())]));
+                           tiles[operands.size() + (beside - computedA->beside.begin())]));
     else
       b.clone(*op, mapping);
   }
@@ -243,9 +243,9 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   Value init = loop ? loop.getInitArgs().front() : product.getAcc();
   Builder builder(kernel.getContext());
   ArrayAttr maps = builder.getAffineMapArrayAttr(
-      {!computedA ? factors[0].map
+      {!computedA ? operands[0].map
                          : cast<AffineMapAttr>(product.getMaps()[0]).getValue(),
-       factors[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
+       operands[1].map, cast<AffineMapAttr>(product.getMaps()[2]).getValue()});
   if (!config.isForWarpgroups()) {
     Value sum = writeFragmentSums(
         b, product,
@@ -356,8 +356,8 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
     epilogue.push_back(op);
   whole->erase();
   if (!loop)
-    for (RingFactor &factor : factors)
-      factor.read->erase();
+    for (RingOperand &operand : operands)
+      operand.read->erase();
   b.setInsertionPointToEnd(block);
   skipWithoutTile(b, body, epilogue);
   for (auto [from, to] : body.mapping.getValueMap())
@@ -425,21 +425,21 @@ LogicalResult RingWriter::check() {
     if (failed(found))
       return failure();
     computedA = *found;
-    factors.push_back(computedA->main);
+    operands.push_back(computedA->main);
   }
-  for (unsigned operand : {0, 1}) {
-    if (factors.size() > operand)
+  for (unsigned number : {0, 1}) {
+    if (operands.size() > number)
       continue;
-    FailureOr<RingFactor> factor = ringFactorOf(product, operand);
-    if (failed(factor))
+    FailureOr<RingOperand> operand = ringOperandOf(product, number);
+    if (failed(operand))
       return failure();
-    factors.push_back(*factor);
+    operands.push_back(*operand);
   }
   if (loop)
     for (Operation &op : loop.getBody()->without_terminator())
       if (&op != product && !isMemoryEffectFree(&op) && !(computedA && computedA->ops.contains(&op)) &&
-          llvm::none_of(factors,
-                        [&](RingFactor &factor) { return factor.read == &op; }))
+          llvm::none_of(operands,
+                        [&](RingOperand &operand) { return operand.read == &op; }))
         return op.emitOpError()
                << "stands in the loop of a warpgroup's product, which does no "
                   "more than multiply";
@@ -450,8 +450,8 @@ LogicalResult RingWriter::write() {
   loop = dyn_cast<scf::ForOp>(product->getParentOp());
   if (failed(check()) || failed(findShared()))
     return failure();
-  for (RingFactor &factor : factors)
-    multicasts.push_back(multicastOf(factor));
+  for (RingOperand &operand : operands)
+    multicasts.push_back(multicastOf(operand));
   Value sums = second ? second.getResult() : loop ? loop.getResult(0) : product.getResult();
   FailureOr<SmallVector<vector::TransferReadOp>> found = findLoadedTiles(kernel, sums);
   if (failed(found))
@@ -463,15 +463,15 @@ LogicalResult RingWriter::write() {
     if (!shared.contains(&op))
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
-  SmallVector<MemRefType> tiles{factors[0].tile, factors[1].tile};
+  SmallVector<MemRefType> tiles{operands[0].tile, operands[1].tile};
   if (computedA)
-    for (RingFactor &factor : computedA->beside)
-      tiles.push_back(factor.tile);
+    for (RingOperand &operand : computedA->beside)
+      tiles.push_back(operand.tile);
   auto type = RingType::get(kernel.getContext(), config.getStages(), tiles);
   Value ring = RingOp::create(b, loc, type);
   if (second)
     secondRing = RingOp::create(
-        b, loc, RingType::get(kernel.getContext(), 1, {secondFactor.tile}));
+        b, loc, RingType::get(kernel.getContext(), 1, {secondOperand.tile}));
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   int64_t all = launch.getThreads() / launch.getSubgroup();
   int64_t consumers = llvm::product_of(config.getWarps());

@@ -13,7 +13,7 @@
 namespace tilewright {
 
 /// Rewrites a kernel around the product of `products`, whose instruction is a warpgroup's:
-/// a producer warpgroup fills a ring with both factors' tiles, the others
+/// a producer warpgroup fills a ring with both operands' tiles, the others
 /// multiply them and do all that comes after; of two products, the second multiplies what
 /// becomes of the first. An error names what is not an argument's tile.
 mlir::LogicalResult writeRing(mlir::func::FuncOp kernel, mlir::ArrayRef<MmaOp> products,

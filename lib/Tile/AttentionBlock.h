@@ -207,7 +207,7 @@ private:
                        llvm::function_ref<mlir::Value(mlir::Value)> right);
 };
 
-/// Panels whose products are in tile registers: their factors are 16 bits wide, and lie in
+/// Panels whose products are in tile registers: their operands are 16 bits wide, and lie in
 /// words of two neighbours along the sum.
 class AttentionTiles : public AttentionPanels {
 public:

@@ -176,7 +176,7 @@ FailureOr<Value> Vectorizer::readOperand(OpState &state, unsigned number,
     break;
   }
 
-  // The larger factor is read as it lies in memory, then repeated: its layout
+  // The larger operand is read as it lies in memory, then repeated: its layout
   // is what the product's follows.
   SmallVector<unsigned> own = state.loopsOf(number);
   if (state.larger == int64_t(number) && !own.empty() &&
@@ -462,7 +462,7 @@ FailureOr<Value> Vectorizer::reduce(OpState &state, unsigned result) {
   value = toVector(state, value, state.order);
 
   // Lanes outside are neutral already if they come that way from memory.
-  // Factors that are zero outside make products that are zero.
+  // Operands that are zero outside make products that are zero.
   auto argument = dyn_cast<BlockArgument>(combiner.element);
   bool padded = argument && argument.getOwner() == op.getBlock() &&
                 choosePad(state, argument.getArgNumber()) == *neutral;

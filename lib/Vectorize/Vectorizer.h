@@ -70,7 +70,7 @@ private:
     /// Dims of the vectors of the body: first those of the results.
     llvm::SmallVector<unsigned> order;
     /// The op is a product that the config says few rows or columns have, and
-    /// the number of its larger factor.
+    /// the number of its larger operand.
     bool skinny = false;
     int64_t larger = -1;
     /// What each value of the body became.

@@ -93,7 +93,7 @@ module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v4", "cpu"
 #o = affine_map<(h, i, j, d, e) -> (h, i, e)>
 // Tile registers multiply bf16, sums of more than one step of theirs.
 // CHECK-LABEL: func.func private @tiles(
-// CHECK-SAME: "multiplied by 'amx.m16n16k32.bf16.f32': subnormal factors count as zero, subnormal sums become zero"
+// CHECK-SAME: "multiplied by 'amx.m16n16k32.bf16.f32': subnormal operands count as zero, subnormal sums become zero"
 // CHECK: tilewright.lowering_config<strategy = attention, block = [256, 64], thread = [32, 32], mma = "amx.m16n16k32.bf16.f32">
 // CHECK-LABEL: func.func private @halves(
 // CHECK: tilewright.lowering_config<strategy = attention, block = [256, 64], thread = [32, 8]>

@@ -206,10 +206,10 @@ func.func private @ScratchOfTranspose(%x: tensor<1024x512xf32>, %o: tensor<512x1
 
 // -----
 
-// The tiles of the factors would fit; the transpose, which takes their place behind the loop, does not.
+// The tiles of the operands would fit; the transpose, which takes their place behind the loop, does not.
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
-func.func private @FactorsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+func.func private @OperandsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
   // expected-error @+1 {{needs 67584 bytes of shared memory (67584 of them to move values between threads) but test has 49152}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [128, 128, 8], warps = [2, 2, 1], stages = 2, promote = [0, 1]>}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>

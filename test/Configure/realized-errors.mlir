@@ -26,7 +26,7 @@ func.func private @PromotedTwice(%a: tensor<512x512xf32>, %b: tensor<512x512xf32
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
 func.func private @PromotedResult(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'promote' names operand 2; the factors are operand 0 and operand 1}}
+  // expected-error @+1 {{the pinned lowering config does not fit: 'promote' names operand 2; the operands are operand 0 and operand 1}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], promote = [2]>}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

@@ -3,7 +3,7 @@
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 
-// All of the few rows, a tile of the larger factor; warps along the sum.
+// All of the few rows, a tile of the larger operand; warps along the sum.
 // CHECK-LABEL: func.func private @FewRows(
 // CHECK-SAME: "strategy skinny_contraction: root linalg.matmul multiplies few rows or columns: threads share each sum"
 // CHECK: tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [4, 32, 128], warps = [1, 1, 8]>

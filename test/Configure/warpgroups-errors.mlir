@@ -47,8 +47,8 @@ func.func private @OtherTypes(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, 
 // -----
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
-func.func private @OneFactor(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: both factors must be in 'promote'}}
+func.func private @OneOperand(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: both operands must be in 'promote'}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232]>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

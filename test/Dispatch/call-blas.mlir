@@ -28,7 +28,7 @@ module attributes {tilewright.target = #target, tilewright.external_blas = "libb
   }
 
   // Sizes are ints to the library. A result whose rows of memory are its columns is the
-  // transposed one, of the factors in the other order.
+  // transposed one, of the operands in the other order.
   // CHECK-LABEL: func.func @AddToTransposed(
   // CHECK: arith.cmpi sle, %{{.+}}, %c2147483647
   // CHECK: cf.assert %{{.+}}, "linalg.generic: a size is beyond what 'libblas.so.3' counts"
@@ -59,7 +59,7 @@ module attributes {tilewright.target = #target, tilewright.external_blas = "libb
   }
 
   // CHECK-LABEL: func.func @KeepWidened(
-  // CHECK-SAME: does not go to 'libblas.so.3': it widens a factor"]
+  // CHECK-SAME: does not go to 'libblas.so.3': it widens an operand"]
   func.func @KeepWidened(%a: tensor<8x32xf16>, %b: tensor<32x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
     %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
         ins(%a, %b : tensor<8x32xf16>, tensor<32x16xf32>) outs(%c : tensor<8x16xf32>) {

@@ -21,26 +21,26 @@
 // CHECK: tilewright.dispatch @ManyRows_reduce_0(
 // CHECK-LABEL: func.func private @Fused_matmul_0(
 // CHECK-SAME: tensor<128x512xf16>, %{{.*}}: tensor<512x1536xf16>, %{{.*}}: tensor<128x1536xf32>
-// CHECK-SAME: tilewright.explain = ["the rows of factor 0 of the product are reduced in its kernel, and normalised on their way into the tiles: 24 blocks read 65536 bytes of them in one pass again and normalise them in about 1.6 us; a kernel of its own takes about 3.2 us more than the product's alone, its launch included"]
+// CHECK-SAME: tilewright.explain = ["the rows of operand 0 of the product are reduced in its kernel, and normalised on their way into the tiles: 24 blocks read 65536 bytes of them in one pass again and normalise them in about 1.6 us; a kernel of its own takes about 3.2 us more than the product's alone, its launch included"]
 // CHECK: %[[S:.*]] = linalg.generic {{.*}}"reduction"
 // CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[S]] :
 // CHECK: linalg.generic {{.*}} ins(%[[R]], %{{.*}} :
 // CHECK-LABEL: func.func private @AnyRows_matmul_0(
 // CHECK-SAME: 16 blocks (assumed) read 8192 bytes
 // CHECK-LABEL: func.func private @ManyRows_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: 3072 blocks read 65536 bytes of them in one pass again and normalise them in about 47.4 us; a kernel of its own takes about 27.5 us more than the product's alone, its launch included"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: 3072 blocks read 65536 bytes of them in one pass again and normalise them in about 47.4 us; a kernel of its own takes about 27.5 us more than the product's alone, its launch included"]
 // CHECK-LABEL: func.func private @LongRows_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: 4 blocks read 8388608 bytes
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: 4 blocks read 8388608 bytes
 // CHECK-LABEL: func.func private @AnySums_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: how long they are is not known before the launch"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: how long they are is not known before the launch"]
 // CHECK-LABEL: func.func private @FewRows_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: the product has so few rows or columns that threads share its sums"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: the product has so few rows or columns that threads share its sums"]
 // CHECK-LABEL: func.func private @ReadTwice_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: others than one factor of the product read it, too"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: others than one operand of the product read it, too"]
 // CHECK-LABEL: func.func private @InParts_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: the product is computed in parts, and each would need all of its rows"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: the product is computed in parts, and each would need all of its rows"]
 // CHECK-LABEL: func.func private @Pinned_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: a lowering config is pinned on it or on the product"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: a lowering config is pinned on it or on the product"]
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80 : i64, subgroup = 32 : i64, shared_memory = 166912 : i64, mma = ["mma.m16n8k16.f16.f32"]}>} {
   func.func @Fused(%x: tensor<128x512xf16>, %w: tensor<512x1536xf16>, %es: tensor<128xf32>, %e: tensor<128x512xf16>, %c: tensor<128x1536xf32>) -> tensor<128x1536xf32> {
     %zero = arith.constant 0.0 : f32
@@ -338,7 +338,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func private @OnCpu_reduce_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of factor 0 of the product are not reduced in its kernel: on CPUs, a launch costs less than reading them again"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: the rows of operand 0 of the product are not reduced in its kernel: on CPUs, a launch costs less than reading them again"]
 module attributes {tilewright.target = #tilewright.target<"cpu:x86-64-v3", "cpu", {vector_bytes = 32 : i64}>} {
   func.func @OnCpu(%x: tensor<128x512xf16>, %w: tensor<512x1536xf16>, %es: tensor<128xf32>, %e: tensor<128x512xf16>, %c: tensor<128x1536xf32>) -> tensor<128x1536xf32> {
     %zero = arith.constant 0.0 : f32

@@ -1,8 +1,8 @@
 // RUN: tilewright-opt %s -pass-pipeline="builtin.module(func.func(tilewright-assign-layouts))" | FileCheck %s
 
-// The factor with rows along n: 16 bytes a thread, 8 lanes along them, and four
+// The operand with rows along n: 16 bytes a thread, 8 lanes along them, and four
 // neighbouring rows a thread; the products follow it, all rows of the other
-// factor in registers, and nothing is moved between threads in the loop.
+// operand in registers, and nothing is moved between threads in the loop.
 // CHECK-LABEL: func.func private @FewRows(
 // CHECK: %[[B:.+]] = vector.transfer_read %{{.*}} {in_bounds = [true, true], permutation_map = #{{.*}}, tilewright.layouts = [#tilewright.layout<"regs=[4:1@0, 4:1@1] lanes=[8:4@0, 4:4@1] warps=[8:16@1]">]}
 // CHECK: vector.broadcast %[[B]] {tilewright.layouts = [#tilewright.layout<"regs=[4:1@1, 4:1@2, 4:1@0] lanes=[8:4@1, 4:4@2] warps=[8:16@2]">]}

@@ -60,7 +60,7 @@ func.func private @LoopOverReduction(%x: tensor<?x512xf32>, %w: tensor<512x256xf
   return %r : tensor<?x256xf32>
 }
 
-// Rows of a factor are reduced once, in a loop in front of the product's; in that, elements are normalised.
+// Rows of an operand are reduced once, in a loop in front of the product's; in that, elements are normalised.
 // CHECK-LABEL: func.func private @NormalizeRowsOfProduct(
 func.func private @NormalizeRowsOfProduct(%x: tensor<?x512xf32>, %w: tensor<512x256xf32>, %o: tensor<?x256xf32>) -> tensor<?x256xf32> attributes {tilewright.kernel} {
   // CHECK: %[[S:.+]] = scf.for {{.+}} -> (tensor<?xf32>)

@@ -3,9 +3,9 @@
 #target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
 
-// The larger factor is read as it lies and repeated for each row, the other one
+// The larger operand is read as it lies and repeated for each row, the other one
 // is read repeated; products are added to sums per element of the tile by fused
-// multiply-adds, and the sums meet behind the loop. Both factors are zero
+// multiply-adds, and the sums meet behind the loop. Both operands are zero
 // outside: no product needs a mask.
 // CHECK-LABEL: func.func private @FewRows(
 // CHECK: %[[SUMS:.+]] = scf.for {{.*}} -> (vector<4x32x128xf32>)

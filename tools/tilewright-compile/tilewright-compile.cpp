@@ -104,7 +104,7 @@ static void declareOptions(CLI::App &app, Arguments &arguments) {
                "parameter file (--emit=object always does)");
   app.add_option("--fp", arguments.fp,
                  "allow in floating-point arithmetic: contract (fuse multiply "
-                 "and add), ftz (flush denormals), tf32 (round factors of f32 "
+                 "and add), ftz (flush denormals), tf32 (round operands of f32 "
                  "products to 11 bits, for matrix units), fast-f8-sums (sums of 8-bit "
                  "floats stay in tensor cores, which keep about 14 bits on sm_90), "
                  "winograd (on CPUs, 3 x 3 convolutions of f32 by F(2 x 2, 3 x 3)); "

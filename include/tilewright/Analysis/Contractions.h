@@ -19,12 +19,12 @@ namespace tilewright {
 
 /// A linalg op that is a sum of products over loops that both operands have.
 struct Contraction {
-  /// Operand numbers (among the inputs) of the factors, in the order of the
+  /// Numbers (among the inputs) of the operands, in the order of the
   /// multiplication.
   unsigned a = 0, b = 1;
-  /// "signed" / "unsigned" per factor where an integer is extended, or null.
+  /// "signed" / "unsigned" per operand where an integer is extended, or null.
   llvm::StringRef signedness[2];
-  /// Factors in one element along the last k loop: 2 where bytes hold nibbles, and
+  /// Numbers in one element along the last k loop: 2 where bytes hold nibbles, and
   /// the products of both are summed.
   int64_t perElement = 1;
   llvm::SmallVector<unsigned> batch, m, n, k;
@@ -37,7 +37,7 @@ std::optional<Contraction> matchProduct(mlir::linalg::LinalgOp op);
 /// The same with at least one loop of its own for each operand.
 std::optional<Contraction> matchContraction(mlir::linalg::LinalgOp op);
 /// The same in the order of a matrix in memory: the last of `n` is the loop of the result's
-/// last dim, along which vectors of a CPU lie. The factors of a convolution whose result
+/// last dim, along which vectors of a CPU lie. The operands of a convolution whose result
 /// has channels first change places.
 std::optional<Contraction> matchContractionByRows(mlir::linalg::LinalgOp op);
 /// The contraction of `op` as the config's instruction multiplies it: its rows are A.
@@ -57,13 +57,13 @@ struct MatrixLoops {
 std::optional<MatrixLoops> findMatrixLoops(const Contraction &contraction,
                                            LoweringConfigAttr config);
 
-/// The loop of sums along which a factor's rows lie in memory, if it has some
+/// The loop of sums along which an operand's rows lie in memory, if it has some
 /// elements: steps along it read whole rows. That of groups, each with a scale of
 /// its own, is another one.
 std::optional<unsigned> contiguousSum(mlir::linalg::LinalgOp op,
                                       const Contraction &contraction);
-/// Whether a factor's rows in memory run along a loop that is summed.
-bool runsAlongSum(mlir::OpOperand &factor);
+/// Whether an operand's rows in memory run along a loop that is summed.
+bool runsAlongSum(mlir::OpOperand &operand);
 
 /// The extents of the loops of `op`: of a dynamic one what the guard of the kernel
 /// promises it to be at most, if anything.

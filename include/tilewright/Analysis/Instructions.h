@@ -28,7 +28,7 @@ enum class InstructionRefusal {
   /// The op has no m, n and k loops.
   NotContraction,
   OtherTypes,
-  /// It would round factors of f32, which the program does not allow: a way out.
+  /// It would round operands of f32, which the program does not allow: a way out.
   Rounds,
 };
 /// In words, of the instruction `name`.

@@ -104,12 +104,12 @@ struct KernelLoops {
   mlir::BlockArgument getDestination(unsigned number) const;
 };
 
-/// Whether `op` computes, element by element, a factor of the root's product and
+/// Whether `op` computes, element by element, an operand of the root's product and
 /// nothing else.
-bool computesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
-/// Whether `op` reduces rows of a factor, or computes something of the results, for those
-/// that compute the factor and for nothing else: a norm's statistics.
-bool reducesFactor(const KernelLoops &loops, mlir::linalg::LinalgOp op);
+bool isFusedProducer(const KernelLoops &loops, mlir::linalg::LinalgOp op);
+/// Whether `op` reduces rows of an operand, or computes something of the results, for those
+/// that compute the operand and for nothing else: a norm's statistics.
+bool isFusedReduction(const KernelLoops &loops, mlir::linalg::LinalgOp op);
 /// What the body of `op` computes from inputs for which `isOfRow` holds alone: once for a
 /// row, as it is the same for all of the row's elements.
 llvm::SmallPtrSet<mlir::Operation *, 8>

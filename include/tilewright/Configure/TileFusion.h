@@ -17,7 +17,7 @@
 // And in front of it:
 //
 //   what computes a       element by element, on its way from memory into the tile: on
-//   factor                GPUs, where computing it again in each block that reads it
+//   operand                GPUs, where computing it again in each block that reads it
 //                         costs less than writing it and reading it back. A cast of
 //                         i8 weights pays for eight rows of blocks, their
 //                         dequantisation for some, exp for one.
@@ -45,23 +45,23 @@ bool mayReduceTile(mlir::linalg::LinalgOp product,
                    llvm::ArrayRef<unsigned> loops, TargetAttr target,
                    std::string &reason);
 
-/// Whether `second`, whose factor number `factor` is computed from the result of
+/// Whether `second`, whose operand `number` is computed from the result of
 /// `first` element by element, may run in the kernel of `first`; if not, `reason`
 /// says why.
 bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
-              unsigned factor, TargetAttr target, std::string &reason);
+              unsigned number, TargetAttr target, std::string &reason);
 
-/// Whether `producers`, the elementwise ops that compute factor `factor` of `product`
+/// Whether `producers`, the elementwise ops that compute operand `number` of `product`
 /// and nothing else, should run in the kernel of `product`; `reason` says why, or why
 /// not.
-bool mayComputeFactor(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                      mlir::linalg::LinalgOp product, unsigned factor,
+bool mayFuseProducers(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                      mlir::linalg::LinalgOp product, unsigned number,
                       TargetAttr target, std::string &reason);
 
 /// The same of `producers` that reduce along the rows of the operand (over all of the
 /// product's K) and compute its elements by the results.
-bool mayNormalizeFactor(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                        mlir::linalg::LinalgOp product, unsigned factor,
+bool mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
+                        mlir::linalg::LinalgOp product, unsigned number,
                         TargetAttr target, std::string &reason);
 
 } // namespace tilewright

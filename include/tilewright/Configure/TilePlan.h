@@ -84,7 +84,7 @@ bool canPack(const KernelInfo &info, std::string &reason);
 bool canReadRows(const KernelInfo &info, llvm::ArrayRef<int64_t> thread,
                  std::string &reason);
 
-/// Whether the second factor of `root` is stored in strips of columns, each in the order in
+/// Whether the second operand of `root` is stored in strips of columns, each in the order in
 /// which a tile reads it (lib/Dispatch/PackWeights.cpp).
 bool hasStrips(mlir::linalg::LinalgOp root, const Contraction &product);
 
@@ -113,7 +113,7 @@ struct Footprint {
 Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
                    const TilePlan &plan, TargetAttr target);
 
-/// Whether a factor of the root's product waits in registers on its way to shared
+/// Whether an operand of the root's product waits in registers on its way to shared
 /// memory, whatever copies the target has: it is computed, or it is of bytes whose
 /// rows are turned on the way, as they are loaded by pairs along the sum.
 bool waitsInRegisters(const KernelInfo &info, TargetAttr target);

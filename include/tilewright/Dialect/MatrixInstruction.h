@@ -31,7 +31,7 @@ namespace tilewright {
 struct MatrixInstruction {
   /// In elements as the IR has them.
   int64_t m = 0, n = 0, k = 0;
-  /// Factors that one element of an operand holds along k: two of s4 or u4.
+  /// Numbers that one element of an operand holds along k: two of s4 or u4.
   int64_t perElement = 1;
   /// Of A and of B, and of C and D, as the IR has them (tf32 is f32, s8 is i8, two
   /// s4 are i8).
@@ -47,7 +47,7 @@ struct MatrixInstruction {
   /// in shared memory.
   bool warpgroup = false;
   /// Of a CPU: multiplies operands that are packed into panels of memory, in which
-  /// `perWord()` factors along k lie side by side. Of fewer rows than `m`, too.
+  /// `perWord()` numbers along k lie side by side. Of fewer rows than `m`, too.
   bool panels = false;
   /// Its operands and accumulators are in tile registers (AMX).
   bool tiles = false;
@@ -55,10 +55,10 @@ struct MatrixInstruction {
   /// Bits of an element of A, and of B.
   unsigned operandBits() const { return operands[0].getIntOrFloatBitWidth(); }
 
-  /// Factors along k in the 32 bits that a lane multiplies.
+  /// Numbers along k in the 32 bits that a lane multiplies.
   int64_t perWord() const { return 32 / operandBits(); }
 
-  /// Dot products multiply unsigned by signed bytes: of two signed factors the panel of the
+  /// Dot products multiply unsigned by signed bytes: of two signed operands the panel of the
   /// accumulator's rows, of two unsigned ones that of its columns has each byte's sign bit
   /// turned.
   bool turnsRows() const {

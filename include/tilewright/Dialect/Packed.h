@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tensors of i4 lie in memory two elements to a byte, the even one in the low bits. A
-// kernel that computes a product's factor from them reads them through
+// kernel that computes a product's operand from them reads them through
 // tilewright.unpack.
 
 #ifndef TILEWRIGHT_DIALECT_PACKED_H

@@ -13,7 +13,7 @@
 namespace tilewright {
 
 struct StrategyTraits {
-  /// Threads share each sum of a product: its factors stay in the layouts in which they
+  /// Threads share each sum of a product: its operands stay in the layouts in which they
   /// are read, and their products are reduced.
   bool sharesSums = false;
   /// A product is vectorized as any other reduction.

@@ -49,7 +49,7 @@ struct Halves {
 /// Nothing where `value` is something else.
 std::optional<Halves> matchHalves(mlir::Value value);
 
-/// Leaves the bytes of i4 factors whole where a matrix instruction multiplies them
+/// Leaves the bytes of i4 operands whole where a matrix instruction multiplies them
 /// so; see tilewright-pack-int4-products.
 void packInt4Products(mlir::func::FuncOp func);
 

@@ -23,10 +23,10 @@
 // What a tile of a product has all of is asked of Configure/TileFusion.h.
 //
 // The other way round, a product that opens a group takes in the elementwise group
-// that computes one of its factors, if nobody else reads the factor and computing it
-// again for each tile costs less than writing it (mayComputeFactor of the same file); and
-// the group of a norm, which reduces all that the product sums of the factor, if reading
-// its rows again in each block costs less than a launch (mayNormalizeFactor).
+// that computes one of its operands, if nobody else reads the operand and computing it
+// again for each tile costs less than writing it (mayFuseProducers of the same file); and
+// the group of a norm, which reduces all that the product sums of the operand, if reading
+// its rows again in each block costs less than a launch (mayFuseNorm).
 //
 // Example, a softmax over rows, (i, j) with j reduced:
 //   max(i)   reduction    opens the group

@@ -36,13 +36,13 @@ def FuseElementwisePass
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def PackFactorsPass
-    : Pass<"tilewright-pack-factors", "::mlir::func::FuncOp"> {
-  let summary = "Let products compute their factors from packed i4";
+def PackOperandsPass
+    : Pass<"tilewright-pack-operands", "::mlir::func::FuncOp"> {
+  let summary = "Let products compute their operands from packed i4";
   let description = [{
-    Where a factor of a product is computed from a tensor of i4, in pairs, and reshaped,
+    Where an operand of a product is computed from a tensor of i4, in pairs, and reshaped,
     it is computed in order from `tilewright.unpack` of the bytes, if the product's
-    kernel can compute it (`mayComputeFactor` of `tilewright/Configure/TileFusion.h`).
+    kernel can compute it (`mayFuseProducers` of `tilewright/Configure/TileFusion.h`).
   }];
   let dependentDialects = [
     "::tilewright::TilewrightDialect", "::mlir::linalg::LinalgDialect",
@@ -91,14 +91,14 @@ def PackWeightsPass : Pass<"tilewright-pack-weights", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def ExpandFactorsPass
-    : Pass<"tilewright-expand-factors", "::mlir::func::FuncOp"> {
-  let summary = "Let products sum over the dims in which a factor is computed";
+def ExpandOperandsPass
+    : Pass<"tilewright-expand-operands", "::mlir::func::FuncOp"> {
+  let summary = "Let products sum over the dims in which an operand is computed";
   let description = [{
-    Where a factor of a product is computed element by element and then reshaped,
+    Where an operand of a product is computed element by element and then reshaped,
     groups of a sum into one dim, the product sums over both dims of it instead, and
-    the other factor is reshaped, which moves nothing. Then the product's kernel can
-    compute the factor (`mayComputeFactor` of `tilewright/Configure/TileFusion.h`).
+    the other operand is reshaped, which moves nothing. Then the product's kernel can
+    compute the operand (`mayFuseProducers` of `tilewright/Configure/TileFusion.h`).
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",

@@ -467,7 +467,7 @@ LogicalResult tilewright::configureAttention(func::FuncOp kernel, AttentionOp op
   if (config.getMma() && target.getFact("subgroup", 1) <= 1)
     lines.push_back(b.getStringAttr(
         "multiplied by '" + config.getMma().getValue() +
-        "': subnormal factors count as zero, subnormal sums become zero"));
+        "': subnormal operands count as zero, subnormal sums become zero"));
   if (target.getFacts().contains("mma") && !config.getMma())
     lines.push_back(b.getStringAttr(
         findInstruction(op, target)

@@ -56,9 +56,9 @@ FailureOr<AttentionPlan> tilewright::planAttentionPanels(AttentionOp op,
     auto names = target.getFacts().getAs<ArrayAttr>("panel_mma");
     if (!instruction || !names || !llvm::is_contained(names, name) ||
         !instruction->tiles || !instruction->accumulator.isF32() ||
-        llvm::any_of(op.getDpsInputs(), [&](Value factor) {
-          return factor != op.getMask() &&
-                 getElementTypeOrSelf(factor.getType()) != instruction->operands[0];
+        llvm::any_of(op.getDpsInputs(), [&](Value operand) {
+          return operand != op.getMask() &&
+                 getElementTypeOrSelf(operand.getType()) != instruction->operands[0];
         }))
       return refuse(name.getValue() + " is no instruction of the target that multiplies "
                                       "tiles of these types");

@@ -35,11 +35,11 @@ static int64_t paddedColumns(int64_t columns) {
                        : llvm::alignTo(columns, 64);
 }
 
-/// Why copy engines cannot bring tiles of a factor, whose rows and columns are these two
+/// Why copy engines cannot bring tiles of an operand, whose rows and columns are these two
 /// loops; empty if they can.
-static std::string whyNotCopied(AttentionOp op, StringRef what, Value factor,
+static std::string whyNotCopied(AttentionOp op, StringRef what, Value operand,
                                 AffineMap map, unsigned rows, unsigned columns) {
-  auto argument = dyn_cast<BlockArgument>(factor);
+  auto argument = dyn_cast<BlockArgument>(operand);
   auto kernel = op->getParentOfType<func::FuncOp>();
   if (!argument)
     return (what + " are computed in the kernel").str();

@@ -64,7 +64,7 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   double bytes = bytesPerElement(op->getOperand(0).getType());
   double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
   if (instruction.warpgroup) {
-    // Four warps have as many rows; the units read both factors themselves, but what is
+    // Four warps have as many rows; the units read both operands themselves, but what is
     // in registers.
     double groups = std::max(1.0, warps / 4);
     bool isRoot = op == info.getRoot();

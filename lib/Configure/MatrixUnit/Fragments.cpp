@@ -33,15 +33,15 @@ int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp produ
       result *= entry(config.getWarps(), loop, 1);
     return result;
   };
-  // A warpgroup's instruction reads its factors out of shared memory.
+  // A warpgroup's instruction reads its operands out of shared memory.
   if (instruction && instruction->warpgroup)
     return bytes(2, {}) * (config.getTwoLevelSums() ? 2 : 1);
-  int64_t factors =
+  int64_t operands =
       bytes(contraction.a, contraction.n) + bytes(contraction.b, contraction.m);
   if (instruction && !instruction->opaque)
     ahead += std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
-                      factors * (steps - 1) / steps);
-  return factors * std::min<int64_t>(2, steps) / steps + bytes(2, {});
+                      operands * (steps - 1) / steps);
+  return operands * std::min<int64_t>(2, steps) / steps + bytes(2, {});
 }
 
 static int64_t elementBits(OpOperand &operand) {
@@ -73,7 +73,7 @@ bool tilewright::waitsInRegisters(const KernelInfo &info, TargetAttr target) {
         return true;
     }
   return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return computesFactor(info, op);
+    return isFusedProducer(info, op);
   });
 }
 
@@ -96,7 +96,7 @@ static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
   return copied || config.getStages() < 2 ? 0 : bytes;
 }
 
-/// Registers of a thread for where the elements of padded factors lie, and whether they
+/// Registers of a thread for where the elements of padded operands lie, and whether they
 /// are inside: each copy of a step has its own.
 static int64_t paddedRegisters(const KernelInfo &info, linalg::LinalgOp product,
                                const TilePlan &plan, TargetAttr target) {

@@ -58,7 +58,7 @@ LogicalResult InstructionStrategy::checkPlan(const KernelInfo &info,
   if ((!instruction->warpgroup &&
        llvm::count(config.getPromote(), contraction->a) != 1) ||
       llvm::count(config.getPromote(), contraction->b) != 1)
-    return fail("both factors must be in 'promote'");
+    return fail("both operands must be in 'promote'");
   return checkTiles(info, config, *instruction, *loops, target, reason);
 }
 

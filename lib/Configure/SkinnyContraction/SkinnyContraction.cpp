@@ -35,7 +35,7 @@ bool SkinnyContraction::match(const KernelInfo &info, TargetAttr target) const {
 }
 
 /// The larger operand, of which every element is read once.
-static OpOperand &largerFactor(const KernelInfo &info,
+static OpOperand &largerOperand(const KernelInfo &info,
                                const Contraction &contraction) {
   linalg::LinalgOp op = info.root;
   auto size = [&](unsigned number) {
@@ -54,7 +54,7 @@ static OpOperand &largerFactor(const KernelInfo &info,
 static std::vector<LoweringConfigAttr>
 enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
   Contraction contraction = *matchProduct(info.getRoot());
-  OpOperand &larger = largerFactor(info, contraction);
+  OpOperand &larger = largerOperand(info, contraction);
   bool isB = larger.getOperandNumber() == contraction.b;
   ArrayRef<unsigned> few = isB ? contraction.m : contraction.n;
   ArrayRef<unsigned> many = isB ? contraction.n : contraction.m;
@@ -135,23 +135,23 @@ int64_t SkinnyContraction::liveBytes(const KernelInfo &info, LoweringConfigAttr 
   int64_t elements = 1;
   for (unsigned number : info.getClasses(info.getRoot()))
     elements *= plan.classes[number].inner;
-  // A factor that is computed is there as it was read, converted, and widened.
+  // An operand that is computed is there as it was read, converted, and widened.
   bool computed = llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
-    return computesFactor(info, op);
+    return isFusedProducer(info, op);
   });
-  // Along the sums, a thread has as many elements of the smaller factor beside them.
-  bool beside = runsAlongSum(largerFactor(info, *matchProduct(info.getRoot())));
+  // Along the sums, a thread has as many elements of the smaller operand beside them.
+  bool beside = runsAlongSum(largerOperand(info, *matchProduct(info.getRoot())));
   return inputBytes(info, config, plan) + resultBytes(info, plan) +
          elements * (computed ? 4 : beside ? 2 : 1) *
              bytesPerElement(info.getRoot().getDpsInits()[0].getType());
 }
 
-/// Threads lie over the larger factor, as it lies in memory.
+/// Threads lie over the larger operand, as it lies in memory.
 std::optional<std::pair<double, double>>
 SkinnyContraction::sharedSums(const KernelInfo &info, const TilePlan &plan, double results,
                               double reduced) const {
   linalg::LinalgOp root = info.getRoot();
-  OpOperand &larger = largerFactor(info, *matchProduct(root));
+  OpOperand &larger = largerOperand(info, *matchProduct(root));
   AffineMap map = root.getMatchingIndexingMap(&larger);
   ArrayRef<unsigned> classes = info.getClasses(root);
   double elements = 1;

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of few rows or columns, whose time is that of reading the larger factor once:
+// Products of few rows or columns, whose time is that of reading the larger operand once:
 // threads lie over that as it lies in memory, and share each sum.
 
 #ifndef TILEWRIGHT_LIB_CONFIGURE_SKINNYCONTRACTION_SKINNYCONTRACTION_H

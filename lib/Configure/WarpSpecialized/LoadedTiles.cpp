@@ -47,7 +47,7 @@ bool tilewright::isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!config.isForWarpgroups() || !config.getTmaStore() || !argument || !type ||
       type.getRank() < 2 || op.isDpsInit(&operand) || op.getNumReductionLoops() ||
-      computesFactor(info, op))
+      isFusedProducer(info, op))
     return false;
   Type element = type.getElementType();
   if (!element.isF16() && !element.isBF16())

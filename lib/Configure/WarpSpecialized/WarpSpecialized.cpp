@@ -48,7 +48,7 @@ static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
   // Scales and zero points of groups along the sum, a row of them a step.
   ArrayRef<unsigned> root = info.getClasses(info.getRoot());
   for (linalg::LinalgOp op : info.ops) {
-    if (!computesFactor(info, op))
+    if (!isFusedProducer(info, op))
       continue;
     for (OpOperand *input : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(input);

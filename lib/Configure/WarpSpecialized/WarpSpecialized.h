@@ -99,7 +99,7 @@ bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);
-/// Why no tensor map, or no descriptor, is of factor `number`; empty if one is.
+/// Why no tensor map, or no descriptor, is of operand `number`; empty if one is.
 std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
                          const MatrixLoops &loops, const Contraction &product);
 /// Why the contraction's loops are none of one product of rows and columns, or of two of

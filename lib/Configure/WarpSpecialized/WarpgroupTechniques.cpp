@@ -191,7 +191,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
     int64_t extent = root.getStaticLoopRanges()[loop];
     if (ShapedType::isStatic(extent) && extent <= config.getBlock()[loop])
       return along + ", which has one tile";
-    // The factor without this loop is cut into a part for each block.
+    // The operand without this loop is cut into a part for each block.
     unsigned shared = loop == loops.m ? product.b : product.a;
     if (shared == product.a && hasAInRegisters(config, product))
       return along + ", which would share an operand that each computes in registers";

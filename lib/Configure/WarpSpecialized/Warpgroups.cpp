@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Contractions by warpgroups (strategy warp_specialized): one warpgroup copies
-// tiles of both factors through tensor maps into a ring of stages, the others
+// tiles of both operands through tensor maps into a ring of stages, the others
 // multiply them out of shared memory and keep the sums in registers:
 //
 //   block = [128, 256, 64], warps = [8, 1, 1], stages = 4,
@@ -45,7 +45,7 @@ OpOperand *tilewright::copiedOperand(const KernelInfo &info, unsigned number,
   unsigned rows = rootClasses[number == product.a ? loops.m : loops.n];
   OpOperand *found = nullptr;
   for (linalg::LinalgOp op : info.ops) {
-    if (!computesFactor(info, op))
+    if (!isFusedProducer(info, op))
       continue;
     for (OpOperand *input : op.getDpsInputOperands()) {
       SmallVector<unsigned> classes;
@@ -122,7 +122,7 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info,
         return ShapedType::isDynamic(extents[loop]);
       }))
     return "the sum runs over several loops of dynamic extents";
-  if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return reducesFactor(info, op); }))
+  if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return isFusedReduction(info, op); }))
     return "rows of an operand are reduced before the product, and no role of warps does";
   if (info.getProducts().size() > 1 && !chainedProduct(info, config))
     return "the kernel has two products, and roles of warps are for one";

@@ -40,14 +40,14 @@ private:
   VectorType sumType() const {
     return VectorType::get({lanes}, instruction.accumulator);
   }
-  VectorType factorType() const {
+  VectorType operandType() const {
     return VectorType::get({lanes * perWord}, instruction.operands[0]);
   }
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value splat(int64_t byte) {
     return arith::ConstantOp::create(
         b, loc,
-        DenseElementsAttr::get(factorType(), b.getI8IntegerAttr(int8_t(byte))));
+        DenseElementsAttr::get(operandType(), b.getI8IntegerAttr(int8_t(byte))));
   }
   /// The panel with its words' elements beside each other.
   Value flatten(const PanelOperand &panel) {
@@ -56,7 +56,7 @@ private:
   }
   Value readWord(int64_t word, int64_t row);
   Value readColumns(int64_t word, int64_t first) {
-    return vector::LoadOp::create(b, loc, factorType(), flatColumns,
+    return vector::LoadOp::create(b, loc, operandType(), flatColumns,
                                   ValueRange{index(word), index(first * perWord)});
   }
   Value multiply(Value sum, Value row, Value column);
@@ -80,14 +80,14 @@ Value DotProducts::readWord(int64_t word, int64_t row) {
   value = vector::ExtractOp::create(b, loc, value, 0);
   value = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()),
                                       value);
-  return vector::BitCastOp::create(b, loc, factorType(), value);
+  return vector::BitCastOp::create(b, loc, operandType(), value);
 }
 
 Value DotProducts::multiply(Value sum, Value row, Value column) {
   StringRef name = isFloat()    ? "llvm.x86.avx512bf16.dpbf16ps.512"
                    : lanes == 8 ? "llvm.x86.avx512.vpdpbusd.256"
                                 : "llvm.x86.avx512.vpdpbusd.512";
-  // The unsigned factor comes first.
+  // The unsigned operand comes first.
   if (!isFloat() && columns.isUnsigned && !rows.isUnsigned)
     std::swap(row, column);
   return LLVM::CallIntrinsicOp::create(b, loc, sumType(), b.getStringAttr(name),
@@ -117,18 +117,18 @@ LogicalResult DotProducts::run() {
   for (Value &value : surplus)
     value = zero();
   for (int64_t word = 0; word < words; ++word) {
-    SmallVector<Value> factors;
+    SmallVector<Value> operands;
     for (int64_t v = 0; v < vectors; ++v)
-      factors.push_back(readColumns(word, v * lanes));
+      operands.push_back(readColumns(word, v * lanes));
     for (int64_t v = 0; instruction.turnsRows() && v < vectors; ++v)
-      surplus[v] = multiply(surplus[v], splat(-128), factors[v]);
+      surplus[v] = multiply(surplus[v], splat(-128), operands[v]);
     for (int64_t row = 0; row < count; ++row) {
-      Value factor = readWord(word, row);
+      Value operand = readWord(word, row);
       for (int64_t v = 0; v < vectors; ++v)
         sums[row * vectors + v] =
-            multiply(sums[row * vectors + v], factor, factors[v]);
+            multiply(sums[row * vectors + v], operand, operands[v]);
       if (instruction.turnsColumns())
-        surplus[row] = multiply(surplus[row], factor, splat(-128));
+        surplus[row] = multiply(surplus[row], operand, splat(-128));
     }
   }
   SmallVector<Value> results;

@@ -3,7 +3,7 @@
 //
 // Intel SDM vol. 2: VDPBF16PS, VPDPBUSD; vol. 1, chapter 18 (AMX): TDPBF16PS, TDPBSSD
 // and its siblings. Bytes are summed without saturation, so that sums are exact modulo
-// 2^32. Of bf16, subnormal factors count as zero and subnormal sums become zero, whatever
+// 2^32. Of bf16, subnormal operands count as zero and subnormal sums become zero, whatever
 // MXCSR says; each addition is rounded to nearest.
 
 #include "Instructions.h"

@@ -4,7 +4,7 @@
 #columns = affine_map<(m, n, k) -> (k floordiv 4, n, k mod 4)>
 #acc = affine_map<(m, n, k) -> (m, n)>
 
-// One word of the sum, two rows, one vector of columns. The unsigned factor comes first.
+// One word of the sum, two rows, one vector of columns. The unsigned operand comes first.
 // CHECK-LABEL: @MixedSigns
 // CHECK: %[[B:.*]] = vector.load {{.*}} vector<64xi8>
 // CHECK-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[B]], %{{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>)

@@ -56,7 +56,7 @@ TEST_F(AnalysisTest, LoopsHaveRoles) {
   EXPECT_FALSE(isRowAlongSum(op));
 }
 
-TEST_F(AnalysisTest, FactorsInTheOrderOfTheMultiplication) {
+TEST_F(AnalysisTest, OperandsInTheOrderOfTheMultiplication) {
   linalg::LinalgOp op = parseOp(product(kMatmul, "64x128xf32", "128x32xf32", "64x32xf32",
                                         kKinds,
                                         "    %p = arith.mulf %1, %0 : f32\n"
@@ -72,7 +72,7 @@ TEST_F(AnalysisTest, FactorsInTheOrderOfTheMultiplication) {
 }
 
 TEST_F(AnalysisTest, SumsThatAreNoProducts) {
-  // The sum is of one factor's squares.
+  // The sum is of one operand's squares.
   linalg::LinalgOp square =
       parseOp(product(kMatmul, "64x128xf32", "128x32xf32", "64x32xf32", kKinds,
                       "    %p = arith.mulf %0, %0 : f32\n"

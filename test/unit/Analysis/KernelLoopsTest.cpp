@@ -54,7 +54,7 @@ TEST_F(AnalysisTest, LoopsOfTwoOpsAreOneClass) {
   EXPECT_EQ(loops->getSplits(), 1);
 }
 
-TEST_F(AnalysisTest, WhatComputesAFactor) {
+TEST_F(AnalysisTest, FusedProducers) {
   func::FuncOp kernel = parse(R"(
 #id = affine_map<(i, j) -> (i, j)>
 #mk = affine_map<(m, n, k) -> (m, k)>
@@ -80,8 +80,8 @@ func.func @k(%x: tensor<64x128xf32>, %w: tensor<128x32xf32>, %o: tensor<64x32xf3
   ASSERT_TRUE(succeeded(loops));
   EXPECT_EQ(loops->root, loops->ops[1]);
   EXPECT_EQ(loops->classes.size(), 3u);
-  EXPECT_TRUE(computesFactor(*loops, loops->ops[0]));
-  EXPECT_FALSE(computesFactor(*loops, loops->ops[1]));
+  EXPECT_TRUE(isFusedProducer(*loops, loops->ops[0]));
+  EXPECT_FALSE(isFusedProducer(*loops, loops->ops[1]));
 }
 
 TEST_F(AnalysisTest, AnOpThatIsNoPartOfAKernel) {

@@ -29,7 +29,7 @@ static constexpr char kMaps[] = R"(
 #mn = affine_map<(m, n, k) -> (m, n)>
 )";
 
-/// A product of factors of `type`.
+/// A product of operands of `type`.
 static std::string product(int64_t m, int64_t n, int64_t k, StringRef type) {
   auto tensor = [](int64_t rows, int64_t columns, StringRef element) {
     return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" +

@@ -1,5 +1,5 @@
 // Products of i4 on the units for them, as they lie in memory; of any size, of a
-// transposed right factor, and on targets that have none.
+// transposed right operand, and on targets that have none.
 //
 // REQUIRES: tilewright-compile, tilewright-run
 // RUN: rm -rf %t && tilewright-compile %s --target=cuda:sm_75,cuda:sm_80,cuda:sm_90 --require=matrix-unit --explain --emit=ptx -o %t 2>&1 | FileCheck %s

@@ -2,7 +2,7 @@
 // RUN: FileCheck %s --check-prefix=ROWS < %t/cuda_sm_80/rows_matmul_0.ptx
 // RUN: FileCheck %s --check-prefix=TURNED < %t/cuda_sm_80/turned_matmul_0.ptx
 
-// Rows of the larger factor along n: in the loop, 16-byte loads of it, wide loads of the
+// Rows of the larger operand along n: in the loop, 16-byte loads of it, wide loads of the
 // smaller one and multiply-adds, no barrier and no shuffle.
 // ROWS-LABEL: .entry rows_matmul_0(
 // ROWS: $L__BB0_{{[12]}}:

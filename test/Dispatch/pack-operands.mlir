@@ -1,5 +1,5 @@
-// Factors from i4, which input reads in pairs, are computed in order.
-// RUN: tilewright-opt %s -tilewright-unpack-sub-bytes -linalg-generalize-named-ops -canonicalize -tilewright-pack-factors -canonicalize | FileCheck %s
+// Operands from i4, which input reads in pairs, are computed in order.
+// RUN: tilewright-opt %s -tilewright-unpack-sub-bytes -linalg-generalize-named-ops -canonicalize -tilewright-pack-operands -canonicalize | FileCheck %s
 
 #id = affine_map<(n, k) -> (n, k)>
 #n = affine_map<(n, k) -> (n)>

@@ -1,29 +1,29 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whether a factor of a product is computed on its way into the product's tiles. Every
+// Whether an operand of a product is computed on its way into the product's tiles. Every
 // block that reads an element computes it, and holds it in registers, which
 // asynchronous copies need not:
 //
 //   readers * (operations + kStaging)  <=  kOperationsPerByte * bytes saved
 //
-// Saved is what the factor would have been written and read back. Example: 4096 x 4096
+// Saved is what the operand would have been written and read back. Example: 4096 x 4096
 // weights of i8, cast to f16. 2 + 2 bytes are saved for each element, worth 32
 // operations; a cast takes one, and three to go through registers: computed with up to
 // 8 rows of blocks, that is 1024 rows of the result.
 //
 // Where sizes are dynamic, nobody knows how many blocks there will be. What is smaller in
-// memory than the factor (weights) is computed: a few rows are then faster by as much as
+// memory than the operand (weights) is computed: a few rows are then faster by as much as
 // it is smaller, and many rows slower by what converting costs next to multiplying.
 //
-// A factor whose rows are reduced first (a norm) takes a pass over the rows of the block's
+// An operand whose rows are reduced first (a norm) takes a pass over the rows of the block's
 // tile for each reduction after another; what all blocks of a multiprocessor need for that
 // and for normalising stands against a kernel of its own:
 //
 //   waves * rows * k * max(operations / lanes, bytes read again / port)
 //     <=  launch + bytes written and read back / bandwidth
 //
-// CPUs compute a factor while they pack it, or where it is read once (one row), by the same
+// CPUs compute an operand while they pack it, or where it is read once (one row), by the same
 // figures; only what is smaller in memory, as others are read where they lie.
 
 #include "Bound.h"
@@ -47,7 +47,7 @@ static constexpr int64_t kOperationsPerByte = 8;
 /// What it takes to bring an element into shared memory by way of registers.
 static constexpr int64_t kStaging = 3;
 /// The most rows or columns of a tile, and what a dynamic extent is taken for where
-/// what is read is no smaller than the factor.
+/// what is read is no smaller than the operand.
 static constexpr int64_t kTile = 128, kNominal = 1024;
 
 /// Microseconds that a kernel takes, however little it does: from the last one's end to its
@@ -68,10 +68,10 @@ static int64_t operationsOf(Operation &op) {
   return isa<math::MathDialect>(op.getDialect()) ? 24 : 1;
 }
 
-/// Blocks that read the same element of `factor`, if dynamic extents are `nominal`.
-static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor,
+/// Blocks that read the same element of `operand`, if dynamic extents are `nominal`.
+static int64_t readersOf(linalg::LinalgOp product, OpOperand *operand,
                          int64_t nominal, bool &assumed) {
-  AffineMap map = product.getMatchingIndexingMap(factor);
+  AffineMap map = product.getMatchingIndexingMap(operand);
   int64_t readers = 1, longest = 1;
   for (auto [loop, extent] : llvm::enumerate(product.getStaticLoopRanges())) {
     if (map.isFunctionOfDim(loop) ||
@@ -91,8 +91,8 @@ static int64_t readersOf(linalg::LinalgOp product, OpOperand *factor,
   return llvm::divideCeil(readers, std::min(longest, kTile));
 }
 
-bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
-                                  linalg::LinalgOp product, unsigned factor,
+bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
+                                  linalg::LinalgOp product, unsigned number,
                                   TargetAttr target, std::string &reason) {
   if (!target) {
     reason = "the target is not known";
@@ -105,7 +105,7 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
   // A pinned config that leaves an operand to registers has it computed there.
   auto pinned = product->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   bool isAsked = pinned && pinned.isWarpSpecialized() &&
-                 !llvm::is_contained(pinned.getPromote(), int64_t(factor));
+                 !llvm::is_contained(pinned.getPromote(), int64_t(number));
   if ((product->hasAttr(kConfigAttr) && !isAsked) ||
       llvm::any_of(producers, [](linalg::LinalgOp op) {
         return op->hasAttr(kConfigAttr);
@@ -114,11 +114,11 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
     return false;
   }
   if (isAsked) {
-    reason = "factor " + std::to_string(factor) +
+    reason = "operand " + std::to_string(number) +
              " of the product is computed in registers, as the pinned config says";
     return true;
   }
-  OpOperand *operand = product.getDpsInputOperand(factor);
+  OpOperand *operand = product.getDpsInputOperand(number);
   Type element = getElementTypeOrSelf(operand->get().getType());
   int64_t bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   int64_t operations = 0, read = 0;
@@ -131,16 +131,16 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
         read += llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   }
   if (target.getFact("subgroup", 1) <= 1 && read >= bytes) {
-    reason = "on CPUs, factors of products that take no less to read than the factor are "
+    reason = "on CPUs, operands of products that take no less to read than the operand are "
              "computed once, before";
     return false;
   }
   if (target.getFact("subgroup", 1) <= 1 && matchProduct(product)->k.size() > 2) {
-    reason = "on CPUs, factors of products that sum over more than two loops are computed "
+    reason = "on CPUs, operands of products that sum over more than two loops are computed "
              "once, before: these are not packed";
     return false;
   }
-  // More bytes than the factor has are read again by each block, out of a cache.
+  // More bytes than the operand has are read again by each block, out of a cache.
   int64_t more = std::max<int64_t>(0, read - bytes) * 2;
   bool assumed = false;
   int64_t readers =
@@ -148,7 +148,7 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
   int64_t cost = readers * (operations + kStaging + more);
   int64_t worth = 2 * bytes * kOperationsPerByte;
   bool pays = cost <= worth;
-  std::string what = "factor " + std::to_string(factor) + " of the product";
+  std::string what = "operand " + std::to_string(number) + " of the product";
   std::string each = std::to_string(operations + kStaging + more);
   std::string numbers =
       std::to_string(readers) + (readers == 1 ? " block reads" : " blocks read") +
@@ -162,11 +162,11 @@ bool tilewright::mayComputeFactor(ArrayRef<linalg::LinalgOp> producers,
 }
 
 //===----------------------------------------------------------------------===//
-// Factors whose rows are reduced first
+// Operands whose rows are reduced first
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What each element of a factor takes of a block that normalises its rows.
+/// What each element of an operand takes of a block that normalises its rows.
 struct RowWork {
   int64_t operations = 0, bytes = 0, passes = 0;
 };
@@ -196,11 +196,11 @@ static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
   return work;
 }
 
-bool tilewright::mayNormalizeFactor(ArrayRef<linalg::LinalgOp> producers,
-                                    linalg::LinalgOp product, unsigned factor,
+bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
+                                    linalg::LinalgOp product, unsigned number,
                                     TargetAttr target, std::string &reason) {
-  OpOperand *operand = product.getDpsInputOperand(factor);
-  std::string what = "factor " + std::to_string(factor) + " of the product";
+  OpOperand *operand = product.getDpsInputOperand(number);
+  std::string what = "operand " + std::to_string(number) + " of the product";
   auto fail = [&](const Twine &why) {
     reason = ("the rows of " + what + " are not reduced in its kernel: " + why).str();
     return false;

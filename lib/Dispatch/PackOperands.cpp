@@ -3,7 +3,7 @@
 //
 // Tensors of i4 have been made tensors of bytes whose halves an op takes apart, in a dim
 // of two (`input`). That dim would be two steps of a sum of their own, or two columns. A
-// product whose kernel computes its factor reads the elements in order instead, through
+// product whose kernel computes its operand reads the elements in order instead, through
 // tilewright.unpack:
 //
 //   %u = linalg.generic ins(%bytes, dense<[0, 4]>) { shrui; shli; shrsi }   80x48x2xi8
@@ -29,7 +29,7 @@ using namespace mlir;
 using namespace tilewright;
 
 namespace tilewright {
-#define GEN_PASS_DEF_PACKFACTORSPASS
+#define GEN_PASS_DEF_PACKOPERANDSPASS
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
@@ -166,12 +166,12 @@ bool Packer::run(TargetAttr target) {
       halves = found;
       halvesOperand = input;
     }
-  unsigned factor = reshape->use_begin()->getOperandNumber();
+  unsigned number = reshape->use_begin()->getOperandNumber();
   std::string reason;
   if (!halves ||
       !reader.getMatchingIndexingMap(halvesOperand).isIdentity() ||
-      !mayComputeFactor({cast<linalg::LinalgOp>(reader.getOperation())}, product,
-                        factor, target, reason))
+      !mayFuseProducers({cast<linalg::LinalgOp>(reader.getOperation())}, product,
+                        number, target, reason))
     return false;
 
   Location loc = reader.getLoc();
@@ -212,8 +212,8 @@ bool Packer::run(TargetAttr target) {
 }
 
 namespace {
-struct PackFactorsPass
-    : public tilewright::impl::PackFactorsPassBase<PackFactorsPass> {
+struct PackOperandsPass
+    : public tilewright::impl::PackOperandsPassBase<PackOperandsPass> {
   void runOnOperation() override {
     TargetAttr target = getTarget(getOperation());
     SmallVector<tensor::CollapseShapeOp> reshapes;

@@ -1,4 +1,4 @@
-// What computes a factor of a product runs in the product's kernel where that pays.
+// What computes an operand of a product runs in the product's kernel where that pays.
 // RUN: tilewright-opt %s -tilewright-form-dispatches -split-input-file | FileCheck %s
 
 #id = affine_map<(k, n) -> (k, n)>
@@ -16,14 +16,14 @@
 // CHECK: tilewright.dispatch @OtherReaders_elementwise_0(
 // CHECK-LABEL: func.func private @Cast_matmul_0(
 // CHECK-SAME: tensor<?x64xi8>, %{{.*}}: tensor<?x?xf16>
-// CHECK-SAME: tilewright.explain = ["factor 1 of the product is computed on its way into the tiles and never written: 1 block reads (assumed) an element, each for the time of 4 operations; writing it and reading it back takes the time of 32"]
+// CHECK-SAME: tilewright.explain = ["operand 1 of the product is computed on its way into the tiles and never written: 1 block reads (assumed) an element, each for the time of 4 operations; writing it and reading it back takes the time of 32"]
 // CHECK: %[[F:.*]] = linalg.generic
 // CHECK: arith.sitofp
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[F]]
 // CHECK-LABEL: func.func private @Expensive_elementwise_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: computing factor 1 of the product on its way into the tiles does not pay: 2 blocks read an element, each for the time of 27 operations; writing it and reading it back takes the time of 32"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: computing operand 1 of the product on its way into the tiles does not pay: 2 blocks read an element, each for the time of 27 operations; writing it and reading it back takes the time of 32"]
 // CHECK-LABEL: func.func private @OtherReaders_elementwise_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: others than one factor of the product read it, too"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: others than one operand of the product read it, too"]
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {subgroup = 32 : i64, shared_memory = 166912 : i64, mma = ["mma.m16n8k16.f16.f32"]}>} {
   func.func @Cast(%a: tensor<?x?xf16>, %w: tensor<?x64xi8>, %e: tensor<?x64xf16>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
@@ -88,10 +88,10 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// CPUs compute what is smaller in memory than the factor is.
+// CPUs compute what is smaller in memory than the operand is.
 // CHECK-LABEL: func.func @OnCpu
 // CHECK: func.func private @OnCpu_matmul_0(
-// CHECK-SAME: tilewright.explain = ["factor 1 of the product is computed on its way into the tiles and never written: 1 block reads (assumed) an element
+// CHECK-SAME: tilewright.explain = ["operand 1 of the product is computed on its way into the tiles and never written: 1 block reads (assumed) an element
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1 : i64}>} {
   func.func @OnCpu(%a: tensor<?x?xf32>, %w: tensor<?x64xi8>, %e: tensor<?x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
@@ -110,7 +110,7 @@ module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgrou
     return %p : tensor<?x64xf32>
   }
   // CHECK: func.func private @AsLarge_elementwise_0(
-  // CHECK-SAME: tilewright.explain = ["a kernel of its own: on CPUs, factors of products that take no less to read than the factor are computed once, before"]
+  // CHECK-SAME: tilewright.explain = ["a kernel of its own: on CPUs, operands of products that take no less to read than the operand are computed once, before"]
   func.func @AsLarge(%a: tensor<?x?xf32>, %w: tensor<?x64xf32>, %e: tensor<?x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
         ins(%w : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {

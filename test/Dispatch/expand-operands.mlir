@@ -1,5 +1,5 @@
-// Products sum over the groups in which a factor is computed.
-// RUN: tilewright-opt %s -tilewright-expand-factors | FileCheck %s
+// Products sum over the groups in which an operand is computed.
+// RUN: tilewright-opt %s -tilewright-expand-operands | FileCheck %s
 
 #gkn = affine_map<(g, k, n) -> (g, k, n)>
 #gn = affine_map<(g, k, n) -> (g, n)>

@@ -1,10 +1,10 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A factor of a product that goes through a ring.
+// An operand of a product that goes through a ring.
 
-#ifndef TILEWRIGHT_LIB_PROMOTE_RINGFACTOR_H
-#define TILEWRIGHT_LIB_PROMOTE_RINGFACTOR_H
+#ifndef TILEWRIGHT_LIB_PROMOTE_RINGOPERAND_H
+#define TILEWRIGHT_LIB_PROMOTE_RINGOPERAND_H
 
 #include "tilewright/Dialect/Tilewright.h"
 
@@ -12,8 +12,8 @@
 
 namespace tilewright {
 
-/// Where a factor's tiles come from, and how they lie in a stage.
-struct RingFactor {
+/// Where an operand's tiles come from, and how they lie in a stage.
+struct RingOperand {
   mlir::vector::TransferReadOp read;
   mlir::MemRefType tile;
   /// From the dims of the tile to those of the memory it is copied from.
@@ -27,9 +27,9 @@ struct RingFactor {
 
 /// Of operand 0 or 1. An error says why what is multiplied is no tile of an
 /// argument as it lies.
-mlir::FailureOr<RingFactor> ringFactorOf(MmaOp product, unsigned operand);
+mlir::FailureOr<RingOperand> ringOperandOf(MmaOp product, unsigned number);
 /// The same of what `read` brings, from which operand 0 or 1 is computed.
-mlir::FailureOr<RingFactor> ringFactorOf(MmaOp product, unsigned operand,
+mlir::FailureOr<RingOperand> ringOperandOf(MmaOp product, unsigned number,
                                          mlir::vector::TransferReadOp read);
 
 } // namespace tilewright

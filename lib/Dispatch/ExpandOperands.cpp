@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace tilewright;
 
 namespace tilewright {
-#define GEN_PASS_DEF_EXPANDFACTORSPASS
+#define GEN_PASS_DEF_EXPANDOPERANDSPASS
 #include "tilewright/Dispatch/Passes.h.inc"
 } // namespace tilewright
 
@@ -57,7 +57,7 @@ static bool shouldExpand(OpOperand *operand, TargetAttr target) {
   return producer && producer->hasOneUse() &&
          producer->getBlock() == product->getBlock() &&
          classify(producer) == GroupKind::Elementwise &&
-         mayComputeFactor(cast<linalg::LinalgOp>(producer.getOperation()), product,
+         mayFuseProducers(cast<linalg::LinalgOp>(producer.getOperation()), product,
                           operand->getOperandNumber(), target, reason);
 }
 
@@ -75,8 +75,8 @@ struct KeepReasons : RewriterBase::Listener {
   }
 };
 
-struct ExpandFactorsPass
-    : public tilewright::impl::ExpandFactorsPassBase<ExpandFactorsPass> {
+struct ExpandOperandsPass
+    : public tilewright::impl::ExpandOperandsPassBase<ExpandOperandsPass> {
   void runOnOperation() override {
     TargetAttr target = getTarget(getOperation());
     RewritePatternSet patterns(&getContext());

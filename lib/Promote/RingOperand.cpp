@@ -1,11 +1,11 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How the tiles of a warpgroup's factors lie in a stage of a ring: rows along the sum
+// How the tiles of a warpgroup's operands lie in a stage of a ring: rows along the sum
 // as wide as a swizzle, or, where they are longer or neighbours lie along m or n, boxes
 // as wide as a swizzle, one behind the other.
 
-#include "RingFactor.h"
+#include "RingOperand.h"
 
 #include "tilewright/Dialect/Rings.h"
 
@@ -14,28 +14,28 @@
 using namespace mlir;
 using namespace tilewright;
 
-FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand) {
-  return ringFactorOf(
-      product, operand,
-      product->getOperand(operand).getDefiningOp<vector::TransferReadOp>());
+FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number) {
+  return ringOperandOf(
+      product, number,
+      product->getOperand(number).getDefiningOp<vector::TransferReadOp>());
 }
 
-FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
+FailureOr<RingOperand> tilewright::ringOperandOf(MmaOp product, unsigned number,
                                                vector::TransferReadOp read) {
   MLIRContext *context = product.getContext();
-  RingFactor factor;
-  factor.read = read;
-  if (!factor.read || !isa<BlockArgument>(factor.read.getBase()) ||
-      factor.read.getMask() || factor.read.hasBroadcastDim())
+  RingOperand operand;
+  operand.read = read;
+  if (!operand.read || !isa<BlockArgument>(operand.read.getBase()) ||
+      operand.read.getMask() || operand.read.hasBroadcastDim())
     return product.emitOpError() << "by a warpgroup takes tiles of the "
                                     "kernel's arguments, as they are; "
                                     "operand "
-                                 << operand << " is none";
-  auto type = factor.read.getVectorType();
-  auto memory = cast<MemRefType>(factor.read.getBase().getType());
-  AffineMap loops = cast<AffineMapAttr>(product.getMaps()[operand]).getValue();
+                                 << number << " is none";
+  auto type = operand.read.getVectorType();
+  auto memory = cast<MemRefType>(operand.read.getBase().getType());
+  AffineMap loops = cast<AffineMapAttr>(product.getMaps()[number]).getValue();
   AffineMap acc = cast<AffineMapAttr>(product.getMaps()[2]).getValue();
-  AffineMap dims = factor.read.getPermutationMap();
+  AffineMap dims = operand.read.getPermutationMap();
   // The vector's dims: rows (m or n), and the sum.
   unsigned rows = acc.isFunctionOfDim(loops.getDimPosition(0)) ? 0 : 1,
            k = 1 - rows;
@@ -63,22 +63,22 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
       return product.emitOpError() << "has rows of " << numSums * bytes
                                    << " bytes, which are no boxes of 128";
     alongRows = d(1), alongSum = d(0) * width + d(2);
-    factor.tile = MemRefType::get({numSums / width, numRows, width}, type.getElementType(),
+    operand.tile = MemRefType::get({numSums / width, numRows, width}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),
                                   swizzledRows(context, 128, bytes));
-    factor.map = AffineMap::get(numLoops, 0,
+    operand.map = AffineMap::get(numLoops, 0,
                                 {sumLoop.floorDiv(width), rowLoop, sumLoop % width}, context);
-    factor.load = loadOf({d(1)}, {d(0), d(2)});
+    operand.load = loadOf({d(1)}, {d(0), d(2)});
   } else if (sumsAlongMemory) {
     alongRows = d(0), alongSum = d(1);
     // Eight rows of 16 bytes are one of all banks as they lie.
     bool isShort = numSums * bytes == 16;
-    factor.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
+    operand.tile = MemRefType::get({numRows, numSums}, type.getElementType(),
                                   MemRefLayoutAttrInterface(),
                                   isShort ? SharedAttr::get(context, {})
                                           : swizzledRows(context, numSums * bytes, bytes));
-    factor.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
-    factor.load = loadOf({d(0)}, {d(1)});
+    operand.map = AffineMap::get(numLoops, 0, {rowLoop, sumLoop}, context);
+    operand.load = loadOf({d(0)}, {d(1)});
   } else {
     // Boxes as wide as the swizzle, one behind the other.
     int64_t width = numRows * bytes % 128 == 0  ? 128 / bytes
@@ -87,22 +87,22 @@ FailureOr<RingFactor> tilewright::ringFactorOf(MmaOp product, unsigned operand,
     SharedAttr space = swizzledRows(context, width * bytes, bytes);
     if (numRows == width) {
       alongSum = d(0), alongRows = d(1);
-      factor.tile = MemRefType::get({numSums, width}, type.getElementType(),
+      operand.tile = MemRefType::get({numSums, width}, type.getElementType(),
                                     MemRefLayoutAttrInterface(), space);
-      factor.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
-      factor.load = loadOf({d(1)}, {d(0)});
+      operand.map = AffineMap::get(numLoops, 0, {sumLoop, rowLoop}, context);
+      operand.load = loadOf({d(1)}, {d(0)});
     } else {
       alongSum = d(0), alongRows = d(1) * width + d(2);
-      factor.tile = MemRefType::get(
+      operand.tile = MemRefType::get(
           {numSums, numRows / width, width}, type.getElementType(),
           StridedLayoutAttr::get(context, 0, {width, numSums * width, 1}),
           space);
-      factor.map = AffineMap::get(
+      operand.map = AffineMap::get(
           numLoops, 0, {sumLoop, rowLoop.floorDiv(width), rowLoop % width},
           context);
-      factor.load = loadOf({d(1), d(2)}, {d(0)});
+      operand.load = loadOf({d(1), d(2)}, {d(0)});
     }
   }
-  factor.copy = AffineMap::get(factor.tile.getRank(), 0, copy, context);
-  return factor;
+  operand.copy = AffineMap::get(operand.tile.getRank(), 0, copy, context);
+  return operand;
 }

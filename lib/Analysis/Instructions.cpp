@@ -75,7 +75,7 @@ tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
 
 bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
   /// Rows, or columns, of which a tile has at least one in two.
-  constexpr int64_t kFewest = 8;
+  constexpr int64_t kMinExtent = 8;
   if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
     return bool(config.getMma());
   std::optional<Contraction> contraction = matchContraction(op);
@@ -85,7 +85,7 @@ bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
     return false;
   SmallVector<int64_t> extents = promisedExtents(op);
   for (unsigned loop : {contraction->m[0], contraction->n[0]})
-    if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kFewest)
+    if (!ShapedType::isDynamic(extents[loop]) && extents[loop] < kMinExtent)
       return false;
   // Nibbles share bytes only where they are multiplied so.
   if (contraction->perElement > 1)

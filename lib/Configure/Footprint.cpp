@@ -69,7 +69,7 @@ static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
   return config.getMma() ? std::max<int64_t>(1, elements / shortest) : rows;
 }
 
-int64_t tilewright::slotBytes(const KernelInfo &info, LoweringConfigAttr config,
+int64_t tilewright::stageBytes(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, TargetAttr target,
                               OpOperand &operand) {
   constexpr int64_t kSwizzleBlock = 4096;
@@ -93,7 +93,7 @@ int64_t ScheduleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAtt
   for (int64_t number : config.getPromote())
     if (number < info.getRoot()->getNumOperands())
       bytes += config.getStages() *
-               slotBytes(info, config, plan, target, info.getRoot()->getOpOperand(number));
+               stageBytes(info, config, plan, target, info.getRoot()->getOpOperand(number));
   return bytes;
 }
 

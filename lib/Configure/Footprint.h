@@ -24,9 +24,9 @@ int64_t inputBytes(const KernelInfo &info, LoweringConfigAttr config,
 /// Bytes of the root's result tiles.
 int64_t resultBytes(const KernelInfo &info, const TilePlan &plan);
 
-/// Bytes of one slot of `operand`'s tile in shared memory: rows are padded
+/// Bytes of one stage of `operand`'s tile in shared memory: rows are padded
 /// against bank conflicts by 16 bytes, or swizzled in blocks.
-int64_t slotBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
+int64_t stageBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
                   TargetAttr target, mlir::OpOperand &operand);
 
 /// Registers of a thread, and how many more of `ahead` bytes, over all threads, it has
@@ -37,8 +37,8 @@ int64_t withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,
 /// Bytes of registers, over all threads, of a matrix product by instructions: the
 /// accumulators, and the operands' fragments for two steps of the instruction.
 /// Warps in a row read the same part of A, warps in a column the same of B. `ahead` gets
-/// what is added for fragments of later steps of a slot, which ptxas reads early where
-/// it has registers left: counted of the suites' kernels, 20 registers where a slot
+/// what is added for fragments of later steps of a stage, which ptxas reads early where
+/// it has registers left: counted of the suites' kernels, 20 registers where a stage
 /// has two steps, 32 where it has more (perf/static/plans).
 int64_t fragmentBytes(const KernelInfo &info, mlir::linalg::LinalgOp product,
                       LoweringConfigAttr config, const TilePlan &plan, int64_t &ahead);

@@ -231,9 +231,9 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       // Operands that go to shared memory first take their own layout along.
       bool promoted =
           contracts && !op.isDpsInit(&operand) && matchContraction(op);
-      bool turned = leading && classes.size() > 1 && classes.back() != *leading &&
+      bool transposed = leading && classes.size() > 1 && classes.back() != *leading &&
                     llvm::is_contained(classes, *leading);
-      if (turned && !promoted && isInMemory(info, operand))
+      if (transposed && !promoted && isInMemory(info, operand))
         use(type, paddedBytes(plan, classes, type));
       if (strategy.isMovedByEngine(info, config, operand))
         continue;

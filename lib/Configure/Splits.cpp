@@ -19,7 +19,7 @@ using namespace tilewright;
 /// Elements that are worth a block, and a task.
 static constexpr int64_t kGpuElements = 4096, kCpuElements = 65536;
 /// Below so many units, one block is done before a second kernel starts.
-static constexpr int64_t kFewestUnits = 16;
+static constexpr int64_t kMinExtentUnits = 16;
 /// What is assumed of dynamic extents: parallel ones fill the machine.
 static constexpr int64_t kParallel = 1024, kReduced = int64_t(1) << 20;
 
@@ -39,7 +39,7 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
 }
 
 /// Steps along the sum that are worth a block, and how many of them a second kernel.
-static constexpr int64_t kMatrixUnit = 256, kFewestMatrixUnits = 8;
+static constexpr int64_t kMatrixUnit = 256, kMinExtentMatrixUnits = 8;
 
 /// Products on matrix units: as many parts as give each multiprocessor a tile, each
 /// of them some units long.
@@ -89,7 +89,7 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
   if (blocks > fill / 2)
     return fail(Twine(blocks) + " tiles of results fill the machine");
   int64_t units = llvm::divideCeil(extents[split.loop], split.unit);
-  if (units < kFewestMatrixUnits)
+  if (units < kMinExtentMatrixUnits)
     return fail(Twine(extents[split.loop]) + " products a result are too few "
                                              "for a second kernel to pay");
   split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(fill / blocks),
@@ -184,7 +184,7 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return fail(Twine(results) + " results " +
                 (dynamicResults ? "(assumed) " : "") + "fill the machine");
   int64_t units = isStatic ? llvm::divideCeil(extent, split.unit) : INT64_MAX;
-  if (units < kFewestUnits)
+  if (units < kMinExtentUnits)
     return fail(Twine(reduced) + " elements a result are too few for a second "
                                  "kernel to pay");
   split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks));
@@ -227,7 +227,7 @@ chooseGuardedMatrixSplit(linalg::LinalgOp op, const Contraction &product,
   guarded.split.parts = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(fill / most), 2, kMostParts);
   guarded.fewestElements =
-      std::max(kFewestMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
+      std::max(kMinExtentMatrixUnits, 2 * guarded.split.parts) * kMatrixUnit;
   return guarded;
 }
 
@@ -264,7 +264,7 @@ tilewright::chooseGuardedSplit(linalg::LinalgOp op, TargetAttr target) {
   guarded.mostResults = blocksEachOf(target) * multiprocessorsOf(target) / 8;
   guarded.split.parts = kParts;
   guarded.split.unit = kGpuElements / 4;
-  guarded.fewestElements = kFewestUnits * kGpuElements;
+  guarded.fewestElements = kMinExtentUnits * kGpuElements;
   if (!dynamicResults || known > guarded.mostResults ||
       longest < guarded.fewestElements)
     return std::nullopt;

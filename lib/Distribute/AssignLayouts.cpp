@@ -11,7 +11,7 @@
 //      broadcast derives its own from its operand. Splats, masks, coordinates
 //      and broadcast reads propose nothing: they adapt. A loop's accumulator
 //      takes the layout of what the body yields.
-//   2. *Settle*, forwards. Every op that proposed keeps its layout, and each
+//   2. *Resolve*, forwards. Every op that proposed keeps its layout, and each
 //      operand is asked for in the layout that the op needs: the definition
 //      itself if it has that layout; computed again in that layout if that is
 //      cheap; else through `tilewright.convert_layout`, placed right behind the
@@ -128,7 +128,7 @@ LogicalResult LayoutAssigner::run() {
   if (TargetAttr target = getTarget(kernel))
     accessBytes = target.getFact("access_bytes", 16);
   if (failed(propose(kernel.getBody().front())) ||
-      failed(settle(kernel.getBody().front())))
+      failed(resolve(kernel.getBody().front())))
     return failure();
   // Cheap values that nobody asked for in their original form.
   SmallVector<Operation *> ops;
@@ -219,15 +219,15 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     LoweringConfigAttr config = getConfig(op);
     bool isOperand = traitsOf(config).sharesSums;
     // On its way to shared memory and nowhere else?
-    auto passing = result.hasOneUse()
+    auto staging = result.hasOneUse()
                        ? dyn_cast<vector::TransferWriteOp>(*result.user_begin())
                        : vector::TransferWriteOp();
     AffineMap map = read.getPermutationMap();
-    int64_t bytes = passing ? accessBytes
+    int64_t bytes = staging ? accessBytes
                             : std::min(accessBytes, computedBytes(result, isOperand));
     auto layout = isOperand ? operandLayout(type, map, bytes, threads)
-                  : passing
-                      ? passingLayout(passing, map, accessBytes, threads)
+                  : staging
+                      ? stagingLayout(staging, map, accessBytes, threads)
                       : accessLayout(type, map, bytes, threads);
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;

@@ -5,7 +5,7 @@
 // the rows of global memory, 16 bytes each where that is aligned; bounds decide
 // how many elements of a run are read, the others are zeros.
 //
-//   tilewright.async_copy %A[%i, %k] to %slot if %live {in_bounds = [false, true], …}
+//   tilewright.async_copy %A[%i, %k] to %stage if %live {in_bounds = [false, true], …}
 // becomes, for each run,
 //   %in = %row < %dim and %live
 //   %n  = arith.select %in, 8, 0

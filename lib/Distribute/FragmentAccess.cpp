@@ -82,16 +82,16 @@ static Memory describe(Value base, std::string &whyNot) {
     return memory;
   }
   memory.divisors = memory.strides;
-  // Slots follow each other at multiples of their rows.
-  if (auto slot = base.getDefiningOp<memref::SubViewOp>()) {
-    auto whole = cast<MemRefType>(slot.getSource().getType());
+  // Stages follow each other at multiples of their rows.
+  if (auto stage = base.getDefiningOp<memref::SubViewOp>()) {
+    auto whole = cast<MemRefType>(stage.getSource().getType());
     SmallVector<int64_t> strides;
     if (failed(whole.getStridesAndOffset(strides, offset)) ||
-        !slot.getSource().getDefiningOp<memref::AllocOp>()) {
+        !stage.getSource().getDefiningOp<memref::AllocOp>()) {
       whyNot = "shared memory is a view of a view";
       return memory;
     }
-    for (auto [at, stride] : llvm::zip_equal(slot.getMixedOffsets(), strides))
+    for (auto [at, stride] : llvm::zip_equal(stage.getMixedOffsets(), strides))
       if (getConstantIntValue(at) != 0)
         memory.offset = std::gcd(memory.offset, stride);
   }

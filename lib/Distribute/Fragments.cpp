@@ -10,9 +10,9 @@
 //
 //   %p = tilewright.convert_layout %acc from <opaque=acc …> to <plain>
 // becomes, for each matrix,
-//   tilewright.store_fragment %acc0, %slot[…] stride %c20
+//   tilewright.store_fragment %acc0, %scratch[…] stride %c20
 //   gpu.barrier
-//   %p0 = vector.load %slot[…] …
+//   %p0 = vector.load %scratch[…] …
 //
 // What repeats along a dim (a factor for each row) enters by one matrix, which stands
 // for all along that dim.
@@ -218,15 +218,15 @@ LogicalResult ThreadCode::convertFragments(ConvertLayoutOp op,
   std::vector<int64_t> atom = opaque.atomShape();
   // Rows 16 bytes longer than they are, against bank conflicts.
   int64_t stride = atom[1] + 16 / elementBytes(element);
-  int64_t slot = atom[0] * stride;
+  int64_t scratch = atom[0] * stride;
   // Fragments take turns in two buffers: threads meet once for each.
   std::array<MemView, 2> turns;
   for (MemView &mem : turns) {
-    mem.base = sharedMemory(loc, element, slot * threads.warps);
+    mem.base = sharedMemory(loc, element, scratch * threads.warps);
     mem.shared = SharedAttr::get(b.getContext(), {});
     mem.element = element;
   }
-  Index base = multiply(loc, Index(warp()), Index(slot));
+  Index base = multiply(loc, Index(warp()), Index(scratch));
   Value rowStride = constant(loc, stride);
 
   int64_t count = opaque.numRegisters();

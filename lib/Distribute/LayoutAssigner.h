@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The state of assign-layouts. AssignLayouts.cpp proposes layouts (and has the
-// algorithm), SettleLayouts.cpp settles them.
+// algorithm), ResolveLayouts.cpp resolves them.
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTASSIGNER_H
 #define TILEWRIGHT_LIB_DISTRIBUTE_LAYOUTASSIGNER_H
@@ -49,8 +49,8 @@ private:
   /// The strongest proposal among the vector operands, or null.
   const Proposal *strongestOperand(mlir::Operation *op);
 
-  mlir::LogicalResult settle(mlir::Block &block);
-  mlir::LogicalResult settle(mlir::Operation *op);
+  mlir::LogicalResult resolve(mlir::Block &block);
+  mlir::LogicalResult resolve(mlir::Operation *op);
   /// Layouts that `op` needs its vector operands in (null: as they come).
   mlir::LogicalResult settleOperands(mlir::Operation *op);
   // By value: callers pass elements of maps, which these add to.

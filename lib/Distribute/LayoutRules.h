@@ -52,7 +52,7 @@ mlir::FailureOr<DistributedLayout> operandLayout(mlir::VectorType type,
 /// to be written to `write`'s shared memory: of those that read whole sectors,
 /// the one with the fewest wavefronts, then instructions, of the write.
 mlir::FailureOr<DistributedLayout>
-passingLayout(mlir::vector::TransferWriteOp write, mlir::AffineMap readMap,
+stagingLayout(mlir::vector::TransferWriteOp write, mlir::AffineMap readMap,
               int64_t accessBytes, const ThreadRange &threads);
 
 /// The layout of an asynchronous copy of a tile in runs of `length`: lanes along

@@ -3,7 +3,7 @@
 //
 // A warpgroup's operand in registers, in the order and the words of the instruction. Of
 // operands whose rows are neighbours in memory a thread has some rows side by side; those
-// of bytes are turned, four places along the sum by as many rows:
+// of bytes are transposed, four places along the sum by as many rows:
 //
 //   a0 b0 c0 d0            a0 a1 a2 a3
 //   a1 b1 c1 d1     ->     b0 b1 b2 b3
@@ -20,13 +20,13 @@ using namespace tilewright;
 
 /// The words of bytes that `rows` (2 or 4) neighbours of four places along the sum are, the
 /// places' one behind the other: four of each row.
-static Registers turnBytes(OpBuilder &b, Location loc, ArrayRef<Value> held, int64_t rows) {
+static Registers transposeBytes(OpBuilder &b, Location loc, ArrayRef<Value> held, int64_t rows) {
   Type element = held.front().getType();
   auto bytes = VectorType::get(4, element);
   auto shuffle = [&](Value left, Value right, ArrayRef<int64_t> places) -> Value {
     return vector::ShuffleOp::create(b, loc, left, right, places);
   };
-  SmallVector<Value> turned;
+  SmallVector<Value> transposed;
   if (rows == 2) {
     // Two places a word.
     Value words[2];
@@ -43,7 +43,7 @@ static Registers turnBytes(OpBuilder &b, Location loc, ArrayRef<Value> held, int
           b, loc, VectorType::get(2, b.getI16Type()), ValueRange(halves));
       words[half] = vector::BitCastOp::create(b, loc, bytes, words[half]);
     }
-    turned = {shuffle(words[0], words[1], {0, 2, 4, 6}),
+    transposed = {shuffle(words[0], words[1], {0, 2, 4, 6}),
               shuffle(words[0], words[1], {1, 3, 5, 7})};
   } else {
     Value places[4];
@@ -56,11 +56,11 @@ static Registers turnBytes(OpBuilder &b, Location loc, ArrayRef<Value> held, int
       high[half] = shuffle(places[2 * half], places[2 * half + 1], {2, 6, 3, 7});
     }
     for (Value *half : {low, high}) {
-      turned.push_back(shuffle(half[0], half[1], {0, 1, 4, 5}));
-      turned.push_back(shuffle(half[0], half[1], {2, 3, 6, 7}));
+      transposed.push_back(shuffle(half[0], half[1], {0, 1, 4, 5}));
+      transposed.push_back(shuffle(half[0], half[1], {2, 3, 6, 7}));
     }
   }
-  return turned;
+  return transposed;
 }
 
 /// 32 bits out of neighbours along the sum.
@@ -97,7 +97,7 @@ Registers tilewright::operandWords(ThreadCode &code, Location loc, ArrayRef<Valu
     for (size_t at = 0; at < held.size(); at += together * perWord) {
       ArrayRef<Value> group = held.slice(at, together * perWord);
       if (perWord == 4 && (together == 2 || together == 4)) {
-        llvm::append_range(grouped, turnBytes(code.b, loc, group, together));
+        llvm::append_range(grouped, transposeBytes(code.b, loc, group, together));
         continue;
       }
       SmallVector<Value> ordered;

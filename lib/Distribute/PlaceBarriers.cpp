@@ -19,7 +19,7 @@
 // for it. Branches and loops whose threads may go different ways exchange nothing inside:
 // for what is outside of them, a barrier stands in front.
 //
-// Not of this pass: rings, whose schedule says when threads meet (`tilewright.slots`, and
+// Not of this pass: rings, whose schedule says when threads meet (`tilewright.stages`, and
 // all that mbarriers guard), and orders of accesses to global memory.
 
 #include "SharedAccesses.h"
@@ -104,7 +104,7 @@ BarrierPlacer::BarrierPlacer(func::FuncOp kernel) : kernel(kernel) {
     numbers[alloc] = buffers.size();
     int64_t begin = place.getInt();
     buffers.push_back({begin, begin + *sharedBytesOf(alloc.getType()),
-                       alloc->hasAttr(kSlotsAttr)});
+                       alloc->hasAttr(kStagesAttr)});
   });
 }
 

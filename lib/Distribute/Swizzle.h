@@ -9,7 +9,7 @@
 //
 // f(t) is computed once. Of f(c), the bits that f(t) never has are added, which
 // costs nothing in an address; only the others are XORed, and few constants
-// differ in those. What the slot of a ring adds is a multiple of what the swizzle
+// differ in those. What the stage of a ring adds is a multiple of what the swizzle
 // looks at, and is added last.
 
 #ifndef TILEWRIGHT_LIB_DISTRIBUTE_SWIZZLE_H
@@ -39,7 +39,7 @@ private:
   int64_t bits;
   bool splits = false; // f(t + c) may be computed in parts
   mlir::Value swizzled; // f(t)
-  llvm::DenseMap<int64_t, mlir::Value> flipped; // slot + (f(t) ^ key)
+  llvm::DenseMap<int64_t, mlir::Value> flipped; // stage + (f(t) ^ key)
 };
 
 /// The bits that threads' coordinates may set in an offset: lanes and warps (or

@@ -34,8 +34,8 @@ LogicalResult ThreadCode::allocate(memref::AllocOp op) {
     elements = llvm::alignTo(elements, space.getElementSwizzle().period());
   MemView result;
   result.base = sharedMemory(op.getLoc(), type.getElementType(), elements);
-  if (Attribute slots = op->getAttr(kSlotsAttr))
-    result.base.getDefiningOp()->setAttr(kSlotsAttr, slots);
+  if (Attribute stages = op->getAttr(kStagesAttr))
+    result.base.getDefiningOp()->setAttr(kStagesAttr, stages);
   result.offsetDivisor = int64_t(1) << 30;
   result.shared = space;
   result.element = type.getElementType();

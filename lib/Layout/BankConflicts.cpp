@@ -191,7 +191,7 @@ private:
 };
 } // namespace
 
-/// A fold reads no bits beyond: slots of a ring are aligned to its period.
+/// A fold reads no bits beyond: stages of a ring are aligned to its period.
 static constexpr int64_t maxFoldPeriod = 4096;
 
 static int64_t arrayBytes(const SharedLayout::Shape &shape, int elementBits) {

@@ -1,34 +1,34 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A ring of slots in shared memory, filled by asynchronous copies. With N slots:
+// A ring of stages in shared memory, filled by asynchronous copies. With N stages:
 //
 //   for %k iter_args(%c)            for p in 0 .. N-2:
-//     store shared <- load(%k)        copy slot p <- tile(lb + p * step); commit
+//     store shared <- load(%k)        copy stage p <- tile(lb + p * step); commit
 //     barrier                    ->  for %k iter_args(%c, %read = 0, %write = N-1)
 //     %n = mma shared, %c             wait N-2; barrier
-//     barrier                         copy slot %write <- tile(%k + (N-1) * step)
+//     barrier                         copy stage %write <- tile(%k + (N-1) * step)
 //     yield %n                        commit
-//                                     %n = mma slot %read, %c
+//                                     %n = mma stage %read, %c
 //                                     yield %n, %read + 1 mod N, %write + 1 mod N
 //                                   wait 0; barrier
 //
-// The wait leaves the newest N-2 groups under way, so the group of slot %read has
+// The wait leaves the newest N-2 groups under way, so the group of stage %read has
 // arrived; the barrier makes what other threads copied visible, and it tells that
-// all are done with the slot of the step before, which is %write. Tiles behind the
+// all are done with the stage of the step before, which is %write. Tiles behind the
 // loop's end are zeros: there is a group for every step, however short the loop.
 //
-// A product by an instruction takes several steps in a slot. Then wait and barrier
-// stand in front of the last one, behind which come the reads of the next slot's
+// A product by an instruction takes several steps in a stage. Then wait and barrier
+// stand in front of the last one, behind which come the reads of the next stage's
 // first fragments, which the loop carries: the products of the last step hide
 // them, as those of each step hide the reads for the next.
 //
-//   wait N-2; barrier; %f = fragments 0 of slot 0
+//   wait N-2; barrier; %f = fragments 0 of stage 0
 //   for %k iter_args(%c, %f, %read, %write)
-//     copy slot %write <- …; commit
-//     %g = fragments 1 of slot %read; %c1 = mma %f, %c
+//     copy stage %write <- …; commit
+//     %g = fragments 1 of stage %read; %c1 = mma %f, %c
 //     wait N-2; barrier
-//     %h = fragments 0 of slot %read + 1 mod N; %c2 = mma %g, %c1
+//     %h = fragments 0 of stage %read + 1 mod N; %c2 = mma %g, %c1
 //     yield %c2, %h, …
 
 #include "LoopParts.h"
@@ -45,24 +45,24 @@ namespace {
 class RingWriter {
 public:
   RingWriter(scf::ForOp loop, const LoopParts &parts, ArrayRef<TileCopy> copies,
-             int64_t slots)
-      : loop(loop), parts(parts), copies(copies), slots(slots),
+             int64_t stages)
+      : loop(loop), parts(parts), copies(copies), stages(stages),
         loc(loop.getLoc()) {}
   void write();
 
 private:
-  void start(OpBuilder &b, Value k, Value slot) {
-    startCopies(b, loop, parts, copies, slotted, k, slot);
+  void start(OpBuilder &b, Value k, Value stage) {
+    startCopies(b, loop, parts, copies, staged, k, stage);
   }
-  Value next(OpBuilder &b, Value slot);
+  Value next(OpBuilder &b, Value stage);
   /// The only product of the body, if its fragments can be read ahead.
   MmaOp findProduct();
   void waitForOldest(OpBuilder &b) {
-    AsyncWaitOp::create(b, loc, slots - 2);
+    AsyncWaitOp::create(b, loc, stages - 2);
     gpu::BarrierOp::create(b, loc);
   }
-  Value tileIn(OpBuilder &b, Value tile, Value slot) {
-    return slotOf(b, loc, slotted.lookup(tile), slot);
+  Value tileIn(OpBuilder &b, Value tile, Value stage) {
+    return stageOf(b, loc, staged.lookup(tile), stage);
   }
   /// Writes the product's steps; returns the fragments for the next iteration.
   FragmentSteps::Fragments multiply(OpBuilder &b, MmaOp product,
@@ -75,17 +75,17 @@ private:
   scf::ForOp loop;
   const LoopParts &parts;
   ArrayRef<TileCopy> copies;
-  int64_t slots;
+  int64_t stages;
   Location loc;
-  DenseMap<Value, Value> slotted;
+  DenseMap<Value, Value> staged;
 };
 
 } // namespace
 
-Value RingWriter::next(OpBuilder &b, Value slot) {
-  Value after = arith::AddIOp::create(b, loc, slot, constant(b, 1));
+Value RingWriter::next(OpBuilder &b, Value stage) {
+  Value after = arith::AddIOp::create(b, loc, stage, constant(b, 1));
   Value isEnd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, after,
-                                      constant(b, slots));
+                                      constant(b, stages));
   return arith::SelectOp::create(b, loc, isEnd, constant(b, 0), after);
 }
 
@@ -98,8 +98,8 @@ MmaOp RingWriter::findProduct() {
       product = mma;
     }
   // An even number of steps: two sets of registers take turns without moves.
-  if (!product || !slotted.contains(product.getA()) ||
-      !slotted.contains(product.getB()) ||
+  if (!product || !staged.contains(product.getA()) ||
+      !staged.contains(product.getB()) ||
       FragmentSteps(product).count() % 2)
     return {};
   return product;
@@ -132,7 +132,7 @@ FragmentSteps::Fragments RingWriter::multiply(OpBuilder &b, MmaOp product,
 void RingWriter::write() {
   OpBuilder b(loop);
   for (memref::AllocOp tile : parts.tiles)
-    slotted[tile] = addSlots(tile, slots);
+    staged[tile] = addStages(tile, stages);
   auto ahead = [&](OpBuilder &b, Value k, int64_t steps) -> Value {
     if (steps == 0)
       return k;
@@ -140,8 +140,8 @@ void RingWriter::write() {
     return arith::AddIOp::create(b, loc, k, by);
   };
   Value zero = constant(b, 0);
-  for (int64_t slot = 0; slot + 1 < slots; ++slot)
-    start(b, ahead(b, loop.getLowerBound(), slot), constant(b, slot));
+  for (int64_t stage = 0; stage + 1 < stages; ++stage)
+    start(b, ahead(b, loop.getLowerBound(), stage), constant(b, stage));
 
   SmallVector<Value> inits(loop.getInitArgs());
   MmaOp product = findProduct();
@@ -151,7 +151,7 @@ void RingWriter::write() {
         b, tileIn(b, product.getA(), zero), tileIn(b, product.getB(), zero), 0);
     inits.append({left, right});
   }
-  inits.append({zero, constant(b, slots - 1)});
+  inits.append({zero, constant(b, stages - 1)});
   auto ring = scf::ForOp::create(b, loc, loop.getLowerBound(),
                                  loop.getUpperBound(), loop.getStep(), inits);
   ring->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
@@ -161,7 +161,7 @@ void RingWriter::write() {
         filled = arguments.back();
   if (!product)
     waitForOldest(inner);
-  start(inner, ahead(inner, k, slots - 1), filled);
+  start(inner, ahead(inner, k, stages - 1), filled);
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);
@@ -187,7 +187,7 @@ void RingWriter::write() {
   scf::YieldOp::create(inner, loc, yields);
 
   // Whoever fills shared memory after this finds no copy under way.
-  if (!product || slots > 2) // else a step waits for what it copies
+  if (!product || stages > 2) // else a step waits for what it copies
     AsyncWaitOp::create(b, loc, 0);
   loop.replaceAllUsesWith(ring.getResults().take_front(loop.getNumResults()));
   loop.erase();
@@ -196,6 +196,6 @@ void RingWriter::write() {
 }
 
 void tilewright::fillRing(scf::ForOp loop, const LoopParts &parts,
-                          ArrayRef<TileCopy> copies, int64_t slots) {
-  RingWriter(loop, parts, copies, slots).write();
+                          ArrayRef<TileCopy> copies, int64_t stages) {
+  RingWriter(loop, parts, copies, stages).write();
 }

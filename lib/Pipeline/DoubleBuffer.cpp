@@ -3,15 +3,15 @@
 //
 // Double buffering of loops that multiply from shared memory.
 //
-//   for %k iter_args(%c)              if (lb < ub) { store slot 0 <- load(lb) }
+//   for %k iter_args(%c)              if (lb < ub) { store stage 0 <- load(lb) }
 //     store shared <- load(%k)        barrier
-//     barrier                    ->   for %k iter_args(%c, %slot)
+//     barrier                    ->   for %k iter_args(%c, %stage)
 //     %n = mma shared, %c               %next = %k + step < ub ? %k + step : %k
 //     barrier                           %v = load(%next)             (registers)
-//     yield %n                          %n = mma slot %slot, %c      (hides the load)
-//                                       store slot 1 - %slot <- f(%v)
+//     yield %n                          %n = mma stage %stage, %c      (hides the load)
+//                                       store stage 1 - %stage <- f(%v)
 //                                       barrier
-//                                       yield %n, 1 - %slot
+//                                       yield %n, 1 - %stage
 //
 // What is computed from the loaded values (f: a cast, a dequantisation) stands behind
 // the product, too: what waits in registers is as small as it was in memory.
@@ -58,9 +58,9 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
                               ArrayRef<TileCopy> copies) {
   Location loc = loop.getLoc();
   OpBuilder b(loop);
-  DenseMap<Value, Value> slotted;
+  DenseMap<Value, Value> staged;
   for (memref::AllocOp tile : parts.tiles)
-    slotted[tile] = addSlots(tile, 2);
+    staged[tile] = addStages(tile, 2);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
 
@@ -71,8 +71,8 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
       parts.loads, [&](Operation *op) { return !copied.contains(op); }));
   SmallVector<Operation *> reads, computes;
   splitLoads(loads, reads, computes);
-  auto copyTiles = [&](OpBuilder &b, Value k, Value slot) {
-    startCopies(b, loop, parts, copies, slotted, k, slot);
+  auto copyTiles = [&](OpBuilder &b, Value k, Value stage) {
+    startCopies(b, loop, parts, copies, staged, k, stage);
   };
   auto waitForCopies = [&](OpBuilder &b) {
     if (!copies.empty())
@@ -83,13 +83,13 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
     for (Operation *op : ops)
       b.clone(*op, mapping);
   };
-  auto cloneStores = [&](OpBuilder &b, IRMapping &mapping, Value slot) {
+  auto cloneStores = [&](OpBuilder &b, IRMapping &mapping, Value stage) {
     for (vector::TransferWriteOp store : parts.stores) {
       if (copied.contains(store))
         continue;
       IRMapping local(mapping);
       local.map(store.getBase(),
-                slotOf(b, loc, slotted.lookup(store.getBase()), slot));
+                stageOf(b, loc, staged.lookup(store.getBase()), stage));
       b.clone(*store, local);
     }
   };
@@ -116,18 +116,18 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
                                   loop.getUpperBound(), loop.getStep(), inits);
   piped->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   OpBuilder inner = OpBuilder::atBlockBegin(piped.getBody());
-  Value k = piped.getInductionVar(), slot = piped.getRegionIterArgs().back();
+  Value k = piped.getInductionVar(), stage = piped.getRegionIterArgs().back();
   Value ahead = arith::AddIOp::create(inner, loc, k, loop.getStep());
   Value isLast = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt,
                                        ahead, loop.getUpperBound());
   // Written as k + (0 or step): what is known to divide k still divides it.
   Value advance = arith::SelectOp::create(inner, loc, isLast, loop.getStep(), zero);
   Value next = arith::AddIOp::create(inner, loc, k, advance);
-  auto otherSlot = [&]() -> Value {
-    return arith::SubIOp::create(inner, loc, one, slot);
+  auto otherStage = [&]() -> Value {
+    return arith::SubIOp::create(inner, loc, one, stage);
   };
   if (!copies.empty())
-    copyTiles(inner, ahead, otherSlot());
+    copyTiles(inner, ahead, otherStage());
   IRMapping following;
   following.map(loop.getInductionVar(), next);
   cloneAll(inner, following, reads);
@@ -137,10 +137,10 @@ void tilewright::doubleBuffer(scf::ForOp loop, const LoopParts &parts,
   for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), piped.getRegionIterArgs()))
     work.map(from, to);
   for (memref::AllocOp tile : parts.tiles)
-    work.map(tile.getResult(), slotOf(inner, loc, slotted.lookup(tile), slot));
+    work.map(tile.getResult(), stageOf(inner, loc, staged.lookup(tile), stage));
   for (Operation *op : parts.work)
     inner.clone(*op, work);
-  Value other = otherSlot();
+  Value other = otherStage();
   cloneAll(inner, following, computes);
   cloneStores(inner, following, other);
   waitForCopies(inner);

@@ -73,7 +73,7 @@ std::optional<LoopParts> tilewright::findLoopParts(scf::ForOp loop) {
   return parts;
 }
 
-MemRefType tilewright::slottedType(MemRefType type, int64_t slots) {
+MemRefType tilewright::stagedType(MemRefType type, int64_t stages) {
   SmallVector<int64_t> strides, shape(type.getShape());
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
@@ -81,11 +81,11 @@ MemRefType tilewright::slottedType(MemRefType type, int64_t slots) {
   int64_t size = 1;
   for (auto [extent, stride] : llvm::zip_equal(shape, strides))
     size = std::max(size, extent * stride);
-  // A slot's swizzle does not see which slot it is.
+  // A stage's swizzle does not see which stage it is.
   if (auto space = dyn_cast_or_null<SharedAttr>(type.getMemorySpace());
       space && !space.getSwizzle().empty())
     size = llvm::alignTo(size, space.getElementSwizzle().period());
-  shape.insert(shape.begin(), slots);
+  shape.insert(shape.begin(), stages);
   strides.insert(strides.begin(), size);
   return MemRefType::get(
       shape, type.getElementType(),
@@ -93,19 +93,19 @@ MemRefType tilewright::slottedType(MemRefType type, int64_t slots) {
       type.getMemorySpace());
 }
 
-memref::AllocOp tilewright::addSlots(memref::AllocOp tile, int64_t slots) {
+memref::AllocOp tilewright::addStages(memref::AllocOp tile, int64_t stages) {
   OpBuilder b(tile);
-  auto slotted =
-      memref::AllocOp::create(b, tile.getLoc(), slottedType(tile.getType(), slots));
-  slotted->setAttr(kSlotsAttr, b.getI64IntegerAttr(slots));
-  return slotted;
+  auto staged =
+      memref::AllocOp::create(b, tile.getLoc(), stagedType(tile.getType(), stages));
+  staged->setAttr(kStagesAttr, b.getI64IntegerAttr(stages));
+  return staged;
 }
 
-Value tilewright::slotOf(OpBuilder &b, Location loc, Value tile, Value slot) {
+Value tilewright::stageOf(OpBuilder &b, Location loc, Value tile, Value stage) {
   auto type = cast<MemRefType>(tile.getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
       strides(type.getRank(), b.getIndexAttr(1));
-  offsets[0] = slot;
+  offsets[0] = stage;
   for (int64_t extent : type.getShape())
     sizes.push_back(b.getIndexAttr(extent));
   sizes[0] = b.getIndexAttr(1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What both ways of overlapping share: the parts of a loop that fills shared
-// memory and multiplies from it, and shared memory with slots.
+// memory and multiplies from it, and shared memory with stages.
 
 #ifndef TILEWRIGHT_LIB_PIPELINE_LOOPPARTS_H
 #define TILEWRIGHT_LIB_PIPELINE_LOOPPARTS_H
@@ -22,19 +22,19 @@ struct LoopParts {
   mlir::SmallVector<mlir::Operation *> loads; // what computes the tiles
   mlir::SmallVector<mlir::vector::TransferWriteOp> stores; // into shared memory
   mlir::SmallVector<mlir::Operation *> work;               // everything else
-  mlir::SmallVector<mlir::memref::AllocOp> tiles; // shared, to get slots
+  mlir::SmallVector<mlir::memref::AllocOp> tiles; // shared, to get stages
 };
 
 /// Sorts the body's ops; nothing if the loop does not fill shared memory and
 /// then multiply from it.
 std::optional<LoopParts> findLoopParts(mlir::scf::ForOp loop);
 
-/// The type of `slots` tiles like `tile`, one behind the other.
-mlir::MemRefType slottedType(mlir::MemRefType tile, int64_t slots);
-/// The tile with a leading dim of slots, allocated beside it.
-mlir::memref::AllocOp addSlots(mlir::memref::AllocOp tile, int64_t slots);
-mlir::Value slotOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile,
-                   mlir::Value slot);
+/// The type of `stages` tiles like `tile`, one behind the other.
+mlir::MemRefType stagedType(mlir::MemRefType tile, int64_t stages);
+/// The tile with a leading dim of stages, allocated beside it.
+mlir::memref::AllocOp addStages(mlir::memref::AllocOp tile, int64_t stages);
+mlir::Value stageOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile,
+                   mlir::Value stage);
 
 /// A store that is no more than a copy out of global memory.
 struct TileCopy {
@@ -50,20 +50,20 @@ struct TileCopy {
 mlir::SmallVector<TileCopy> findCopies(mlir::func::FuncOp kernel,
                                        const LoopParts &parts,
                                        std::string &reason);
-/// Starts the copies of the tiles at step `k` into `slot`, of zeros behind the
-/// loop's end, as one group. `slotted`: tile -> the tile with slots.
+/// Starts the copies of the tiles at step `k` into `stage`, of zeros behind the
+/// loop's end, as one group. `staged`: tile -> the tile with stages.
 void startCopies(mlir::OpBuilder &b, mlir::scf::ForOp loop, const LoopParts &parts,
                  mlir::ArrayRef<TileCopy> copies,
-                 const mlir::DenseMap<mlir::Value, mlir::Value> &slotted,
-                 mlir::Value k, mlir::Value slot);
+                 const mlir::DenseMap<mlir::Value, mlir::Value> &staged,
+                 mlir::Value k, mlir::Value stage);
 
-/// Two slots: the next tile is loaded while this one is multiplied, what is among
+/// Two stages: the next tile is loaded while this one is multiplied, what is among
 /// `copies` by asynchronous copies, the others through registers.
 void doubleBuffer(mlir::scf::ForOp loop, const LoopParts &parts,
                   mlir::ArrayRef<TileCopy> copies);
-/// Fills a ring of slots ahead of the products; every store is a copy.
+/// Fills a ring of stages ahead of the products; every store is a copy.
 void fillRing(mlir::scf::ForOp loop, const LoopParts &parts,
-              mlir::ArrayRef<TileCopy> copies, int64_t slots);
+              mlir::ArrayRef<TileCopy> copies, int64_t stages);
 
 } // namespace tilewright
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // tilewright-pipeline: overlaps the loads of loops that multiply from shared
-// memory with the products. A ring of slots filled by asynchronous copies
+// memory with the products. A ring of stages filled by asynchronous copies
 // (AsyncRing.cpp) where the target has them and every operand is copied as it
-// is (TileCopies.cpp); else two slots, and registers between for the operands
+// is (TileCopies.cpp); else two stages, and registers between for the operands
 // that are not (DoubleBuffer.cpp).
 
 #include "tilewright/Pipeline/Pipeline.h"
@@ -37,7 +37,7 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
     copies = findCopies(kernel, parts, reason);
     if (copies.size() == parts.stores.size()) {
       addExplanation(kernel, "ring of " + Twine(config.getStages()) +
-                          " slots in shared memory, filled " +
+                          " stages in shared memory, filled " +
                           Twine(config.getStages() - 1) +
                           " steps ahead by asynchronous copies of " +
                           bytesOf(copies) + " bytes a thread");
@@ -47,14 +47,14 @@ static void pipelineLoop(func::FuncOp kernel, LoweringConfigAttr config,
     // Narrow ones would be more instructions than wide loads and their stores.
     llvm::erase_if(copies, [](const TileCopy &copy) { return copy.bytes < 16; });
     if (copies.empty())
-      addExplanation(kernel, "no asynchronous copies, but registers between two slots "
+      addExplanation(kernel, "no asynchronous copies, but registers between two stages "
                              "of shared memory: " + reason);
     else
-      addExplanation(kernel, "two slots of shared memory, one operand by asynchronous "
+      addExplanation(kernel, "two stages of shared memory, one operand by asynchronous "
                              "copies of " + bytesOf(copies) +
                              " bytes a thread, the other through registers: " + reason);
   } else if (config.getMma() && config.getStages() > 2) {
-    addExplanation(kernel, "registers between two slots of shared memory: the target "
+    addExplanation(kernel, "registers between two stages of shared memory: the target "
                     "has no asynchronous copies");
   }
   doubleBuffer(loop, parts, copies);

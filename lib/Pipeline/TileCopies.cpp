@@ -85,12 +85,12 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   int64_t accessBytes = 16;
   if (TargetAttr target = getTarget(kernel))
     accessBytes = target.getFact("access_bytes", 16);
-  // The slot's tile, which is what will be filled.
-  auto slots = slottedType(tile, 2);
+  // The stage's tile, which is what will be filled.
+  auto stages = stagedType(tile, 2);
   SmallVector<int64_t> strides;
   int64_t offset;
-  (void)slots.getStridesAndOffset(strides, offset);
-  auto slot = MemRefType::get(
+  (void)stages.getStridesAndOffset(strides, offset);
+  auto stage = MemRefType::get(
       copy.shape, tile.getElementType(),
       StridedLayoutAttr::get(kernel.getContext(), 0,
                              ArrayRef<int64_t>(strides).drop_front()),
@@ -99,7 +99,7 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   if (slice)
     divisors = sliceDivisors(slice, divisors);
   auto runs = findCopyRuns(cast<MemRefType>(read.getBase().getType()), divisors,
-                           read.getIndices(), copy.map, slot, reason);
+                           read.getIndices(), copy.map, stage, reason);
   if (!runs) {
     reason = "operand " + std::to_string(argument.getArgNumber()) + ": " + reason;
     return std::nullopt;
@@ -131,8 +131,8 @@ static SmallVector<OpFoldResult> toAttrs(OpBuilder &b, ArrayRef<int64_t> values)
 
 void tilewright::startCopies(OpBuilder &b, scf::ForOp loop, const LoopParts &parts,
                              ArrayRef<TileCopy> copies,
-                             const DenseMap<Value, Value> &slotted, Value k,
-                             Value slot) {
+                             const DenseMap<Value, Value> &staged, Value k,
+                             Value stage) {
   Location loc = loop.getLoc();
   Value live = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, k,
                                      loop.getUpperBound());
@@ -171,7 +171,7 @@ void tilewright::startCopies(OpBuilder &b, scf::ForOp loop, const LoopParts &par
     SmallVector<Value> indices;
     for (Value index : read.getIndices())
       indices.push_back(mapping.lookupOrDefault(index));
-    Value tile = slotOf(b, loc, slotted.lookup(write.getBase()), slot);
+    Value tile = stageOf(b, loc, staged.lookup(write.getBase()), stage);
     if (cast<MemRefType>(tile.getType()).getShape() != ArrayRef<int64_t>(copy.shape))
       tile = memref::SubViewOp::create(b, loc, tile, toAttrs(b, copy.offsets),
                                        toAttrs(b, copy.shape),

@@ -5,7 +5,7 @@
 // with the fewest wavefronts over both accesses of a tile:
 //
 //   fills  a block's threads write 16 bytes each along the rows; bytes whose rows
-//          are columns in global memory are turned on the way, in as many as one
+//          are columns in global memory are transposed while staging, in as many as one
 //          thread has below each other
 //   reads  eight lanes read 16 bytes of eight rows, one below the other
 //
@@ -13,7 +13,7 @@
 // eight rows of a read begin in one bank: 8 wavefronts. With swizzle [3, 3, 3],
 // row r has its chunk c at c ^ (r % 8): one wavefront for either.
 //
-// 256 x 64 i8, turned: a thread has 16 rows of 4 bytes, and the threads beside it
+// 256 x 64 i8, transposed: a thread has 16 rows of 4 bytes, and the threads beside it
 // the next 16 rows, so that a store meets rows 16 apart, a read rows 1 apart. No
 // single field of the address tells both apart; a fold of two does.
 
@@ -53,7 +53,7 @@ static std::vector<SharedAccess> turningFills(const Shape &extents, int64_t widt
 
 std::optional<ChosenTile> tilewright::chooseTile(MmaOp op,
                                                  ArrayRef<int64_t> shape,
-                                                 Type element, bool turned) {
+                                                 Type element, bool transposed) {
   auto kernel = op->getParentOfType<FunctionOpInterface>();
   auto launch = kernel ? kernel->getAttrOfType<LaunchAttr>(kLaunchAttr)
                        : LaunchAttr();
@@ -64,7 +64,7 @@ std::optional<ChosenTile> tilewright::chooseTile(MmaOp op,
   int64_t lanes = launch.getSubgroup(), warps = launch.getThreads() / lanes;
   Shape extents{rows, columns};
   std::vector<SharedAccess> fills;
-  if (turned)
+  if (transposed)
     fills = turningFills(extents, width, lanes, warps);
   else if (auto rowwise =
                DistributedLayout::coalesced(extents, width, lanes, warps, {1, 0}))

@@ -16,10 +16,10 @@ struct ChosenTile {
   int64_t conflicts; // wavefronts beyond the least
 };
 
-/// Nothing where rows are no whole matrices of 8 rows of 16 bytes. `turned`: rows
+/// Nothing where rows are no whole matrices of 8 rows of 16 bytes. `transposed`: rows
 /// of the tile are columns of what fills it.
 std::optional<ChosenTile> chooseTile(MmaOp op, mlir::ArrayRef<int64_t> shape,
-                                     mlir::Type element, bool turned);
+                                     mlir::Type element, bool transposed);
 
 } // namespace tilewright
 

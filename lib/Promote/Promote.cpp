@@ -61,7 +61,7 @@ static MemRefType paddedTile(ArrayRef<int64_t> shape, Type element,
 
 /// Whether the rows of a tile that has the vector's dims in `order` are columns of
 /// the memory that the vector is read from.
-static bool isTurned(Value vector, ArrayRef<unsigned> order) {
+static bool isTransposed(Value vector, ArrayRef<unsigned> order) {
   // What is computed of an operand lies as the operand does.
   while (Operation *op = vector.getDefiningOp()) {
     if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
@@ -124,8 +124,8 @@ SharedTile tilewright::sharedTileOf(MmaOp op, unsigned operand) {
                     vector.getElementTypeBitWidth() == 8;
   if ((asItIs && !opaque) || loadsBytes)
     if (auto choice = chooseTile(op, shape, vector.getElementType(),
-                                 loadsBytes && isTurned(op->getOperand(operand), order))) {
-      tile.turned = loadsBytes && isTurned(op->getOperand(operand), order);
+                                 loadsBytes && isTransposed(op->getOperand(operand), order))) {
+      tile.transposed = loadsBytes && isTransposed(op->getOperand(operand), order);
       tile.type = choice->type;
       tile.conflicts = choice->conflicts;
     }
@@ -163,8 +163,8 @@ static void explainTile(MmaOp op, unsigned operand, const SharedTile &tile) {
   } else {
     os << ", plain rows";
   }
-  if (tile.turned)
-    os << ", turned on the way in: its sums are not along the rows of memory, and "
+  if (tile.transposed)
+    os << ", transposed while staging: its sums are not along the rows of memory, and "
           "bytes are loaded by pairs of neighbours along them";
   os << "; " << *tile.conflicts
      << " bank conflicts by calculation in what fills and reads it";

@@ -75,7 +75,7 @@ func.func private @dequantised(%w: memref<8x64x128xi8>, %s: memref<8x256xf16>, %
 #config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 256, 128], warps = [1, 8, 1], stages = 4,
     promote = [0], mma = "wgmma.m64n64k32.s8.s32">
 
-// Four rows of four places along the sum are turned by eight permutations of bytes.
+// Four rows of four places along the sum are transposed by eight permutations of bytes.
 
 // CHECK-LABEL: @across
 // CHECK: tilewright.mbarrier_wait

@@ -1,8 +1,8 @@
 // RUN: tilewright-opt %s -tilewright-assign-layouts -tilewright-distribute -lower-affine -canonicalize -cse | FileCheck %s
 
-// A producer warp fills a ring of two slots in shared memory, four consumer
+// A producer warp fills a ring of two stages in shared memory, four consumer
 // warps sum it up. Layouts inside a region name the region's warps only;
-// named barriers 1, 2 say "slot full", 3, 4 say "slot empty".
+// named barriers 1, 2 say "stage full", 3, 4 say "stage empty".
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {chip = "sm_80", subgroup = 32, access_bytes = 16}>} {
   // CHECK-LABEL: func.func private @ring
   // CHECK: tilewright.role if %{{.*}} meets 8 threads = 32 {

@@ -76,7 +76,7 @@ func.func private @rescaled(%factors: memref<16xf32>, %out: memref<16x16xf32>, %
 }
 
 // A bias has coordinates: the sum is computed on the elements of threads, which
-// matrices reach through a slot of shared memory, one after the other, in two slots
+// matrices reach through a scratch tile of shared memory, one after the other, in two tiles
 // by turns. The accumulator's first value is read where it is.
 // CHECK-LABEL: func.func private @bias
 // CHECK-NOT: gpu.barrier

@@ -129,7 +129,7 @@ func.func private @OneThread(%x: memref<?xf32>, %n: index, %f: f32, %first: i1, 
 func.func private @RingAndResult(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %a = memref.alloc() {tilewright.shared_place = 0 : i64, tilewright.slots = 3 : i64} : memref<1536xf32, #shared>
+  %a = memref.alloc() {tilewright.shared_place = 0 : i64, tilewright.stages = 3 : i64} : memref<1536xf32, #shared>
   %s = memref.alloc() {tilewright.shared_place = 0 : i64} : memref<512xf32, #shared>
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %f) -> f32 {
     tilewright.async_wait 1

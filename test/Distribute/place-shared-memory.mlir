@@ -84,9 +84,9 @@ func.func private @Partials(%x: memref<?xf32>, %n: index, %f: f32) attributes {t
 }
 
 // A loop whose first tile is stored in front of it.
-// CHECK-LABEL: @TwoSlots
+// CHECK-LABEL: @TwoStages
 // CHECK-SAME: tilewright.shared_bytes = 2048 : i64
-func.func private @TwoSlots(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
+func.func private @TwoStages(%x: memref<?xf32>, %n: index, %f: f32) attributes {tilewright.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %a = memref.alloc() : memref<512xf32, #shared>

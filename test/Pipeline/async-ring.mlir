@@ -6,11 +6,11 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 module attributes {tilewright.target = #target} {
 
-// Three slots: two steps ahead, one group may be under way behind the wait. The
-// last of two steps in a slot hides the reads of the next slot's first fragments.
+// Three stages: two steps ahead, one group may be under way behind the wait. The
+// last of two steps in a stage hides the reads of the next stage's first fragments.
 // CHECK-LABEL: @ring
-// CHECK-SAME: "ring of 3 slots in shared memory, filled 2 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
-// CHECK: memref.alloc() {tilewright.slots = 3 : i64} : memref<3x64x32xf16, strided<[2048, 32, 1]>, #tilewright.shared<swizzle = [2, 3, 3]>>
+// CHECK-SAME: "ring of 3 stages in shared memory, filled 2 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
+// CHECK: memref.alloc() {tilewright.stages = 3 : i64} : memref<3x64x32xf16, strided<[2048, 32, 1]>, #tilewright.shared<swizzle = [2, 3, 3]>>
 // CHECK: tilewright.async_copy %arg0
 // CHECK: tilewright.async_commit
 // CHECK: tilewright.async_copy %arg0
@@ -57,12 +57,12 @@ func.func private @ring(%a: memref<?x512xf16>, %b: memref<512x64xf16>, %init: ve
   return %r : vector<64x64xf32>
 }
 
-// Rows of 33 halves begin at every second byte: two slots, B through registers. A
+// Rows of 33 halves begin at every second byte: two stages, B through registers. A
 // needs none: its copies start where B is loaded, and are waited for at the barrier.
 // CHECK-LABEL: @odd_rows
-// CHECK-SAME: "two slots of shared memory, one operand by asynchronous copies of 16 bytes a thread, the other through registers: operand 1: rows begin at multiples of 2 bytes, which asynchronous copies of 4 and more cannot"
-// CHECK-DAG: memref.alloc() {tilewright.slots = 2 : i64} : memref<2x64x32xf16
-// CHECK-DAG: memref.alloc() {tilewright.slots = 2 : i64} : memref<2x32x64xf16
+// CHECK-SAME: "two stages of shared memory, one operand by asynchronous copies of 16 bytes a thread, the other through registers: operand 1: rows begin at multiples of 2 bytes, which asynchronous copies of 4 and more cannot"
+// CHECK-DAG: memref.alloc() {tilewright.stages = 2 : i64} : memref<2x64x32xf16
+// CHECK-DAG: memref.alloc() {tilewright.stages = 2 : i64} : memref<2x32x64xf16
 // CHECK: tilewright.async_copy %arg0
 // CHECK: tilewright.async_commit
 // CHECK: scf.if
@@ -141,7 +141,7 @@ func.func private @computed(%a: memref<64x512xf32>, %b: memref<512x64xf16>, %ini
 // Rows lie in pages that a table names: what it has for a step is read with that step's
 // copies, and not behind the last step.
 // CHECK-LABEL: @pages
-// CHECK-SAME: "ring of 2 slots in shared memory, filled 1 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
+// CHECK-SAME: "ring of 2 stages in shared memory, filled 1 steps ahead by asynchronous copies of 16 and 16 bytes a thread"
 // CHECK: scf.for
 // CHECK: %[[AHEAD:.*]] = arith.addi
 // CHECK: %[[LIVE:.*]] = arith.cmpi slt, %[[AHEAD]], %c512

@@ -5,7 +5,7 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: @matmul
-// CHECK: memref.alloc() {tilewright.slots = 2 : i64} : memref<2x16x64xf32, strided<[1024, 64, 1]>, #tilewright.shared>
+// CHECK: memref.alloc() {tilewright.stages = 2 : i64} : memref<2x16x64xf32, strided<[1024, 64, 1]>, #tilewright.shared>
 // CHECK: scf.if
 // CHECK:   vector.transfer_read
 // CHECK:   vector.transfer_write

@@ -17,10 +17,10 @@ func.func private @swizzled(%a: vector<64x32xf16>, %b: vector<32x128xf16>, %c: v
   return %n : vector<64x128xf32>
 }
 
-// Bytes lie with the sum along the rows, as they are loaded; B's rows are turned.
+// Bytes lie with the sum along the rows, as they are loaded; B's rows are transposed.
 // CHECK-LABEL: @bytes
 // CHECK-SAME: "operand 0 in shared memory: 64x64xi8, swizzle [2, 4, 3]; 0 bank conflicts by calculation in what fills and reads it"
-// CHECK-SAME: "operand 1 in shared memory: 128x64xi8, swizzle [3, 4, 3, {{.*}}], turned on the way in: {{.*}}; 0 bank conflicts
+// CHECK-SAME: "operand 1 in shared memory: 128x64xi8, swizzle [3, 4, 3, {{.*}}], transposed while staging: {{.*}}; 0 bank conflicts
 // CHECK-DAG: memref.alloc() : memref<64x64xi8, #tilewright.shared<swizzle = [2, 4, 3]>>
 // CHECK-DAG: memref.alloc() : memref<128x64xi8, #tilewright.shared<swizzle = [3, 4, 3, {{.*}}]>>
 func.func private @bytes(%a: memref<64x64xi8>, %b: memref<64x128xi8>, %c: vector<64x128xi32>) -> vector<64x128xi32>

@@ -11,7 +11,7 @@ using namespace llvm;
 using namespace tilewright;
 
 void declareWatchOptions(CLI::App &app, WatchArguments &arguments) {
-  const char *group = "Looking on (each also under its name in mlir-opt)";
+  const char *group = "Debugging, IR printing (each also under its name in mlir-opt)";
   WatchOptions &options = arguments.options;
   app.add_option("--print-ir-before,--mlir-print-ir-before",
                  options.printBefore,

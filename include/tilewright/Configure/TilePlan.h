@@ -115,7 +115,7 @@ Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
 
 /// Whether an operand of the root's product waits in registers on its way to shared
 /// memory, whatever copies the target has: it is computed, or it is of bytes whose
-/// rows are turned on the way, as they are loaded by pairs along the sum.
+/// rows are transposed while staging, as they are loaded by pairs along the sum.
 bool waitsInRegisters(const KernelInfo &info, TargetAttr target);
 
 /// The one query about limits: plans `config` and compares threads, shared

@@ -60,7 +60,7 @@ struct MatrixInstruction {
 
   /// Dot products multiply unsigned by signed bytes: of two signed operands the panel of the
   /// accumulator's rows, of two unsigned ones that of its columns has each byte's sign bit
-  /// turned.
+  /// flipped.
   bool turnsRows() const {
     return panels && !tiles && signedness[0] == "signed" && signedness[1] == "signed";
   }

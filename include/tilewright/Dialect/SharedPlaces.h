@@ -22,7 +22,7 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "tilewright.shared_bytes
 
 /// On a memref.alloc in shared memory: that many steps of a loop have their tiles there (i64),
 /// and the schedule that fills them says when threads meet.
-inline constexpr llvm::StringLiteral kSlotsAttr = "tilewright.slots";
+inline constexpr llvm::StringLiteral kStagesAttr = "tilewright.stages";
 
 /// Buffers of so many bytes share none with each other: a barrier costs more than they do.
 inline constexpr int64_t kUnsharedBytes = 256;

@@ -64,7 +64,7 @@ def Tilewright_LoweringConfigAttr
         warpgroup that copies comes on top); elsewhere their product counts, and layouts follow memory.
       * `thread`: the register tile of CPUs. On GPUs it follows from `block`,
         `warps` and the lanes, and is not given.
-      * `stages`: slots of shared memory per operand (1 = no double buffering).
+      * `stages`: stages of shared memory per operand (1 = no double buffering).
         Where `async_copy` serves the operands they are a ring, filled stages - 1
         steps ahead; else there are at most two, filled through registers.
       * `promote`: operand numbers that go through shared memory.

@@ -271,7 +271,7 @@ def Tilewright_AsyncCopyOp : Tilewright_Op<"async_copy", [
     for the copy's group, and a barrier behind it for what other threads copied.
 
     ```mlir
-    tilewright.async_copy %a[%i, %k] to %slot if %live
+    tilewright.async_copy %a[%i, %k] to %stage if %live
         {in_bounds = [false, true], map = affine_map<(d0, d1) -> (d0, d1)>}
         : memref<?x512xf16> to memref<128x32xf16, #tilewright.shared>
     ```

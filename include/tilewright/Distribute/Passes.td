@@ -104,7 +104,7 @@ def PlaceBarriersPass : Pass<"tilewright-place-barriers", "::mlir::func::FuncOp"
     Of a kernel in thread form whose buffers have places: in front of an access whose bytes
     another thread may have touched since the threads met last, a barrier, of all threads of
     the block or of those of the role that has the buffer. Rings have the barriers of their
-    schedule already (`tilewright.slots`, mbarriers), and so have accesses to global memory
+    schedule already (`tilewright.stages`, mbarriers), and so have accesses to global memory
     that must be in order.
   }];
   let dependentDialects = ["::tilewright::TilewrightDialect", "::mlir::gpu::GPUDialect"];

@@ -12,10 +12,10 @@ def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
     Rewrites loops that fill shared memory and then multiply from it, when the
     kernel's lowering config asks for `stages` of 2 or more. With a matrix
     instruction, on a target that has asynchronous copies, shared tiles become
-    rings of `stages` slots that are filled stages - 1 steps ahead, provided that
+    rings of `stages` stages that are filled stages - 1 steps ahead, provided that
     each operand is copied as it is and at least 4 bytes of it lie together,
-    aligned, in both memories. Else shared tiles get two slots; while a step
-    multiplies from one slot, the next step's tile is loaded into registers and
+    aligned, in both memories. Else shared tiles get two stages; while a step
+    multiplies from one stage, the next step's tile is loaded into registers and
     then stored to the other; operands of which 16 bytes lie together are still
     copied. One barrier per step remains in both cases.
   }];

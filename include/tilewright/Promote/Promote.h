@@ -26,7 +26,7 @@ struct SharedTile {
   /// Of a tile that the layout library chose: wavefronts beyond the least.
   std::optional<int64_t> conflicts;
   /// Rows of the tile are columns of the memory that fills it.
-  bool turned = false;
+  bool transposed = false;
 };
 SharedTile sharedTileOf(MmaOp op, unsigned operand);
 

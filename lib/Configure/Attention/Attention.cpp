@@ -153,14 +153,14 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   }
   if (isCpu)
     return plan;
-  int64_t slots = std::max<int64_t>(1, config.getStages());
+  int64_t stages = std::max<int64_t>(1, config.getStages());
   plan.shared = (plan.queries * plan.depth +
-                 slots * plan.keys * (plan.depth + plan.columns)) * bytes;
+                 stages * plan.keys * (plan.depth + plan.columns)) * bytes;
   // Padded rows (of FMA, Q and K lie with the sum outermost), P, and what layouts are
   // converted through: fragments two at a time of each subgroup.
   if (instruction && instruction->opaque) {
     int64_t m = instruction->m, n = instruction->n;
-    plan.shared += 16 * (plan.queries + 2 * slots * plan.keys) +
+    plan.shared += 16 * (plan.queries + 2 * stages * plan.keys) +
                    plan.queries * (plan.keys * bytes + 16) +
                    2 * plan.threads / plan.subgroup * (m * n * 4 + 16 * std::max(m, n));
     // Of another layout than the scores.
@@ -171,7 +171,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   } else if (!instruction) {
     int64_t rowsOfQ = std::max(plan.queries, plan.depth),
             rowsOfK = std::max(plan.keys, plan.depth);
-    plan.shared += 16 * (rowsOfQ + slots * (rowsOfK + plan.keys)) +
+    plan.shared += 16 * (rowsOfQ + stages * (rowsOfK + plan.keys)) +
                    std::max(plan.queries * (plan.keys * bytes + 16),
                             plan.keys * (plan.queries * bytes + 16)) +
                    plan.queries * 4 * 2;
@@ -303,7 +303,7 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
 }
 
 /// Keys that are worth a part, and a second kernel; the most parts.
-static constexpr int64_t kFewestKeysOfPart = 256, kFewestKeys = 1024, kMostParts = 64;
+static constexpr int64_t kMinExtentKeysOfPart = 256, kMinExtentKeys = 1024, kMostParts = 64;
 
 /// Blocks that a multiprocessor has at once, by the shared memory of the default config.
 static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
@@ -365,13 +365,13 @@ FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target
     split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(kCpuTasks, blocks));
   split.parts = std::min(split.parts, kMostParts);
   if (ShapedType::isDynamic(keys)) {
-    split.fewestKeys = kFewestKeys;
+    split.fewestKeys = kMinExtentKeys;
     return split;
   }
-  if (keys < kFewestKeys)
+  if (keys < kMinExtentKeys)
     return refuse(Twine(keys) + " are too few for a second kernel to pay");
   split.parts = std::min<int64_t>(split.parts,
-                                  llvm::bit_floor(uint64_t(keys / kFewestKeysOfPart)));
+                                  llvm::bit_floor(uint64_t(keys / kMinExtentKeysOfPart)));
   return split;
 }
 

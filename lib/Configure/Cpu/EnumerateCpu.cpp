@@ -249,8 +249,8 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
   Contraction contraction = *matchContractionByRows(info.getRoot());
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
-  int64_t mMost = llvm::PowerOf2Ceil(nominalExtent(info, m));
-  int64_t nMost = llvm::PowerOf2Ceil(nominalExtent(info, n));
+  int64_t maxM = llvm::PowerOf2Ceil(nominalExtent(info, m));
+  int64_t maxN = llvm::PowerOf2Ceil(nominalExtent(info, n));
   std::vector<LoweringConfigAttr> configs;
   // Two vectors per row and as many rows as leave registers for operands; of one vector,
   // where the result's rows are short and no whole number of two, more rows, so that sums
@@ -266,9 +266,9 @@ enumerateContractionCpu(const KernelInfo &info, int64_t lanes,
           continue;
         SmallVector<int64_t> block(info.getNumConfigLoops(), 1);
         SmallVector<int64_t> thread(block);
-        thread[m] = std::min(rows, mMost);
-        thread[n] = std::min(vectors * lanes, nMost);
-        block[m] = std::min(thread[m] * blocks, std::max(thread[m], mMost));
+        thread[m] = std::min(rows, maxM);
+        thread[n] = std::min(vectors * lanes, maxN);
+        block[m] = std::min(thread[m] * blocks, std::max(thread[m], maxM));
         block[n] = thread[n] * std::max<int64_t>(1, blocks / 2);
         block[k] = 1;
         LoweringConfigAttr config = makeConfig(info, block, thread);

@@ -127,7 +127,7 @@ int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr conf
     for (linalg::LinalgOp op : products)
       if (number < op->getNumOperands())
         bytes += (op == products.front() ? config.getStages() : 1) *
-                 slotBytes(info, config, plan, target, op->getOpOperand(number));
+                 stageBytes(info, config, plan, target, op->getOpOperand(number));
   return bytes;
 }
 

@@ -32,7 +32,7 @@ int64_t tilewright::rasterOf(const KernelInfo &info, unsigned m, unsigned n,
              : 1;
 }
 
-/// Slots of shared memory that are worth trying, best first: as many as there
+/// Stages of shared memory that are worth trying, best first: as many as there
 /// are steps at most.
 static SmallVector<int64_t> stagesOf(TargetAttr target, int64_t steps,
                                      bool waits) {
@@ -82,7 +82,7 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
     if (isCovered(info, *instruction, tried, m, k))
       continue;
     tried.push_back(*instruction);
-    // Registers between two slots wait for one step, whatever the slots.
+    // Registers between two stages wait for one step, whatever the stages.
     bool waits = waitsInRegisters(info, target);
     auto most = [&](unsigned loop, int64_t least) {
       return std::max<int64_t>(
@@ -95,8 +95,8 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
       return (loopClass.parallel && !(chained && loop == n)) ||
              block >= loopClass.extent;
     };
-    int64_t mMost = most(m, instruction->m), nMost = most(n, instruction->n),
-            kMost = most(k, instruction->k);
+    int64_t maxM = most(m, instruction->m), maxN = most(n, instruction->n),
+            maxK = most(k, instruction->k);
     // Steps of other sums (the taps of a convolution) are steps of the same loop.
     int64_t others = 1;
     for (unsigned loop : contraction.k)
@@ -114,7 +114,7 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
             // product of a product of its columns.
             if (!hasAll(m, blockM) || !hasAll(n, blockN))
               continue;
-            if (blockM > mMost || blockN > nMost || blockK > kMost ||
+            if (blockM > maxM || blockN > maxN || blockK > maxK ||
                 blockM % (instruction->m * warpsM) ||
                 blockN % (instruction->n * warpsN) ||
                 blockK % instruction->k ||

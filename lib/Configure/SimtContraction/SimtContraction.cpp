@@ -41,8 +41,8 @@ SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
   int64_t lanes = target.getFact("subgroup", 32);
-  int64_t mMost = roundedExtent(info, m), nMost = roundedExtent(info, n),
-          kMost = roundedExtent(info, k);
+  int64_t maxM = roundedExtent(info, m), maxN = roundedExtent(info, n),
+          maxK = roundedExtent(info, k);
   SmallVector<int64_t> promote{contraction.a, contraction.b};
   llvm::sort(promote);
 
@@ -62,8 +62,8 @@ SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
   for (int64_t blockM : {128, 64, 32, 16, 8, 4, 2, 1}) {
     for (int64_t blockN : {128, 64, 32, 16, 8, 4, 2, 1}) {
       // No larger than the problem; smaller than 16 only where it is smaller.
-      if (blockM > std::max<int64_t>(mMost, 1) || blockN > nMost ||
-          (blockM < 16 && blockM < mMost) || (blockN < 16 && blockN < nMost))
+      if (blockM > std::max<int64_t>(maxM, 1) || blockN > maxN ||
+          (blockM < 16 && blockM < maxM) || (blockN < 16 && blockN < maxN))
         continue;
       for (auto [warpsM, warpsN] : grids)
         for (auto [threadM, threadN] : tiles) {
@@ -78,16 +78,16 @@ SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
             continue;
           for (int64_t blockK : {16, 8, 32})
             for (int64_t stages : {2, 1})
-              if (blockK <= kMost || blockK == 8)
-                add(blockM, blockN, std::min(blockK, kMost), warpsM, warpsN,
+              if (blockK <= maxK || blockK == 8)
+                add(blockM, blockN, std::min(blockK, maxK), warpsM, warpsN,
                     stages);
         }
     }
   }
   // Whatever the shape of a subgroup is: one small tile that always fits.
   if (configs.empty())
-    add(std::min<int64_t>(16, mMost), std::min<int64_t>(16, nMost),
-        std::min<int64_t>(8, kMost), 1, 1, 1);
+    add(std::min<int64_t>(16, maxM), std::min<int64_t>(16, maxN),
+        std::min<int64_t>(8, maxK), 1, 1, 1);
   return configs;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels with parallel loops alone whose result lies along another dim than what is read.
-// Tiles are square: rows of both sides are whole runs of memory, and the tile is turned
+// Tiles are square: rows of both sides are whole runs of memory, and the tile is transposed
 // around in shared memory. The smallest strategy, which docs/adding-a-strategy.md
 // goes through.
 

@@ -110,7 +110,7 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
   // Waves of which less than this is used, by sums of so many steps, are worth looking at
   // what a second kernel takes.
   constexpr double kMostUsed = 0.7;
-  constexpr int64_t kFewestSteps = 64, kMostParts = 4;
+  constexpr int64_t kMinExtentSteps = 64, kMostParts = 4;
   std::optional<Contraction> product = matchContraction(info.getRoot());
   if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
       product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
@@ -119,7 +119,7 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
   int64_t multiprocessors = multiprocessorsOf(target),
           blocks = blocksOf(config, multiprocessors),
           cluster = llvm::product_of(config.getCluster());
-  if (!work || work->steps < kFewestSteps ||
+  if (!work || work->steps < kMinExtentSteps ||
       double(work->tiles) > kMostUsed * double(llvm::alignTo(work->tiles, blocks)) ||
       !SharesAttr::whyNot(work->tiles, work->steps, blocks, kMostParts).empty())
     return "";

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What kernels with roles of warps have in common: their ring of slots in shared memory,
+// What kernels with roles of warps have in common: their ring of stages in shared memory,
 // and registers. See WarpSpecialized.h.
 
 #include "WarpSpecialized.h"
@@ -27,7 +27,7 @@ LogicalResult RoleStrategy::checkPlan(const KernelInfo &info, LoweringConfigAttr
   return failure();
 }
 
-/// Bytes of a slot: tiles lie as descriptors and copy engines have them, without padding.
+/// Bytes of a stage: tiles lie as descriptors and copy engines have them, without padding.
 static int64_t tileBytes(const KernelInfo &info, const TilePlan &plan,
                          OpOperand &operand) {
   return tileElements(info, plan, operand) * bytesPerElement(operand.get().getType());

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products whose warps have roles: some copy tiles into a ring of slots in shared memory,
+// Products whose warps have roles: some copy tiles into a ring of stages in shared memory,
 // others multiply what is in it. Warpgroups multiply by instructions that read shared
 // memory themselves (Warpgroups), warps by those that read registers (RingedMma).
 //

@@ -179,7 +179,7 @@ def one_row(element, weights=None):
 
 
 def signs_of_products(signs, batch, element=I4):
-    """Two or four elements of a sum share a byte of either factor; `signs` says how each is extended."""
+    """Two or four elements of a sum share a byte of either operand; `signs` says how each is extended."""
     lead, low = "b" if batch else "", -(2**element.bits) // 2
     f = Function(f"product_int{element.bits}", signs, "batch" if batch else "rows",
                  {**({"b": 3} if batch else {}), "m": 70, "n": 41, "K": 202 if element is I4 else 204}, True)

@@ -92,9 +92,9 @@ def product(kind, a, label, sizes, forms=("mk", "kn"), right=False, dynamic="", 
     args = [f.arg(a, name(left)), f.arg(a, name(other)), f.arg(a, name("k"))]
     side = 1 if right else 0
     dims = (left, other)[side]
-    factors = list(args[:2])
-    factors[side] = norm(f, kind, a, name(dims), name(dims.replace("k", "")), name("k"), args[side], args[2])
-    total = f.op("linalg.contract", factors, f.zeros(F32, name(result)),
+    operands = list(args[:2])
+    operands[side] = norm(f, kind, a, name(dims), name(dims.replace("k", "")), name("k"), args[side], args[2])
+    total = f.op("linalg.contract", operands, f.zeros(F32, name(result)),
                  indexing(name(batch + "mnk"), name(left), name(other), name(result)))
     if relu or residual or out is not F32:
         def last(lines, value, *rest):
@@ -114,9 +114,9 @@ def product(kind, a, label, sizes, forms=("mk", "kn"), right=False, dynamic="", 
     f.ret(total)
 
     def reference(x, w, gain):
-        factors = [x, w]
-        factors[side] = normalised(kind, a, factors[side], gain, dims.index("k"))
-        whole = np.einsum(f"{left},{other}->{result}", *factors) + (x if residual else 0)
+        operands = [x, w]
+        operands[side] = normalised(kind, a, operands[side], gain, dims.index("k"))
+        whole = np.einsum(f"{left},{other}->{result}", *operands) + (x if residual else 0)
         return out.round(np.maximum(whole, 0) if relu else whole)
 
     for given in cases:

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
-from families import factors, matrix_unit
+from families import matrix_unit, producers
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS
 from functions import EXACT, Function
@@ -361,9 +361,9 @@ def in_registers(label, form, left, right, dims, pinned, dynamic=False, dims_lis
     x, w = (f.arg(element or F16, map_) for element, map_ in zip((left, right), maps))
     two = f.constant(F16, 2)
     if left:
-        x = factors.affine(f, left, F16, maps[0], x, two)
+        x = producers.affine(f, left, F16, maps[0], x, two)
     if right:
-        w = factors.affine(f, right, F16, maps[1], w, two)
+        w = producers.affine(f, right, F16, maps[1], w, two)
     f.ret(f.op("linalg.contract", [x, w], f.zeros(F32, "mn"), indexing("mnk", *maps, "mn") + " " + pinned))
     for sizes_ in dims_list:
         f.case(f"int/{'x'.join(map(str, {**f.sizes, **sizes_}.values()))}", sizes_, integers(-3, 3), EXACT,

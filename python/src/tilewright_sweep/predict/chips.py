@@ -8,7 +8,7 @@ import pathlib
 _FACTS = json.loads((pathlib.Path(__file__).parent / "chips.json").read_text())
 
 
-class UnknownChip(Exception):
+class UnknownChip(ValueError):
     pass
 
 

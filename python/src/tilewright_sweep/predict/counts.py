@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 
-class CountError(Exception):
+class CountError(RuntimeError):
     pass
 
 

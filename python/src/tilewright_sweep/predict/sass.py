@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 
 
-class ToolError(Exception):
+class ToolError(RuntimeError):
     pass
 
 

@@ -2,9 +2,9 @@
 // RUN: FileCheck %s < %t/cuda_sm_80/halves_matmul_0.ptx
 // RUN: FileCheck %s < %t/cuda_sm_80/turned_matmul_0.ptx --check-prefix=TURNED
 
-// Slots are filled ahead, 16 bytes at a time and without registers. In the loop one
+// Stages are filled ahead, 16 bytes at a time and without registers. In the loop one
 // wait and one barrier; fragments by ldmatrix, four 8x8 matrices each, B's columns
-// transposed, those of the next slot in front of the last products of this one.
+// transposed, those of the next stage in front of the last products of this one.
 // CHECK-LABEL: .entry halves_matmul_0(
 // CHECK: .minnctapersm 1
 // CHECK-NOT: {{ld.local|ld.shared|ld.global.nc|st.shared}}

@@ -1,10 +1,10 @@
 // RUN: tilewright-opt %s -pass-pipeline="builtin.module(func.func(tilewright-assign-layouts))" | FileCheck %s
 
-// A tile of A that goes to shared memory turned: two rows of m a thread and two
+// A tile of A that goes to shared memory transposed: two rows of m a thread and two
 // lanes along k write without bank conflicts; four lanes along k would not.
-// CHECK-LABEL: func.func private @Turned(
+// CHECK-LABEL: func.func private @Transposed(
 // CHECK: vector.transfer_read {{.*}}tilewright.layouts = [#tilewright.layout<"regs=[4:1@1, 2:1@0] lanes=[2:4@1, 16:2@0] warps=[2:8@1, 4:32@0]">]
-func.func private @Turned(%a: memref<128x16xf32>)
+func.func private @Transposed(%a: memref<128x16xf32>)
     attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 256, subgroup = 32, tiles = affine_map<() -> (1)>>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -27,7 +27,7 @@ func.func private @Straight(%b: memref<16x128xf32>)
   return
 }
 
-// Columns of bytes turned onto rows of 64: eight lanes of k beside four of n, so that
+// Columns of bytes transposed onto rows of 64: eight lanes of k beside four of n, so that
 // stores of four bytes meet rows 16 apart, which the fold keeps in banks of their own.
 // CHECK-LABEL: func.func private @TurnedBytes(
 // CHECK: vector.transfer_read {{.*}}tilewright.layouts = [#tilewright.layout<"regs=[16:1@1, 4:1@0] lanes=[4:16@1, 8:4@0] warps=[4:64@1, 2:32@0]">]

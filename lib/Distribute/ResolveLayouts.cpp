@@ -164,17 +164,17 @@ Value LayoutAssigner::convert(Value value, DistributedLayout layout) {
   return convert.getResult();
 }
 
-LogicalResult LayoutAssigner::settle(Block &block) {
+LogicalResult LayoutAssigner::resolve(Block &block) {
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);
   for (Operation *op : ops)
-    if (failed(settle(op)))
+    if (failed(resolve(op)))
       return failure();
   return success();
 }
 
-LogicalResult LayoutAssigner::settle(Operation *op) {
+LogicalResult LayoutAssigner::resolve(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     SmallVector<DistributedLayout> layouts;
     for (auto [init, argument, result] :
@@ -191,7 +191,7 @@ LogicalResult LayoutAssigner::settle(Operation *op) {
     }
     if (!layouts.empty())
       write(op, layouts);
-    if (failed(settle(*loop.getBody())))
+    if (failed(resolve(*loop.getBody())))
       return failure();
     auto yields = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     for (auto [yielded, argument] : llvm::zip_equal(
@@ -205,13 +205,13 @@ LogicalResult LayoutAssigner::settle(Operation *op) {
     ThreadRange outer = threads;
     threads.firstWarp = warps.getFirst();
     threads.warps = warps.getCount();
-    LogicalResult result = settle(warps.getBody().front());
+    LogicalResult result = resolve(warps.getBody().front());
     threads = outer;
     return result;
   }
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      if (failed(settle(block)))
+      if (failed(resolve(block)))
         return failure();
   SmallVector<DistributedLayout> layouts;
   for (Value result : op->getResults())

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The layout of values that only pass through registers on their way to shared
-// memory. Wide reads alone leave a choice: rows that are turned into columns
+// memory. Wide reads alone leave a choice: rows that are transposed into columns
 // collide in banks, more or less so.
 //
 //   A, 128 x 16 f32, read along k and written as [k][m] with rows of 132:
@@ -39,7 +39,7 @@ static std::optional<SharedLayout> sharedLayoutOf(vector::TransferWriteOp write)
 }
 
 FailureOr<DistributedLayout>
-tilewright::passingLayout(vector::TransferWriteOp write, AffineMap readMap,
+tilewright::stagingLayout(vector::TransferWriteOp write, AffineMap readMap,
                           int64_t accessBytes, const ThreadRange &threads) {
   VectorType type = write.getVectorType();
   FailureOr<DistributedLayout> natural =
@@ -80,7 +80,7 @@ tilewright::passingLayout(vector::TransferWriteOp write, AffineMap readMap,
       elements[order[1]] = below;
       lanes[order[0]] = along;
       lanes[order[1]] = threads.lanes / along;
-      // Bytes are turned by as many as one store takes.
+      // Bytes are transposed by as many as one store takes.
       if (below > 4 && bytes > 1)
         continue;
       int64_t left = columns / width / along;

@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products of factors that are computed element by element: casts, scales and zero points (for each row, or for groups of
+"""Products of operands that are computed element by element: casts, scales and zero points (for each row, or for groups of
 rows), activations. Most of f(0) is not zero, so that what is filled in at edges shows if it is filled in too early.
 """
 
@@ -34,9 +34,9 @@ def affine(f, source, target, dims, x, shift):
 
 
 def product(form, a, b, target, dynamic, dims, dims_list=({},), relu=False):
-    """(a - 3) · (b + 2), in `target`; of factors of that type nothing is computed."""
+    """(a - 3) · (b + 2), in `target`; of operands of that type nothing is computed."""
     left, right = FORMS[form]
-    f = Function("factors", f"{a.name}-{b.name}-{target.name}", form + ("_relu" if relu else ""), dims, dynamic)
+    f = Function("producers", f"{a.name}-{b.name}-{target.name}", form + ("_relu" if relu else ""), dims, dynamic)
     x, w = f.arg(a, left), f.arg(b, right)
     low, high = f.constant(target, -3), f.constant(target, 2)
     if a is not target:
@@ -68,7 +68,7 @@ def product(form, a, b, target, dynamic, dims, dims_list=({},), relu=False):
 def grouped(weights, m, groups, size, n, dynamic=False, cases=({},), rows=False, columns="n"):
     """x · ((w - zero) · scale), with scales and zero points for each group of `size` along k, the groups joined by a
     reshape; `rows`: weights are [n, k], else [k, n]. A dim in capitals, as `columns` may be, is static."""
-    f = Function("factors", f"{weights.name}-f16", f"{'rows_' if rows else ''}groups_{m}_{size}",
+    f = Function("producers", f"{weights.name}-f16", f"{'rows_' if rows else ''}groups_{m}_{size}",
                  {"m": m, "g": groups, "H": size, columns: n, "k": groups * size}, dynamic)
     three, two, few = (dims.replace("n", columns) for dims in (("ngH", "nk", "ng") if rows else ("gHn", "kn", "gn")))
     x, w = f.arg(F16, "mk"), f.arg(weights, two)

@@ -66,12 +66,28 @@ void Counter::lanes(Resource resource, StringRef unit, double operations) {
   work[resource] += operations / (rate == chip.lanes.end() ? chip.warp : rate->second);
 }
 
+/// Whether an input is the same for all elements that a block reduces: a row's sum. What
+/// comes of it alone is a scalar, or a vector of the rows, until it is broadcast.
+static bool isOfRow(const KernelInfo &info, linalg::LinalgOp op, OpOperand &input) {
+  AffineMap map = op.getMatchingIndexingMap(&input);
+  bool reduces = false;
+  for (auto [loop, number] : llvm::enumerate(info.getClasses(op))) {
+    if (info.classes[number].parallel)
+      continue;
+    if (map.isFunctionOfDim(loop))
+      return false;
+    reduces = true;
+  }
+  return reduces;
+}
+
 static BodyWork workOf(const KernelInfo &info, linalg::LinalgOp op) {
   BodyWork work;
-  // Of a norm, what comes of the rows' sums is computed in front of the product's loop.
+  // What comes of a row's sums alone is computed once for a row, of a norm in front of the
+  // product's loop.
   auto once = bodyOfRows(op, [&](OpOperand &input) {
     auto producer = input.get().getDefiningOp<linalg::LinalgOp>();
-    return producer && isFusedReduction(info, producer);
+    return (producer && isFusedReduction(info, producer)) || isOfRow(info, op, input);
   });
   op->getRegion(0).walk([&](Operation *inner) {
     if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(inner) ||

@@ -8,6 +8,7 @@
 
 #include "Counter.h"
 #include "CostModel.h"
+#include "tilewright/Configure/KeptRows.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -218,21 +219,50 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
     blocks *= std::max(1.0, waves);
   work.l2Bytes += tile * runs * sectors / blocks;
   footprint += whole;
-  // Neighbours share; what does not fit L2 comes once for each wave of blocks, or as often
-  // as a wave comes back to it, where what one wave reads does not fit.
-  double once = distinct * tile * walked * sectors;
-  asked += std::max(whole, waves * once * (once > chip.l2Bytes ? again : 1));
+  asked.push_back({whole, distinct * tile * walked * sectors, again});
+}
+
+/// Neighbours share; what does not fit L2 comes once for each wave of blocks. Of what a wave
+/// comes back to, as much is still in L2 as L2 has room for of all that the wave reads and
+/// writes (an assumption: lines are replaced in no order).
+double Counter::memoryBytes() const {
+  double wave = 0, bytes = 0;
+  for (const Asked &operand : asked)
+    wave += operand.once;
+  double lost = wave > chip.l2Bytes ? 1 - chip.l2Bytes / wave : 0;
+  for (const Asked &operand : asked)
+    bytes += std::max(operand.whole,
+                      waves * operand.once * (1 + (operand.again - 1) * lost));
+  return footprint <= chip.l2Bytes ? footprint : bytes;
+}
+
+/// Rows that stay in shared memory are written there once, and read by all passes but the
+/// first.
+void Counter::countKept(OpOperand &operand, double runs, double passes) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  double bytes = bytesPerElement(operand.get().getType()) * runs * passes;
+  for (AffineExpr dim : op.getMatchingIndexingMap(&operand).getResults())
+    bytes *= plan.classes[info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()]].step;
+  double access = chip.warp * double(target.getFact("access_bytes", 16));
+  work[Resource::Issue] += bytes / access * 2 / chip.schedulers;
+  work[Resource::Shared] += bytes / chip.bankBytes;
 }
 
 void Counter::countOperands() {
   llvm::SmallPtrSet<Value, 8> seen;
   double again = countPasses(info, plan);
+  SmallVector<OpOperand *> kept = keptRows(info, config);
+  for (OpOperand *operand : kept)
+    countKept(*operand, runsOf(info.getRoot()), again);
+  auto isKept = [&](Value value) {
+    return llvm::any_of(kept, [&](OpOperand *operand) { return operand->get() == value; });
+  };
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand *input : op.getDpsInputOperands())
       if (isa<BlockArgument>(bytesOf(input->get())) &&
           isa<RankedTensorType>(input->get().getType()) &&
           seen.insert(input->get()).second)
-        countOperand(*input, runsOf(op), isProduct(op) ? 1 : again, false);
+        countOperand(*input, runsOf(op), isProduct(op) || isKept(input->get()) ? 1 : again, false);
   for (OpResult result : info.results) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
     OpOperand &init = *op.getDpsInitOperand(result.getResultNumber());
@@ -244,7 +274,7 @@ void Counter::countOperands() {
         runs *= tilesOf(number);
     countOperand(init, runs, /*again=*/1, true);
   }
-  work.memoryBytes = footprint <= chip.l2Bytes ? footprint : asked;
+  work.memoryBytes = memoryBytes();
   work[Resource::Port] = work.l2Bytes / chip.l2PortBytes;
 }
 
@@ -341,8 +371,12 @@ BlockWork Counter::count() {
     for (auto [number, loopClass] : llvm::enumerate(info.classes))
       if (isWalked(number))
         steps *= tilesOf(number);
-    work.latency += steps * countPasses(info, plan) * loadCycles();
-    issue(steps * countPasses(info, plan) * kPerStep);
+    double passes = countPasses(info, plan), again = passes - 1;
+    work.latency += steps * loadCycles();
+    // … from shared memory where rows stay there.
+    work.latency += steps * again *
+                    (keptRows(info, config).empty() ? loadCycles() : chip.cyclesShared);
+    issue(steps * passes * kPerStep);
   }
   return work;
 }

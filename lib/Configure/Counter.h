@@ -74,6 +74,8 @@ private:
   /// `again`: how often a block comes back to what it has read.
   void countOperand(mlir::OpOperand &operand, double runs, double again, bool isWritten);
   void countOperands();
+  void countKept(mlir::OpOperand &operand, double runs, double passes);
+  double memoryBytes() const;
   void countBody(mlir::linalg::LinalgOp op);
   void countReduction(mlir::linalg::LinalgOp op);
 
@@ -86,8 +88,12 @@ private:
   double waves = 1;
   /// Bytes of everything that the launch reads and writes, once.
   double footprint = 0;
-  /// What blocks ask of memory, in waves.
-  double asked = 0;
+  /// Of each operand: its bytes, those that one wave of blocks asks for, and how often a
+  /// block comes back to them.
+  struct Asked {
+    double whole, once, again;
+  };
+  llvm::SmallVector<Asked> asked;
 };
 
 } // namespace tilewright

@@ -6,7 +6,7 @@
 // use for, and tiles that warps and lanes cannot divide among themselves:
 //
 //   stages = 4              on a target without asynchronous copies
-//   promote = [0]           of a reduction
+//   promote = [0]           of an elementwise kernel
 //   warps = [4, 1, 1]       of a tile with two rows
 
 #include "Fields.h"
@@ -20,7 +20,7 @@ using namespace tilewright;
 
 static LogicalResult checkPromote(const ScheduleStrategy &strategy, const KernelInfo &info,
                                   LoweringConfigAttr config, std::string &reason) {
-  if (config.getPromote().empty())
+  if (config.getPromote().empty() || strategy.keepsRows())
     return success();
   std::optional<Contraction> product;
   if (strategy.contracts())

@@ -117,6 +117,9 @@ public:
   }
   /// Whether threads add up sums together.
   virtual bool sharesSums() const { return false; }
+  /// Whether `promote` names operands whose rows stay in shared memory; checkPlan says which
+  /// can.
+  virtual bool keepsRows() const { return false; }
   /// The reduced loop of which each block of a cluster has a part.
   virtual std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const {
     return std::nullopt;

@@ -17,6 +17,7 @@
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Promote/Promote.h"
 #include "ChooseTile.h"
+#include "KeepRows.h"
 #include "WriteAttentionRings.h"
 #include "WriteRing.h"
 
@@ -262,6 +263,8 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (!config || config.getPromote().empty() || kernel.isExternal())
     return success();
+  if (config.getStrategy() == Strategy::Reduction)
+    return keepRows(kernel);
   SmallVector<MmaOp> products;
   kernel.walk([&](MmaOp op) { products.push_back(op); });
   if (config.isWarpSpecialized())

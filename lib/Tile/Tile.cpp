@@ -27,7 +27,9 @@
 // ops themselves stay linalg ops on slices, as upstream would leave them.
 
 #include "tilewright/Configure/Irregular.h"
+#include "tilewright/Configure/KeptRows.h"
 #include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/KeptRows.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Tile/Tile.h"
 #include "AttentionBlock.h"
@@ -154,6 +156,11 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
     loaded.push_back(operandNumber(cast<BlockArgument>(tile->get())));
   if (!loaded.empty())
     kernel->setAttr(kLoadedTilesAttr, b.getDenseI64ArrayAttr(loaded));
+  SmallVector<int64_t> kept;
+  for (OpOperand *rows : keptRows(*info, config))
+    kept.push_back(operandNumber(cast<BlockArgument>(rows->get())));
+  if (!kept.empty())
+    kernel->setAttr(kKeptRowsAttr, b.getDenseI64ArrayAttr(kept));
   if (plan->chunks)
     kernel->setAttr(kChunksAttr, b.getDenseI64ArrayAttr({plan->chunks->tiles[0],
                                                          plan->chunks->steps}));

@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
-from families import attention, attention_pages, chained, clusters, filling, images, matrix_unit, ringed, streams
+from families import attention, attention_pages, chained, clusters, filling, images, kept_rows, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
@@ -113,6 +113,7 @@ def kernels():
     for name, case in attentions():
         yield name, case.f
     yield from shared_rows()
+    yield from rows_in_shared_memory()
     yield from paged()
 
 
@@ -155,6 +156,13 @@ def shared_rows():
     yield "rows-softmax-together", clusters.softmax(F16, "mutation_together", {"m": 5, "n": 256}, clusters.config([4, 128], 2, 2))
     yield "rows-layer-norm", clusters.layer_norm(F32, "mutation", {"m": 2, "n": 200}, clusters.config([1, 64], 1, 4))
     yield "rows-sums", clusters.sum_into("mutation", {"m": 3, "n": 700}, clusters.config([1, 128], 2, 6))
+
+
+def rows_in_shared_memory():
+    """Rows that a block keeps: read where they were written, and by other threads, of which one reads columns."""
+    yield "kept-softmax", kept_rows.softmax(F32, "mutation", {"m": 5, "n": 500}, kept_rows.config([2, 128], 2), how="kept")
+    yield "kept-layer-norm", kept_rows.layer_norm(F16, "mutation", {"m": 3, "n": 333}, kept_rows.config([1, 128], 2), how="kept")
+    yield "kept-columns", kept_rows.columns("mutation", {"n": 100, "m": 70}, kept_rows.config([64, 16], 2))
 
 
 # Pages of a sequence in the kernels of paged(), and sequences.

@@ -7,6 +7,8 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
+#include "tilewright/Configure/KeptRows.h"
+#include "tilewright/Dialect/UserNames.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -17,6 +19,10 @@ static constexpr int64_t kRowAccesses[] = {1, 2, 4, 8};
 /// Warps of a block that holds a long row, and elements of its rows that a thread
 /// keeps: of 128 registers, which is what so many threads have, half.
 static constexpr int64_t kRowWarps = 16, kMostHeld = 64;
+
+/// Warps of a block whose rows are in shared memory, which few blocks share, and accesses of
+/// a thread in a step.
+static constexpr int64_t kKeptWarps[] = {4, 8, 16, 32}, kKeptAccesses[] = {1, 2, 4};
 
 bool Reduction::isFor(const KernelLoops &loops, TargetAttr target) const {
   return llvm::any_of(loops.ops, [](linalg::LinalgOp op) {
@@ -67,6 +73,14 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   auto [ops, arguments] = countRows(info);
   if (ops < 2 || reducedElements(info) <= held)
     return configs;
+  if (info.strategy == Strategy::Reduction) {
+    // … or in shared memory,
+    std::vector<LoweringConfigAttr> walking =
+        enumerateTiles(info, target, kKeptWarps, kKeptAccesses);
+    for (LoweringConfigAttr config : walking)
+      if (LoweringConfigAttr kept = withKeptRows(info, config, target))
+        addUnique(configs, kept);
+  }
   int64_t mostHeld = arguments > 1 ? kMostHeld / 2 : kMostHeld;
   for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
     for (LoweringConfigAttr config :
@@ -99,6 +113,11 @@ static bool holdsRows(const KernelInfo &info, const TilePlan &plan) {
   });
 }
 
+int64_t Reduction::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
+                                const TilePlan &plan, TargetAttr target) const {
+  return keptBytes(info, config);
+}
+
 int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan) const {
   int64_t held = holdsRows(info, plan)
@@ -110,4 +129,12 @@ int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
 std::string Reduction::explain(const KernelInfo &info) const {
   return "reduces " + std::to_string(info.getRoot().getNumReductionLoops()) + " of " +
          std::to_string(info.getRoot().getNumLoops()) + " loops";
+}
+
+void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
+                            SmallVectorImpl<std::string> &lines) const {
+  for (OpOperand *operand : keptRows(info, config))
+    lines.push_back("rows of " + nameOperand(*operand) +
+                    " are read from memory once: the block keeps them in shared memory (" +
+                    std::to_string(keptBytes(info, config)) + " bytes in all)");
 }

@@ -65,6 +65,8 @@ LogicalResult Reduction::checkPlan(const KernelInfo &info, LoweringConfigAttr co
                                    TargetAttr target, std::string &reason) const {
   if (std::optional<unsigned> shared = sharedLoop(config))
     reason = whyNotShared(info, config, *shared, target);
+  if (reason.empty())
+    reason = whyNotKept(info, config, target);
   return success(reason.empty());
 }
 

@@ -33,8 +33,8 @@ def rows(family, element, label, dims, dynamic):
     return f, f.arg(element, "".join(dims))
 
 
-def softmax(element, label, dims, pinned, dynamic=False, more=()):
-    f, x = rows("cluster_softmax", element, label, dims, dynamic)
+def softmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
+    f, x = rows(f"{how}_softmax", element, label, dims, dynamic)
     iteration, kept = "".join(dims), "".join(dims)[:-1]
     name = element.name
     top = f.generic(iteration, [x], f.filled(element, kept, float("-inf")),
@@ -71,9 +71,9 @@ def softmax(element, label, dims, pinned, dynamic=False, more=()):
     return f
 
 
-def layer_norm(element, label, dims, pinned, dynamic=False, more=()):
+def layer_norm(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
     """The means and the reciprocal deviations are results, too: one block of a cluster writes them."""
-    f, x = rows("cluster_layer_norm", element, label, dims, dynamic)
+    f, x = rows(f"{how}_layer_norm", element, label, dims, dynamic)
     scale, shift = f.arg(F32, "n"), f.arg(F32, "n")
     n, name = dims["n"], element.name
 
@@ -132,8 +132,8 @@ def layer_norm(element, label, dims, pinned, dynamic=False, more=()):
     return f
 
 
-def log_sum_exp(label, dims, pinned, dynamic=False, more=()):
-    f, x = rows("cluster_log_sum_exp", F32, label, dims, dynamic)
+def log_sum_exp(label, dims, pinned, dynamic=False, more=(), how="cluster"):
+    f, x = rows(f"{how}_log_sum_exp", F32, label, dims, dynamic)
     top = f.generic("mn", [x], f.filled(F32, "m", float("-inf")), line("%t = arith.maximumf {0}, {1} : f32"), reduce="n",
                     attributes=pinned)
 
@@ -160,9 +160,9 @@ def log_sum_exp(label, dims, pinned, dynamic=False, more=()):
     return f
 
 
-def argmax(element, label, dims, pinned, dynamic=False, more=()):
+def argmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
     """The largest element of a row and the first place where it is, as the compiler writes what front ends have for it."""
-    f, x = rows("cluster_argmax", element, label, dims, dynamic)
+    f, x = rows(f"{how}_argmax", element, label, dims, dynamic)
     name = element.name
 
     best = f.generic("mn", [x], f.filled(element, "m", float("-inf")), line(f"%t = arith.maxnumf {{0}}, {{1}} : {name}"),
@@ -185,9 +185,9 @@ def argmax(element, label, dims, pinned, dynamic=False, more=()):
     return f
 
 
-def sum_into(label, dims, pinned, dynamic=False, more=()):
+def sum_into(label, dims, pinned, dynamic=False, more=(), how="cluster"):
     """Sums that begin with what an argument has, which counts once, and each element's share of the row's sum."""
-    f, x = rows("cluster_sum", I32, label, dims, dynamic)
+    f, x = rows(f"{how}_sum", I32, label, dims, dynamic)
     start = f.arg(I32, "m")
     total = f.generic("mn", [x], start, line("%t = arith.addi {0}, {1} : i32"), reduce="n", attributes=pinned)
     f.ret(total, f.generic("mn", [x, total], f.empty(I32, "mn"), line("%t = arith.subi {0}, {1} : i32")))

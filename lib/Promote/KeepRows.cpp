@@ -1,0 +1,164 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows that stay in shared memory (`promote` of strategy reduction). The first loop along
+// a row leaves a copy, the others read that.
+//
+//   scf.for %j = %c0 to %n step %s { %v = vector.transfer_read %x[%i, %j] … }
+//   scf.for %j = %c0 to %n step %s { %w = vector.transfer_read %x[%i, %j] … }
+// becomes
+//   %row = memref.alloc() : memref<1xNxf16, #tilewright.shared>
+//   scf.for %j = … { %v = vector.transfer_read %x[%i, %j] …
+//                    vector.transfer_write %v, %row[%c0, %j] }
+//   scf.for %j = … { %w = vector.transfer_read %row[%c0, %j] … }
+//
+// The copy ends where the row does: what lies behind is padded as each read says.
+
+#include "KeepRows.h"
+#include "tilewright/Dialect/Divisibility.h"
+#include "tilewright/Dialect/KeptRows.h"
+#include "tilewright/Dialect/Tilewright.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+/// A read of a step of rows, in a loop along them.
+struct RowRead {
+  vector::TransferReadOp read;
+  scf::ForOp loop;
+  int64_t dim = 0; // of memory, along the loop
+};
+} // namespace
+
+static FailureOr<RowRead> matchRead(vector::TransferReadOp read) {
+  RowRead row;
+  row.read = read;
+  row.loop = dyn_cast<scf::ForOp>(read->getParentOp());
+  auto fail = [&] {
+    return read.emitOpError() << "is no step along a row, which is to stay in shared memory "
+                                 "('" << kKeptRowsAttr << "')";
+  };
+  if (!row.loop || read.getMask() || !getConstantIntValue(row.loop.getUpperBound()) ||
+      !llvm::all_of(read.getPermutationMap().getResults(), llvm::IsaPred<AffineDimExpr>))
+    return fail();
+  int64_t along = 0;
+  for (auto [dim, index] : llvm::enumerate(read.getIndices())) {
+    if (index == row.loop.getInductionVar()) {
+      row.dim = dim;
+      ++along;
+    } else if (!row.loop.isDefinedOutsideOfLoop(index)) {
+      return fail();
+    }
+  }
+  return along == 1 ? FailureOr<RowRead>(row) : fail();
+}
+
+/// How many elements of each dim of memory a read has.
+static SmallVector<int64_t> stepShape(vector::TransferReadOp read) {
+  SmallVector<int64_t> shape(read.getIndices().size(), 1);
+  for (auto [dim, expr] : llvm::enumerate(read.getPermutationMap().getResults()))
+    shape[cast<AffineDimExpr>(expr).getPosition()] = read.getVectorType().getDimSize(dim);
+  return shape;
+}
+
+/// Whether `other` reads what `first` has read, step by step, when that has read all.
+static bool isSameRow(RowRead first, RowRead other) {
+  if (first.loop->getBlock() != other.loop->getBlock() ||
+      !first.loop->isBeforeInBlock(other.loop) || first.dim != other.dim ||
+      first.loop.getLowerBound() != other.loop.getLowerBound() ||
+      first.loop.getUpperBound() != other.loop.getUpperBound() ||
+      first.loop.getStep() != other.loop.getStep() ||
+      stepShape(first.read) != stepShape(other.read))
+    return false;
+  for (auto [dim, a, b] : llvm::enumerate(first.read.getIndices(), other.read.getIndices()))
+    if (int64_t(dim) != first.dim && a != b)
+      return false;
+  return true;
+}
+
+/// Memory for the rows of a step: whole along the loop, in the order of the argument.
+static MemRefType rowsType(RowRead row) {
+  auto memory = cast<MemRefType>(row.read.getBase().getType());
+  SmallVector<int64_t> shape = stepShape(row.read);
+  shape[row.dim] = *getConstantIntValue(row.loop.getUpperBound());
+  return MemRefType::get(shape, memory.getElementType(), MemRefLayoutAttrInterface(),
+                         SharedAttr::get(memory.getContext(), {}));
+}
+
+/// Where a step lies in the copy: only the dim along the loop has an end that steps may go
+/// beyond.
+static SmallVector<Value> indicesIn(OpBuilder &b, RowRead row, SmallVector<bool> &inBounds) {
+  SmallVector<Value> indices;
+  Location loc = row.read.getLoc();
+  for (int64_t dim = 0; dim < int64_t(row.read.getIndices().size()); ++dim)
+    indices.push_back(dim == row.dim ? row.loop.getInductionVar()
+                                     : arith::ConstantIndexOp::create(b, loc, 0).getResult());
+  inBounds = row.read.getInBoundsValues();
+  for (auto [dim, expr] : llvm::enumerate(row.read.getPermutationMap().getResults()))
+    if (int64_t(cast<AffineDimExpr>(expr).getPosition()) != row.dim)
+      inBounds[dim] = true;
+  return indices;
+}
+
+static LogicalResult keepRows(func::FuncOp kernel, BlockArgument argument) {
+  SmallVector<RowRead> reads;
+  WalkResult walk = kernel.walk([&](vector::TransferReadOp read) {
+    if (read.getBase() != argument)
+      return WalkResult::advance();
+    FailureOr<RowRead> row = matchRead(read);
+    if (failed(row))
+      return WalkResult::interrupt();
+    reads.push_back(*row);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  if (reads.empty())
+    return kernel.emitOpError() << "reads no rows of argument " << argument.getArgNumber()
+                                << ", which are to stay in shared memory ('"
+                                << kKeptRowsAttr << "')";
+  RowRead first = reads.front();
+  Location loc = first.read.getLoc();
+  OpBuilder top = OpBuilder::atBlockBegin(&kernel.front());
+  Value rows = memref::AllocOp::create(top, loc, rowsType(first));
+  SmallVector<bool> inBounds;
+  for (RowRead other : ArrayRef(reads).drop_front()) {
+    if (!isSameRow(first, other))
+      return other.read.emitOpError() << "reads another part of rows that stay in shared "
+                                         "memory ('" << kKeptRowsAttr << "')";
+    OpBuilder b(other.read);
+    SmallVector<Value> indices = indicesIn(b, other, inBounds);
+    auto kept = vector::TransferReadOp::create(
+        b, other.read.getLoc(), other.read.getVectorType(), rows, indices,
+        other.read.getPermutationMapAttr(), other.read.getPadding(), Value(),
+        b.getBoolArrayAttr(inBounds));
+    other.read.getResult().replaceAllUsesWith(kept.getResult());
+    other.read.erase();
+  }
+  OpBuilder b(first.read);
+  b.setInsertionPointAfter(first.read);
+  SmallVector<Value> indices = indicesIn(b, first, inBounds);
+  vector::TransferWriteOp::create(b, loc, first.read.getVector(), rows, indices,
+                                  first.read.getPermutationMap(), inBounds);
+  return success();
+}
+
+LogicalResult tilewright::keepRows(func::FuncOp kernel) {
+  auto kept = kernel->getAttrOfType<DenseI64ArrayAttr>(kKeptRowsAttr);
+  if (!kept)
+    return success();
+  for (BlockArgument argument : kernel.getArguments())
+    if (isa<MemRefType>(argument.getType()) &&
+        llvm::is_contained(kept.asArrayRef(), operandNumber(argument)) &&
+        failed(::keepRows(kernel, argument)))
+      return failure();
+  kernel->removeAttr(kKeptRowsAttr);
+  return success();
+}

@@ -1,0 +1,68 @@
+// RUN: tilewright-opt %s -tilewright-promote -split-input-file -verify-diagnostics | FileCheck %s
+
+// Rows that stay in shared memory: the loop that reads them first leaves a copy, in the order of memory and as long as the
+// row is, and later loops read that with paddings of their own.
+#config = #tilewright.lowering_config<strategy = reduction, block = [2, 256], warps = [1, 2], promote = [0]>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// CHECK: #[[TURNED:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func private @Rows(
+// CHECK-NOT: kept_rows
+// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<2x1000xf32, #tilewright.shared>
+// CHECK: scf.for %[[J:.*]] = %c0
+// CHECK: %[[V:.*]] = vector.transfer_read %arg0[%arg2, %[[J]]], %cst : memref<?x1000xf32>, vector<2x256xf32>
+// CHECK: vector.transfer_write %[[V]], %[[ROWS]][%{{.*}}, %[[J]]] {in_bounds = [true, false]}
+// CHECK: scf.for %[[K:.*]] = %c0
+// CHECK: %[[W:.*]] = vector.transfer_read %[[ROWS]][%{{.*}}, %[[K]]], %cst_0 {in_bounds = [false, true], permutation_map = #[[TURNED]]} : memref<2x1000xf32, #tilewright.shared>, vector<256x2xf32>
+// CHECK: vector.transfer_write %[[W]], %arg1
+func.func private @Rows(%x: memref<?x1000xf32>, %o: memref<?x1000xf32>, %i: index) attributes {tilewright.kernel, tilewright.kept_rows = array<i64: 0>, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %c1000 = arith.constant 1000 : index
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant dense<0xFF800000> : vector<2x256xf32>
+  %most = scf.for %j = %c0 to %c1000 step %c256 iter_args(%acc = %none) -> (vector<2x256xf32>) {
+    %v = vector.transfer_read %x[%i, %j], %low : memref<?x1000xf32>, vector<2x256xf32>
+    %m = arith.maximumf %v, %acc : vector<2x256xf32>
+    scf.yield %m : vector<2x256xf32>
+  }
+  scf.for %j = %c0 to %c1000 step %c256 {
+    %w = vector.transfer_read %x[%i, %j], %zero {permutation_map = #turned} : memref<?x1000xf32>, vector<256x2xf32>
+    vector.transfer_write %w, %o[%i, %j] {permutation_map = #turned} : vector<256x2xf32>, memref<?x1000xf32>
+  }
+  return
+}
+
+// -----
+
+#config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 2], promote = [0]>
+func.func private @OtherSteps(%x: memref<4x1024xf32>, %o: memref<4x1024xf32>, %i: index) attributes {tilewright.kernel, tilewright.kept_rows = array<i64: 0>, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %c1024 = arith.constant 1024 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %j = %c0 to %c1024 step %c256 {
+    %v = vector.transfer_read %x[%i, %j], %zero {in_bounds = [true]} : memref<4x1024xf32>, vector<256xf32>
+    vector.transfer_write %v, %o[%i, %j] {in_bounds = [true]} : vector<256xf32>, memref<4x1024xf32>
+  }
+  scf.for %j = %c0 to %c1024 step %c128 {
+    // expected-error @+1 {{reads another part of rows that stay in shared memory ('tilewright.kept_rows')}}
+    %v = vector.transfer_read %x[%i, %j], %zero {in_bounds = [true]} : memref<4x1024xf32>, vector<128xf32>
+    vector.transfer_write %v, %o[%i, %j] {in_bounds = [true]} : vector<128xf32>, memref<4x1024xf32>
+  }
+  return
+}
+
+// -----
+
+#config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 2], promote = [0]>
+func.func private @NoLoop(%x: memref<4x1024xf32>, %o: memref<4x1024xf32>, %i: index) attributes {tilewright.kernel, tilewright.kept_rows = array<i64: 0>, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{is no step along a row, which is to stay in shared memory ('tilewright.kept_rows')}}
+  %v = vector.transfer_read %x[%i, %c0], %zero {in_bounds = [true]} : memref<4x1024xf32>, vector<256xf32>
+  vector.transfer_write %v, %o[%i, %c0] {in_bounds = [true]} : vector<256xf32>, memref<4x1024xf32>
+  return
+}

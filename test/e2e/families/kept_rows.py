@@ -1,0 +1,69 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows that a block keeps in its shared memory (`promote` of strategy reduction): the functions of clusters.py, pinned to tiles
+so small that short rows have several; one that is as long as the rows that are kept by default, and sums that are added up
+from two arguments. CPUs have the configs that they would have anyway.
+"""
+
+from data import BF16, F16, F32, I32, integers
+from families.clusters import argmax, layer_norm, log_sum_exp, rows, softmax, sum_into
+from families.fused import line
+from functions import EXACT
+
+
+def config(block, warps):
+    """Of rows (all loops but the last) and a step along them, of which `warps` have parts."""
+    spread = ", ".join("1" for _ in block[:-1])
+    spread = f"{spread}, {warps}" if spread else str(warps)
+    text = (f"#tilewright.lowering_config<strategy = reduction, block = [{', '.join(map(str, block))}], "
+            f"warps = [{spread}], promote = [0]>")
+    return f'tilewright.lowering_config = {{"cuda" = {text}, "vulkan" = {text}}}'
+
+
+def differences(label, dims, pinned, dynamic=False, more=()):
+    """What two arguments add up to, summed, and each term's share: both arguments' rows stay."""
+    f, x = rows("kept_differences", I32, label, dims, dynamic)
+    y = f.arg(I32, "mn")
+    terms = f.generic("mn", [x, y], f.empty(I32, "mn"), line("%t = arith.subi {0}, {1} : i32"))
+    total = f.generic("mn", [terms], f.zeros(I32, "m"), line("%t = arith.addi {0}, {1} : i32"), reduce="n", attributes=pinned)
+    f.ret(f.generic("mn", [terms, total], f.empty(I32, "mn"), line("%t = arith.subi {0}, {1} : i32")))
+
+    def reference(x, y):
+        return x - y - (x - y).sum(axis=1)[:, None]
+
+    for sizes in ({}, *more):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-1000, 1000), EXACT, reference)
+    return f
+
+
+def columns(label, dims, pinned, dynamic=False, more=()):
+    """Sums along the first dim: steps are rows of memory, of which a block has some columns."""
+    f, x = rows("kept_columns", I32, label, dims, dynamic)
+    total = f.generic("nm", [x], f.zeros(I32, "m"), line("%t = arith.addi {0}, {1} : i32"), reduce="n", attributes=pinned)
+    f.ret(f.generic("nm", [x, total], f.empty(I32, "nm"), line("%t = arith.subi {0}, {1} : i32")))
+    for sizes in ({}, *more):
+        f.case("x".join(map(str, {**dims, **sizes}.values())), sizes, integers(-1000, 1000), EXACT,
+               lambda x: x - x.sum(axis=0)[None, :])
+    return f
+
+
+def functions():
+    empty = [{"m": 1}, {"m": 0}, {"m": 7}]
+    how = {"how": "kept"}
+    yield softmax(F32, "ragged", {"m": 3, "n": 1100}, config([1, 256], 2), **how)
+    yield softmax(F32, "vector", {"n": 700}, config([256], 1), **how)
+    yield softmax(F16, "rows", {"m": 3, "n": 2048}, config([1, 512], 2), True, empty, **how)
+    yield softmax(BF16, "odd", {"m": 2, "n": 2041}, config([1, 256], 4), **how)
+    yield softmax(F32, "rows_together", {"m": 6, "n": 517}, config([4, 256], 2), True, empty, **how)
+    yield softmax(F32, "default", {"m": 2, "n": 40000}, "", **how)
+    yield layer_norm(F32, "ragged", {"m": 3, "n": 777}, config([1, 256], 2), **how)
+    yield layer_norm(F16, "rows", {"m": 3, "n": 1024}, config([1, 512], 1), True, empty, **how)
+    yield layer_norm(BF16, "rows_together", {"m": 5, "n": 500}, config([2, 128], 4), True, empty, **how)
+    yield log_sum_exp("ragged", {"m": 3, "n": 1000}, config([1, 128], 1), **how)
+    yield argmax(F32, "ragged", {"m": 3, "n": 1500}, config([1, 512], 2), **how)
+    yield argmax(F16, "rows", {"m": 2, "n": 1024}, config([1, 512], 1), True, empty, **how)
+    yield sum_into("ragged", {"m": 3, "n": 1023}, config([1, 256], 2), **how)
+    yield sum_into("rows_together", {"m": 6, "n": 640}, config([4, 128], 2), True, empty, **how)
+    yield differences("ragged", {"m": 3, "n": 777}, config([1, 128], 2))
+    yield differences("rows_together", {"m": 6, "n": 640}, config([2, 128], 2), True, empty)
+    yield columns("ragged", {"n": 100, "m": 70}, config([64, 16], 2))

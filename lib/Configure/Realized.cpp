@@ -150,7 +150,7 @@ static LogicalResult checkStages(const ScheduleStrategy &strategy, const KernelI
   else if (stages > 2 && !target.has("async_copy"))
     reason = count + "without asynchronous copies, which " + target.getName().str() +
              " does not have, there are at most 2";
-  else if (stages > 2 && waitsInRegisters(info, target))
+  else if (stages > 2 && isRegisterStaged(info, target))
     reason = count + "an operand is computed, or transposed, on its way through "
                      "registers, and then there are at most 2";
   else

@@ -116,7 +116,7 @@ Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
 /// Whether an operand of the root's product waits in registers on its way to shared
 /// memory, whatever copies the target has: it is computed, or it is of bytes whose
 /// rows are transposed while staging, as they are loaded by pairs along the sum.
-bool waitsInRegisters(const KernelInfo &info, TargetAttr target);
+bool isRegisterStaged(const KernelInfo &info, TargetAttr target);
 
 /// The one query about limits: plans `config` and compares threads, shared
 /// memory and registers with the target's. On failure `reason` has the numbers.

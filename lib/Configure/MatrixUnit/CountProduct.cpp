@@ -95,7 +95,7 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   if (isFirst) {
     double load = counter.loadCycles() + copied / chip.l2PortBytes;
     double stages = config.getStages();
-    bool waits = !hasRoles() && (waitsInRegisters(info, counter.target) ||
+    bool waits = !hasRoles() && (isRegisterStaged(info, counter.target) ||
                                  !counter.target.has("async_copy"));
     counter.work.around += load;
     if (stages <= 1)

@@ -63,7 +63,7 @@ static bool isCopied(OpOperand &operand, const Contraction &contraction,
          asTheyLie && !ShapedType::isDynamic(row) && row * bits % (8 * bytes) == 0;
 }
 
-bool tilewright::waitsInRegisters(const KernelInfo &info, TargetAttr target) {
+bool tilewright::isRegisterStaged(const KernelInfo &info, TargetAttr target) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> contraction = matchContraction(root);
   if (contraction && target.has("load_matrices"))

@@ -83,7 +83,7 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
       continue;
     tried.push_back(*instruction);
     // Registers between two stages wait for one step, whatever the stages.
-    bool waits = waitsInRegisters(info, target);
+    bool waits = isRegisterStaged(info, target);
     auto most = [&](unsigned loop, int64_t least) {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Adds up the reports that scripts/test left in a folder.
 
-Prints a line per part with its minutes, and where these went if the part says so (NAME.seconds: lines of a number of
-seconds and what took them), the tests that were skipped and why, the tests that failed, and at the end "N passed, N
-failed, N skipped". A part that ended badly without a failed test of its own counts as one failure; one that ended with
-77 was skipped, NAME.reason says why.
+Prints a line per part with its minutes by the clock and of processors, and where the former went if the part says so
+(NAME.seconds: lines of a number of seconds and what took them), the tests that were skipped and why, the tests that
+failed, and at the end "N passed, N failed, N skipped". A part that ended badly without a failed test of its own counts
+as one failure; one that ended with 77 was skipped, NAME.reason says why.
 """
 
 import collections
@@ -51,10 +51,10 @@ def main():
     total = collections.Counter()
     skipped = collections.defaultdict(list)
     failed = []
-    minutes = 0
+    minutes = processors = 0
     print("\n=== summary")
     for line in (results / "steps").read_text().splitlines():
-        step, code, seconds = line.split()
+        step, code, seconds, busy = line.split()
         xml, report = results / f"{step}.xml", results / f"{step}.json"
         counts = collections.Counter()
         if xml.exists() or report.exists():
@@ -80,14 +80,15 @@ def main():
                 failed.append(f"{step}: exit code {code}")
         total.update(counts)
         print(f"{step:20} {counts['passed']:6} passed {counts['failed']:4} failed "
-              f"{counts['skipped']:4} skipped {int(seconds) / 60:6.1f} min")
+              f"{counts['skipped']:4} skipped {int(seconds) / 60:6.1f} min {int(busy) / 60:6.1f} of processors")
         minutes += int(seconds) / 60
+        processors += int(busy) / 60
         parts = results / f"{step}.seconds"
         for part in parts.read_text().splitlines() if parts.exists() else ():
             taken, what = part.split(maxsplit=1)
             if float(taken) >= 6:
                 print(f"    {what:40} {float(taken) / 60:23.1f} min")
-    print(f"{'all':20} {minutes:46.1f} min")
+    print(f"{'all':20} {minutes:46.1f} min {processors:6.1f} of processors")
     for (step, reason), names in sorted(skipped.items()):
         print(f"skipped in {step}, {reason}: {', '.join(sorted(names))}")
     for name in failed:

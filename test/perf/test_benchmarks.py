@@ -379,12 +379,14 @@ class Parts(unittest.TestCase):
             name = "cuda:0"
 
             def stream(self):
-                return None
+                return types.SimpleNamespace(set_timeout=timeouts.append)
 
+        timeouts = []
         arguments = types.SimpleNamespace(device="cuda", no_peers=True)
         place = bench_run.open_place(arguments, types.SimpleNamespace(open=lambda name: Cuda()))
         self.assertFalse(place.peers)
         self.assertNotIn("torch", sys.modules)
+        self.assertEqual(len(timeouts), 1)
 
 
 class Commands(unittest.TestCase):

@@ -13,6 +13,7 @@ covering arrays it takes the rows as given, because not every combination exists
 """
 
 import collections
+import heapq
 import itertools
 import random
 
@@ -29,26 +30,48 @@ def choose(rows, seed, always=(), work=None):
     the rows chosen before (`work[n]` names the steps that row n takes, for instance a compilation), then the first in an
     order drawn from `seed`. The rows `always` are chosen whatever they show.
     """
-    rows_with = collections.defaultdict(list)
+    place = list(range(len(rows)))
+    random.Random(seed).shuffle(place)
+    place = {n: i for i, n in enumerate(place)}
+    rows_with, rows_of = collections.defaultdict(list), collections.defaultdict(list)
     for n, row in enumerate(rows):
         for pair in pairs_of(row):
             rows_with[pair].append(n)
+        for step in work[n] if work else ():
+            rows_of[step].append(n)
     missing = [len(list(pairs_of(row))) for row in rows]
+    repeated = [0] * len(rows)
     chosen, done, shown = set(), set(), set()
 
+    def rank(n):
+        return -missing[n], -repeated[n], place[n], n
+
     def take(n):
+        """Chooses a row. Returns those whose ranks it changed."""
         chosen.add(n)
-        done.update(work[n] if work else ())
+        changed = set()
+        for step in set(work[n] if work else ()) - done:
+            done.add(step)
+            for other in rows_of[step]:
+                repeated[other] += 1
+                changed.add(other)
         for pair in pairs_of(rows[n]):
             if pair not in shown:
                 shown.add(pair)
                 for other in rows_with[pair]:
                     missing[other] -= 1
+                    changed.add(other)
+        return changed
 
     for n in always:
         take(n)
-    left = list(range(len(rows)))
-    random.Random(seed).shuffle(left)
-    while left := [n for n in left if missing[n]]:
-        take(max(left, key=lambda n: (missing[n], sum(step in done for step in work[n]) if work else 0)))
+    queue = [rank(n) for n in range(len(rows)) if missing[n]]
+    heapq.heapify(queue)
+    while queue:
+        entry = heapq.heappop(queue)
+        n = entry[-1]
+        if entry == rank(n) and missing[n]:  # else one of its later ranks is queued, or it shows nothing new
+            for other in take(n):
+                if missing[other]:
+                    heapq.heappush(queue, rank(other))
     return sorted(chosen)

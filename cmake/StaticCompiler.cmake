@@ -22,7 +22,7 @@ function(tilewright_add_static_tool name output)
   file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS}
     ${CMAKE_SOURCE_DIR}/cmake/StaticStubs.cpp)
-  target_link_libraries(${name} PRIVATE TilewrightOptions ${ARG_LINK}
+  target_link_libraries(${name} PRIVATE ${ARG_LINK}
     -Wl,--start-group lldELF lldCommon ${archives} -Wl,--end-group
     -l:libz.a -l:libzstd.a)
   target_link_options(${name} PRIVATE -static -Wl,--gc-sections
@@ -31,9 +31,6 @@ function(tilewright_add_static_tool name output)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   set_target_properties(${name} PROPERTIES TILEWRIGHT_STATIC ON OUTPUT_NAME ${output}
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static
-    POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC)
-  target_precompile_headers(${name} REUSE_FROM TilewrightPCH)
-  add_dependencies(${name} TilewrightDialectIncGen)
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static)
+  tilewright_reuse_headers(${name})
 endfunction()

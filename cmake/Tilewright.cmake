@@ -36,6 +36,7 @@ add_library(TilewrightPCH STATIC ${CMAKE_SOURCE_DIR}/cmake/Precompiled.cpp)
 target_link_libraries(TilewrightPCH PUBLIC TilewrightOptions)
 target_precompile_headers(TilewrightPCH PRIVATE
   ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+add_dependencies(TilewrightPCH TilewrightDialectIncGen)
 
 # tilewright_add_library(NAME SOURCES... [LINK LIBS...] [DEPENDS TARGETS...])
 function(tilewright_add_library name)
@@ -46,16 +47,30 @@ function(tilewright_add_library name)
   add_dependencies(${name} TilewrightDialectIncGen ${ARG_DEPENDS})
 endfunction()
 
-# tilewright_add_tool(NAME SOURCES... [LINK LIBS...]): a program in build/bin.
-function(tilewright_add_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE TilewrightOptions ${ARG_LINK} MLIR LLVM)
-  # The precompiled header is built with -fPIC, not -fPIE.
+# tilewright_reuse_headers(NAME): a program that reads the precompiled header, which is built with -fPIC, not -fPIE.
+function(tilewright_reuse_headers name)
+  target_link_libraries(${name} PRIVATE TilewrightOptions)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC)
   target_precompile_headers(${name} REUSE_FROM TilewrightPCH)
   add_dependencies(${name} TilewrightDialectIncGen)
+endfunction()
+
+# tilewright_add_tool(NAME SOURCES... [LINK LIBS...]): a program in build/bin.
+function(tilewright_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  tilewright_reuse_headers(${name})
+endfunction()
+
+# tilewright_add_unit_tests(NAME SOURCES... [LINK LIBS...]): GoogleTests of the compiler, a test of ctest.
+function(tilewright_add_unit_tests name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM GTest::gtest_main)
+  tilewright_reuse_headers(${name})
+  add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
 find_program(MLIR_TBLGEN NAMES mlir-tblgen-22 REQUIRED)

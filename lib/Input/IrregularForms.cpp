@@ -80,7 +80,7 @@ Value tilewright::restoreAround(OpBuilder &b, Location loc, Value value,
 }
 
 Value tilewright::generic(OpBuilder &b, Location loc, ValueRange ins, Value out,
-                          ArrayRef<AffineMap> maps, const Loops &loops, Body body) {
+                          ArrayRef<AffineMap> maps, const LoopKinds &loops, Body body) {
   return linalg::GenericOp::create(b, loc, out.getType(), ins, out, maps, loops,
                                    [&](OpBuilder &b, Location loc, ValueRange scalars) {
                                      Value result = body(b, scalars);

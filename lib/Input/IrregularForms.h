@@ -41,12 +41,12 @@ mlir::Value restoreAround(mlir::OpBuilder &b, mlir::Location loc,
 
 using Body =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
-using Loops = mlir::SmallVector<mlir::utils::IteratorType>;
+using LoopKinds = mlir::SmallVector<mlir::utils::IteratorType>;
 
 /// A linalg.generic whose operands are indexed by `maps`, the last one for `out`.
 mlir::Value generic(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange ins,
                     mlir::Value out, mlir::ArrayRef<mlir::AffineMap> maps,
-                    const Loops &loops, Body body);
+                    const LoopKinds &loops, Body body);
 
 mlir::Value integer(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
                     int64_t value);

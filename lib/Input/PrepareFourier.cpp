@@ -152,7 +152,7 @@ Value FourierWriter::transform(Value digits, ArrayRef<int64_t> factors, unsigned
   auto map = [&](ArrayRef<AffineExpr> exprs) {
     return AffineMap::get(rank + 2, 0, exprs, b.getContext());
   };
-  Loops loops(rank + 2, utils::IteratorType::parallel);
+  LoopKinds loops(rank + 2, utils::IteratorType::parallel);
   loops[rank] = loops[rank + 1] = utils::IteratorType::reduction;
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
@@ -194,7 +194,7 @@ Value FourierWriter::turn(Value digits, ArrayRef<int64_t> factors, unsigned numb
   maps.push_back(all);
   Value empty =
       tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, digits), element);
-  Loops loops(rank, utils::IteratorType::parallel);
+  LoopKinds loops(rank, utils::IteratorType::parallel);
   return generic(b, loc, {digits, digits, powers(false), powers(true)}, empty, maps, loops,
                  [&](OpBuilder &b, ValueRange x) {
                    auto times = [&](unsigned one, unsigned other) -> Value {
@@ -249,7 +249,7 @@ Value FourierWriter::byTerms(Value rows) {
   Value powers = tensor::EmptyOp::create(b, loc, pairs, element);
   AffineMap pair = b.getMultiDimIdentityMap(2);
   Value table = generic(
-      b, loc, {}, powers, {pair}, Loops(2, utils::IteratorType::parallel),
+      b, loc, {}, powers, {pair}, LoopKinds(2, utils::IteratorType::parallel),
       [&](OpBuilder &b, ValueRange) {
         Value at = linalg::IndexOp::create(b, loc, 0), part = linalg::IndexOp::create(b, loc, 1);
         Value place = arith::SIToFPOp::create(
@@ -268,7 +268,7 @@ Value FourierWriter::byTerms(Value rows) {
   SmallVector<AffineMap> maps = {map({loop(0), loop(3), b.getAffineConstantExpr(0)}),
                                  map({loop(0), loop(3), b.getAffineConstantExpr(1)}),
                                  map({loop(0), loop(1), loop(2)})};
-  Loops loops(4, utils::IteratorType::parallel);
+  LoopKinds loops(4, utils::IteratorType::parallel);
   loops.back() = utils::IteratorType::reduction;
   Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
   Value start = linalg::FillOp::create(b, loc, number(b, 0), empty).getResult(0);
@@ -298,7 +298,7 @@ Value FourierWriter::byTerms(Value rows) {
   if (!op.getInverse())
     return sums;
   AffineMap each = b.getMultiDimIdentityMap(3);
-  return generic(b, loc, sums, empty, {each, each}, Loops(3, utils::IteratorType::parallel),
+  return generic(b, loc, sums, empty, {each, each}, LoopKinds(3, utils::IteratorType::parallel),
                  [&](OpBuilder &b, ValueRange x) {
                    return arith::MulFOp::create(b, loc, x[0], scale).getResult();
                  });

@@ -29,7 +29,7 @@ static Value findFlags(OpBuilder &b, Location loc, Value input, Type type) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
   AffineMap map = b.getMultiDimIdentityMap(sizes.size());
-  Loops loops(sizes.size(), utils::IteratorType::parallel);
+  LoopKinds loops(sizes.size(), utils::IteratorType::parallel);
   return generic(b, loc, input, empty, {map, map}, loops, [&](OpBuilder &b, ValueRange scalars) {
     Value value = scalars[0], isSet;
     if (isFloat8(value.getType()))
@@ -49,7 +49,7 @@ static Value findCoordinates(OpBuilder &b, Location loc, Value input, Type type)
   int64_t rank = sizes.size();
   sizes.push_back(b.getIndexAttr(rank));
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
-  Loops loops(rank + 1, utils::IteratorType::parallel);
+  LoopKinds loops(rank + 1, utils::IteratorType::parallel);
   return generic(b, loc, {}, empty, b.getMultiDimIdentityMap(rank + 1), loops,
                  [&](OpBuilder &b, ValueRange) {
                    Value which = linalg::IndexOp::create(b, loc, rank);

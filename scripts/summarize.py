@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Adds up the reports that scripts/test left in a folder.
+"""summarize.py FOLDER SECONDS: adds up the reports that scripts/test left in a folder, and how long it ran.
 
 Prints a line per part with its minutes by the clock and of processors, and where the former went if the part says so
 (NAME.seconds: lines of a number of seconds and what took them), the tests that were skipped and why, the tests that
@@ -51,7 +51,7 @@ def main():
     total = collections.Counter()
     skipped = collections.defaultdict(list)
     failed = []
-    minutes = processors = 0
+    processors = 0
     print("\n=== summary")
     for line in (results / "steps").read_text().splitlines():
         step, code, seconds, busy = line.split()
@@ -81,14 +81,13 @@ def main():
         total.update(counts)
         print(f"{step:20} {counts['passed']:6} passed {counts['failed']:4} failed "
               f"{counts['skipped']:4} skipped {int(seconds) / 60:6.1f} min {int(busy) / 60:6.1f} of processors")
-        minutes += int(seconds) / 60
         processors += int(busy) / 60
         parts = results / f"{step}.seconds"
         for part in parts.read_text().splitlines() if parts.exists() else ():
             taken, what = part.split(maxsplit=1)
             if float(taken) >= 6:
                 print(f"    {what:40} {float(taken) / 60:23.1f} min")
-    print(f"{'all':20} {minutes:46.1f} min {processors:6.1f} of processors")
+    print(f"{'all':20} {int(sys.argv[2]) / 60:46.1f} min {processors:6.1f} of processors")
     for (step, reason), names in sorted(skipped.items()):
         print(f"skipped in {step}, {reason}: {', '.join(sorted(names))}")
     for name in failed:

@@ -55,13 +55,13 @@ int64_t countWarpgroups(const ThreadRange &threads) {
 }
 
 /// The loops of a product by roles.
-struct Loops {
+struct ProductLoops {
   unsigned m, n, k;
 };
 
 } // namespace
 
-static FailureOr<Loops> loopsOf(MmaOp op) {
+static FailureOr<ProductLoops> loopsOf(MmaOp op) {
   SmallVector<AffineMap> maps(op.getMaps().getAsValueRange<AffineMapAttr>());
   std::optional<unsigned> m, n, k;
   for (unsigned loop = 0; loop < maps[2].getNumDims(); ++loop) {
@@ -77,7 +77,7 @@ static FailureOr<Loops> loopsOf(MmaOp op) {
   }
   if (!m || !n || !k)
     return op.emitOpError() << "needs an m, an n and a k loop";
-  return Loops{*m, *n, *k};
+  return ProductLoops{*m, *n, *k};
 }
 
 /// `rows`, `k`: the operand's loops.
@@ -204,7 +204,7 @@ FailureOr<DistributedLayout>
 tilewright::warpgroupAccumulator(MmaOp op, const ThreadRange &threads) {
   auto instruction =
       MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<Loops> loops = loopsOf(op);
+  FailureOr<ProductLoops> loops = loopsOf(op);
   if (!instruction || failed(loops))
     return failure();
   int64_t groups = countWarpgroups(threads);
@@ -237,7 +237,7 @@ FailureOr<DistributedLayout>
 tilewright::warpgroupOperandA(MmaOp op, const ThreadRange &threads) {
   auto instruction =
       MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<Loops> loops = loopsOf(op);
+  FailureOr<ProductLoops> loops = loopsOf(op);
   int64_t groups = countWarpgroups(threads);
   if (!instruction || failed(loops) || !groups)
     return failure();
@@ -307,7 +307,7 @@ LogicalResult ThreadCode::multiplyByWarpgroup(MmaOp op) {
   Location loc = op.getLoc();
   auto instruction =
       MatrixInstruction::parse(op.getContext(), *op.getInstruction());
-  FailureOr<Loops> loops = loopsOf(op);
+  FailureOr<ProductLoops> loops = loopsOf(op);
   FailureOr<MemView> viewB = view(op.getB());
   FailureOr<Registers> acc = registers(op.getAcc());
   if (!instruction || failed(loops) || failed(viewB) || failed(acc))

@@ -17,12 +17,12 @@
 using namespace mlir;
 using namespace tilewright;
 
-static Value index(OpBuilder &b, Location loc, int64_t value) {
+static Value constant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
 static Value dimOf(OpBuilder &b, Location loc, Value tensor, int64_t dim) {
-  return tensor::DimOp::create(b, loc, tensor, index(b, loc, dim));
+  return tensor::DimOp::create(b, loc, tensor, constant(b, loc, dim));
 }
 
 using Body = llvm::function_ref<Value(OpBuilder &, ValueRange, Value)>;
@@ -31,7 +31,7 @@ using Body = llvm::function_ref<Value(OpBuilder &, ValueRange, Value)>;
 static Value loops(OpBuilder &b, Location loc, ArrayRef<Value> sizes, Value tensor, Body body) {
   if (sizes.empty())
     return body(b, {}, tensor);
-  SmallVector<Value> lower(sizes.size(), index(b, loc, 0)), steps(sizes.size(), index(b, loc, 1));
+  SmallVector<Value> lower(sizes.size(), constant(b, loc, 0)), steps(sizes.size(), constant(b, loc, 1));
   return scf::buildLoopNest(b, loc, lower, sizes, steps, tensor,
                             [&](OpBuilder &inner, Location, ValueRange ids, ValueRange carried) {
                               return scf::ValueVector{body(inner, ids, carried.front())};
@@ -69,7 +69,7 @@ Value tilewright::lowerScatter(OpBuilder &b, ScatterOp op) {
     Value inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
     for (auto [k, dim] : llvm::enumerate(op.getDims())) {
       SmallVector<Value> at(update);
-      at.push_back(index(b, loc, k));
+      at.push_back(constant(b, loc, k));
       Value value = tensor::ExtractOp::create(b, loc, op.getIndices(), at);
       if (value.getType() != i64)
         value = arith::ExtSIOp::create(b, loc, i64, value);
@@ -98,7 +98,7 @@ Value tilewright::lowerScatter(OpBuilder &b, ScatterOp op) {
 
 Value tilewright::lowerScan(OpBuilder &b, ScanOp op) {
   Location loc = op.getLoc();
-  Value length = dimOf(b, loc, op.getInput(), 1), one = index(b, loc, 1), zero = index(b, loc, 0);
+  Value length = dimOf(b, loc, op.getInput(), 1), one = constant(b, loc, 1), zero = constant(b, loc, 0);
   SmallVector<Value> sizes{dimOf(b, loc, op.getInput(), 0), dimOf(b, loc, op.getInput(), 2)};
   return loops(b, loc, sizes, op.getOutput(), [&](OpBuilder &b, ValueRange row, Value out) {
     Type element = op.getInputType().getElementType();

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace tilewright;
 
-using Loops = SmallVector<unsigned>;
+using Dims = SmallVector<unsigned>;
 
 /// A product with these maps and types; `body` computes %r of %0, %1, %2.
 static std::string product(StringRef maps, StringRef a, StringRef b, StringRef c,
@@ -44,9 +44,9 @@ TEST_F(AnalysisTest, LoopsHaveRoles) {
   ASSERT_TRUE(op);
   std::optional<Contraction> found = matchContraction(op);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->m, Loops{0});
-  EXPECT_EQ(found->n, Loops{1});
-  EXPECT_EQ(found->k, Loops{2});
+  EXPECT_EQ(found->m, Dims{0});
+  EXPECT_EQ(found->n, Dims{1});
+  EXPECT_EQ(found->k, Dims{2});
   EXPECT_TRUE(found->batch.empty());
   EXPECT_EQ(found->a, 0u);
   EXPECT_FALSE(isSkinny(op, *found));
@@ -65,10 +65,10 @@ TEST_F(AnalysisTest, OperandsInTheOrderOfTheMultiplication) {
   std::optional<Contraction> found = matchContraction(op);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->a, 1u);
-  EXPECT_EQ(found->m, Loops{1});
+  EXPECT_EQ(found->m, Dims{1});
   Contraction other = swapped(*found);
   EXPECT_EQ(other.a, 0u);
-  EXPECT_EQ(other.m, Loops{0});
+  EXPECT_EQ(other.m, Dims{0});
 }
 
 TEST_F(AnalysisTest, SumsThatAreNoProducts) {

@@ -18,6 +18,8 @@ import subprocess
 import artifact
 from batches import parallel
 
+ENTRY = re.compile(rb"\.entry (\w+)\(")
+
 
 def is_pinned(text, chip):
     """Whether a function's text pins configs of that chip's kernels: of all, or {"cuda:sm_90a" = ...}."""
@@ -35,7 +37,7 @@ def programs_of(batches):
         for name, data in artifact.sections(batch.artifact.read_bytes()).items():
             if name.endswith(".ptx"):
                 data, chip = data.rstrip(b"\0"), name.split("/")[0].removeprefix("cuda_")
-                entry = re.search(rb"\.entry (\w+)\(", data)[1].decode()
+                entry = ENTRY.search(data)[1].decode()
                 symbol = next((f.symbol for f in functions if entry.startswith(f.symbol + "_")), None)
                 yield f"{batch.name}/{name} {entry}", chip, data, symbol is not None and is_pinned(texts[symbol], chip)
             elif name.endswith(".spv"):
@@ -61,36 +63,85 @@ def problem_of(said, data, pinned):
     return None
 
 
+def by_entry(output):
+    """What `ptxas -v` prints of several files, by entry; None if there is more in it than spills, which names no entry."""
+    first, *rest = re.split(r"Compiling entry function '(\w+)'", output)
+    return None if read_ptxas(output)[0] or read_ptxas(first)[1] else {name: read_ptxas(said)[1] for name, said in zip(rest[::2], rest[1::2])}
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stderr + done.stdout
+
+
+def assemble_all(ptxas, chip, sources):
+    """Yields (source, verdict) for sources of one chip, [(path, entry)] with different entries. The program takes longer to
+    start than for most kernels: all at once, and one by one where there is something to say."""
+    command = [ptxas, "-v", f"-arch={chip}", "-o", "/dev/null"]
+    code, output = run([*command, *(str(path) for path, _ in sources)])
+    spills = by_entry(output) if code == 0 else None
+    if spills is not None and spills.keys() == {entry for _, entry in sources}:
+        for path, entry in sources:
+            yield path, {"problem": "", "warnings": [], "spills": spills[entry]}
+    else:
+        for path, _ in sources:
+            code, output = run([*command, str(path)])
+            warnings, spilled = read_ptxas(output)
+            yield path, {"problem": "" if code == 0 else output.strip()[:600] or "failed", "warnings": warnings, "spills": spilled}
+
+
+def validate(spirv_val, path):
+    front = spirv_val if isinstance(spirv_val, list) else [spirv_val]
+    code, output = run([*front, "--target-env", "vulkan1.3", str(path)])
+    return {"problem": "" if code == 0 else output.strip()[:600] or "failed", "warnings": [], "spills": 0}
+
+
+def in_jobs(unique, at_once=16):
+    """[(chip, [(digest, bytes)])]: texts of one chip whose entries differ; one of those of Vulkan."""
+    jobs, open_jobs = [], {}
+    for (chip, digest), data in unique.items():
+        entry = ENTRY.search(data)[1] if chip != "vulkan" else None
+        members, entries = open_jobs.get(chip, ([], set()))
+        if chip == "vulkan" or len(members) == at_once or entry in entries or not members:
+            members, entries = [], set()
+            jobs.append((chip, members))
+            open_jobs[chip] = members, entries
+        members.append((digest, data))
+        entries.add(entry)
+    return jobs
+
+
 def check(batches, ptxas, spirv_val, folder, jobs):
     """Returns [(name, kind, problem or None)]; kind is ptxas or spirv-val."""
     folder.mkdir(parents=True, exist_ok=True)
     items = list(programs_of(batches))
-    unique = {}
+    found, unique = {}, {}
     for _, chip, data, _ in items:
-        unique.setdefault((chip, hashlib.sha256(data).hexdigest()), data)
-
-    def one(item):
-        (chip, digest), data = item
-        verdict = folder / f"{chip}-{digest[:32]}.json"
-        if verdict.exists():
-            return (chip, digest), json.loads(verdict.read_text())
-        source = folder / f"{chip}-{digest[:32]}.{'spv' if chip == 'vulkan' else 'ptx'}"
-        source.write_bytes(data)
-        if chip == "vulkan":
-            front = spirv_val if isinstance(spirv_val, list) else [spirv_val]
-            command = [*front, "--target-env", "vulkan1.3", str(source)]
+        key = chip, hashlib.sha256(data).hexdigest()
+        kept = folder / f"{chip}-{key[1][:32]}.json"
+        if kept.exists():
+            found[key] = json.loads(kept.read_text())
         else:
-            command = [ptxas, "-v", f"-arch={chip}", "-o", "/dev/null", str(source)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        output = done.stderr + done.stdout
-        warnings, spills = read_ptxas(output) if chip != "vulkan" else ([], 0)
-        said = {"problem": "" if done.returncode == 0 else output.strip()[:600] or "failed", "warnings": warnings, "spills": spills}
-        if not (said["problem"] or warnings or spills):
-            source.unlink()
-        verdict.write_text(json.dumps(said))
-        return (chip, digest), said
+            unique.setdefault(key, data)
 
-    found = dict(parallel(jobs, one, list(unique.items())))
+    def work(job):
+        chip, members = job
+        paths = {}
+        for digest, data in members:
+            path = folder / f"{chip}-{digest[:32]}.{'spv' if chip == 'vulkan' else 'ptx'}"
+            path.write_bytes(data)
+            paths[path] = chip, digest
+        if chip == "vulkan":
+            said = [(path, validate(spirv_val, path)) for path in paths]
+        else:
+            said = assemble_all(ptxas, chip, [(path, ENTRY.search(data)[1].decode()) for path, (_, data) in zip(paths, members)])
+        for path, verdict in said:
+            if not any(verdict.values()):
+                path.unlink()
+            path.with_suffix(".json").write_text(json.dumps(verdict))
+            found[paths[path]] = verdict
+
+    parallel(jobs, work, in_jobs(unique))
     default = [found[chip, hashlib.sha256(data).hexdigest()] for _, chip, data, pinned in items if chip != "vulkan" and not pinned]
     print(f"spills: {sum(bool(said['spills']) for said in default)} of {len(default)} kernels whose configs nobody pinned", flush=True)
 

@@ -44,6 +44,16 @@ class Reports(unittest.TestCase):
     def test_registers_at_the_start(self):
         self.assertIn("neither .minnctapersm nor .maxnreg", self.problem(FINE, data=b"\tsetmaxnreg.dec"))
 
+    def test_several_files(self):
+        several = PTXAS.partition("\n")[2]
+        several += several.replace("gemm", "sum").replace("16 bytes spill", "0 bytes spill").replace("8 bytes spill", "0 bytes spill")
+        self.assertEqual(assemble.by_entry(several), {"gemm": 24, "sum": 0})
+        self.assertIsNone(assemble.by_entry(PTXAS))  # a warning, of which entry it does not say
+        texts = {("sm_80", str(n)): b".entry k%d(" % (n % 20) for n in range(40)}
+        jobs = assemble.in_jobs({**texts, ("vulkan", "a"): b"", ("vulkan", "b"): b"", ("sm_90a", "c"): b".entry k0("})
+        self.assertEqual([(chip, len(members)) for chip, members in jobs],
+                         [("sm_80", 16), ("sm_80", 16), ("sm_80", 8), ("vulkan", 1), ("vulkan", 1), ("sm_90a", 1)])
+
     def test_pinned(self):
         self.assertTrue(assemble.is_pinned(f"tilewright.lowering_config = {CONFIG}", "sm_80"))
         one = f'tilewright.lowering_config = {{"cuda:sm_90a" = {CONFIG}}}'

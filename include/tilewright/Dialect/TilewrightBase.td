@@ -26,7 +26,8 @@ def Tilewright_Dialect : Dialect {
     Discardable attributes:
       * `tilewright.target` (program): `#tilewright.target`.
       * `tilewright.fp` (program): array of strings out of `contract`, `ftz`,
-        `tf32`: what floating-point arithmetic may do beyond the text.
+        `tf32`, `fast-f8-sums`, `winograd`: what floating-point arithmetic may do
+        beyond the text.
       * `tilewright.require` (program): array of strings out of `matrix-unit`:
         what every product must run on, or its kernel is refused.
       * `tilewright.kernel` (function): unit; the function is device code.

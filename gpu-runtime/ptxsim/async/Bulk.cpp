@@ -6,7 +6,10 @@
 #include "async/Bulk.h"
 #include "async/BulkOp.h"
 #include "async/Mbarrier.h"
+#include "async/TensorMap.h"
+#include "machine/GlobalTraffic.h"
 #include "machine/MemoryAccess.h"
+#include "machine/SharedTraffic.h"
 
 #include <algorithm>
 #include <utility>
@@ -72,9 +75,23 @@ void complete(ExecContext &context, const PendingBulk &copy) {
   addTransactions(context, inst, lane, *barrier, -int64_t(copy.bytes));
 }
 
+/// What the copy costs shared memory: of one from block to block both ends.
+void countShared(ExecContext &context, const PendingBulk &copy) {
+  if (!context.grid->traffic)
+    return;
+  context.grid->traffic->countBulk(*copy.inst, copy.bytes);
+  if (copy.way == BulkWay::SharedToShared)
+    context.grid->traffic->countBulk(*copy.inst, copy.bytes);
+  const Block *owner = ownerOfShared(context, copy.to);
+  if (copy.way == BulkWay::GlobalToShared && owner)
+    context.grid->globalTraffic->arrive(copy.map ? copy.map->address : copy.from, owner->linear, offsetInShared(copy.to),
+                                        offsetInShared(copy.barrier), copy.bytes);
+}
+
 bool readSource(ExecContext &context, PendingBulk &copy) {
   if (copy.isRead)
     return true;
+  countShared(context, copy);
   become(context, copy, copy.reader);
   copy.isRead = true;
   copy.data.assign(copy.bytes, 0);
@@ -131,6 +148,7 @@ void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t m
     one.to = sharedOfRank(rank, copy.to);
     one.barrier = sharedOfRank(rank, copy.barrier);
     startBulk(context, std::move(one));
+    copy.isCounted = false;
   }
 }
 

@@ -47,6 +47,8 @@ struct PendingBulk {
   /// What was read, and which bits of it are defined (with checks).
   bool isRead = false;
   std::vector<uint8_t> data, defined;
+  /// Of a multicast one copy is counted as a request of global memory.
+  bool isCounted = true;
 
   bool endsInGroup() const { return way == BulkWay::SharedToGlobal; }
 };

@@ -15,7 +15,7 @@ namespace tilewright::ptxsim {
 
 static void countGlobal(ExecContext &context, const PendingBulk &copy, TrafficWay way, uint64_t address) {
   GlobalTraffic::Range range = {address, address + copy.bytes};
-  if (context.grid->globalTraffic)
+  if (context.grid->globalTraffic && copy.isCounted)
     context.grid->globalTraffic->count(context, *copy.inst, way, &range, copy.bytes != 0);
 }
 

@@ -12,6 +12,7 @@
 #include "async/BulkMove.h"
 #include "async/BulkOp.h"
 #include "async/TensorMap.h"
+#include "machine/GlobalTraffic.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,6 +79,24 @@ private:
   const TensorMap &map;
 };
 
+/// The rows of a tile as far as they are inside the tensor: one request of global memory.
+void countGlobal(ExecContext &context, const PendingBulk &copy, TrafficWay way) {
+  if (!context.grid->globalTraffic || !copy.isCounted)
+    return;
+  const TensorMap &map = *copy.map;
+  constexpr int64_t none = 0;
+  int64_t width = map.rowBytes() / map.elementBytes, column = copy.coordinates[0];
+  int64_t begin = std::clamp(-column, none, width);
+  int64_t end = std::clamp(static_cast<int64_t>(map.dim(0)) - column, none, width);
+  std::vector<GlobalTraffic::Range> ranges;
+  for (const TileRows::TileRow &row : TileRows(copy).rows) {
+    auto at = [&](int64_t element) { return row.address + static_cast<uint64_t>((column + element) * map.elementBytes); };
+    if (row.inside && begin < end)
+      ranges.push_back({at(begin), at(end)});
+  }
+  context.grid->globalTraffic->count(context, *copy.inst, way, ranges.data(), static_cast<unsigned>(ranges.size()));
+}
+
 /// Sixteen bytes of a tile: consecutive elements of a row, those from `begin` to `end` inside the tensor.
 struct Piece {
   uint32_t shared = 0;
@@ -118,6 +137,7 @@ bool readGlobal(ExecContext &context, PendingBulk &copy) {
   const TensorMap &map = *copy.map;
   unsigned lane = copy.thread % warpSize, size = map.elementBytes;
   uint64_t fill = fillPattern(map);
+  countGlobal(context, copy, TrafficWay::Read);
   return forEachPiece(copy, [&](const Piece &piece, uint32_t offset) {
     for (unsigned i = 0; i < pieceBytes; i += size)
       std::memcpy(copy.data.data() + offset + i, &fill, size);
@@ -140,6 +160,7 @@ bool readGlobal(ExecContext &context, PendingBulk &copy) {
 bool writeGlobal(ExecContext &context, const PendingBulk &copy) {
   const TensorMap &map = *copy.map;
   unsigned lane = copy.thread % warpSize, size = map.elementBytes;
+  countGlobal(context, copy, copy.inst->reduces ? TrafficWay::Update : TrafficWay::Write);
   return forEachPiece(copy, [&](const Piece &piece, uint32_t offset) {
     if (piece.begin >= piece.end)
       return true;

@@ -264,6 +264,10 @@ bool wakeSleepers(Block &block) {
   return any;
 }
 
+bool isTryWait(const Inst &inst) {
+  return inst.run == executeMbarrier && static_cast<MbarrierOp>(inst.op) == MbarrierOp::TryWait;
+}
+
 void executeMbarrier(ExecContext &context, const Inst &inst) {
   if (context.checks)
     for (unsigned i = 0; i < inst.numSrc; ++i)

@@ -29,6 +29,9 @@ enum class MbarrierOp : uint8_t {
 /// All of them, for the lanes of context.mask. Sets context.sleeps when a wait failed in all lanes.
 void executeMbarrier(ExecContext &context, const Inst &inst);
 
+/// mbarrier.try_wait, which may wait for any time.
+bool isTryWait(const Inst &inst);
+
 } // namespace tilewright::ptxsim
 
 #endif // TILEWRIGHT_PTXSIM_ASYNC_MBARRIEROP_H

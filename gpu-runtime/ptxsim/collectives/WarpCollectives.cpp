@@ -5,6 +5,7 @@
 // what has to agree is the operation and the member mask.
 
 #include "collectives/Collectives.h"
+#include "machine/IssueCounts.h"
 #include "async/TensorMapEdit.h"
 #include "machine/Warp.h"
 #include "matrix/Execute.h"
@@ -273,6 +274,8 @@ bool tryComplete(ExecContext &context, Warp &warp, unsigned index) {
   if ((first.memberMask & warp.live & ~meeting.lanes) != 0)
     return false;
   if (static_cast<CollectiveOp>(inst.op) == CollectiveOp::Matrix && mustWaitForWarpgroup(context, inst, warp)) {
+    if (IssueCounts *issue = context.grid->issue)
+      issue->takeBack(inst, first.mask, warp.index);
     forEachLane(meeting.lanes, [&](unsigned lane) {
       meeting.fragment[lane]->state = Fragment::Asleep;
       meeting.fragment[lane]->polledAt = meeting.fragment[lane]->pc;

@@ -131,7 +131,7 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
   if (!state.options.trafficPath.empty())
     appendTraffic(state.options.trafficPath,
                   issueLines(request.name, result.shape, result.issue) + trafficLines(request.name, result.traffic) +
-                      globalTrafficLines(request.name, result.globalTraffic, result.footprints));
+                      globalTrafficLines(request.name, result.globalTraffic, result.footprints, result.stages));
   if (!result.completed)
     failContext(context, resultFor(result.reason));
 }

@@ -51,12 +51,13 @@ const char *nameOf(TrafficWay way) {
 uint64_t requestWavefronts(const Inst &inst, const GlobalTraffic::Range *ranges, unsigned number) {
   uint64_t addresses[warpSize], bytes = 0, widest = 0;
   for (unsigned i = 0; i < number; ++i) {
-    addresses[i] = ranges[i].begin;
     bytes += ranges[i].end - ranges[i].begin;
     widest = std::max(widest, ranges[i].end - ranges[i].begin);
   }
-  if (widest > 16)
+  if (widest > 16 || number > warpSize)
     return (bytes + SectorCache::lineBytes - 1) / SectorCache::lineBytes;
+  for (unsigned i = 0; i < number; ++i)
+    addresses[i] = ranges[i].begin;
   uint32_t mask = number == warpSize ? ~0u : (1u << number) - 1;
   return bankCost(addresses, mask, static_cast<unsigned>(widest), inst.syntax->root == "ld").wavefronts;
 }
@@ -199,9 +200,34 @@ std::vector<FootprintRow> GlobalTraffic::footprints() const {
   return result;
 }
 
+void GlobalTraffic::arrive(uint64_t source, uint64_t block, uint64_t place, uint64_t mbarrier, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Arrivals &found = arrivals[{bufferOf(source).id, block}];
+  ++found.copies;
+  found.bytes += bytes;
+  found.places.insert(place);
+  found.mbarriers.insert(mbarrier);
+}
+
+std::vector<StageRow> GlobalTraffic::stages() const {
+  std::vector<StageRow> result;
+  for (const auto &[key, found] : arrivals) {
+    if (result.empty() || result.back().buffer != key.first)
+      result.push_back({key.first});
+    StageRow &row = result.back();
+    ++row.blocks;
+    row.copies += found.copies;
+    row.bytes += found.bytes;
+    row.places = std::max<uint64_t>(row.places, found.places.size());
+    row.mbarriers = std::max<uint64_t>(row.mbarriers, found.mbarriers.size());
+  }
+  return result;
+}
+
 std::string globalTrafficLines(const std::string &kernel,
                                const std::vector<GlobalRow> &rows,
-                               const std::vector<FootprintRow> &footprints) {
+                               const std::vector<FootprintRow> &footprints,
+                               const std::vector<StageRow> &stages) {
   std::string text;
   auto number = [&](const char *name, uint64_t value) {
     text += std::string(", \"") + name + "\": " + std::to_string(value);
@@ -229,6 +255,16 @@ std::string globalTrafficLines(const std::string &kernel,
     text += std::string(", \"way\": \"") + (row.isWritten ? "write" : "read") + "\"";
     number("blocks", row.blocks);
     number("sectors", row.sectors);
+    text += "}\n";
+  }
+  for (const StageRow &row : stages) {
+    text += "{\"kernel\": " + quotedJson(kernel) + ", \"memory\": \"stages\"";
+    number("buffer", row.buffer);
+    number("blocks", row.blocks);
+    number("copies", row.copies);
+    number("bytes", row.bytes);
+    number("places", row.places);
+    number("mbarriers", row.mbarriers);
     text += "}\n";
   }
   return text;

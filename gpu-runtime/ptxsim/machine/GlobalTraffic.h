@@ -8,7 +8,8 @@
 // once, whatever its lanes want of it. There are no caches here: what is asked
 // for twice is counted twice, except in `missed`: reads of one block go through a
 // cache of its own (MachineOptions::cacheBytes), which keeps what the block reads.
-// Copies by tensor maps are not counted.
+// A tile that a tensor map describes is one request, less what lies outside of the
+// tensor; a multicast is read once, by the block that asked for it.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_GLOBALTRAFFIC_H
 #define TILEWRIGHT_PTXSIM_MACHINE_GLOBALTRAFFIC_H
@@ -16,10 +17,13 @@
 #include "machine/SectorCache.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tilewright::ptxsim {
@@ -57,6 +61,13 @@ struct FootprintRow {
   uint64_t blocks = 0, sectors = 0;
 };
 
+/// What copies of one allocation bring into the shared memory of a block, counted at each block that they reach: the
+/// most places where they begin, and mbarriers that they complete at. These say how many stages are in flight.
+struct StageRow {
+  uint64_t buffer = 0;
+  uint64_t blocks = 0, copies = 0, bytes = 0, places = 0, mbarriers = 0;
+};
+
 class GlobalTraffic {
 public:
   /// Allocations that are made later (by the kernel) count as number 0.
@@ -76,12 +87,22 @@ public:
   void count(const ExecContext &context, const Inst &inst, TrafficWay way,
              Range *ranges, unsigned number);
 
+  /// A copy from `source` arrives at a place in the shared memory of a block, and completes at an mbarrier there.
+  void arrive(uint64_t source, uint64_t block, uint64_t place, uint64_t mbarrier, uint64_t bytes);
+
   /// In the order of the program, then of the allocations.
   std::vector<GlobalRow> rows() const;
   /// Of each allocation, what was read and what was written; empty without sampled blocks.
   std::vector<FootprintRow> footprints() const;
+  /// In the order of the allocations.
+  std::vector<StageRow> stages() const;
 
 private:
+  /// Copies of one allocation into one block.
+  struct Arrivals {
+    uint64_t copies = 0, bytes = 0;
+    std::set<uint64_t> places, mbarriers;
+  };
   struct Buffer {
     uint64_t begin = 0, end = 0, id = 0;
   };
@@ -112,13 +133,16 @@ private:
   std::unordered_map<uint64_t, Sample> samples;
   /// Blocks by sector, of reads and of writes.
   std::unordered_map<uint64_t, uint64_t> touched[2];
+  /// By allocation and block.
+  std::map<std::pair<uint64_t, uint64_t>, Arrivals> arrivals;
 };
 
 /// As trafficLines of machine/SharedTraffic.h; these lines have "memory":
-/// "global", those of footprints "footprint".
+/// "global", those of footprints "footprint", those of stages "stages".
 std::string globalTrafficLines(const std::string &kernel,
                                const std::vector<GlobalRow> &rows,
-                               const std::vector<FootprintRow> &footprints = {});
+                               const std::vector<FootprintRow> &footprints = {},
+                               const std::vector<StageRow> &stages = {});
 
 } // namespace tilewright::ptxsim
 

@@ -5,6 +5,7 @@
 
 #include "machine/Interpreter.h"
 #include "arithmetic/FastPaths.h"
+#include "async/MbarrierOp.h"
 #include "checks/Undefined.h"
 #include "collectives/Collectives.h"
 #include "machine/GlobalTraffic.h"
@@ -209,7 +210,11 @@ bool control(ExecContext &context, Warp &warp, unsigned index, const Inst &inst,
     if (context.sleeps && mask == fragment.mask && !context.stopped) {
       fragment.state = Fragment::Asleep;
       fragment.polledAt = fragment.pc;
+      // It may wait as long as it likes: where issue is counted, until the phase is complete.
+      context.again |= context.grid->issue && !context.checks && isTryWait(inst);
     }
+    if (context.again && context.grid->issue)
+      context.grid->issue->takeBack(inst, mask, warp.index);
     fragment.pc += !context.again;
     return fragment.state == Fragment::Runnable;
   default:

@@ -21,6 +21,12 @@ void IssueCounts::count(const Inst &inst, uint32_t mask, unsigned warp) {
   lanes[index].fetch_add(static_cast<unsigned>(__builtin_popcount(mask)), std::memory_order_relaxed);
 }
 
+void IssueCounts::takeBack(const Inst &inst, uint32_t mask, unsigned warp) {
+  size_t index = static_cast<size_t>(&inst - program.code.data());
+  executed[index * warps + warp].fetch_sub(1, std::memory_order_relaxed);
+  lanes[index].fetch_sub(static_cast<unsigned>(__builtin_popcount(mask)), std::memory_order_relaxed);
+}
+
 std::vector<IssueRow> IssueCounts::rows() const {
   std::vector<IssueRow> result;
   for (size_t i = 0; i < lanes.size(); ++i) {

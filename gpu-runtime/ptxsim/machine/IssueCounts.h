@@ -3,8 +3,8 @@
 //
 // How often warps issued each instruction of a launch, and with how many lanes: what a scheduler has to find slots for.
 // An instruction whose guard holds for no lane takes its slot like any other; of a warp that has diverged each part
-// issues for itself. What polls in vain (mbarrier.try_wait, a barrier that others are late for) depends on the
-// simulator's order of turns, and is counted as often as it was tried.
+// issues for itself. How often somebody polls depends on the simulator's order of turns: mbarrier.try_wait waits for its
+// phase while issue is counted, in speed mode, and counts once; mbarrier.test_wait counts as often as it was tried.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_ISSUECOUNTS_H
 #define TILEWRIGHT_PTXSIM_MACHINE_ISSUECOUNTS_H
@@ -46,6 +46,8 @@ public:
 
   /// `mask`: lanes for which the guard holds.
   void count(const Inst &inst, uint32_t mask, unsigned warp);
+  /// Takes that back: the instruction is going to be tried again.
+  void takeBack(const Inst &inst, uint32_t mask, unsigned warp);
 
   /// Instructions that were issued, in the order of the program.
   std::vector<IssueRow> rows() const;

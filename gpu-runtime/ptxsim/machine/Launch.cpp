@@ -446,6 +446,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
     result.traffic = traffic->rows();
     result.globalTraffic = globalTraffic->rows();
     result.footprints = globalTraffic->footprints();
+    result.stages = globalTraffic->stages();
     result.issue = issue->rows();
     result.shape = {{request.grid.x, request.grid.y, request.grid.z}, {request.block.x, request.block.y, request.block.z},
                     sharedBytes, clusterCount * clusterSize};

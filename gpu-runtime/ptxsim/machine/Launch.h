@@ -46,6 +46,7 @@ struct LaunchResult {
   std::vector<TrafficRow> traffic;
   std::vector<GlobalRow> globalTraffic;
   std::vector<FootprintRow> footprints;
+  std::vector<StageRow> stages;
   std::vector<IssueRow> issue;
   LaunchShape shape;
 };

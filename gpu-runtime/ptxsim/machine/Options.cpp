@@ -80,6 +80,7 @@ MachineOptions MachineOptions::fromEnvironment() {
   readChoice("PTXSIM_FINDINGS", "fail", "report", options.failOnFinding);
   readChoice("PTXSIM_QUEUE", "eager", "seeded", options.eager);
   readChoice("PTXSIM_F8_SUMS", "truncated", "exact", options.truncatesFloat8);
+  readChoice("PTXSIM_WGMMA", "skip", "compute", options.skipsWgmma);
   readNumber("PTXSIM_SEED", options.seed);
   readNumber("PTXSIM_WORKERS", options.workers);
   readNumber("PTXSIM_INSTRUCTION_LIMIT", options.instructionLimit);

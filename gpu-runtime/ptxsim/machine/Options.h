@@ -35,6 +35,8 @@ struct MachineOptions {
   bool fastPaths = true;
   /// wgmma sums products of 8-bit floats in as few bits as Hopper does (matrix/TruncatedSum.h), else exactly.
   bool truncatesFloat8 = false;
+  /// wgmma leaves its results as they were: for counting launches whose results nobody reads.
+  bool skipsWgmma = false;
   /// Seconds after which a launch that goes on says how far it is, on standard error; 0: never.
   unsigned progressSeconds = 0;
   std::string reportPath;

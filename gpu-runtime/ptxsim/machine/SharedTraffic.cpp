@@ -121,6 +121,14 @@ void SharedTraffic::countMatrices(const Inst &inst, const uint64_t *rows, unsign
   counts.least += count / perMatrix;
 }
 
+void SharedTraffic::countBulk(const Inst &inst, uint64_t bytes) {
+  constexpr uint64_t wide = banks * wordBytes;
+  Counters &counts = countersOf(inst);
+  ++counts.executed;
+  counts.wavefronts += (bytes + wide - 1) / wide;
+  counts.least += (bytes + wide - 1) / wide;
+}
+
 std::vector<TrafficRow> SharedTraffic::rows() const {
   std::vector<TrafficRow> result;
   for (size_t i = 0; i < counters.size(); ++i) {

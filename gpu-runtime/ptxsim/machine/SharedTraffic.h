@@ -1,12 +1,15 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How often shared memory is touched: what every ld, st, ldmatrix, stmatrix and cp.async of a launch costs its banks. There
+// How often shared memory is touched: what every ld, st, ldmatrix, stmatrix, cp.async, bulk copy and operand of wgmma of a
+// launch costs its banks. There
 // are 32 banks of four bytes, and lanes take turns where they touch more bytes than the banks hold: 32 lanes at once up to
 // four bytes each, 16 for eight, 8 for sixteen and for the rows of a matrix. A load of eight or sixteen bytes, in which
 // all lanes have the address of lane^1, or all of lane^2, takes half as many turns (an engineer of NVIDIA about compute
 // capability 7, forums.developer.nvidia.com/t/77228; assumed of later ones). A turn lasts as many *wavefronts* as the
-// busiest bank has different words to give. Copies by other agents (bulk, wgmma's operands) and atomics are not counted.
+// busiest bank has different words to give. A bulk copy moves 128 bytes a wavefront, in each block that it reaches. wgmma
+// reads its operands in matrices of eight rows of 16 bytes, A for each warp, B once for the four of them (assumed: no source
+// says in which order). Atomics are not counted.
 
 #ifndef TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H
 #define TILEWRIGHT_PTXSIM_MACHINE_SHAREDTRAFFIC_H
@@ -48,6 +51,8 @@ public:
   void count(ExecContext &context, const Inst &inst);
   /// `rows` addresses of matrices' rows in shared memory, eight to a matrix.
   void countMatrices(const Inst &inst, const uint64_t *rows, unsigned count);
+  /// A bulk copy at one end in shared memory.
+  void countBulk(const Inst &inst, uint64_t bytes);
 
   /// Instructions that were executed, in the order of the program.
   std::vector<TrafficRow> rows() const;

@@ -14,6 +14,7 @@
 
 #include "matrix/Wgmma.h"
 #include "machine/MemoryAccess.h"
+#include "machine/SharedTraffic.h"
 #include "matrix/Descriptor.h"
 #include "matrix/Sparse.h"
 #include "matrix/TruncatedSum.h"
@@ -127,8 +128,34 @@ uint64_t resultOf(const MatrixCode &code, double product, uint64_t old, bool acc
   return resultBits(code.dType, accumulates ? product + elementValue(code.dType, old) : product);
 }
 
+/// Rows of 16 bytes that a warp's share reads of shared memory: its own of A, and, for all warps, the first one those of B.
+void countOperands(ExecContext &context, const WgmmaFlight &flight) {
+  const MatrixCode &code = *flight.code;
+  std::vector<uint64_t> rows;
+  auto add = [&](uint64_t bits, unsigned first, unsigned count, unsigned k, bool isMajor, MatrixElement type) {
+    MatrixDescriptor descriptor(bits);
+    unsigned perUnit = 8 * unitBytes / elementBits(type);
+    if (isMajor)
+      for (unsigned unit = 0; unit < count / perUnit; ++unit)
+        for (unsigned column = 0; column < k; ++column)
+          rows.push_back(descriptor.mMajor(first / perUnit + unit, column));
+    else
+      for (unsigned unit = 0; unit < k / perUnit; ++unit)
+        for (unsigned row = 0; row < count; ++row)
+          rows.push_back(descriptor.kMajor(first + row, unit));
+  };
+  unsigned warp = context.warp->index % warpsPerGroup;
+  if (code.a.empty())
+    add(flight.descriptorA, warp * rowsPerWarp, rowsPerWarp, code.storedK(), code.mMajor, code.aType);
+  if (warp == 0)
+    add(flight.descriptorB, 0, code.n, code.k, code.nMajor, code.bType);
+  context.grid->traffic->countMatrices(*flight.inst, rows.data(), static_cast<unsigned>(rows.size()));
+}
+
 void perform(ExecContext &context, WgmmaFlight &flight) {
   flight.performed = true;
+  if (context.grid->options->skipsWgmma)
+    return;
   const MatrixCode &code = *flight.code;
   unsigned warpRow = context.warp->index % warpsPerGroup * rowsPerWarp;
   if (BlockRaces *races = context.block->races.get())
@@ -274,6 +301,8 @@ void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame
     flight.places = std::make_shared<SparsePlaces>(sparsePlaces(registers, code));
   flight.group = state.committed;
   flight.clock = ++state.clock;
+  if (context.grid->traffic)
+    countOperands(context, flight);
   if (context.checks) {
     checkGroup(context, inst, flight, state);
     checkOwnership(context, inst, code, state);

@@ -77,6 +77,85 @@ TEST(Hopper, ProductIsExactOnIntegers) {
     }
 }
 
+/// Two blocks, five steps of 64 along k: each copies 64 rows of 128 bytes of A and of B a step, into two slots in turn.
+TEST(Hopper, CountsOfCopiesAndOperands) {
+  MachineOptions options = hopper(1, false);
+  options.countTraffic = true;
+  for (bool skips : {false, true}) {
+    options.skipsWgmma = skips;
+    TestDevice device(options);
+    ASSERT_TRUE(device.load(readTestFile("programs/hopper.ptx"))) << device.message;
+    EXPECT_EQ(multiply(device, 128, 64, 320).correct, !skips);
+    uint64_t read = 0, wavefronts = 0, arrived = 0, operands = 0, products = 0, waits = 0;
+    for (const GlobalRow &row : device.result.globalTraffic)
+      if (row.instruction.find("tensor") != std::string::npos) {
+        EXPECT_EQ(row.sectors, row.requests * 64 * 4);
+        EXPECT_EQ(row.bytes, row.sectors * 32);
+        EXPECT_EQ(row.least, row.sectors);
+        read += row.sectors;
+      }
+    for (const TrafficRow &row : device.result.traffic)
+      if (row.instruction.find("tensor") != std::string::npos) {
+        wavefronts += row.wavefronts;
+        arrived += row.executed;
+      } else if (row.instruction.find("wgmma") == 0) {
+        // Each of four warps reads 16 rows of A, and one of them the 64 of B; 32 bytes of each row, 128 in a wavefront.
+        EXPECT_EQ(row.wavefronts, row.executed * (4 * 4 + 16) / 4);
+        EXPECT_EQ(row.least, row.wavefronts);
+        operands += row.executed;
+      }
+    for (const IssueRow &row : device.result.issue) {
+      products += row.instruction.find("wgmma.mma_async") == 0 ? row.executed : 0;
+      waits += row.instruction.find("mbarrier.try_wait") == 0 ? row.executed : 0;
+    }
+    EXPECT_EQ(read, 2u * 5 * 2 * 64 * 4);
+    EXPECT_EQ(arrived, 2u * 5 * 2);
+    EXPECT_EQ(wavefronts, arrived * 64);
+    EXPECT_EQ(products, 2u * 4 * 5 * 4);
+    EXPECT_EQ(operands, products);
+    // A wait counts once, however often it is polled.
+    EXPECT_EQ(waits, 2u * 4 * 5);
+    ASSERT_EQ(device.result.stages.size(), 2u);
+    for (const StageRow &row : device.result.stages) {
+      EXPECT_EQ(row.blocks, 2u);
+      EXPECT_EQ(row.copies, 2u * 5);
+      EXPECT_EQ(row.bytes, row.copies * 8192);
+      EXPECT_EQ(row.places, 2u);
+      EXPECT_EQ(row.mbarriers, 2u);
+    }
+  }
+}
+
+/// Of a tile across the edge of the tensor only what lies inside is read, and all of it arrives.
+TEST(Hopper, CountsOfTilesAtEdges) {
+  MachineOptions options = hopper(1, false);
+  options.countTraffic = true;
+  TestDevice device(options);
+  ASSERT_TRUE(device.load(readTestFile("programs/hopper.ptx"))) << device.message;
+  // A tile of 64 x 64 of 40 rows of 48 elements: three sectors a row.
+  std::vector<uint16_t> values(40 * 48, 0x3c00);
+  TensorMap map = mapOf(device.upload(values), 40, 48, Swizzle::Bytes128);
+  uint64_t c = device.allocate(64 * 64 * 4);
+  int n = 64, k = 64;
+  std::vector<uint8_t> params(272);
+  std::memcpy(params.data(), &map, 128);
+  std::memcpy(params.data() + 128, &map, 128);
+  std::memcpy(params.data() + 256, &c, 8);
+  std::memcpy(params.data() + 264, &n, 4);
+  std::memcpy(params.data() + 268, &k, 4);
+  ASSERT_TRUE(device.launchBytes("gemm", {1, 1}, {128}, params)) << device.report();
+  uint64_t sectors = 0, bytes = 0;
+  for (const GlobalRow &row : device.result.globalTraffic)
+    if (row.instruction.find("tensor") != std::string::npos) {
+      sectors += row.sectors;
+      bytes += row.bytes;
+    }
+  EXPECT_EQ(sectors, 2u * 40 * 3);
+  EXPECT_EQ(bytes, 2u * 40 * 96);
+  ASSERT_EQ(device.result.stages.size(), 1u);
+  EXPECT_EQ(device.result.stages.front().bytes, 2u * 8192);
+}
+
 TEST(Hopper, WrongSwizzleGivesAnotherResult) {
   TestDevice device(hopper(1));
   ASSERT_TRUE(device.load(readTestFile("programs/hopper.ptx"))) << device.message;

@@ -90,6 +90,36 @@ std::function<double()> smallIntegers() {
   return [random] { return static_cast<double>((*random)() % 7) - 3; };
 }
 
+/// Of a cluster of two each block copies half of B's tile to both: global memory is read once, shared memory written in both.
+TEST(Specialised, CountsOfMulticasts) {
+  MachineOptions options = hopper(1, false);
+  options.countTraffic = true;
+  TestDevice device(options);
+  ASSERT_TRUE(device.load(readTestFile("programs/specialised.ptx"))) << device.message;
+  EXPECT_TRUE(multiply(device, true, smallIntegers()).completed) << device.report();
+  constexpr unsigned blocks = 4, steps = k / 64, perRow = 128 / 32;
+  uint64_t sectorsOfA = 0, sectorsOfB = 0, wavefrontsOfB = 0;
+  for (const GlobalRow &row : device.result.globalTraffic)
+    if (row.way == TrafficWay::Read)
+      (row.instruction.find("multicast") != std::string::npos ? sectorsOfB : sectorsOfA) += row.sectors;
+  for (const TrafficRow &row : device.result.traffic)
+    if (row.instruction.find("multicast") != std::string::npos)
+      wavefrontsOfB += row.wavefronts;
+  EXPECT_EQ(sectorsOfA, blocks * steps * 128 * perRow);
+  EXPECT_EQ(sectorsOfB, blocks / 2 * steps * 64 * perRow);
+  EXPECT_EQ(wavefrontsOfB, blocks * steps * 64);
+  ASSERT_EQ(device.result.stages.size(), 2u);
+  const StageRow &a = device.result.stages[0], &b = device.result.stages[1];
+  EXPECT_EQ(a.places, 3u);
+  EXPECT_EQ(a.mbarriers, 3u);
+  EXPECT_EQ(a.bytes, uint64_t(blocks) * steps * 128 * 128);
+  EXPECT_EQ(b.blocks, blocks);
+  EXPECT_EQ(b.copies, blocks * steps * 2);
+  EXPECT_EQ(b.bytes, uint64_t(blocks) * steps * 64 * 128);
+  EXPECT_EQ(b.places, 6u);
+  EXPECT_EQ(b.mbarriers, 3u);
+}
+
 TEST(Specialised, IsRight) {
   for (bool inClusters : {false, true})
     for (bool checks : {true, false})

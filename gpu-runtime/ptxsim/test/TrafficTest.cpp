@@ -349,4 +349,10 @@ TEST(GlobalTraffic, LinesForScripts) {
             "\"begin\": 16, \"end\": 272, \"lines\": 3, \"missed\": 5, \"wavefronts\": 6}\n");
 }
 
+TEST(GlobalTraffic, LinesOfStages) {
+  EXPECT_EQ(globalTrafficLines("k", {}, {}, {{1, 2, 10, 4096, 3, 3}}),
+            "{\"kernel\": \"k\", \"memory\": \"stages\", \"buffer\": 1, \"blocks\": 2, \"copies\": 10, \"bytes\": 4096, "
+            "\"places\": 3, \"mbarriers\": 3}\n");
+}
+
 } // namespace

@@ -85,6 +85,106 @@ class Bounds(unittest.TestCase):
                 self.assertAlmostEqual(more.cycles / one.cycles, 2, delta=0.1)
 
 
+HOPPER = HERE / "predict/hopper.ptx"
+SPECIALISED = ROOT / "gpu-runtime/ptxsim/test/programs/specialised.ptx"
+
+
+class Hopper(unittest.TestCase):
+    """What copy engines and warpgroups do beside the warps that asked for it."""
+
+    def setUp(self):
+        self.chip = chips.Chip("h100")
+
+    def predicted(self, file, entry, grid, block, arguments, mode, **more):
+        return predict.of_ptx(self.chip, file, entry, grid, block, arguments, BUILD / "bin/tilewright-run", mode=mode, **more)
+
+    def test_warpgroups_take_their_operations(self):
+        """Two of them: 64 cycles a product of 64 x 128 x 16; shared memory gives 16 + 32 wavefronts for it."""
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                grid = self.chip.multiprocessors
+                made = self.predicted(HOPPER, "groups", [grid, 1, 1], [256, 1, 1], ["256xf32=undefined", "i32=64"], mode)
+                self.assertEqual(made.resource, "tensor")
+                products = 2 * 64 * 4
+                self.assertAlmostEqual(made.demand["tensor"], products * 64, delta=1)
+                self.assertAlmostEqual(made.demand["shared/L1"] / (products * 48), 1, delta=0.01)
+                self.assertAlmostEqual(made.cycles / (products * 64), 1, delta=0.1)
+
+    def test_one_warpgroup_waits(self):
+        """A group of four products, then the wait for it: the depth of the pipeline each time."""
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                made = self.predicted(HOPPER, "groups", [1, 1, 1], [128, 1, 1], ["128xf32=undefined", "i32=64"], mode)
+                self.assertEqual(made.resource, "latency")
+                self.assertGreater(made.cycles, 64 * (4 * 64 + self.chip.cycles_matrix))
+                self.assertLess(made.cycles, 64 * (4 * 64 + self.chip.cycles_matrix + 60) + 3000)
+
+    def test_stages_hide_the_way(self):
+        for mode in MODES:
+            cycles = {}
+            for stages in (1, 4, 8):
+                made = self.predicted(
+                    HOPPER, "pipeline", [1, 1, 1], [32, 1, 1], [f"{(128 + 16) * 4096 // 4}xf32=undefined", f"i32={stages}"], mode
+                )
+                cycles[stages] = made.cycles
+            with self.subTest(mode=mode):
+                chip = self.chip
+                self.assertGreater(cycles[1], 128 * (chip.cycles_l2 + 4096 / chip.l2_port_bytes + 2 * chip.cycles_shared))
+                self.assertLess(cycles[1], 130 * (chip.cycles_memory + 4096 / chip.l2_port_bytes + 200))
+                self.assertAlmostEqual(cycles[1] / cycles[4], 4, delta=0.5)
+                self.assertGreaterEqual(cycles[8], 128 * 4096 / chip.l2_port_bytes)
+
+    def test_a_multicast_leaves_l2_once(self):
+        """Tiles of 128 rows of A and 64 of B, 128 bytes a row and step; in a cluster of two each block asks for half of B's."""
+        bytes_ = {}
+        for entry, cluster, rows in (("gemm", (1, 1, 1), 64), ("gemmOfTwo", (1, 2, 1), 32)):
+            arguments = [
+                "tensormap:box=128x64:swizzle=128:1024x1024xf16=undefined",
+                f"tensormap:box={rows}x64:swizzle=128:1024x1024xf16=undefined",
+                "1024x1024xf32=undefined",
+                "i32=1024",
+                "i32=1024",
+            ]
+            made = self.predicted(SPECIALISED, entry, [16, 8, 1], [384, 1, 1], arguments, MODES[-1], shared=3 * 192 * 128, cluster=cluster)
+            # A store of 32 bits of eight columns leaves half of a sector to the next one: twice the bytes.
+            steps, written = 1024 // 64, 2 * 128 * 64 * 4
+            bytes_[entry] = made.demand["L2"] * self.chip.l2_bytes_per_clock / 128 - written
+            self.assertAlmostEqual(made.demand["L2 port"], steps * 192 * 128 / self.chip.l2_port_bytes, delta=1)
+            # 32 turns of a warpgroup's product of 64 x 64 x 16, by two of them.
+            self.assertAlmostEqual(made.demand["tensor"], 2 * 4 * steps * 32, delta=1)
+            self.assertEqual([row["mbarriers"] for row in made.stages], [3, 3])
+        self.assertAlmostEqual(bytes_["gemm"], 16 * 192 * 128, delta=1)
+        self.assertAlmostEqual(bytes_["gemmOfTwo"], 16 * (128 + 32) * 128, delta=1)
+
+    def test_waits_that_fail_are_not_taken(self):
+        """ptxas puts another copy of a polling loop behind the kernel; nothing of it runs."""
+        if "sass" not in MODES:
+            self.skipTest("needs ptxas and nvdisasm")
+        kernel = sass.assemble(HOPPER, "sm_90a")["pipeline"]
+        copies = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+        lines = [number for number, line in enumerate(HOPPER.read_text().splitlines(), 1) if copies in line]
+        issue = {lines[0]: {"instruction": copies, "executed": 4}, lines[1]: {"instruction": copies, "executed": 128}}
+        runs = blocks.execution_counts(kernel, issue, 1)
+        for index, block in enumerate(kernel.code):
+            if any("TRYWAIT" in item.opcode for item in block):
+                self.assertIn(round(runs[index]), (0, 128))
+        self.assertEqual(sum(round(runs[i]) for i, b in enumerate(kernel.code) if any("TRYWAIT" in x.opcode for x in b)), 128)
+
+    def test_a_chip_that_does_not_run_it(self):
+        with self.assertRaisesRegex(sass.ToolError, r"is for sm_90a, which NVIDIA A100.*--chip=h100"):
+            predict.target_of(chips.Chip("a100"), HOPPER)
+        with self.assertRaisesRegex(sass.ToolError, "does not run"):
+            predict.target_of(chips.Chip("rtx5090"), HOPPER)
+        self.assertEqual(predict.target_of(self.chip, HOPPER), "sm_90a")
+        self.assertEqual(predict.target_of(self.chip, MICRO), "sm_90")
+
+    def test_an_unknown_rate_is_named(self):
+        launch = object.__new__(bound.Launch)
+        launch.chip = chips.Chip("t4")
+        with self.assertRaisesRegex(bound.UnknownRate, "T4.*HMMA.1688.F32.TF32.*tf32"):
+            launch.product_cycles(sass.Instruction("HMMA.1688.F32.TF32", [], 0, 0, None, None))
+
+
 class Occupancy(unittest.TestCase):
     def test_limits(self):
         a6000, a100 = chips.Chip("a6000"), chips.Chip("a100")
@@ -140,7 +240,7 @@ class Listings(unittest.TestCase):
         kernel = sass.Kernel("k")
 
         def one(root, line=0):
-            return sass.Instruction(root, [], line, 0, None, False)
+            return sass.Instruction(root, [], line, 0, None, None)
 
         kernel.code = [[one("MOV")], [one("ISETP")], [one("LDS", 7)], [one("BAR", 8)], [one("EXIT")]]
         kernel.successors = [{1}, {2, 3}, {3}, {1, 4}, set()]
@@ -247,16 +347,38 @@ class Candidates(unittest.TestCase):
             self.assertIn("off by 100%", page)
 
     def test_what_cannot_be_said_has_a_reason(self):
+        chip = chips.Chip("h100")
         dispatch = {
             "name": "d",
-            "operands": [],
-            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0}]}],
+            "operands": [{"dtype": "f16", "shape": [4, 64, 128]}],
+            "variants": [{"grid": [1, 1, 1], "params": [{"tensor_map": 0, "box": [32, 64], "swizzle": 128, "image": {}}]}],
         }
-        with self.assertRaisesRegex(artifact.NotPredictable, "tensor maps"):
-            artifact.launch_of(dispatch)
+        with self.assertRaisesRegex(artifact.NotPredictable, "windows of an image.*can be predicted"):
+            artifact.launch_of(dispatch, chip)
         dispatch["variants"][0]["grid"] = [["dim", 0, 0], 1, 1]
-        with self.assertRaisesRegex(artifact.NotPredictable, "grid of known size"):
-            artifact.launch_of(dispatch)
+        with self.assertRaisesRegex(artifact.NotPredictable, "grid of known size.*static shapes"):
+            artifact.launch_of(dispatch, chip)
+
+    def test_launches_of_tensor_maps_and_persistent_grids(self):
+        """The grid is of the chip, not of the simulator; scalars have their values."""
+        chip = chips.Chip("h100")
+        tiles = ["mul", ["min", 4096, ["floordiv", ["device", "multiprocessors"], 2]], 2]
+        dispatch = {
+            "name": "d",
+            "operands": [{"dtype": "f16", "shape": [4, 64, 128]}],
+            "variants": [
+                {
+                    "grid": [tiles, 1, 1],
+                    "params": [
+                        {"tensor_map": 0, "box": [32, 64], "swizzle": 128, "merged": 2},
+                        {"scalar": "i32", "value": ["ceildiv", 129, 64]},
+                    ],
+                }
+            ],
+        }
+        grid, arguments = artifact.launch_of(dispatch, chip)
+        self.assertEqual(grid, [132, 1, 1])
+        self.assertEqual(arguments, ["tensormap:box=32x64:swizzle=128:256x128xf16=undefined", "i32=3"])
 
     def test_samples_are_neighbours(self):
         self.assertEqual(counts.samples([8, 4, 1]), [[4, 2, 0], [5, 2, 0], [6, 2, 0], [4, 3, 0]])

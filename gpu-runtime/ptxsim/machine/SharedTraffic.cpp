@@ -69,6 +69,15 @@ BankCost bankCost(const uint64_t *addresses, uint32_t mask, unsigned bytes, bool
   return cost;
 }
 
+BankCost matricesCost(const uint64_t *rows, unsigned count) {
+  constexpr unsigned perMatrix = 8;
+  BankCost cost;
+  for (unsigned first = 0; first < count; first += perMatrix)
+    cost.wavefronts += wavefronts(rows + first, perMatrix, 16);
+  cost.turns = count / perMatrix;
+  return cost;
+}
+
 SharedTraffic::SharedTraffic(const Program &program) : program(program), counters(program.code.size()) {
   for (const Inst &inst : program.code)
     bytes.push_back(sharedBytes(inst));
@@ -112,21 +121,17 @@ void SharedTraffic::count(ExecContext &context, const Inst &inst) {
   }
 }
 
-void SharedTraffic::countMatrices(const Inst &inst, const uint64_t *rows, unsigned count) {
-  constexpr unsigned perMatrix = 8;
+void SharedTraffic::count(const Inst &inst, BankCost cost) {
   Counters &counts = countersOf(inst);
   ++counts.executed;
-  for (unsigned first = 0; first < count; first += perMatrix)
-    counts.wavefronts += wavefronts(rows + first, perMatrix, 16);
-  counts.least += count / perMatrix;
+  counts.wavefronts += cost.wavefronts;
+  counts.least += cost.turns;
 }
 
 void SharedTraffic::countBulk(const Inst &inst, uint64_t bytes) {
   constexpr uint64_t wide = banks * wordBytes;
-  Counters &counts = countersOf(inst);
-  ++counts.executed;
-  counts.wavefronts += (bytes + wide - 1) / wide;
-  counts.least += (bytes + wide - 1) / wide;
+  auto turns = static_cast<unsigned>((bytes + wide - 1) / wide);
+  count(inst, {turns, turns});
 }
 
 std::vector<TrafficRow> SharedTraffic::rows() const {

@@ -42,6 +42,8 @@ struct BankCost {
 };
 /// `addresses` of the lanes of `mask`, each `bytes` wide.
 BankCost bankCost(const uint64_t *addresses, uint32_t mask, unsigned bytes, bool isLoad);
+/// Of rows of 16 bytes, eight to a matrix.
+BankCost matricesCost(const uint64_t *rows, unsigned count);
 
 class SharedTraffic {
 public:
@@ -50,7 +52,9 @@ public:
   /// Before a warp executes an instruction other than those that move matrices.
   void count(ExecContext &context, const Inst &inst);
   /// `rows` addresses of matrices' rows in shared memory, eight to a matrix.
-  void countMatrices(const Inst &inst, const uint64_t *rows, unsigned count);
+  void countMatrices(const Inst &inst, const uint64_t *rows, unsigned count) { this->count(inst, matricesCost(rows, count)); }
+  /// An instruction of which a warp's cost is known.
+  void count(const Inst &inst, BankCost cost);
   /// A bulk copy at one end in shared memory.
   void countBulk(const Inst &inst, uint64_t bytes);
 

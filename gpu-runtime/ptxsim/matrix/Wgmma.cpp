@@ -129,8 +129,11 @@ uint64_t resultOf(const MatrixCode &code, double product, uint64_t old, bool acc
 }
 
 /// Rows of 16 bytes that a warp's share reads of shared memory: its own of A, and, for all warps, the first one those of B.
-void countOperands(ExecContext &context, const WgmmaFlight &flight) {
+void countOperands(ExecContext &context, const WgmmaFlight &flight, WgmmaState &state) {
   const MatrixCode &code = *flight.code;
+  auto [known, isNew] = state.operandCosts.try_emplace({flight.inst, flight.descriptorA, flight.descriptorB});
+  if (!isNew)
+    return context.grid->traffic->count(*flight.inst, known->second);
   std::vector<uint64_t> rows;
   auto add = [&](uint64_t bits, unsigned first, unsigned count, unsigned k, bool isMajor, MatrixElement type) {
     MatrixDescriptor descriptor(bits);
@@ -149,7 +152,8 @@ void countOperands(ExecContext &context, const WgmmaFlight &flight) {
     add(flight.descriptorA, warp * rowsPerWarp, rowsPerWarp, code.storedK(), code.mMajor, code.aType);
   if (warp == 0)
     add(flight.descriptorB, 0, code.n, code.k, code.nMajor, code.bType);
-  context.grid->traffic->countMatrices(*flight.inst, rows.data(), static_cast<unsigned>(rows.size()));
+  known->second = matricesCost(rows.data(), static_cast<unsigned>(rows.size()));
+  context.grid->traffic->count(*flight.inst, known->second);
 }
 
 void perform(ExecContext &context, WgmmaFlight &flight) {
@@ -302,7 +306,7 @@ void issue(ExecContext &context, const Inst &inst, const MatrixCode &code, Frame
   flight.group = state.committed;
   flight.clock = ++state.clock;
   if (context.grid->traffic)
-    countOperands(context, flight);
+    countOperands(context, flight, state);
   if (context.checks) {
     checkGroup(context, inst, flight, state);
     checkOwnership(context, inst, code, state);

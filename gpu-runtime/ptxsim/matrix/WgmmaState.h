@@ -7,10 +7,13 @@
 #define TILEWRIGHT_PTXSIM_MATRIX_WGMMASTATE_H
 
 #include "checks/Races.h"
+#include "machine/SharedTraffic.h"
 #include "matrix/Matrix.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace tilewright::ptxsim {
@@ -44,6 +47,8 @@ struct WgmmaState {
   bool fenced = false;
   /// By row of the kernel's frame: written since the last fence; read or written since then; in flight as D; in flight as A.
   std::vector<uint8_t> written, touched, owned, read;
+  /// What operands cost shared memory, by instruction and descriptors of A and B: loops come back to the same places.
+  std::map<std::tuple<const Inst *, uint64_t, uint64_t>, BankCost> operandCosts;
 };
 
 /// What the four warps of a warpgroup must agree on, in order of issue.

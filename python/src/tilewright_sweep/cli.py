@@ -98,6 +98,7 @@ def make_parser():
     guess.add_argument("--entry", help="of a file with several kernels")
     guess.add_argument("--grid", default="1", help="of a file: blocks, 32,32")
     guess.add_argument("--block", default="32", help="of a file: threads of a block, 16,16")
+    guess.add_argument("--cluster", default="1", help="of a file: blocks of a cluster, 2,1")
     guess.add_argument("--shared", type=int, default=0, help="of a file: dynamic shared memory of a block in bytes")
     guess.add_argument("--arg", action="append", default=[], help="of a file: as for tilewright-run, in order")
     measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
@@ -272,6 +273,7 @@ def predict_command(arguments):
             arguments.arg,
             artifact.tool("tilewright-run"),
             arguments.shared,
+            cluster=three(arguments.cluster),
         )
         print("\n".join(made.lines()))
         return 0

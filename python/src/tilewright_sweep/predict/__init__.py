@@ -7,6 +7,7 @@
     sass      what ptxas makes of the PTX: instructions with their control bits, basic blocks, registers
     ptx       the same guessed from the PTX alone, where ptxas or nvdisasm is missing
     blocks    how often each basic block runs, from the counts of PTX lines
+    roles     what copies and wgmma do beside the warps that asked for them
     bound     the closed form: which resource a wave of blocks keeps busy the longest
     predict   all of these, for one launch
     artifact  the launches of a compiled candidate

@@ -12,7 +12,7 @@ import tempfile
 
 from tilewright_sweep import build
 from tilewright_sweep import compiler as compilers
-from tilewright_sweep.predict import counts, predict, sass
+from tilewright_sweep.predict import bound, counts, predict, sass
 
 
 class NotPredictable(Exception):
@@ -24,34 +24,58 @@ def tool(name):
     return str(pathlib.Path(compilers.find_compiler()).parent / name)
 
 
-def value_of(expression):
-    """Of an expression of the manifest without dims; None: it has some."""
+_OPERATIONS = {
+    "mul": math.prod, "add": sum, "max": max, "min": min, "sub": lambda x: x[0] - x[1], "mod": lambda x: x[0] % x[1],
+    "floordiv": lambda x: x[0] // x[1], "ceildiv": lambda x: -(-x[0] // x[1]),
+}  # fmt: skip
+
+
+def value_of(expression, chip):
+    """Of an expression of the manifest without dims, on a chip; None: it has some."""
     if isinstance(expression, int):
         return expression
-    values = [value_of(x) for x in expression[1:]] if isinstance(expression, list) else [None]
-    if None in values:
+    if expression == ["device", "multiprocessors"]:
+        return chip.multiprocessors
+    if not isinstance(expression, list) or expression[0] not in _OPERATIONS:
         return None
-    return {"mul": math.prod, "add": sum, "max": max, "min": min}.get(expression[0], lambda _: None)(values)
+    values = [value_of(x, chip) for x in expression[1:]]
+    return None if None in values else _OPERATIONS[expression[0]](values)
 
 
-def launch_of(dispatch):
+def tensor_map_of(name, param, operand):
+    """As an argument of tilewright-run."""
+    if "image" in param:
+        raise NotPredictable(
+            f"{name}: parameter {param}: it describes windows of an image, which tilewright-run takes no argument for;"
+            " a config without tensor maps of images (strategy = tiled) can be predicted"
+        )
+    merged = param.get("merged", 1)
+    shape = [math.prod(operand["shape"][:merged]), *operand["shape"][merged:]]
+    swizzle = f"swizzle={param['swizzle']}:" if param.get("swizzle") else ""
+    box, dims = ("x".join(map(str, values)) for values in (param["box"], shape))
+    return f"tensormap:box={box}:{swizzle}{dims}x{operand['dtype']}=undefined"
+
+
+def launch_of(dispatch, chip):
     """(grid, arguments of tilewright-run) of the first variant of a dispatch, whose sizes are known."""
     variant = dispatch["variants"][0]
-    grid = [value_of(extent) for extent in variant["grid"]]
+    grid = [value_of(extent, chip) for extent in variant["grid"]]
     if None in grid:
-        raise NotPredictable(f"{dispatch['name']}: a grid of known size is needed")
+        raise NotPredictable(f"{dispatch['name']}: a grid of known size is needed, not {variant['grid']}: compile with static shapes")
     shapes = [
         "x".join(map(str, (operand["shape"] or [1]) + [operand["dtype"]])) for operand in dispatch["operands"]
     ]
     arguments = []
     for param in variant["params"]:
         if "scalar" in param:
-            arguments.append(f"{param['scalar']}=1")
+            value = value_of(param.get("value"), chip)
+            arguments.append(f"{param['scalar']}={1 if value is None else value}")
         elif "buffer" in param:
             arguments.append(f"{shapes[param['buffer']]}=undefined")
+        elif "tensor_map" in param:
+            arguments.append(tensor_map_of(dispatch["name"], param, dispatch["operands"][param["tensor_map"]]))
         else:
-            why = "copies by tensor maps are not counted" if "tensor_map" in param else "sizes have to be known"
-            raise NotPredictable(f"{dispatch['name']}: parameter {param}: {why}")
+            raise NotPredictable(f"{dispatch['name']}: parameter {param}: sizes have to be known")
     return grid, arguments
 
 
@@ -60,7 +84,7 @@ def predict_artifact(path, chip):
     try:
         with tempfile.TemporaryDirectory() as folder:
             return _predict(path, chip, pathlib.Path(folder))
-    except (NotPredictable, sass.ToolError, counts.CountError, subprocess.TimeoutExpired) as error:
+    except (NotPredictable, sass.ToolError, counts.CountError, bound.UnknownRate, subprocess.TimeoutExpired) as error:
         return {"chip": chip.key, "error": str(error).splitlines()[0]}
 
 
@@ -76,11 +100,12 @@ def _predict(path, chip, folder):
     longest, total, registers, spills = None, 0.0, 0, 0
     for dispatch in cuda[0]["dispatches"]:
         variant = dispatch["variants"][0]
-        grid, arguments = launch_of(dispatch)
+        grid, arguments = launch_of(dispatch, chip)
         ptx = folder / f"{variant['name']}.ptx"
         _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
         made = predict.of_ptx(
-            chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"]
+            chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
+            cluster=variant.get("cluster", (1, 1, 1)),
         )
         total += made.seconds
         registers, spills = max(registers, made.registers), max(spills, made.spills)

@@ -13,6 +13,7 @@ without such lines follow from the flow of control.
 """
 
 import collections
+import re
 
 #: Work that ptxas neither invents nor drops, and what it is made into.
 _MADE_OF = {
@@ -22,7 +23,8 @@ _MADE_OF = {
     "st.shared": ("STS",),
     "ld": ("LD", "LDG", "LDS"),
     "st": ("ST", "STG", "STS"),
-    "cp.async": ("LDGSTS", "UBLKCP", "UTMALDG"),
+    "cp.async": ("LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG"),
+    "cp.reduce": ("UBLKRED", "UTMAREDG"),
     "ldmatrix": ("LDSM",),
     "stmatrix": ("STSM",),
     "mma": ("HMMA", "IMMA", "DMMA"),
@@ -48,6 +50,24 @@ def is_made_of(instruction, root):
     return root in made
 
 
+def mend_lines(kernel, issue):
+    """ptxas often gives a product of a warpgroup the line of what stands near it: it gets the next product of its shape
+    behind the fence of its group, or behind the product before."""
+    shapes = {}
+    for line, row in issue.items():
+        if row["instruction"].startswith("wgmma.mma_async"):
+            shapes[line] = re.search(r"m(\d+)n(\d+)k(\d+)", row["instruction"]).groups()
+    cursor = 0
+    for item in (item for block in kernel.code for item in block):
+        if item.opcode == "WARPGROUP.ARRIVE":
+            cursor = item.line
+        elif item.root in _MADE_OF["wgmma"]:
+            shape = re.search(r"(\d+)x(\d+)x(\d+)", item.opcode).groups()
+            if shapes.get(item.line) != shape:
+                item.line = min((line for line in shapes if line > cursor and shapes[line] == shape), default=item.line)
+            cursor = item.line
+
+
 def execution_counts(kernel, issue, entered):
     """Per basic block, times that warps run it; `issue`: {PTX line: its row of counts}, `entered`: warps that began."""
     copies = collections.defaultdict(collections.Counter)
@@ -59,9 +79,13 @@ def execution_counts(kernel, issue, entered):
     equations = [(of, issue[line]["executed"]) for line, of in copies.items() if issue[line]["executed"]]
     size = len(kernel.code)
     limits = [float("inf")] * size
+    untaken = _untaken(kernel)
+    dead = set(range(1, size)) - _after(kernel, 0, untaken)
     for index in range(size):
-        if index not in _after(kernel, index):
+        if index not in _after(kernel, index, untaken):
             limits[index] = float(entered)
+        if index in dead:
+            limits[index] = 0.0
     counts = [0.0] * size
     rows = collections.defaultdict(list)
     for number, (of, _) in enumerate(equations):
@@ -88,14 +112,35 @@ def execution_counts(kernel, issue, entered):
         if moved < 1e-7:
             break
     known = {**dict.fromkeys(never, 0.0), 0: float(entered), **{index: counts[index] for index in rows}}
-    return _fill(kernel, known)
+    return _fill(kernel, known, untaken)
+
+
+def _untaken(kernel):
+    """Edges that a warp takes whose mbarrier is not complete (the simulator's waits end at once, or last), and turns of a
+    loop over the different operands of lanes: those of copies, of which one lane asks for one."""
+    found = set()
+    for index, block in enumerate(kernel.code):
+        if block[-1].opcode == "BRA.U.ANY" and kernel.target_of(block[-1]) == index:
+            found.add((index, index))
+        tests = [item for item in block if item.opcode.startswith("SYNCS.PHASECHK") and "TRYWAIT" in item.opcode]
+        last = block[-1]
+        guard = getattr(last, "guard", "")
+        if not tests or last.root != "BRA" or guard.lstrip("!") != (tests[-1].operands or [""])[0]:
+            continue
+        taken = kernel.target_of(last)
+        found |= {(index, other) for other in kernel.successors[index] if (other == taken) == guard.startswith("!")}
+    return found
 
 
 class _Flow:
     """What is known of how often blocks run and edges between them are taken: what comes into a block leaves it."""
 
-    def __init__(self, kernel, known):
-        self.following = [sorted(following) for following in kernel.successors]
+    def __init__(self, kernel, known, untaken):
+        live = {0} | _after(kernel, 0, untaken)
+        self.following = [
+            sorted(other for other in of if index in live and (index, other) not in untaken)
+            for index, of in enumerate(kernel.successors)
+        ]
         self.before = [[other for other, of in enumerate(self.following) if index in of] for index in range(len(self.following))]
         self.blocks, self.edges = dict(known), {}
         self.entered = known[0]
@@ -124,26 +169,26 @@ class _Flow:
                 )
 
 
-def _fill(kernel, known):
+def _fill(kernel, known, untaken):
     """Blocks of which no line says anything, from the flow of control; where that does not say it either, they run as
     often as the rarest neighbour, and outside of loops at most once for every warp."""
-    reached = {0} | _after(kernel, 0)
-    flow = _Flow(kernel, known)
+    reached = {0} | _after(kernel, 0, untaken)
+    flow = _Flow(kernel, known, untaken)
     flow.spread()
     for index in sorted(reached):
         near = [flow.blocks[i] for i in {*flow.before[index], *flow.following[index]} - {index} if i in flow.blocks]
         if index not in flow.blocks and near:
-            flow.blocks[index] = min(near + [known[0]] * (index not in _after(kernel, index)))
+            flow.blocks[index] = min(near + [known[0]] * (index not in _after(kernel, index, untaken)))
             flow.spread()
     return [flow.blocks.get(index, 0.0) if index in reached else 0.0 for index in range(len(kernel.code))]
 
 
-def _after(kernel, start):
-    """Blocks that may run after one."""
-    found, waiting = set(), list(kernel.successors[start])
+def _after(kernel, start, without=frozenset()):
+    """Blocks that may run after one, `without` some edges."""
+    found, waiting = set(), [(start, other) for other in kernel.successors[start]]
     while waiting:
-        index = waiting.pop()
-        if index not in found:
-            found.add(index)
-            waiting += kernel.successors[index]
+        edge = waiting.pop()
+        if edge[1] not in found and edge not in without:
+            found.add(edge[1])
+            waiting += [(edge[1], other) for other in kernel.successors[edge[1]]]
     return found

@@ -16,6 +16,9 @@ gets the most. The resource that decides is named; "latency" where none does.
     fma, imad, alu, xu, fp16, fp64, tensor    lanes of the units
     shared/L1    one request at a time: cycles of the load/store units, wavefronts of the banks, lines looked up
     L2, memory   bytes, of the chip's bandwidth a share for each multiprocessor
+    L2 port      bytes that come into a multiprocessor
+
+Roles of warps run beside each other, the slowest counts; what copy engines and wgmma do meanwhile is in roles.py.
 
 L1 has what shared memory leaves of the unified memory. Device memory gives each byte once to a wave of neighbouring
 blocks, all of which are taken to be equally far; or once to the launch, where all of it fits L2.
@@ -24,6 +27,7 @@ blocks, all of which are taken to be equally far; or once to the launch, where a
 import re
 
 from tilewright_sweep.predict import blocks as execution
+from tilewright_sweep.predict import roles
 from tilewright_sweep.predict.counts import grow
 
 #: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
@@ -43,8 +47,10 @@ _FP64 = {"DFMA", "DADD", "DMUL"}
 def tensor_operations(opcode):
     """(kind of chips.json, multiplications and additions of one instruction); None for other instructions."""
     parts = opcode.split(".")
-    if parts[0] == "HGMMA" or parts[0] in ("IGMMA", "QGMMA"):
-        m, n, k = map(int, re.match(r"(\d+)x(\d+)x(\d+)", parts[1]).groups())
+    if parts[0] in roles.GROUP_PRODUCTS:
+        m, n, k = map(int, re.search(r"(\d+)x(\d+)x(\d+)", opcode).groups())
+        if "SP" in parts:
+            k //= 2  # half of A is stored, and multiplied
         kind = {"IGMMA": "s8", "QGMMA": "f8"}.get(parts[0], "tf32" if k == 8 else "f16_f32")
         return kind, m * n * k
     if parts[0] in ("HMMA", "IMMA"):
@@ -67,11 +73,16 @@ def width_of(opcode):
     return 4
 
 
+class UnknownRate(ValueError):
+    """The message says of what."""
+
+
 class Launch:
     """One kernel of one launch on one chip: counts (counts.Counts), kernel (sass.Kernel)."""
 
     def __init__(self, chip, counts, kernel):
         self.chip, self.counts, self.kernel = chip, counts, kernel
+        execution.mend_lines(kernel, counts.issue)
         self.runs = execution.execution_counts(kernel, counts.issue, counts.blocks * counts.warps)
         self.resident = occupancy(chip, counts.warps, kernel.registers, counts.shared)
         self.l2_share = self._traffic()
@@ -94,6 +105,10 @@ class Launch:
         reads = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] != "write") / blocks
         writes = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] == "write") / blocks
         self.memory_bytes = min(reads, read) + min(writes, written)
+        # A multicast leaves L2 once, and comes in at the port of each block.
+        copied = sum(row["bytes"] for row in counts.stages) / counts.blocks
+        asked = sum(32 * row["missed"] for line, of in counts.global_rows.items() for row in of if counts.fills_stages(line, row))
+        self.port_bytes = read + copied - asked / counts.blocks
         return min(1.0, reads / read) if read else 0.0
 
     def _footprint(self, key, extent):
@@ -106,6 +121,8 @@ class Launch:
     def memory_cost(self, item):
         """(cycles that the request occupies shared memory and L1, cycles until its result is there) of an instruction."""
         chip, counts = self.chip, self.counts
+        if item.root in roles.BULK or item.root in roles.GROUP_PRODUCTS:
+            return self.moved_beside(item), chip.cycles_shared
         if item.root == "SHFL":
             return chip.lsu_cycles, chip.cycles_shared
         if item.root in SHARED:
@@ -126,6 +143,23 @@ class Launch:
         hit = 1 - missed / sectors if sectors else 0
         beyond = chip.cycles_l2 + self.l2_share * (chip.cycles_memory - chip.cycles_l2)
         return busy, (chip.cycles_l1 if hit > 0.999 else beyond) + busy - 1
+
+    def moved_beside(self, item):
+        """Wavefronts of shared memory per instruction of a warp: operands of wgmma, copies where they arrive."""
+        row = self.counts.shared_rows.get(item.line)
+        if not row or not execution.is_made_of(row["instruction"], item.root):
+            return 0.0
+        return row["wavefronts"] / self.counts.issue[item.line]["executed"]
+
+    def product_cycles(self, item):
+        """Of all tensor cores of a multiprocessor, for the whole instruction; 0 for other instructions."""
+        operations = tensor_operations(item.opcode)
+        if not operations:
+            return 0.0
+        if operations[0] not in self.chip.tensor:
+            raise UnknownRate(f"{self.chip.name}: no rate of {item.opcode} is known (chips.json, tensor, {operations[0]})")
+        share = self.chip.mma_sync_share if item.root in ("HMMA", "IMMA") else 1
+        return operations[1] / (share * self.chip.tensor[operations[0]])
 
     def demands(self, block):
         """Cycles of each resource, of one warp that runs a list of instructions once."""
@@ -149,11 +183,13 @@ class Launch:
                 found["fp16"] += lanes["fp16"]
             elif root in _FP64:
                 found["fp64"] += lanes["fp64"]
-            elif root in MEETING:
+            elif root in MEETING or root in roles.BULK:
                 found["shared/L1"] += self.memory_cost(item)[0]
-            elif operations := tensor_operations(item.opcode):
-                share = chip.mma_sync_share if root in ("HMMA", "IMMA") else 1
-                found["tensor"] += operations[1] / (share * chip.tensor[operations[0]])
+            elif root in roles.GROUP_PRODUCTS:
+                found["shared/L1"] += self.memory_cost(item)[0]
+                found["tensor"] += self.product_cycles(item) / roles.WARPS_OF_GROUP
+            else:
+                found["tensor"] += self.product_cycles(item)
             kept = {}
             for slot, register, reuse in item.registers():
                 if cache.get(slot) != register:
@@ -167,11 +203,13 @@ class Launch:
 
     def result_cycles(self, item):
         """Until the barrier of an instruction of variable latency is released."""
+        if item.root == "SYNCS":  # mbarriers lie in shared memory
+            return self.chip.cycles_shared
         return self.memory_cost(item)[1] if item.root in MEETING else self.chip.cycles_other
 
     def dataflow_phases(self, block, repeats=6):
         """The same of PTX, whose scheduling is taken to be ideal (predict.ptx)."""
-        spent, now, ready, groups, begun = [], 0.0, {}, [], 0.0
+        now, ready, groups, begun, products = 0.0, {}, [], 0.0, roles.Products()
         bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
         spent = [0.0] * (len(bounds) - 1)
         for repeat in range(repeats):
@@ -189,6 +227,14 @@ class Launch:
                         at = max([at] + groups[: len(groups) - left if left else None])
                     elif item.root == "BAR":
                         at = max(at, now) + self.chip.cycles_barrier
+                    elif item.root in roles.GROUP_PRODUCTS:
+                        products.take(item, at, self.product_cycles(item), self.chip.cycles_matrix)
+                    elif item.opcode == "WARPGROUP.COMMIT":
+                        products.commit(self.chip.cycles_matrix)
+                    elif item.opcode.startswith("WARPGROUP.DEPBAR"):
+                        at = products.wait(item, at)
+                    elif item.root == "SYNCS":
+                        at += self.chip.cycles_shared
                     for name in item.writes:
                         ready[name] = at + self.dependence_cycles(item)
                     now = max(now, at)
@@ -209,7 +255,7 @@ class Launch:
             return self.dataflow_phases(block, repeats)
         bounds = [0] + [i + 1 for i, item in enumerate(block) if item.root == "BAR"] + [len(block)]
         spent = [0.0] * (len(bounds) - 1)
-        now, free, groups, begun = 0.0, [0.0] * 6, [], 0.0
+        now, free, groups, begun, products = 0.0, [0.0] * 6, [], 0.0, roles.Products()
         for repeat in range(repeats):
             for phase in range(len(spent)):
                 start = now
@@ -225,6 +271,10 @@ class Launch:
                         now = max([now] + groups[: len(groups) - left if left else None])
                     elif item.root == "BAR":
                         now += self.chip.cycles_barrier
+                    elif item.root in roles.GROUP_PRODUCTS:
+                        products.take(item, now, self.product_cycles(item), self.chip.cycles_matrix)
+                    elif item.opcode.startswith("WARPGROUP.DEPBAR"):
+                        now = products.wait(item, now)
                     if item.write_barrier < 6:
                         free[item.write_barrier] = max(free[item.write_barrier], now + self.result_cycles(item))
                     if item.read_barrier < 6:
@@ -278,6 +328,10 @@ class Launch:
         sharing = min(chip.multiprocessors, self.counts.grid_blocks)
         total["L2"] = self.l2_bytes * sharing / chip.l2_bytes_per_clock
         total["memory"] = self.memory_bytes * sharing / chip.bytes_per_cycle()
+        total["L2 port"] = self.port_bytes / chip.l2_port_bytes
+        if self.counts.stages:
+            beyond = chip.cycles_l2 + self.l2_share * (chip.cycles_memory - chip.cycles_l2)
+            latency = roles.latency_with_stages(chip, [roles.Stages(row) for row in self.counts.stages], latency, beyond)
         return total, latency
 
 
@@ -302,11 +356,11 @@ def cache_kib(chip, warps, registers, shared):
 
 
 class Prediction:
-    """cycles, seconds, resource that decides; `demand` and `latency` of a block, `resident` blocks, `waves`."""
+    """cycles, seconds, resource that decides; `demand` and `latency` of a block, `stages`, `resident` blocks, `waves`."""
 
     def __init__(self, launch):
         chip, counts = launch.chip, launch.counts
-        self.chip, self.resident = chip, launch.resident
+        self.chip, self.resident, self.stages = chip, launch.resident, counts.stages
         self.registers, self.spills = launch.kernel.registers, launch.kernel.spills
         self.source = "estimated from PTX" if hasattr(launch.kernel.code[0][0], "reads") else "ptxas"
         self.demand, self.latency = launch.per_block()

@@ -19,7 +19,7 @@ class Counts:
 
     def __init__(self, rows):
         self.issue, self.shared_rows, self.global_rows = {}, {}, collections.defaultdict(list)
-        self.footprints = []
+        self.footprints, self.stages = [], []
         self.blocks = 0
         for row in rows:
             kind = row["memory"]
@@ -35,8 +35,14 @@ class Counts:
                 self.global_rows[row["line"]].append(row)
             elif kind == "footprint":
                 self.footprints.append(row)
+            elif kind == "stages":
+                self.stages.append(row)
         if not self.blocks:
             raise CountError("no block has run")
+
+    def fills_stages(self, line, row):
+        """Whether a row of global memory is of copies that arrive in shared memory."""
+        return row["way"] == "read" and row["instruction"].startswith("cp.async.bulk") and line in self.shared_rows
 
     @property
     def grid_blocks(self):
@@ -100,7 +106,7 @@ def grow(common, extent):
     return product
 
 
-def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", timeout=600):
+def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", cluster=(1, 1, 1), timeout=600):
     """Counts of sampled blocks of a launch. `arguments` as `tilewright-run --arg` has them; `runner`: that tool."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "counts.jsonl"
@@ -112,10 +118,12 @@ def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch=
             PTXSIM_MEMORY_MIB="65536",
             PTXSIM_TRAFFIC=str(file),
             PTXSIM_CACHE_KIB=str(cache_kib),
+            PTXSIM_WGMMA="skip",
             PTXSIM_BLOCKS=";".join(",".join(map(str, at)) for at in samples(grid)),
         )
         command = [str(runner), str(ptx), "--device=ptxsim", f"--grid={','.join(map(str, grid))}"]
         command += [f"--block={','.join(map(str, block))}", f"--shared={shared}"]
+        command += [f"--cluster={','.join(map(str, cluster))}"]
         command += ([f"--entry={entry}"] if entry else []) + [f"--arg={argument}" for argument in arguments]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
         if done.returncode:

@@ -5,7 +5,7 @@
 import pathlib
 import re
 
-from tilewright_sweep.predict import bound, counts, sass
+from tilewright_sweep.predict import bound, chips, counts, sass
 from tilewright_sweep.predict import ptx as ptxs
 
 
@@ -21,11 +21,26 @@ def kernel_of(chip, ptx, entry, mode):
     """The kernel, by ptxas ("sass"), from PTX alone ("ptx"), or as well as it can be had ("auto")."""
     if mode == "auto":
         mode = "sass" if sass.find("ptxas", True) and sass.find("nvdisasm", True) else "ptx"
-    return sass.assemble(ptx, chip.arch)[entry] if mode == "sass" else ptxs.read(pathlib.Path(ptx), entry)
+    return sass.assemble(ptx, target_of(chip, ptx))[entry] if mode == "sass" else ptxs.read(pathlib.Path(ptx), entry)
 
 
-def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto"):
-    """`arguments` and `shared`, dynamic bytes, as tilewright-run has them."""
+def target_of(chip, ptx):
+    """What ptxas compiles for: the chip's architecture, with the suffix of PTX that is for it alone."""
+    found = re.search(r"^\s*\.target\s+sm_(\d+)([af]?)", pathlib.Path(ptx).read_text(), re.M)
+    if not found:
+        raise sass.ToolError(f"{ptx}: no .target sm_NN; it is no PTX")
+    wants, has, suffix = int(found[1]), int(chip.arch[3:]), found[2]
+    if wants > has or (suffix and wants != has):
+        fits = [key for key in chips.names() if int(chips.Chip(key).arch[3:]) == wants]
+        raise sass.ToolError(
+            f"{ptx} is for sm_{wants}{suffix}, which {chip.name} ({chip.arch}) does not run; compile it for {chip.arch}"
+            + (f", or take --chip={fits[0]}" if fits else "")
+        )
+    return chip.arch + suffix
+
+
+def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1)):
+    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them."""
     entries = entries_of(ptx)
     if entry is None and len(entries) == 1:
         entry = entries[0]
@@ -34,5 +49,5 @@ def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="aut
     kernel = kernel_of(chip, ptx, entry, mode)
     cache = bound.cache_kib(chip, warps_of(block), kernel.registers, kernel.shared + shared)
     arch = "sm_90" if int(chip.arch[3:]) >= 90 else "sm_80"
-    found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch)
+    found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster)
     return bound.Prediction(bound.Launch(chip, found, kernel))

@@ -12,7 +12,7 @@ import re
 
 from tilewright_sweep.predict import sass
 
-_FREE = {"mov", "cvta", "ret", "exit", "pragma", "isspacep", "griddepcontrol"}
+_FREE = {"mov", "cvta", "ret", "exit", "pragma", "isspacep", "griddepcontrol", "setmaxnreg", "fence", "elect", "mapa"}
 _INTEGER = {
     "and": "LOP3", "or": "LOP3", "xor": "LOP3", "not": "LOP3", "lop3": "LOP3", "shl": "SHF", "shr": "SHF", "shf": "SHF",
     "bfe": "SHF", "bfi": "LOP3", "prmt": "PRMT", "setp": "ISETP", "set": "ISETP", "selp": "SEL", "slct": "SEL", "add": "IADD3",
@@ -22,7 +22,7 @@ _INTEGER = {
 _FLOAT = {"add": "FADD", "sub": "FADD", "mul": "FMUL", "fma": "FFMA", "mad": "FFMA", "min": "FMNMX", "max": "FMNMX",
           "neg": "FMUL", "abs": "FMUL", "setp": "FSETP", "selp": "FSEL"}  # fmt: skip
 _SPECIAL = {"ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div"}
-_NO_RESULT = {"st", "red", "bra", "bar", "barrier", "cp", "ret", "exit", "fence", "membar", "wgmma", "mbarrier", "call"}
+_NO_RESULT = {"st", "red", "bra", "bar", "barrier", "cp", "ret", "exit", "fence", "membar", "wgmma", "call", "setmaxnreg"}
 
 
 class Instruction:
@@ -81,6 +81,15 @@ def opcodes(name):
         return [_memory(parts)]
     if root == "ldu":
         return [_memory(["ld", *types])]
+    if root == "cp" and "bulk" in types:
+        if "prefetch" in types or "global" not in types and "shared::cluster" not in types:
+            return []
+        reduces, loads = "reduce" in types, types[-1] != "bulk_group" and "bulk_group" not in types
+        if "tensor" in types:
+            return ["UTMALDG" if loads else "UTMAREDG" if reduces else "UTMASTG"]
+        return ["UBLKRED" if reduces else "UBLKCP"]
+    if root == "mbarrier":
+        return ["SYNCS"]
     if root == "cp":
         if "commit_group" in types:
             return ["LDGDEPBAR"]
@@ -89,7 +98,7 @@ def opcodes(name):
         return ["LDGSTS.E.128"] if "async" in types else []
     if root in ("mma", "wmma", "wgmma"):
         if root == "wgmma" and "mma_async" not in types:
-            return []
+            return {"commit_group": ["WARPGROUP.COMMIT"], "wait_group": ["WARPGROUP.DEPBAR.LE"]}.get(types[0], [])
         if root == "wmma" and types[0] != "mma":
             return ["LDSM.16.M88.4" if types[0] == "load" else "STS.128"]
         return _matrix(parts)
@@ -161,7 +170,7 @@ def _instructions(line, text):
     reads = re.findall(r"%\w+", rest[len(first) :] if has_result else rest) + ([guard] if guard else [])
     if name.startswith("wgmma.mma_async"):
         writes = re.findall(r"%\w+", first)
-    operands = ["", re.search(r"\d+", rest)[0]] if name.startswith("cp.async.wait_group") else []
+    operands = ["", re.search(r"\d+", rest)[0]] if name.startswith(("cp.async.wait_group", "wgmma.wait_group")) else []
     made = opcodes(name)
     for index, opcode in enumerate(made or ["NONE"]):
         yield Instruction(opcode, line, reads, writes if index == max(len(made) - 1, 0) else [], target, bool(guard), operands)

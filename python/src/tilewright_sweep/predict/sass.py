@@ -25,10 +25,10 @@ class ToolError(RuntimeError):
 
 
 class Instruction:
-    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "predicated", "highest")
+    __slots__ = ("opcode", "operands", "line", "stall", "write_barrier", "read_barrier", "waits", "target", "guard", "highest")
 
-    def __init__(self, opcode, operands, line, control, target, predicated):
-        self.opcode, self.operands, self.line, self.target, self.predicated = opcode, operands, line, target, predicated
+    def __init__(self, opcode, operands, line, control, target, guard):
+        self.opcode, self.operands, self.line, self.target, self.guard = opcode, operands, line, target, guard or ""
         self.stall = control & 15
         self.write_barrier = control >> 5 & 7
         self.read_barrier = control >> 8 & 7
@@ -38,6 +38,10 @@ class Instruction:
     @property
     def root(self):
         return self.opcode.split(".")[0]
+
+    @property
+    def predicated(self):
+        return bool(self.guard)
 
     def registers(self):
         """(slot, number, whether it stays in the reuse cache) of the operands that are read from the register file."""
@@ -53,6 +57,11 @@ class Kernel:
     def __init__(self, name):
         self.name, self.registers, self.spills, self.shared = name, 0, 0, 0
         self.code, self.successors = [], []
+        self._targets = {}
+
+    def target_of(self, branch):
+        """The number of the block that a branch goes to."""
+        return self._targets.get(branch.target)
 
 
 def find(name, may_miss=False):
@@ -111,7 +120,7 @@ def parse(text):
             target = re.search(r"`\((\.L_[\w$]+)\)", operands)
             parts = [part.strip() for part in operands.split(",") if part.strip()]
             control = int(match[1], 16) >> 41
-            items.append(Instruction(opcode, parts, line, control, target[1] if target else None, bool(predicate)))
+            items.append(Instruction(opcode, parts, line, control, target[1] if target else None, predicate))
             pending = None
     finish()
     return found
@@ -125,6 +134,7 @@ def divide(kernel, items, labels):
     number = {start: index for index, start in enumerate(starts)}
     kernel.code = [items[start:end] for start, end in zip(starts, starts[1:] + [len(items)])]
     kernel.successors = []
+    kernel._targets = {label: number[start] for label, start in labels.items() if start in number}
     for index, block in enumerate(kernel.code):
         last, following = block[-1], set()
         if last.root == "BRA" and last.target in labels and labels[last.target] in number:

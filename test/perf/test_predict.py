@@ -170,6 +170,12 @@ class Hopper(unittest.TestCase):
                 self.assertIn(round(runs[index]), (0, 128))
         self.assertEqual(sum(round(runs[i]) for i, b in enumerate(kernel.code) if any("TRYWAIT" in x.opcode for x in b)), 128)
 
+    def test_a_tensor_map_in_memory(self):
+        """Some kernels get the address of a map; of 8 rows of 64 halves four sectors each."""
+        argument = "tensormap:box=8x64:swizzle=128:by=address:16x128xf16=undefined"
+        found = counts.run(HOPPER, "mapped", [1, 1, 1], [32, 1, 1], [argument], BUILD / "bin/tilewright-run", arch="sm_90")
+        self.assertEqual([row["sectors"] for of in found.global_rows.values() for row in of], [8 * 4])
+
     def test_a_chip_that_does_not_run_it(self):
         with self.assertRaisesRegex(sass.ToolError, r"is for sm_90a, which NVIDIA A100.*--chip=h100"):
             predict.target_of(chips.Chip("a100"), HOPPER)
@@ -258,6 +264,15 @@ class Listings(unittest.TestCase):
         runs = blocks.execution_counts(kernel, issue, 3)
         self.assertEqual([round(x) for x in runs], [3, 150, 3])
 
+    def test_lines_of_products(self):
+        """ptxas has given the second product the line of the first, and the third one that of the loop."""
+        text = "wgmma.fence.sync.aligned;\n" + "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {};\n" * 3 + "wgmma.fence;\n"
+        kernel = sass.Kernel("k")
+        opcodes = [("WARPGROUP.ARRIVE", 1), *[("HGMMA.64x128x16.F32", line) for line in (2, 2, 5)]]
+        kernel.code = [[sass.Instruction(opcode, [], line, 0, None, None) for opcode, line in opcodes]]
+        sass.mend_lines(kernel, text)
+        self.assertEqual([item.line for item in kernel.code[0]], [1, 2, 3, 4])
+
     def test_resources(self):
         log = (
             "ptxas info    : Compiling entry function 'k' for 'sm_86'\n"
@@ -291,6 +306,17 @@ class FromPtx(unittest.TestCase):
         self.assertEqual(kernel.code[1][0].reads, ["%f1", "%f2", "%f3"])
         self.assertEqual(kernel.code[1][0].line, 9)
         self.assertEqual(kernel.successors, [{1}, {1, 2}, set()])
+
+
+    def test_labels_are_of_their_scope(self):
+        """As inline assembly has them: two loops with the same label."""
+        wait = "{\n  .reg .pred P;\n  again:\n  mbarrier.try_wait.parity.shared.b64 P, [%r1], %r2;\n  @!P bra again;\n}\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "k.ptx"
+            path.write_text(f".visible .entry k() {{\n{wait}{wait}  ret;\n}}\n")
+            kernel = ptx.read(path, "k")
+        self.assertEqual([block[0].opcode for block in kernel.code], ["SYNCS", "SYNCS", "EXIT"])
+        self.assertEqual(kernel.successors, [{0, 1}, {1, 2}, set()])
 
 
 class Scores(unittest.TestCase):

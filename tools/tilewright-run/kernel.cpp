@@ -98,8 +98,10 @@ KernelDesc describe(const Options &options, const PtxEntry &entry,
   return kernel;
 }
 
-/// The tensor map of a buffer, row-major and dense.
-void encodeMap(Device &device, KernelArgument &argument, uint64_t address) {
+/// The tensor map of a buffer, row-major and dense; `memory` keeps one that
+/// lies in device memory.
+void encodeMap(Device &device, Stream &stream, KernelArgument &argument,
+               uint64_t address, std::shared_ptr<Buffer> &memory) {
   const HostTensor &value = argument.buffers.front().value;
   TensorMapDesc desc;
   desc.dtype = value.dtype;
@@ -116,7 +118,15 @@ void encodeMap(Device &device, KernelArgument &argument, uint64_t address) {
   }
   std::array<uint8_t, 128> bytes;
   check(device.driver().encodeTensorMap(desc, bytes));
-  std::copy(bytes.begin(), bytes.end(), argument.bytes.begin());
+  if (!argument.map->isByAddress) {
+    std::copy(bytes.begin(), bytes.end(), argument.bytes.begin());
+    return;
+  }
+  check(device.allocate(bytes.size(), &stream, memory));
+  check(stream.write(*memory, 0, bytes.data(), bytes.size()));
+  check(stream.synchronize());
+  uint64_t where = memory->address();
+  std::memcpy(argument.bytes.data(), &where, 8);
 }
 
 /// A buffer of an argument on the device.
@@ -124,6 +134,8 @@ struct Upload {
   size_t argument = 0;
   KernelBuffer *buffer = nullptr;
   std::shared_ptr<Buffer> memory;
+  /// Of its tensor map, where the kernel gets an address.
+  std::shared_ptr<Buffer> mapMemory;
 };
 
 std::vector<Upload> upload(Device &device, Stream &stream,
@@ -140,7 +152,7 @@ std::vector<Upload> upload(Device &device, Stream &stream,
         check(stream.write(*entry.memory, 0, buffer.value.bytes.data(), size));
       uint64_t address = entry.memory->address();
       if (arguments[i].map)
-        encodeMap(device, arguments[i], address);
+        encodeMap(device, stream, arguments[i], address, entry.mapMemory);
       else
         std::memcpy(arguments[i].bytes.data() + buffer.offset, &address, 8);
     }

@@ -164,6 +164,8 @@ void parseTensorMap(KernelArgument &argument, std::string text, size_t index) {
       map.swizzle = static_cast<unsigned>(std::stoul(option.substr(8)));
     else if (option == "fill=nan")
       map.fillsNaN = true;
+    else if (option == "by=address")
+      map.isByAddress = true;
     else
       break;
     if (colon == std::string::npos)
@@ -176,7 +178,7 @@ void parseTensorMap(KernelArgument &argument, std::string text, size_t index) {
     fail(index, "the box of the tensor map has " +
                     std::to_string(map.box.size()) + " dims, the buffer " +
                     std::to_string(rank));
-  argument.bytes.assign(128, 0);
+  argument.bytes.assign(map.isByAddress ? 8 : 128, 0);
 }
 
 } // namespace

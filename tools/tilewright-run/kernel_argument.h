@@ -15,7 +15,8 @@
 //   tensormap:box=64x64:swizzle=128:256x320xf16=random
 //                                a buffer and the tensor map that describes
 //                                it (cuTensorMapEncodeTiled), by value; box,
-//                                swizzle (32, 64, 128), fill=nan in any order
+//                                swizzle (32, 64, 128), fill=nan in any order;
+//                                by=address: the map is in device memory
 //
 // Further kinds of by-value arguments go beside the last two: a word, a colon,
 // and what makes the bytes.
@@ -43,6 +44,8 @@ struct MapOptions {
   std::vector<uint32_t> box;
   unsigned swizzle = 0;
   bool fillsNaN = false;
+  /// The kernel gets the address of the map.
+  bool isByAddress = false;
 };
 
 struct KernelArgument {

@@ -125,7 +125,8 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
                  "buffer (TYPE=undefined: one that nothing has written), "
                  "without a scalar; struct:{f32:1.5,i32:3,[8xf32=random]}, "
                  "bytes:00ff, bytes:@file, "
-                 "tensormap:box=64x64:swizzle=128:256x320xf16 by value; --output, --expect and "
+                 "tensormap:box=64x64:swizzle=128:256x320xf16 by value "
+                 "(by=address: of a map in memory); --output, --expect and "
                  "--print are for the buffers, in order")
       ->allow_extra_args(false)
       ->group(ofKernels);

@@ -13,7 +13,6 @@ without such lines follow from the flow of control.
 """
 
 import collections
-import re
 
 #: Work that ptxas neither invents nor drops, and what it is made into.
 _MADE_OF = {
@@ -48,24 +47,6 @@ def is_made_of(instruction, root):
     parts = instruction.split(".")
     made = _MADE_OF.get(".".join(parts[:2])) or _MADE_OF.get(parts[0], ())
     return root in made
-
-
-def mend_lines(kernel, issue):
-    """ptxas often gives a product of a warpgroup the line of what stands near it: it gets the next product of its shape
-    behind the fence of its group, or behind the product before."""
-    shapes = {}
-    for line, row in issue.items():
-        if row["instruction"].startswith("wgmma.mma_async"):
-            shapes[line] = re.search(r"m(\d+)n(\d+)k(\d+)", row["instruction"]).groups()
-    cursor = 0
-    for item in (item for block in kernel.code for item in block):
-        if item.opcode == "WARPGROUP.ARRIVE":
-            cursor = item.line
-        elif item.root in _MADE_OF["wgmma"]:
-            shape = re.search(r"(\d+)x(\d+)x(\d+)", item.opcode).groups()
-            if shapes.get(item.line) != shape:
-                item.line = min((line for line in shapes if line > cursor and shapes[line] == shape), default=item.line)
-            cursor = item.line
 
 
 def execution_counts(kernel, issue, entered):

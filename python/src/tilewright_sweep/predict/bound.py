@@ -82,7 +82,6 @@ class Launch:
 
     def __init__(self, chip, counts, kernel):
         self.chip, self.counts, self.kernel = chip, counts, kernel
-        execution.mend_lines(kernel, counts.issue)
         self.runs = execution.execution_counts(kernel, counts.issue, counts.blocks * counts.warps)
         self.resident = occupancy(chip, counts.warps, kernel.registers, counts.shared)
         self.l2_share = self._traffic()
@@ -307,6 +306,7 @@ class Launch:
         total = {}
         ways = self._ways()
         latencies, average = [0.0] * len(ways), 0.0
+        loops = {}
         for index, (block, runs) in enumerate(zip(self.kernel.code, self.runs)):
             if runs <= 0:
                 continue
@@ -317,6 +317,8 @@ class Launch:
                     total[name] = total.get(name, 0.0) + cycles * runs
                 # A phase lasts until its busiest resource has served all warps that are there.
                 together = max(demand.values()) * runs
+                loop = loops.setdefault(tuple(float(f"{way[index]:.2g}") for way in ways), roles.Loop(len(ways)))
+                loop.add([way[index] * alone for way in ways], self.demands([x for x in instructions if x.root not in roles.BULK]), runs)
                 average += max(runs / self.counts.warps * alone, together)
                 for number, way in enumerate(ways):
                     if way[index] > 0:
@@ -330,6 +332,7 @@ class Launch:
         total["memory"] = self.memory_bytes * sharing / chip.bytes_per_cycle()
         total["L2 port"] = self.port_bytes / chip.l2_port_bytes
         if self.counts.stages:
+            latency = max(roles.latencies(loops.values(), len(ways)))
             beyond = chip.cycles_l2 + self.l2_share * (chip.cycles_memory - chip.cycles_l2)
             latency = roles.latency_with_stages(chip, [roles.Stages(row) for row in self.counts.stages], latency, beyond)
         return total, latency

@@ -69,7 +69,7 @@ class Counts:
 
 
 #: Neighbours along an axis, each twice as far as the one before.
-_MOST_NEIGHBOURS = 6
+_MOST_NEIGHBOURS = 10
 
 
 def middle_of(grid):

@@ -127,31 +127,32 @@ def opcodes(name):
 
 
 def _statements(text, entry):
-    """(line, label or statement) of the body of a kernel."""
-    inside, depth, pending, begun = False, 0, "", 0
+    """(line, label or statement, scopes that it is in, the innermost last) of the body of a kernel."""
+    inside, pending, begun, scopes, opened = False, "", 0, (), 0
     for number, line in enumerate(text.splitlines(), 1):
         line = line.split("//")[0]
         if not inside and not re.search(rf"\.entry\s+{re.escape(entry)}\b", line):
             continue
         inside = True
-        if not depth and "{" not in line:
+        if not scopes and "{" not in line:
             continue
-        if not depth:
+        if not scopes:
             line = line[line.index("{") :]
         label = re.match(r"\s*([$%\w]+):\s*$", line)
-        if label and depth:
-            yield number, label[1] + ":"
+        if label and scopes:
+            yield number, label[1] + ":", scopes
             continue
         for piece in re.findall(r"[^;{}]+|[;{}]", line):
             if piece == "{" and not pending.strip():
-                depth += 1
+                opened += 1
+                scopes += (opened,)
             elif piece == "}" and not pending.strip():
-                depth -= 1
-                if not depth:
+                scopes = scopes[:-1]
+                if not scopes:
                     return
             elif piece == ";":
                 if pending.strip():
-                    yield begun, pending.strip()
+                    yield begun, pending.strip(), scopes
                 pending = ""
             else:
                 begun = begun if pending.strip() else number
@@ -159,7 +160,7 @@ def _statements(text, entry):
 
 
 def _instructions(line, text):
-    match = re.match(r"(?:@(!?)(%\w+)\s+)?([a-z][\w.:]*)\s*(.*)", text, re.S)
+    match = re.match(r"(?:@(!?)([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)", text, re.S)
     if not match or text.startswith("."):
         return
     guard, name, rest = match[2], match[3], match[4]
@@ -199,16 +200,22 @@ def read(path, entry):
     items, labels = [], {}
     kernel = sass.Kernel(entry)
     text = path.read_text()
-    for line, statement in _statements(text, entry):
+    branches = []
+    for line, statement, scopes in _statements(text, entry):
         if statement.endswith(":"):
-            labels[statement[:-1]] = len(items)
+            labels[f"{statement[:-1]} {scopes[-1]}"] = len(items)
             continue
         for item in _instructions(line, statement):
+            branches += [(item, scopes)] * bool(item.target)
             if item.opcode == "LDS" and (place := re.search(r"\[(%?\w+)\+?(-?\d+)?\]", statement)):
                 item.operands = [(place[1], int(place[2] or 0))]
             items.append(item)
         if statement.startswith(("ret", "exit")):
             items[-1].opcode = "EXIT"
+    # Labels of inline assembly are of their scope: the same name again is another one.
+    for item, scopes in branches:
+        names = [f"{item.target} {scope}" for scope in reversed(scopes)]
+        item.target = next((name for name in names if name in labels), None)
     sass.divide(kernel, items, labels)
     kernel.registers = _alive(kernel)
     kernel.code = [[i for i in _merge_words(block) if i.opcode != "NONE"] or block[-1:] for block in kernel.code]

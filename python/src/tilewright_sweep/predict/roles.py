@@ -12,6 +12,10 @@ stages and n fillings a block needs at least
     n / S * (latency of a copy + two mbarriers) + 1 / S * (what its warps take for all)
 
 so that one stage is a chain of copies and work, and many leave the slower of them. Before all that the first stage fills.
+
+Where copies fill stages, warps wait for mbarriers and not for each other: while one warpgroup waits another one has the
+units. So a role takes for a loop (all that it runs as often) the longer of what it waits and issues in a turn, and of what
+the loop's busiest resource takes for all warps; loops follow each other.
 """
 
 #: Of a warpgroup: an instruction is issued by each of its four warps.
@@ -51,6 +55,28 @@ class Stages:
         # A stage may take several copies; each place of the stages is filled as often as the others.
         self.fillings = copies * self.stages / max(row["places"], self.stages)
         self.bytes = row["bytes"] / row["blocks"] / self.fillings
+
+
+class Loop:
+    """What a block's roles run equally often."""
+
+    def __init__(self, ways):
+        self.alone, self.demand = [0.0] * ways, {}
+
+    def add(self, alone, demand, runs):
+        self.alone = [sum(pair) for pair in zip(self.alone, alone)]
+        for name, cycles in demand.items():
+            self.demand[name] = self.demand.get(name, 0.0) + cycles * runs
+
+
+def latencies(loops, ways):
+    """Cycles that each role takes for all its loops, copies apart."""
+    found = [0.0] * ways
+    for loop in loops:
+        for way in range(ways):
+            if loop.alone[way] > 0:
+                found[way] += max(loop.alone[way], max(loop.demand.values()))
+    return found
 
 
 def latency_with_stages(chip, found, latency, memory_cycles):

@@ -170,6 +170,25 @@ def add_live_registers(kernels, text):
             item.highest = max(-1, len(row.rstrip()) - front - 1)
 
 
+def mend_lines(kernel, text):
+    """ptxas often gives a product of a warpgroup the line of what stands near it, another product among them. The first one
+    behind a fence gets the next product of its shape behind the fence's line, the others those behind the one before."""
+    shapes, fences = {}, set()
+    for line, row in enumerate(text.splitlines(), 1):
+        if match := re.search(r"wgmma\.mma_async\S*\.m(\d+)n(\d+)k(\d+)", row):
+            shapes[line] = match.groups()
+        elif "wgmma.fence" in row:
+            fences.add(line)
+    cursor = 0
+    for item in (item for block in kernel.code for item in block):
+        if item.opcode == "WARPGROUP.ARRIVE" and item.line in fences:
+            cursor = item.line
+        elif item.root in ("HGMMA", "IGMMA", "QGMMA"):
+            shape = re.search(r"(\d+)x(\d+)x(\d+)", item.opcode).groups()
+            item.line = min((line for line in shapes if line > cursor and shapes[line] == shape), default=item.line)
+            cursor = item.line
+
+
 def assemble(ptx, arch, ptxas=None, nvdisasm=None, live=False):
     """{kernel: Kernel} of a PTX file, by ptxas and nvdisasm; raises ToolError where there is none. `live`: with
     Instruction.highest."""
@@ -185,6 +204,9 @@ def assemble(ptx, arch, ptxas=None, nvdisasm=None, live=False):
         if listing.returncode:
             raise ToolError(f"nvdisasm: {listing.stderr.strip()}")
         kernels = parse(listing.stdout)
+        text = pathlib.Path(ptx).read_text()
+        for kernel in kernels.values():
+            mend_lines(kernel, text)
         if live:
             ranges = subprocess.run([nvdisasm, "-c", "-lrm", "narrow", cubin], capture_output=True, text=True, check=True)
             add_live_registers(kernels, ranges.stdout)

@@ -372,6 +372,20 @@ class Candidates(unittest.TestCase):
             page = report.predicted_table({"one": records})
             self.assertIn("off by 100%", page)
 
+    def test_candidates_with_tensor_maps(self):
+        """Warpgroups, clusters and persistent grids of sm_90a, as the compiler makes them by default."""
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder) / "plan"
+            for arguments in (
+                ["gemm", "--m=512", "--n=512", "--k=512", "--types=f16:f32", "--target=cuda:sm_90a", "--candidates=2", "-o", plan],
+                ["compile", plan, "--no-resources"],
+                ["predict", plan, "--chip=h100"],
+            ):
+                done = subprocess.run([str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("warp_specialized", done.stdout)
+            self.assertNotIn("not predicted", done.stdout)
+
     def test_what_cannot_be_said_has_a_reason(self):
         chip = chips.Chip("h100")
         dispatch = {

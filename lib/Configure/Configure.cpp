@@ -237,6 +237,8 @@ static LogicalResult serves(const KernelInfo &info, TargetAttr target,
                      stringifyStrategy(info.strategy) + " does")
                         .str(),
            failure();
+  if (reason = whyNotCarriedOut(config, target); !reason.empty())
+    return failure();
   FailureOr<TilePlan> plan = fits(info, config, target, reason);
   return failure(failed(plan) ||
                  failed(strategyOf(info, config, target)

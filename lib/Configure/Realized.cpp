@@ -1,15 +1,15 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whether later stages carry out all that a pinned config says. `fits` compares
-// with the target's limits; here are the fields that a kernel, or a target, has no
-// use for, and tiles that warps and lanes cannot divide among themselves:
+// Whether later stages carry out all that a pinned config says in the fields that its
+// strategy has (Fields.cpp). `fits` compares with the target's limits; here is what a kernel,
+// or a target, has no use for, and tiles that warps and lanes cannot divide among themselves:
 //
 //   stages = 4              on a target without asynchronous copies
-//   promote = [0]           of an elementwise kernel
+//   promote = [2]           of a product whose operands are 0 and 1
 //   warps = [4, 1, 1]       of a tile with two rows
 
-#include "Fields.h"
+#include "Cpu/Cpu.h"
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/UserNames.h"
 
@@ -67,10 +67,8 @@ static LogicalResult checkReadRows(const KernelInfo &info, LoweringConfigAttr co
   return failure();
 }
 
-/// On CPUs both operands of a contraction are packed into panels, that of the columns
-/// alone, or none.
-static LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                 LoweringConfigAttr config, std::string &reason) {
+LogicalResult tilewright::checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                      LoweringConfigAttr config, std::string &reason) {
   if (config.getPromote().empty())
     return success();
   if (failed(checkPromote(strategy, info, config, reason)))
@@ -102,45 +100,11 @@ static LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelI
   return success();
 }
 
-/// The first field that only warp_specialized has, or none.
-static StringRef ofRoles(const ScheduleStrategy &strategy, LoweringConfigAttr config) {
-  return !config.getRegisters().empty() ? "registers"
-         : config.getPersistent()       ? "persistent"
-         : !config.getCluster().empty() && !strategy.sharedLoop(config)
-             ? "cluster"
-         : config.getTmaStore()         ? "tma_store"
-         : config.getTwoLevelSums()     ? "two_level_sums"
-         : config.getStreamK()          ? "stream_k"
-         : !config.getProducer()        ? "producer"
-         : !config.getTmaCopy()         ? "tma_copy"
-                                        : "";
-}
-
-/// CPUs have no warps, stages or tile order.
-LogicalResult tilewright::checkCpu(const ScheduleStrategy &strategy, const KernelInfo &info,
-                                   LoweringConfigAttr config, std::string &reason) {
-  bool hasWarps = llvm::any_of(config.getWarps(), [](int64_t n) { return n != 1; });
-  StringRef field = hasWarps                       ? "warps"
-                    : !config.getCluster().empty() ? "cluster"
-                    : config.getStages() != 1      ? "stages"
-                    : config.getRaster() != 1      ? "raster"
-                                                   : ofRoles(strategy, config);
-  if (field.empty())
-    return checkPacked(strategy, info, config, reason);
-  reason = "'" + field.str() + "' is for GPUs; leave it out";
-  return failure();
-}
-
 static LogicalResult checkStages(const ScheduleStrategy &strategy, const KernelInfo &info,
                                  LoweringConfigAttr config, TargetAttr target,
                                  std::string &reason) {
   if (strategy.hasRoles()) // checkPlan has said all of it
     return success();
-  if (StringRef field = ofRoles(strategy, config); !field.empty()) {
-    reason = "'" + field.str() +
-             "' is for strategy warp_specialized, whose warps have roles; leave it out";
-    return failure();
-  }
   int64_t stages = config.getStages();
   std::string count = "'stages' is " + std::to_string(stages) + ", but ";
   if (stages > 1 && config.getPromote().empty())
@@ -181,11 +145,6 @@ static LogicalResult checkPowers(const ScheduleStrategy &strategy, const KernelI
 LogicalResult ScheduleStrategy::check(const KernelInfo &info, LoweringConfigAttr config,
                                       const TilePlan &plan, TargetAttr target,
                                       std::string &reason) const {
-  if (!config.getThread().empty()) {
-    reason = "'thread' is the register tile of CPUs; on GPUs it follows from "
-             "'block', 'warps' and the lanes: leave it out";
-    return failure();
-  }
   return success(succeeded(checkPromote(*this, info, config, reason)) &&
                  succeeded(checkStages(*this, info, config, target, reason)) &&
                  succeeded(checkPowers(*this, info, config, reason)));

@@ -31,15 +31,19 @@ static const CpuContraction cpuContraction;
 static const CpuReduction cpuReduction;
 static const CpuStreaming cpuStreaming;
 
-ArrayRef<const ScheduleStrategy *> tilewright::strategiesFor(TargetAttr target) {
+ArrayRef<const ScheduleStrategy *> tilewright::strategiesOf(bool isCpu) {
   static const ScheduleStrategy *const ofGpus[] = {
       &warpgroups,      &matrixUnit, &ringedMma, &skinnyContraction,
       &simtContraction, &reduction,  &streaming, &transpose};
   static const ScheduleStrategy *const ofCpus[] = {&cpuContraction, &cpuReduction,
                                                    &cpuStreaming};
-  if (target && target.getFact("subgroup", 1) <= 1)
+  if (isCpu)
     return ofCpus;
   return ofGpus;
+}
+
+ArrayRef<const ScheduleStrategy *> tilewright::strategiesFor(TargetAttr target) {
+  return strategiesOf(target && target.getFact("subgroup", 1) <= 1);
 }
 
 const ScheduleStrategy &tilewright::strategyOf(const KernelInfo &info, TargetAttr target) {

@@ -12,7 +12,7 @@
 //                  TilePlan.cpp works out the tiles, for all strategies alike
 //   footprint      threads are the plan's; shared memory and registers are from
 //                  operandBytes, takesTurns and registers
-//   check          whether later stages carry out every field that a user pins
+//   fields, check  whether later stages carry out every field that a user pins
 //   cost           which products CountWork.cpp counts, and how
 //   explain        what `--explain` says
 //
@@ -23,6 +23,7 @@
 #ifndef TILEWRIGHT_LIB_CONFIGURE_STRATEGY_H
 #define TILEWRIGHT_LIB_CONFIGURE_STRATEGY_H
 
+#include "Fields.h"
 #include "tilewright/Configure/TilePlan.h"
 
 #include <string>
@@ -85,6 +86,9 @@ public:
   // Plan
   //===--------------------------------------------------------------------===//
 
+  /// The fields of a config, beside `block`, that later stages carry out. A config that sets
+  /// another one is refused.
+  virtual llvm::ArrayRef<ConfigField> fields() const = 0;
   /// What stands against `config` before there are tiles, in `reason`.
   virtual mlir::LogicalResult checkPlan(const KernelInfo &info, LoweringConfigAttr config,
                                         TargetAttr target, std::string &reason) const {
@@ -124,8 +128,8 @@ public:
   virtual std::optional<unsigned> sharedLoop(LoweringConfigAttr config) const {
     return std::nullopt;
   }
-  /// Whether later stages carry out every field of a pinned config; on failure
-  /// `reason` names the one that they would not.
+  /// Whether later stages carry out what a pinned config says in the strategy's fields; on
+  /// failure `reason` names the one that they would not.
   virtual mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
                                     const TilePlan &plan, TargetAttr target,
                                     std::string &reason) const;
@@ -181,7 +185,9 @@ private:
   Strategy name;
 };
 
-/// All strategies for the target, in the order in which they are asked.
+/// All strategies of GPUs, or of CPUs, in the order in which they are asked.
+llvm::ArrayRef<const ScheduleStrategy *> strategiesOf(bool isCpu);
+/// Those for the target, which may be null.
 llvm::ArrayRef<const ScheduleStrategy *> strategiesFor(TargetAttr target);
 
 /// The strategy whose kernel it is.

@@ -41,7 +41,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   func.func private @field(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
-    // expected-error @below {{the pinned lowering config does not fit: 'persistent' is of other strategies; leave it out}}
+    // expected-error @below {{the pinned lowering config does not fit: strategy attention does not carry out 'persistent' on GPUs; warp_specialized does: leave it out}}
     %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
         outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], persistent = true>} -> tensor<2x64x64xf16>
@@ -58,7 +58,7 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {access_bytes = 16 : i64, async_copy, chip = "sm_80", index_bits = 32 : i64, load_matrices, max_threads = 1024 : i64, mma = ["mma.m16n8k16.f16.f32"], registers = 255 : i64, shared_memory = 166912 : i64, subgroup = 32 : i64}>} {
   func.func private @shared(%q: tensor<2x64x64xf16>, %out: tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
       attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
-    // expected-error @below {{the pinned lowering config does not fit: 'stream_k' is of other strategies; leave it out}}
+    // expected-error @below {{the pinned lowering config does not fit: strategy attention does not carry out 'stream_k' on GPUs; warp_specialized does: leave it out}}
     %o = tilewright.attention ins(%q, %q, %q : tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>)
         outs(%out : tensor<2x64x64xf16>) {indexing_maps = [#q, #k, #v, #o],
         tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1], stream_k = 4>} -> tensor<2x64x64xf16>

@@ -49,3 +49,29 @@ func.func private @Runs(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>, %s: tensor
   return %r#0 : tensor<4x?x1xf32>
 }
 }
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Stages = #tilewright.lowering_config<strategy = irregular, block = [2, 64, 1], warps = [4, 1, 1], stages = 3>}} {
+func.func private @Stages(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy irregular does not carry out 'stages' on GPUs; warp_specialized, matrix_unit, simt_contraction and attention do: leave it out}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Rows = #tilewright.lowering_config<strategy = irregular, block = [2, 64, 1], warps = [4, 1, 1], raster = 4>}} {
+func.func private @Rows(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+    attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy irregular does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out}}
+  %r = tilewright.sort ins(%x : tensor<4x?x1xf32>) outs(%e : tensor<4x?x1xf32>) {dim = 1 : i64, runs} -> tensor<4x?x1xf32>
+  return %r : tensor<4x?x1xf32>
+}
+}

@@ -4,7 +4,7 @@
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>} {
 func.func private @Thread(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'thread' is the register tile of CPUs; on GPUs it follows from 'block', 'warps' and the lanes: leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy simt_contraction does not carry out 'thread' on GPUs; on CPUs simt_contraction, reduction, streaming and attention do: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 8], warps = [2, 2, 1], thread = [4, 8, 1], promote = [0, 1]>}
       ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>
@@ -159,9 +159,104 @@ func.func private @LargePanels(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o:
 
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
 func.func private @StagesOfCpu(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'stages' is for GPUs; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy simt_contraction does not carry out 'stages' on CPUs; on GPUs warp_specialized, matrix_unit, simt_contraction and attention do: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 32, 1], thread = [8, 32, 1], stages = 2>}
       ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %m : tensor<64x64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @ClusterOfElements(%x: tensor<64x512xf32>, %y: tensor<64x512xf32>, %o: tensor<64x512xf32>) -> tensor<64x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not carry out 'cluster' on GPUs; warp_specialized and reduction do: leave it out}}
+  %r = linalg.add {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [8, 64], warps = [4, 1], cluster = [2, 1]>}
+      ins(%x, %y : tensor<64x512xf32>, tensor<64x512xf32>) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @StagesOfElements(%x: tensor<64x512xf32>, %y: tensor<64x512xf32>, %o: tensor<64x512xf32>) -> tensor<64x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not carry out 'stages' on GPUs; warp_specialized, matrix_unit, simt_contraction and attention do: leave it out}}
+  %r = linalg.add {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [8, 64], warps = [4, 1], stages = 2>}
+      ins(%x, %y : tensor<64x512xf32>, tensor<64x512xf32>) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @InstructionOfElements(%x: tensor<64x512xf32>, %y: tensor<64x512xf32>, %o: tensor<64x512xf32>) -> tensor<64x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not carry out 'mma' on GPUs; warp_specialized, matrix_unit and attention do: leave it out}}
+  %r = linalg.add {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [8, 64], warps = [4, 1], mma = "mma.m16n8k16.f16.f32">}
+      ins(%x, %y : tensor<64x512xf32>, tensor<64x512xf32>) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @StagesOfSums(%x: tensor<64x512xf32>, %o: tensor<64xf32>) -> tensor<64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy reduction does not carry out 'stages' on GPUs; warp_specialized, matrix_unit, simt_contraction and attention do: leave it out}}
+  %r = linalg.reduce ins(%x : tensor<64x512xf32>) outs(%o : tensor<64xf32>) dimensions = [1] {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [8, 64], warps = [4, 1], stages = 2>}
+    (%a: f32, %s: f32) {
+      %t = arith.addf %a, %s : f32
+      linalg.yield %t : f32
+    }
+  return %r : tensor<64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @InstructionOfThreads(%a: tensor<64x512xf32>, %b: tensor<512x512xf32>, %o: tensor<64x512xf32>) -> tensor<64x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy simt_contraction does not carry out 'mma' on GPUs; warp_specialized, matrix_unit and attention do: leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [64, 64, 16], warps = [2, 2, 1], promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+      ins(%a, %b : tensor<64x512xf32>, tensor<512x512xf32>) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %m : tensor<64x512xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16, async_copy, load_matrices, mma = ["mma.m16n8k16.f16.f32"]}>} {
+func.func private @PromoteOfFewRows(%a: tensor<1x512xf32>, %b: tensor<512x512xf32>, %o: tensor<1x512xf32>) -> tensor<1x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy skinny_contraction does not carry out 'promote' on GPUs; warp_specialized, matrix_unit, simt_contraction, reduction and attention do: leave it out}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction, block = [1, 32, 64], warps = [1, 1, 4], promote = [0, 1]>}
+      ins(%a, %b : tensor<1x512xf32>, tensor<512x512xf32>) outs(%o : tensor<1x512xf32>) -> tensor<1x512xf32>
+  return %m : tensor<1x512xf32>
+}
+}
+
+// -----
+
+// Rows of a reduction stay in shared memory, which CPUs do not have.
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 100000}>} {
+func.func private @RowsOfCpu(%x: tensor<64x512xf32>, %o: tensor<64xf32>) -> tensor<64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy reduction does not carry out 'promote' on CPUs; simt_contraction does: leave it out}}
+  %r = linalg.reduce ins(%x : tensor<64x512xf32>) outs(%o : tensor<64xf32>) dimensions = [1] {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [8, 64], thread = [8, 16], promote = [0]>}
+    (%a: f32, %s: f32) {
+      %t = arith.addf %a, %s : f32
+      linalg.yield %t : f32
+    }
+  return %r : tensor<64xf32>
+}
+}
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 100000}>} {
+func.func private @WarpsOfCpu(%x: tensor<64x512xf32>, %y: tensor<64x512xf32>, %o: tensor<64x512xf32>) -> tensor<64x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy streaming does not carry out 'warps' on CPUs; on GPUs warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction, streaming, attention and irregular do: leave it out}}
+  %r = linalg.add {tilewright.lowering_config = #tilewright.lowering_config<strategy = streaming, block = [8, 64], thread = [1, 16], warps = [2, 1]>}
+      ins(%x, %y : tensor<64x512xf32>, tensor<64x512xf32>) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
 }
 }

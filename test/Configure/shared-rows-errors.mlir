@@ -124,7 +124,7 @@ func.func private @TermByTerm(%x: tensor<4x1000xf32>, %o: tensor<4xf32>) -> tens
 
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64}>} {
 func.func private @OnCpu(%x: tensor<4x1000xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{'cluster' is for GPUs; leave it out}}
+  // expected-error @+1 {{strategy reduction does not carry out 'cluster' on CPUs; on GPUs warp_specialized and reduction do: leave it out}}
   %s = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x1000xf32>) outs(%o : tensor<4xf32>)
       attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 1], cluster = [1, 4]>} {
   ^bb0(%in: f32, %acc: f32):

@@ -115,7 +115,7 @@ func.func private @Whole(%a: tensor<136x776xf16>, %b: tensor<776x64xf16>, %o: te
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, tensor_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n32k16.f16.f32"]}>} {
 func.func private @OtherStrategy(%a: tensor<136x776xf16>, %b: tensor<776x64xf16>, %o: tensor<2x136x64xf32>) -> tensor<2x136x64xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'stream_k' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'stream_k' on GPUs; warp_specialized does: leave it out}}
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k, p) -> (m, k)>, affine_map<(m, n, k, p) -> (k, n)>, affine_map<(m, n, k, p) -> (p, m, n)>],
       iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
       ins(%a, %b : tensor<136x776xf16>, tensor<776x64xf16>) outs(%o : tensor<2x136x64xf32>)

@@ -126,9 +126,9 @@ func.func private @SeesAll(%q: tensor<8x256x64xf16>, %k: tensor<8x256x64xf16>, %
 }
 
 // CHECK-LABEL: func.func private @StaleAttention(
-// CHECK-SAME: "tuned config refused (record 1, of this shape): 'raster' is of other strategies; leave it out", "config: #tilewright
+// CHECK-SAME: "tuned config refused (record 1, of this shape): strategy attention does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out", "config: #tilewright
 func.func private @StaleAttention(%q: tensor<4x256x32xf16>, %k: tensor<4x256x32xf16>, %v: tensor<4x256x32xf16>, %e: tensor<4x256x32xf16>) -> tensor<4x256x32xf16> attributes {tilewright.kernel} {
-  // expected-remark @below {{the tuned config (record 1, of this shape) is refused, the default is taken: 'raster' is of other strategies}}
+  // expected-remark @below {{the tuned config (record 1, of this shape) is refused, the default is taken: strategy attention does not carry out 'raster' on GPUs; warp_specialized, matrix_unit, skinny_contraction, simt_contraction, reduction and streaming do: leave it out}}
   %r = tilewright.attention ins(%q, %k, %v : tensor<4x256x32xf16>, tensor<4x256x32xf16>, tensor<4x256x32xf16>)
       outs(%e : tensor<4x256x32xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<4x256x32xf16>
   return %r : tensor<4x256x32xf16>

@@ -202,7 +202,7 @@ func.func private @SharedMemory(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
 func.func private @ForOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'registers' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'registers' on GPUs; warp_specialized and attention do: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], stages = 4, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", registers = [40, 232]>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>
@@ -268,7 +268,7 @@ func.func private @ClusterOfSums(%a: tensor<384x512xf16>, %b: tensor<512x512xf16
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
 func.func private @RolesOfOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'persistent' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'persistent' on GPUs; warp_specialized does: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 64], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", persistent = true>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>
@@ -335,7 +335,7 @@ func.func private @TwoLevelsOfTooMany(%a: tensor<512x512xf8E4M3FN>, %b: tensor<5
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k32.e4m3.f32"], warpgroup_mma = ["wgmma.m64n128k32.e4m3.f32", "wgmma.m64n256k32.e4m3.f32", "wgmma.m64n128k32.s8.s32"], float8_sum_bits = 14}>} {
 func.func private @OfOtherStrategies(%a: tensor<512x512xf8E4M3FN>, %b: tensor<512x512xf8E4M3FN>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'two_level_sums' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'two_level_sums' on GPUs; warp_specialized does: leave it out}}
   %m = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
       {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [128, 128, 32], warps = [2, 2, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k32.e4m3.f32", two_level_sums = true>}
       ins(%a, %b : tensor<512x512xf8E4M3FN>, tensor<512x512xf8E4M3FN>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
@@ -382,7 +382,7 @@ func.func private @RegistersOfNobody(%a: tensor<512x512xf16>, %b: tensor<512x512
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n256k16.f16.f32", "wgmma.m64n128k16.f16.f32", "wgmma.m64n8k16.f16.f32", "wgmma.m64n128k32.s8.s32"]}>} {
 func.func private @NoProducerElsewhere(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'producer' is for strategy warp_specialized, whose warps have roles; leave it out}}
+  // expected-error @+1 {{the pinned lowering config does not fit: strategy matrix_unit does not carry out 'producer' on GPUs; warp_specialized does: leave it out}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, block = [64, 64, 32], warps = [2, 2, 1], stages = 4, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", producer = false>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

@@ -15,6 +15,7 @@
 #include "AttentionPanels.h"
 #include "AttentionWarpgroups.h"
 #include "CostModel.h"
+#include "Fields.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 #include "tilewright/Configure/Tuning.h"
@@ -50,6 +51,17 @@ static Type elementOf(AttentionOp op) {
   return getElementTypeOrSelf(op.getQuery().getType());
 }
 
+ArrayRef<ConfigField> tilewright::attentionFields(bool isCpu) {
+  static constexpr ConfigField kGpu[] = {
+      ConfigField::Warps,  ConfigField::Stages,    ConfigField::Promote, ConfigField::Mma,
+      ConfigField::Splits, ConfigField::Registers, ConfigField::TmaStore};
+  static constexpr ConfigField kCpu[] = {ConfigField::Thread, ConfigField::Mma,
+                                         ConfigField::Splits};
+  if (isCpu)
+    return kCpu;
+  return kGpu;
+}
+
 FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
                                                    LoweringConfigAttr config,
                                                    TargetAttr target,
@@ -81,20 +93,14 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   if (config.getMma())
     instruction = MatrixInstruction::parse(op.getContext(), config.getMma().getValue());
   bool hasRoles = instruction && instruction->warpgroup;
-  bool isCpu = target.getFact("subgroup", 1) == 1;
-  StringRef other = !isCpu && !config.getThread().empty()         ? "thread"
-                    : config.getRaster() != 1                     ? "raster"
-                    : !hasRoles && !config.getRegisters().empty() ? "registers"
-                    : config.getPersistent()                      ? "persistent"
-                    : !config.getCluster().empty()                ? "cluster"
-                    : !hasRoles && config.getTmaStore()           ? "tma_store"
-                    : config.getTwoLevelSums()                    ? "two_level_sums"
-                    : config.getStreamK()                         ? "stream_k"
-                    : !config.getProducer()                       ? "producer"
-                    : !config.getTmaCopy()                        ? "tma_copy"
-                                                                  : "";
-  if (!other.empty())
-    return refuse("'" + other + "' is of other strategies; leave it out");
+  if (std::string why = whyNotCarriedOut(config, target); !why.empty())
+    return refuse(why);
+  StringRef ofRoles = !config.getRegisters().empty() ? "registers"
+                      : config.getTmaStore()         ? "tma_store"
+                                                     : "";
+  if (!hasRoles && !ofRoles.empty())
+    return refuse("'" + ofRoles + "' is for attention by warpgroups ('mma' is a wgmma.…); "
+                  "leave it out");
   ArrayRef<int64_t> warps = config.getWarps();
   if (!warps.empty() && (warps.size() != block.size() ||
                          llvm::any_of(warps.drop_front(), [](int64_t w) { return w != 1; })))
@@ -151,7 +157,7 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
         plan.keys % instruction->n || plan.keys % instruction->k)
       return refuse("'block' is no multiple of the instruction's tile on each warp");
   }
-  if (isCpu)
+  if (target.getFact("subgroup", 1) <= 1)
     return plan;
   int64_t stages = std::max<int64_t>(1, config.getStages());
   plan.shared = (plan.queries * plan.depth +

@@ -5,7 +5,6 @@
 
 #include "Cpu.h"
 #include "Enumerate.h"
-#include "Fields.h"
 #include "tilewright/Analysis/Instructions.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -26,7 +25,7 @@ template <typename OfGpu>
 LogicalResult CpuStrategy<OfGpu>::check(const KernelInfo &info, LoweringConfigAttr config,
                                         const TilePlan &plan, TargetAttr target,
                                         std::string &reason) const {
-  return checkCpu(*this, info, config, reason);
+  return OfGpu::contracts() ? checkPacked(*this, info, config, reason) : success();
 }
 
 template <typename OfGpu>

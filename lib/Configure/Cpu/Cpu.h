@@ -37,6 +37,12 @@ public:
 /// Products, read in place or packed into panels (Panels.cpp).
 class CpuContraction : public CpuStrategy<SimtContraction> {
 public:
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Thread, ConfigField::Promote, ConfigField::Mma,
+        ConfigField::Splits};
+    return kFields;
+  }
   bool isFor(const KernelLoops &loops, TargetAttr target) const override;
   bool isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
                   TargetAttr target) const override;
@@ -55,12 +61,22 @@ public:
 
 class CpuReduction : public CpuStrategy<Reduction> {
 public:
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Thread, ConfigField::Splits};
+    return kFields;
+  }
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
 };
 
 class CpuStreaming : public CpuStrategy<Streaming> {
 public:
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Thread};
+    return kFields;
+  }
   /// Transposes among them.
   bool match(const KernelInfo &info, TargetAttr target) const override {
     return info.strategy == getName();
@@ -68,6 +84,11 @@ public:
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
 };
+
+/// Whether a CPU packs what `promote` names: both operands of a contraction, that of the
+/// columns alone, or none.
+mlir::LogicalResult checkPacked(const ScheduleStrategy &strategy, const KernelInfo &info,
+                                LoweringConfigAttr config, std::string &reason);
 
 /// Whether the register tile of a packed product is whole tiles of its instruction.
 mlir::LogicalResult checkPanelInstruction(const KernelInfo &info,

@@ -10,6 +10,7 @@
 // Neighbouring threads have neighbouring elements of a slice.
 
 #include "tilewright/Configure/Irregular.h"
+#include "Fields.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
 
@@ -39,6 +40,14 @@ static bool isOrdered(Operation *op) {
   return scatter && !scatter.getUnique();
 }
 
+ArrayRef<ConfigField> tilewright::irregularFields(bool isCpu) {
+  static constexpr ConfigField kGpu[] = {ConfigField::Warps, ConfigField::Splits};
+  static constexpr ConfigField kCpu[] = {ConfigField::Splits};
+  if (isCpu)
+    return kCpu;
+  return kGpu;
+}
+
 FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
                                                    TargetAttr target, std::string &reason) {
   auto refuse = [&](const Twine &why) -> FailureOr<IrregularPlan> {
@@ -48,6 +57,8 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
   if (config.getStrategy() != Strategy::Irregular)
     return refuse("strategy " + stringifyStrategy(config.getStrategy()) +
                   " does not serve it; irregular does");
+  if (std::string why = whyNotCarriedOut(config, target); !why.empty())
+    return refuse(why);
   ArrayRef<int64_t> block = config.getBlock();
   if (isa<GemmOp>(op)) {
     if (!target.getFact("calls_libraries", 0))

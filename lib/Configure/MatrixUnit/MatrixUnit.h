@@ -51,6 +51,12 @@ protected:
 class MatrixUnit : public InstructionStrategy {
 public:
   MatrixUnit() : InstructionStrategy(Strategy::MatrixUnit) {}
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Stages, ConfigField::Promote,
+        ConfigField::Mma, ConfigField::Splits, ConfigField::Raster};
+    return kFields;
+  }
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;
   int64_t operandBytes(const KernelInfo &info, LoweringConfigAttr config,

@@ -138,9 +138,6 @@ std::string tilewright::whyNotKept(const KernelInfo &info, LoweringConfigAttr co
                                    TargetAttr target) {
   if (config.getPromote().empty())
     return "";
-  if (config.getStages() != 1)
-    return "'stages' is " + std::to_string(config.getStages()) +
-           ", but rows in shared memory ('promote') stay there; make it 1";
   if (info.split)
     return "'promote' keeps rows in shared memory, and the kernel computes parts of a sum; "
            "one or the other";

@@ -15,6 +15,12 @@ namespace tilewright {
 class Reduction : public ScheduleStrategy {
 public:
   Reduction() : ScheduleStrategy(Strategy::Reduction) {}
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Promote, ConfigField::Splits,
+        ConfigField::Raster, ConfigField::Cluster};
+    return kFields;
+  }
   bool isFor(const KernelLoops &loops, TargetAttr target) const override;
   /// A product of vectors may have either config.
   bool isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,

@@ -14,6 +14,12 @@ namespace tilewright {
 class SimtContraction : public ScheduleStrategy {
 public:
   SimtContraction() : ScheduleStrategy(Strategy::SimtContraction) {}
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Stages, ConfigField::Promote,
+        ConfigField::Splits, ConfigField::Raster};
+    return kFields;
+  }
   bool isFor(const KernelLoops &loops, TargetAttr target) const override;
   /// Also by matrix instructions: these kernels are theirs to take.
   bool isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,

@@ -14,6 +14,11 @@ namespace tilewright {
 class SkinnyContraction : public ScheduleStrategy {
 public:
   SkinnyContraction() : ScheduleStrategy(Strategy::SkinnyContraction) {}
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Splits, ConfigField::Raster};
+    return kFields;
+  }
   bool isFor(const KernelLoops &loops, TargetAttr target) const override;
   bool isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
                   TargetAttr target) const override;

@@ -15,6 +15,11 @@ namespace tilewright {
 class Streaming : public ScheduleStrategy {
 public:
   Streaming() : ScheduleStrategy(Strategy::Streaming) {}
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Raster};
+    return kFields;
+  }
   bool isFor(const KernelLoops &loops, TargetAttr target) const override { return true; }
   bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,

@@ -40,6 +40,15 @@ public:
 
 class Warpgroups : public RoleStrategy {
 public:
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Stages, ConfigField::Promote,
+        ConfigField::Mma, ConfigField::Splits, ConfigField::Raster,
+        ConfigField::Registers, ConfigField::Persistent, ConfigField::Cluster,
+        ConfigField::TmaStore, ConfigField::TwoLevelSums, ConfigField::StreamK,
+        ConfigField::Producer, ConfigField::TmaCopy};
+    return kFields;
+  }
   mlir::linalg::LinalgOp getFirstProduct(const KernelInfo &info,
                                          LoweringConfigAttr config) const override;
   int64_t stepOfFirst(mlir::linalg::LinalgOp first) const override;
@@ -65,6 +74,14 @@ protected:
 
 class RingedMma : public RoleStrategy {
 public:
+  llvm::ArrayRef<ConfigField> fields() const override {
+    static constexpr ConfigField kFields[] = {
+        ConfigField::Warps, ConfigField::Stages, ConfigField::Promote,
+        ConfigField::Mma, ConfigField::Splits, ConfigField::Raster,
+        ConfigField::Persistent, ConfigField::Cluster, ConfigField::StreamK,
+        ConfigField::Producer};
+    return kFields;
+  }
   bool match(const KernelInfo &info, TargetAttr target) const override;
   std::vector<LoweringConfigAttr> enumerate(const KernelInfo &info,
                                             TargetAttr target) const override;

@@ -107,6 +107,7 @@ protected:
         llvm::raw_string_ostream(name) << config;
         EXPECT_EQ(config.getStrategy(), strategy->getName()) << name;
         EXPECT_EQ(strategyOf(*info, config, attr).getName(), strategy->getName()) << name;
+        EXPECT_EQ(whyNotCarriedOut(config, attr), "") << name;
         std::string reason;
         FailureOr<TilePlan> plan = fits(*info, config, attr, reason);
         if (failed(plan)) {

@@ -195,9 +195,9 @@ public:
   void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
     pm.addPass(createCallLibrariesPass());
-    KeepRowsPassOptions keep;
+    KeepComputedRowsPassOptions keep;
     keep.bytes = target.getFact("l2_bytes", 256 * 1024) / 4;
-    pm.addNestedPass<func::FuncOp>(createKeepRowsPass(keep));
+    pm.addNestedPass<func::FuncOp>(createKeepComputedRowsPass(keep));
     pm.addNestedPass<func::FuncOp>(createPrefetchRowsPass({keep.bytes}));
     pm.addNestedPass<func::FuncOp>(createReadPaddingPass());
     pm.addNestedPass<func::FuncOp>(createFlattenArgumentsPass());

@@ -55,7 +55,7 @@ def UnrollVectorsPass : Pass<"tilewright-unroll-vectors", "::mlir::func::FuncOp"
                            "mlir::vector::VectorDialect", "mlir::ub::UBDialect"];
 }
 
-def KeepRowsPass : Pass<"tilewright-keep-rows", "::mlir::func::FuncOp"> {
+def KeepComputedRowsPass : Pass<"tilewright-keep-computed-rows", "::mlir::func::FuncOp"> {
   let summary = "what two loops over a row compute is computed once";
   let description = [{
     Transcendental functions of the same values in two loops one after the other, as the

@@ -26,7 +26,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tilewright {
-#define GEN_PASS_DEF_KEEPROWSPASS
+#define GEN_PASS_DEF_KEEPCOMPUTEDROWSPASS
 #define GEN_PASS_DEF_PREFETCHROWSPASS
 #include "tilewright/Target/CPU/Passes.h.inc"
 } // namespace tilewright
@@ -193,8 +193,8 @@ static void prefetchBelow(vector::TransferReadOp read) {
 }
 
 namespace {
-struct KeepRowsPass : tilewright::impl::KeepRowsPassBase<KeepRowsPass> {
-  using KeepRowsPassBase::KeepRowsPassBase;
+struct KeepComputedRowsPass : tilewright::impl::KeepComputedRowsPassBase<KeepComputedRowsPass> {
+  using KeepComputedRowsPassBase::KeepComputedRowsPassBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     auto access = func->getAttrOfType<ArrayAttr>(kAccessAttr);

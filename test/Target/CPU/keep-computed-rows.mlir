@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-keep-rows=bytes=4096 | FileCheck %s
+// RUN: tilewright-opt %s -tilewright-keep-computed-rows=bytes=4096 | FileCheck %s
 
 // CHECK-LABEL: @Softmax
 // CHECK: %[[ROWS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8x2x16xf32>

@@ -54,6 +54,11 @@ class Batch:
     functions: list
     targets: tuple
     artifact: pathlib.Path = None
+    vulkan: str = "vulkan"  # what is compiled for in its place
+
+    @property
+    def spelled(self):
+        return tuple(self.vulkan if t == "vulkan" else t for t in self.targets)
 
 
 @dataclasses.dataclass
@@ -97,7 +102,7 @@ class Compiler:
             source, spans = self.write(batch.name, functions)
             artifact = source.with_suffix(".tw")
             trace = source.with_suffix(".trace.json")
-            code, output = self.run(source, artifact, batch.targets, [f"--trace={trace}"])
+            code, output = self.run(source, artifact, batch.spelled, [f"--trace={trace}"])
             if code == 0:
                 self.note_longest(batch, trace)
                 batch.artifact, batch.functions = artifact, functions
@@ -138,12 +143,12 @@ class Compiler:
     def search(self, batch, functions):
         """The functions that fail when they are compiled alone, in halves."""
         if len(functions) == 1:
-            refusal = self.alone(functions[0], batch.targets, batch.name + "-part")
+            refusal = self.alone(functions[0], batch.spelled, batch.name + "-part")
             return {functions[0].symbol: refusal.message} if refusal else {}
         blamed = {}
         for half in (functions[:len(functions) // 2], functions[len(functions) // 2:]):
             source, _ = self.write(f"{batch.name}-part", half)
-            code, _ = self.run(source, source.with_suffix(".tw"), batch.targets)
+            code, _ = self.run(source, source.with_suffix(".tw"), batch.spelled)
             if code != 0:
                 blamed.update(self.search(batch, half))
         return blamed
@@ -181,6 +186,19 @@ def make_batches(functions, all_targets, expectations):
             suffix = "" if len(targets) == len(all_targets) else "-" + "-".join(re.sub(r"[^\w.]", "_", t) for t in targets)
             batches.append(Batch(f"{family}{suffix}-{i // BATCH_SIZE}", members[i:i + BATCH_SIZE], targets))
     return batches
+
+
+def one_size(batches, subgroup):
+    """`vulkan` is code for four sizes of subgroups, of which a device has one: the smallest batch of each family keeps them."""
+    smallest = {}
+    for batch in batches:
+        if "vulkan" in batch.targets:
+            family = batch.functions[0].family
+            if family not in smallest or len(batch.functions) < len(smallest[family].functions):
+                smallest[family] = batch
+    for batch in batches:
+        if batch is not smallest.get(batch.functions[0].family):
+            batch.vulkan = f"vulkan:1.3+subgroup={subgroup}"
 
 
 def short(target):

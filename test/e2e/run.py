@@ -110,6 +110,9 @@ def compile_all(options, functions, expectations, verdicts):
     compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules",
                                  options.compile_arg)
     batches = batching.make_batches(functions, options.targets.split(","), expectations)
+    subgroup = size_of_subgroups(list_devices(options))
+    if subgroup and not options.all:
+        batching.one_size(batches, subgroup)
 
     def timed(batch):
         start = time.monotonic()
@@ -170,7 +173,7 @@ def check_determinism(options, compiler, batches, verdicts):
     def again(batch):
         source = batch.artifact.with_suffix(".mlir")
         second = batch.artifact.with_suffix(".second.tw")
-        code, output = compiler.run(source, second, batch.targets, ["--serial"])
+        code, output = compiler.run(source, second, batch.spelled, ["--serial"])
         same = code == 0 and second.read_bytes() == batch.artifact.read_bytes()
         return batch, "" if same else output.strip() or "the two artifacts differ"
 
@@ -401,10 +404,19 @@ def print_table(verdicts, devices):
         print(f"{row:28}" + "".join(f"{t:>{w}}" for t, w in zip(texts, widths)))
 
 
+def list_devices(options):
+    return subprocess.run([options.build / "bin/tilewright-run", "--list-devices"], capture_output=True, text=True).stdout
+
+
+def size_of_subgroups(listed):
+    """That of lavapipe: as many words as its vectors have, which its name says; None of another device."""
+    bits = re.search(r"^vulkan:0 .*\bllvmpipe\b.*?(\d+) bits", listed, re.MULTILINE)
+    return int(bits[1]) // 32 if bits else None
+
+
 def available(options, devices):
     """The devices that this machine has, and why it lacks the others."""
-    listed = subprocess.run([options.build / "bin/tilewright-run", "--list-devices"], capture_output=True,
-                            text=True).stdout
+    listed = list_devices(options)
     good, missing = [], {}
     for device in devices:
         driver = device.split("@")[0].split(":")[0]

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tests of what is read out of the tools' reports:  python test/e2e/test_reports.py"""
 
+import types
 import unittest
 
 import assemble
+import batches
 import run
 
 WARNED = """ptxsim: warning: register-pool: setmaxnreg may be ignored
@@ -53,6 +55,17 @@ class Reports(unittest.TestCase):
         jobs = assemble.in_jobs({**texts, ("vulkan", "a"): b"", ("vulkan", "b"): b"", ("sm_90a", "c"): b".entry k0("})
         self.assertEqual([(chip, len(members)) for chip, members in jobs],
                          [("sm_80", 16), ("sm_80", 16), ("sm_80", 8), ("vulkan", 1), ("vulkan", 1), ("sm_90a", 1)])
+
+    def test_sizes_of_subgroups(self):
+        listed = "vulkan:0   llvmpipe (LLVM 15.0.6, 256 bits), llvmpipe Mesa 22.3.6 (LLVM 15.0.6), Vulkan 1.3.230, cpu, 2.0 GiB"
+        self.assertEqual(run.size_of_subgroups(listed), 8)
+        self.assertIsNone(run.size_of_subgroups("vulkan:0   AMD Radeon RX 7900 XTX, RADV, Vulkan 1.3.230, discrete, 24.0 GiB"))
+        family = [types.SimpleNamespace(family=name) for name in ("sum", "sum", "sort")]
+        made = [batches.Batch("sum-0", family[:2], ("vulkan", "cpu")), batches.Batch("sum-1", family[:1], ("vulkan",)),
+                batches.Batch("sort-0", family[2:], ("cuda:sm_80", "vulkan"))]
+        batches.one_size(made, 8)
+        self.assertEqual([batch.spelled for batch in made],
+                         [("vulkan:1.3+subgroup=8", "cpu"), ("vulkan",), ("cuda:sm_80", "vulkan")])
 
     def test_pinned(self):
         self.assertTrue(assemble.is_pinned(f"tilewright.lowering_config = {CONFIG}", "sm_80"))

@@ -113,6 +113,8 @@ def compile_all(options, functions, expectations, verdicts):
     subgroup = size_of_subgroups(list_devices(options))
     if subgroup and not options.all:
         batching.one_size(batches, subgroup)
+        kept = sum("vulkan" in b.spelled for b in batches)
+        print(f"vulkan: {kept} modules for all sizes of subgroups, others for {subgroup}, lavapipe's; --all takes all", flush=True)
 
     def timed(batch):
         start = time.monotonic()

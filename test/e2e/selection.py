@@ -8,7 +8,8 @@ on every target. A function is compiled for the targets on which one of its case
 
 Some labels say little of a target: a config pinned for one target is none for the others, whose default is tried once;
 where nothing runs, sizes do not matter; labels of some families (ALIKE) have much in common from their first words on; and
-kernels of others (SAME_CODE) use nothing that newer GPUs of NVIDIA have: labels and sizes are tried on the first of them.
+others (SIMILAR_CODE) have neither products nor attention, for which newer GPUs of NVIDIA have kernels of their own: labels and
+sizes are tried on the first of them.
 """
 
 import fnmatch
@@ -24,14 +25,14 @@ COMPILED_ONLY = ("cuda:sm_100a",)  # by no device of the end-to-end run
 ALIKE = {"attention": 1, "attention_pages": 1, "filling": 2}  # words of labels that count
 
 NEWER_GPUS = ("cuda:sm_90a", "cuda:sm_100a")
-SAME_CODE = {"asserts", "broadcast", "cast", "cast_packed", "combiner", "copy", "elementwise", "fill", "gather", "host_scalars",
-             "host_slices", "loop_program", "marked", "math", "memref_elementwise", "memref_program", "nonzero", "pack", "pad",
-             "parallel_loop", "pooling", "scan", "scatter", "sort", "transpose", "unique"}
+SIMILAR_CODE = {"asserts", "broadcast", "cast", "cast_packed", "combiner", "copy", "elementwise", "fill", "gather",
+                "host_scalars", "host_slices", "loop_program", "marked", "math", "memref_elementwise", "memref_program", "nonzero",
+                "pack", "pad", "parallel_loop", "pooling", "scan", "scatter", "sort", "transpose", "unique"}
 
 
-def is_known(function, target):
-    """Whether the function's kernels are the same on an older target."""
-    return function.family in SAME_CODE and target in NEWER_GPUS
+def is_similar(function, target):
+    """Whether an older target has kernels much like those of the function."""
+    return function.family in SIMILAR_CODE and target in NEWER_GPUS
 
 
 def layout(function):
@@ -46,7 +47,7 @@ def layouts(function, targets):
     pinned = set(re.findall(r'[{,] *"([a-z0-9_:+-]+)" = #tilewright.lowering_config', function.text()))
     short = "_".join(own.split("_")[:ALIKE[function.family]]) if function.family in ALIKE else own
     return {t: "default" if pinned and t not in pinned and batching.short(t) not in pinned
-            else "" if t in COMPILED_ONLY or is_known(function, t) else short for t in targets}
+            else "" if t in COMPILED_ONLY or is_similar(function, t) else short for t in targets}
 
 
 def elements(case):
@@ -69,8 +70,8 @@ def select(functions, targets, seed, patterns):
     tried = [(f, case, target) for f in functions for case in f.cases for target in targets
              if target != ORACLE and (not f.targets or batching.short(target) in f.targets)]
     shown = {f.path: layouts(f, targets) for f in functions}
-    rows = [(f.family, "" if target in COMPILED_ONLY and is_known(f, target) else f.element, shown[f.path][target], f.shape,
-             "" if target in COMPILED_ONLY or is_known(f, target) else size_class(case), target) for f, case, target in tried]
+    rows = [(f.family, "" if target in COMPILED_ONLY and is_similar(f, target) else f.element, shown[f.path][target], f.shape,
+             "" if target in COMPILED_ONLY or is_similar(f, target) else size_class(case), target) for f, case, target in tried]
     work = [(f.path, (f.path, target)) for f, _, target in tried]
     always = [n for n, (_, case, _) in enumerate(tried) if any(fnmatch.fnmatchcase(case.name, p) for p in patterns)]
     chosen = pairs.choose(rows, seed, always, work)

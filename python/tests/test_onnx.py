@@ -82,8 +82,8 @@ SORT = """func.func @main(%arg0: tensor<2x90xKIND>) -> (tensor<2x90xKIND>, tenso
 
 
 def rewritten(text):
-    spelling = pathlib.Path(tilewright.__file__).parent / "onnx"
-    return subprocess.run([sys.executable, "-c", "import sys, tm_tensor; print(tm_tensor.rewrite(sys.stdin.read()))"], input=text, cwd=spelling,
+    scripts = pathlib.Path(tilewright.__file__).parent / "_lowering"
+    return subprocess.run([sys.executable, "-c", "import sys, irregular; print(irregular.rewrite(sys.stdin.read()))"], input=text, cwd=scripts,
                           capture_output=True, text=True)
 
 

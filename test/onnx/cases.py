@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The operator tests of the package `onnx` as folders: CASE/model.mlir, in0.npy …, out0.npy …, case.json.
 
-Each is lowered by lower.py of the Python package in a fork of this process, which has torch-mlir loaded: forks start
+Each is lowered by lower_onnx.py of the Python package in a fork of this process, which has torch-mlir loaded: forks start
 faster than processes, and one that crashes or does not end takes nothing along. Runs in the environment that run.py sets up.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python/src/tilewright/onnx"))
-import lower
+sys.path.insert(0, str(ROOT / "python/src/tilewright/_lowering"))
+import lower_onnx
 
 LIMIT = 60  # seconds to lower a model
 # Their results are another random generator's.
@@ -80,7 +80,7 @@ def write(case, folder):
     code, said = forked(folder, case.model)
     if code == 0:
         return {**entry, "lowered": True}
-    if code == lower.REFUSED:
+    if code == lower_onnx.REFUSED:
         return {**entry, "reason": said}
     return {**entry, "reason": f"torch-mlir {'does not end' if code == -signal.SIGALRM else 'crashes'}"}
 
@@ -98,11 +98,11 @@ def forked(folder, model):
             os.dup2(output, 2)
             warnings.simplefilter("ignore")
             try:
-                (folder / "model.mlir").write_text(lower.lower(model))
+                (folder / "model.mlir").write_text(lower_onnx.lower(model))
                 code = 0
-            except lower.Refused as refusal:
+            except lower_onnx.Refused as refusal:
                 os.write(1, str(refusal).encode())
-                code = lower.REFUSED
+                code = lower_onnx.REFUSED
         finally:
             os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -77,7 +77,7 @@ def prepare(options, name, side):
         np.save(expected, numpy_helper.to_array(onnx.load_tensor(data / f"light_{name}_output_0.pb")))
     onnx.save(model, folder / "model.onnx")
     text = folder / "model.mlir"
-    done = subprocess.run([sys.executable, ROOT / "python/src/tilewright/onnx/lower.py", folder / "model.onnx", text],
+    done = subprocess.run([sys.executable, ROOT / "python/src/tilewright/_lowering/lower_onnx.py", folder / "model.onnx", text],
                           capture_output=True, text=True, timeout=LIMIT)
     if done.returncode:
         raise RuntimeError("not lowered: " + (done.stdout or done.stderr).strip()[-200:])

@@ -74,7 +74,7 @@ def environment(options):
 
 def lowered(options, names):
     """What cases.py found, from before where nothing that it is made of changed."""
-    sources = [REQUIREMENTS, HERE / "cases.py", *sorted((ROOT / "python/src/tilewright/onnx").glob("*.py"))]
+    sources = [REQUIREMENTS, HERE / "cases.py", *sorted((ROOT / "python/src/tilewright/_lowering").glob("*.py"))]
     stamp = hashlib.sha256(b"".join(path.read_bytes() for path in sources) + repr(names).encode()).hexdigest()
     folder = options.out / "cases"
     known = folder / "stamp"

@@ -23,7 +23,9 @@ from ._errors import (CompileError, CorruptArtifactError, DeadlineExceededError,
 from ._program import Function, Program, compile, load
 from ._tensors import Tensor, asarray, empty
 from ._torch import from_torch
+from ._jax import from_jax
 from .onnx import from_onnx
+from .stablehlo import from_stablehlo
 from . import _core
 
 __version__ = _core.version()
@@ -31,5 +33,5 @@ __all__ = [
     "CompileError", "CorruptArtifactError", "DeadlineExceededError", "Device", "DeviceLostError", "Error", "Function",
     "InternalError", "InvalidArgumentError", "NotFoundError", "OutOfMemoryError", "Program", "ProgramError", "Stream",
     "Tensor", "UnavailableError", "UnsupportedError", "asarray", "compile", "device", "devices", "empty",
-    "from_onnx", "from_torch", "load",
+    "from_jax", "from_onnx", "from_stablehlo", "from_torch", "load",
 ]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules of PyTorch: torch.export in this process, torch-mlir in one of its own.
 
-    module ─ torch.export ─▶ program.pt2 ─ onnx/lower_torch.py ─▶ MLIR text and parameter file ─▶ Program
-           ─ torch.onnx.export ─▶ model.onnx ─ onnx/lower.py ─────▲
+    module ─ torch.export ─▶ program.pt2 ─ _lowering/lower_torch.py ─▶ MLIR text and parameter file ─▶ Program
+           ─ torch.onnx.export ─▶ model.onnx ─ _lowering/lower_onnx.py ─────▲
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import warnings
 from typing import Any, Mapping, Sequence
 
 from ._errors import CompileError, InvalidArgumentError, UnavailableError
+from ._lowering import TORCH, WAY_OUT, compile_lowered
+from ._lowering.diagnostics import Refused, refuse_changes
 from ._program import Program
-from .onnx import WAY_OUT, compile_lowered, lower as lower_onnx, run_lowering
-from .onnx.diagnostics import Refused, refuse_changes
+from .onnx import lower as lower_onnx
 
 _WAYS = ("torch-mlir", "onnx")
 
@@ -80,7 +81,7 @@ def _by_torch_mlir(torch, program, folder, parameters, timeout):
     source, target = os.path.join(folder, "program.pt2"), os.path.join(folder, "model.mlir")
     with _quiet("torch.export.save"):
         torch.export.save(program, source)
-    said = run_lowering("lower_torch.py", [source, target, parameters], timeout, needs="torch with torch-mlir", extra="torch")
+    said = TORCH.run([source, target, parameters], timeout)
     if said is not None:
         raise CompileError(f"the module: {said}; {WAY_OUT}")
     return pathlib.Path(target).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@
 
 This is the one place that knows what tilewright-compile does not read of what torch-mlir 20261001 (MLIR 24) prints. That is
 
-* `tm_tensor.scatter`, `scan`, `sort`, `topk`: ops of Tilewright's with the same meaning; tm_tensor.py,
+* `tm_tensor.scatter`, `scan`, `sort`, `topk`: ops of Tilewright's with the same meaning; irregular.py,
 * `ml_program.global`, the state of random numbers: a constant, so every call draws the same,
 * names of arguments, `%arg0`: those of the graph's inputs, so that messages and callers by name have them.
 
@@ -13,12 +13,12 @@ Everything else is spelled alike in both.
 
 import re
 
-import tm_tensor
+import irregular
 
 
 def to_mlir_22(text, inputs=()):
     """`inputs`: the names of the graph's inputs, in order."""
-    return name_arguments(tm_tensor.rewrite(constant_globals(text)), inputs)
+    return name_arguments(irregular.rewrite(constant_globals(text)), inputs)
 
 
 def constant_globals(text):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From ONNX to linalg on tensors, by torch-mlir.
 
-    python lower.py model.onnx model.mlir [model.safetensors]
+    python lower_onnx.py model.onnx model.mlir [model.safetensors]
 
 A process of its own: torch-mlir brings another LLVM than ours and ends the process where it meets what it did not expect.
 Needs the packages onnx and torch-mlir, and nothing of Tilewright but the files beside it. Exit code 0: model.mlir is

@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What torch-mlir does not lower, and why; for lower.py and lower_torch.py."""
+"""What torch-mlir does not lower, and why; for the scripts beside it."""
 
 import re
 

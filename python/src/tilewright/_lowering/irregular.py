@@ -1,6 +1,6 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch-mlir's dialect tm_tensor in ops that Tilewright compiles.
+"""torch-mlir's dialect tm_tensor, and IREE's linalg_ext, which is written alike, in ops that Tilewright compiles.
 
     scatter   tilewright.scatter: in place, in order, or all at once where indices are unique
     scan      tilewright.scan: linear work
@@ -10,14 +10,15 @@
 
 import re
 
-_OP = re.compile(r"^(?P<indent> *)(?P<result>%[\w$.-]+)(?::(?P<count>\d+))? = tm_tensor\.(?P<op>scatter|scan|sort|topk) (?P<head>.*?)"
+_OP = re.compile(r"^(?P<indent> *)(?P<result>%[\w$.-]+)(?::(?P<count>\d+))? = (?P<dialect>tm_tensor|iree_linalg_ext)\."
+                 r"(?P<op>scatter|scan|sort|topk) (?P<head>.*?)"
                  r"(?:ins\((?P<ins>[^)]*)\) )?outs\((?P<outs>[^)]*)\) \{\n *\^bb0\((?P<args>.*)\):\n"
-                 r"(?P<body>(?:.*\n)*?) *tm_tensor\.yield (?P<yield>%[\w$.-]+) : (?P<type>[\w]+)\n *\} -> .*\n", re.M)
+                 r"(?P<body>(?:.*\n)*?) *(?P=dialect)\.yield (?P<yield>%[\w$.-]+) : (?P<type>[\w]+)\n *\} -> .*\n", re.M)
 
 
 def rewrite(text):
     several = {match["result"]: match["op"] for match in _OP.finditer(text) if match["count"]}
-    text = _OP.sub(lambda match: {"scatter": _scatter, "scan": _scan, "sort": _sort, "topk": _topk}[match["op"]](_Op(match)), text)
+    text = _OP.sub(lambda match: {"scatter": _scatter, "scan": _scan, "sort": _sort, "topk": _topk}[match["op"]](_Op(match, text)), text)
     for result, op in several.items():
         # A sort or top_k keeps its results; of a scan, one is there.
         text = re.sub(rf"{re.escape(result)}#(\d+)", rf"{_name(result)}{'_' if op == 'scan' else '#'}\1", text)
@@ -32,12 +33,27 @@ def _name(result):
 class _Op:
     """What the text of one op says."""
 
-    def __init__(self, match):
-        self.indent, self.result, self.head, self.body = match["indent"], match["result"], match["head"], match["body"]
+    def __init__(self, match, text):
+        self.name = f"{match['dialect']}.{match['op']}"
+        self.indent, self.result, self.head = match["indent"], match["result"], match["head"]
         self.ins, self.outs = _operands(match["ins"] or ""), _operands(match["outs"])
         self.args = [part.split(": ") for part in match["args"].split(", ")]
         self.yielded = match["yield"]
         self.unique = self.result[1:] + "_"  # names of values that are made here begin so
+        self.body = self._with_constants(match["body"], text[:match.start()])
+
+    def _with_constants(self, body, before):
+        """The body with the constants from outside that it uses."""
+        inside = _defined(body) | {name for name, _ in self.args}
+        lines = []
+        for name in sorted(set(re.findall(r"%[\w$.-]+", body)) - inside):
+            made = re.findall(rf"^ *{re.escape(name)} = (arith\.constant .*)$", before, re.M)
+            if not made:
+                raise ValueError(f"{self.name} with a body that uses {name} from outside, which is no constant")
+            own = f"%constant_{self.unique}{name[1:]}"
+            lines.append(f"{own} = {made[-1]}\n")
+            body = re.sub(rf"{re.escape(name)}(?![\w$.-])", own, body)
+        return "".join(lines) + body
 
     def dim(self):
         return int(re.search(r"dimension\((\d+)\)", self.head)[1])
@@ -64,16 +80,9 @@ def _defined(body):
     return set(re.findall(r"^ *(%[\w$.-]+) =", body, re.M))
 
 
-def _check_inside(op):
-    outside = set(re.findall(r"%[\w$.-]+", op.body)) - _defined(op.body) - {name for name, _ in op.args}
-    if outside:
-        raise ValueError(f"a body of tm_tensor that uses values from outside: {', '.join(sorted(outside))}")
-
-
 def _combiner(op, arguments):
     """The region of an op of ours; arguments: those of tm_tensor's body, in our order, by position."""
     names = [name for name, _ in op.args]
-    _check_inside(op)
     block = ", ".join(f"{names[i]}: {op.args[i][1]}" for i in arguments)
     return f" combine {{\n^bb0({block}):\n{op.body}tilewright.combined {op.yielded} : {op.args[0][1]}\n}}"
 
@@ -81,10 +90,10 @@ def _combiner(op, arguments):
 def _scatter(op):
     (updates, updates_type), (indices, indices_type) = op.ins
     (out, out_type), = op.outs
-    mapped = re.search(r"dimension_map = array<i64: ([\d, ]*)>", op.head)[1]
+    mapped = re.search(r"dimension_map = (?:array<i64: |\[)([\d, ]*)[>\]]", op.head)[1]
     slices = _rank(out_type) - len(mapped.split(", "))
     if _rank(updates_type) != 1 + slices:
-        raise ValueError("tm_tensor.scatter of slices that do not span the other dims")
+        raise ValueError(f"{op.name} of slices that do not span the other dims")
     unique = ", unique" if "unique_indices(true)" in op.head else ""
     combiner = "" if op.yielded == op.args[0][0] else _combiner(op, (0, 1))
     return (f"{op.indent}{op.result} = tilewright.scatter ins({updates}, {indices} : {updates_type}, {indices_type}) "
@@ -95,7 +104,7 @@ def _scan(op):
     (source, source_type), = op.ins
     (out, out_type), (start, start_type) = op.outs
     if _element(source_type) != _element(out_type):
-        raise ValueError("tm_tensor.scan that gives another element type than it reads")
+        raise ValueError(f"{op.name} that gives another element type than it reads")
     # What torch-mlir initialises with is neutral; its second result, the last value, is read by nobody.
     inclusive = "inclusive(true)" in op.head
     init = "" if inclusive else f"init({start} : {start_type}) "
@@ -109,7 +118,7 @@ _STRICT = {**{kind: "" for kind in ("olt", "ole", "ult", "ule", "slt", "sle")},
 
 
 def _sort(op):
-    """torch-mlir compares by <= or >=; an order of ours is strict, and has a place for NaN."""
+    """torch-mlir may compare by <= or >=; an order of ours is strict, and has a place for NaN."""
     names, kinds = zip(*op.outs)
     types = ", ".join(kinds)
     (first, kind), (second, _) = op.args[:2]
@@ -128,7 +137,7 @@ def _topk(op):
     """torch-mlir asks whether an element is better than one that was kept. Where its text has NaN as the largest, or says nothing of
     it, that is our order."""
     if len(op.ins) != 1:
-        raise ValueError("tm_tensor.topk of elements with indices of their own")
+        raise ValueError(f"{op.name} of elements with indices of their own")
     (first, kind), (second, _) = op.args[:2]
     compared = re.findall(rf"= arith\.cmp([fi]) (\w+), {re.escape(first)}, {re.escape(second)} : ", op.body)
     checked = re.findall(r"= arith\.(\w+)(?: (\w+),)? (%[\w$.-]+), (%[\w$.-]+) : ", op.body)
@@ -136,7 +145,7 @@ def _topk(op):
     asks = [line for line in checked if line[0] == "cmpf" and line[2] == line[3] and line[1] in ("une", "uno", "oeq", "ord")]
     known = len(asks) + len(compared) + sum(line[0] in ("andi", "ori") for line in checked) == op.body.count("\n")
     if len(compared) != 1 or not known or compared[0][1] not in _STRICT or (compared[0][0] == "i" and compared[0][1][0] == "u") or kind == "i1":
-        raise ValueError("tm_tensor.topk that compares in another order than that of numbers")
+        raise ValueError(f"{op.name} that compares in another order than that of numbers")
     order = "" if _STRICT[compared[0][1]] else ", smallest"
     (source, source_type), (names, kinds) = op.ins[0], zip(*op.outs)
     types = ", ".join(kinds)
@@ -157,6 +166,5 @@ def _comparison(op):
     lines = [f"{one} = arith.constant true", f"{one}not = arith.xori {other}, {one} : i1",
              f"{result} = arith.andi {op.yielded}, {one}not : i1"]
     block = ", ".join(f"{name}: {kind}" for name, kind in op.args)
-    _check_inside(op)
     return (f" compare {{\n^bb0({block}):\n{op.body}{again}" + "".join(f"{line}\n" for line in lines)
             + f"tilewright.combined {result} : i1\n}}")

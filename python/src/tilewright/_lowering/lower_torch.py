@@ -4,8 +4,8 @@
 
     python lower_torch.py program.pt2 model.mlir model.safetensors
 
-A process of its own for the reasons that lower.py has; program.pt2 is what torch.export.save wrote. Exit codes are those of
-lower.py.
+A process of its own for the reasons that lower_onnx.py has; program.pt2 is what torch.export.save wrote. Exit codes are those of
+lower_onnx.py.
 
     program.pt2 ─ torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
 """

@@ -1,0 +1,130 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models of other front ends, lowered to linalg by packages that bring an LLVM of their own, each in a process of its own.
+
+    lower_onnx.py        a file of ONNX                         by torch-mlir
+    lower_torch.py       a program that torch.export saved      by torch-mlir
+    lower_stablehlo.py   StableHLO, which JAX makes             by IREE's compiler
+
+These three are scripts: they import what lies beside them, and nothing of Tilewright else.
+
+    irregular.py     scatters, scans, sorts: the packages' ops become ours
+    spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
+    parameters.py    large constants go to a parameter file
+    diagnostics.py   why a model is refused
+    float8.py        casts of ONNX that saturate
+
+This module starts a script, and compiles what it wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from .._errors import Error, UnavailableError
+from .._program import compile as compile_text
+from .diagnostics import REFUSED
+
+_FOLDER = pathlib.Path(__file__).parent
+WAY_OUT = "export the model without it, or write that part as linalg"
+
+
+@dataclasses.dataclass(frozen=True)
+class FrontEnd:
+    """A script and what it needs."""
+
+    script: str
+    package: str  # what lowers
+    needs: str  # what its Python must have, in words
+    extra: str  # that brings it, of this package
+    variable: str  # of the environment: a Python that has it
+
+    def run(self, arguments, timeout):
+        """Why the model is refused; None where it is not. UnavailableError where the Python lacks what is needed."""
+        python = os.environ.get(self.variable) or sys.executable
+        try:
+            done = subprocess.run([python, str(_FOLDER / self.script), *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, errors="replace", timeout=timeout, check=False)
+        except OSError as error:
+            raise UnavailableError(f"cannot run {python}: {error.strerror}") from error
+        except subprocess.TimeoutExpired:
+            return f"{self.package} has not lowered it within {timeout:g} s"
+        if done.returncode == 0:
+            return None
+        if done.returncode == REFUSED:
+            return done.stdout.strip()
+        lines = done.stderr.strip().splitlines()
+        last = lines[-1] if lines else "without a message"
+        if last.startswith(("ModuleNotFoundError", "ImportError")):
+            raise UnavailableError(f"{python} has no {self.needs}: {last}; pip install tilewright[{self.extra}], or name a Python "
+                                   f"that has it in {self.variable}")
+        how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with status {done.returncode}"
+        return f"{self.package} ended {how} ({last})"
+
+
+ONNX = FrontEnd("lower_onnx.py", "torch-mlir", "torch-mlir", "onnx", "TILEWRIGHT_ONNX_PYTHON")
+TORCH = FrontEnd("lower_torch.py", "torch-mlir", "torch with torch-mlir", "torch", "TILEWRIGHT_ONNX_PYTHON")
+STABLEHLO = FrontEnd("lower_stablehlo.py", "IREE's compiler", "iree-base-compiler", "stablehlo", "TILEWRIGHT_STABLEHLO_PYTHON")
+
+
+def compile_lowered(lower_to, stem, options):
+    """Compiles lower_to(path of the parameter file), the text. The file is options' "parameters", or one in a folder that goes
+    when the program does, by the name `stem`."""
+    kept = options.pop("parameters", None)
+    folder = None if kept else tempfile.TemporaryDirectory(prefix="tilewright-")
+    path = os.fspath(kept or os.path.join(folder.name, _plain(stem) + ".safetensors"))
+    text = lower_to(path)
+    named = 'tilewright.parameters = "' in text
+    program = compile_text(text, parameters=path if named else None, **options)
+    if named:
+        program._folder = folder
+    return program
+
+
+def _plain(name):
+    """A name that stands in a text without escapes."""
+    return re.sub(r"[^\w.+-]", "_", name) or "model"
+
+
+def command(name, description, model, lower):
+    """python -m NAME: lowers a file, `model` in words, by `lower`; the exit code."""
+    package = {"tilewright.onnx": ONNX, "tilewright.stablehlo": STABLEHLO}[name].package
+    parser = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
+    parser.add_argument("model", help=model)
+    parser.add_argument("-o", dest="output", default="-", help="the MLIR text; '-', the default, is standard output")
+    parser.add_argument("--timeout", type=float, help=f"seconds after which {package} is ended")
+    parser.add_argument("--parameters", metavar="FILE", help="parameter file (safetensors) for constants of 4 KiB and more; the "
+                        "default has the name of the text, with .safetensors; the compiler looks for it beside the text")
+    parser.add_argument("--inline", action="store_true", help="all constants stay in the text, as they do on standard output")
+    options = parser.parse_args()
+    if options.inline and options.parameters:
+        parser.error("--inline and --parameters exclude each other")
+    parameters = options.parameters
+    if not parameters and not options.inline and options.output != "-":
+        stem = options.output[:-len(".mlir")] if options.output.endswith(".mlir") else options.output
+        parameters = stem + ".safetensors"
+    try:
+        text = lower(options.model, timeout=options.timeout, parameters=parameters)
+        if options.output == "-":
+            sys.stdout.write(text)
+            return 0
+        # The whole file or none.
+        part = f"{options.output}.{os.getpid()}"
+        try:
+            with open(part, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(part, options.output)
+        finally:
+            if os.path.exists(part):
+                os.unlink(part)
+    except (Error, OSError) as error:
+        print(f"{name}: error: {error}", file=sys.stderr)
+        return 1
+    return 0

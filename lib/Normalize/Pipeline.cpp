@@ -29,6 +29,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createDecomposeTensorOpsPass());
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
+  func.addPass(createFoldScalarsPass());
   func.addPass(createAddInitsLastPass());
   func.addPass(createChannelsLastPass());
   // The transposes at the edges.

@@ -85,6 +85,9 @@ bool dependsOnConstants(mlir::Value value);
 /// them).
 mlir::LogicalResult generalizeFunction(mlir::func::FuncOp func);
 
+/// Computes outside of structured ops what has the same value everywhere.
+mlir::LogicalResult foldScalars(mlir::func::FuncOp func);
+
 /// Folds pure element moves, constants and unit dims of `func` into readers.
 mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 

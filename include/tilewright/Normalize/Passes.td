@@ -34,6 +34,17 @@ def SimplifyBodiesPass
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def FoldScalarsPass : Pass<"tilewright-fold-scalars", "::mlir::func::FuncOp"> {
+  let summary = "Compute what has one value everywhere outside of structured ops";
+  let description = [{
+    A `linalg.generic` whose body uses neither elements nor coordinates becomes scalar
+    ops and a `linalg.fill`, which bodies that read it, and `tensor.extract`, see
+    through. Ops with a pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeArgReductionsPass
     : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
   let summary = "Find the best element and its place by separate reductions";

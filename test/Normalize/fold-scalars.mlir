@@ -1,0 +1,75 @@
+// RUN: tilewright-opt %s -tilewright-fold-scalars -canonicalize | FileCheck %s
+
+#none = affine_map<() -> ()>
+#scalar = affine_map<(i) -> ()>
+#id = affine_map<(i) -> (i)>
+
+// The count of a variance, and whether it is positive.
+// CHECK-LABEL: func.func @Count(
+// CHECK-SAME: %[[DDOF:[a-z0-9]+]]: f32
+// CHECK: %[[COUNT:.*]] = arith.subf %{{.*}}, %[[DDOF]] : f32
+// CHECK-NEXT: %[[SOME:.*]] = arith.cmpf ogt, %[[COUNT]]
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{[^,]*}} : tensor<?xf32>)
+// CHECK: %[[Q:.*]] = arith.divf %{{.*}}, %[[COUNT]]
+// CHECK: arith.select %[[SOME]], %[[Q]]
+func.func @Count(%x: tensor<?xf32>, %ddof: f32, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %n = arith.constant 128.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %i = tensor.empty() : tensor<i1>
+  %f = linalg.fill ins(%ddof : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %c = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%f : tensor<f32>) outs(%e : tensor<f32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.subf %n, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %p = linalg.generic {indexing_maps = [#none, #none], iterator_types = []} ins(%c : tensor<f32>) outs(%i : tensor<i1>) {
+  ^bb0(%a: f32, %out: i1):
+    %s = arith.cmpf ogt, %a, %zero : f32
+    linalg.yield %s : i1
+  } -> tensor<i1>
+  %some = tensor.extract %p[] : tensor<i1>
+  %r = linalg.generic {indexing_maps = [#id, #scalar, #id], iterator_types = ["parallel"]} ins(%x, %c : tensor<?xf32>, tensor<f32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %q = arith.divf %a, %b : f32
+    %s = arith.select %some, %q, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @Everywhere(
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.fill
+func.func @Everywhere(%v: i32, %o: tensor<4x5xi32>) -> tensor<4x5xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%o : tensor<4x5xi32>) {
+  ^bb0(%out: i32):
+    linalg.yield %v : i32
+  } -> tensor<4x5xi32>
+  return %r : tensor<4x5xi32>
+}
+
+// Elements, coordinates and other tensors differ from place to place.
+// CHECK-LABEL: func.func @Stays(
+// CHECK-COUNT-3: linalg.generic
+func.func @Stays(%t: tensor<f32>, %o: tensor<4xf32>, %i: tensor<4xi64>) -> (tensor<4xf32>, tensor<4xi64>, tensor<4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %a = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%o : tensor<4xf32>) {
+  ^bb0(%out: f32):
+    %s = arith.addf %out, %one : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%i : tensor<4xi64>) {
+  ^bb0(%out: i64):
+    %n = linalg.index 0 : index
+    %s = arith.index_cast %n : index to i64
+    linalg.yield %s : i64
+  } -> tensor<4xi64>
+  %c = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%o : tensor<4xf32>) {
+  ^bb0(%out: f32):
+    %s = tensor.extract %t[] : tensor<f32>
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %a, %b, %c : tensor<4xf32>, tensor<4xi64>, tensor<4xf32>
+}

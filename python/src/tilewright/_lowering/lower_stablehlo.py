@@ -27,7 +27,7 @@ import spelling
 from diagnostics import REFUSED, Refused, first_line
 
 # Simplifications of StableHLO, and those of IREE's pass for all of it, forget how broadcasts of dynamic shapes are meant.
-SIMPLIFY = "iree-stablehlo-preprocessing-flatten-scf-tuples,iree-stablehlo-to-stablehlo-preprocessing,canonicalize,cse,"
+SIMPLIFY = "iree-stablehlo-preprocessing-flatten-scf-tuples,canonicalize,cse,"
 PIPELINE = ("builtin.module(func.func(chlo-legalize-to-stablehlo,iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow),"
             "{simplify}func.func(iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext,chlo-legalize-to-stablehlo),"
             "iree-stablehlo-to-iree-input,reconcile-unrealized-casts,canonicalize,cse)")

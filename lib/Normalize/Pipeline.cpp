@@ -40,6 +40,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   rest.addPass(createDecomposeArgReductionsPass());
   rest.addPass(createSliceConstantDimsPass());
   rest.addPass(createFoldRelayoutsPass());
+  rest.addPass(createWriteTransposedPass());
   rest.addPass(createExpandSlicesPass());
   rest.addPass(createReadWindowsPass());
   // tensor.dim of a result becomes tensor.dim of what its size came from.

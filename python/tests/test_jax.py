@@ -25,7 +25,8 @@ if HAS_JAX:
     NAMES = list(FUNCTIONS)
 
 #: Also run as PTX: one for each way in which IREE's ops become ours, and what is usual.
-SIMULATED = ["mlp", "attention", "attention_narrow", "convolution_channels_last", "scatter_add", "sorts", "largest", "running", "fourier_real", "random_numbers"]
+SIMULATED = ["mlp", "attention", "attention_narrow", "convolution_channels_last", "scatter_add", "sorts", "largest", "running", "fourier_real", "random_numbers",
+             "gradient"]
 
 
 def leaves(value):

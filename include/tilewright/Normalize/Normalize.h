@@ -88,6 +88,9 @@ mlir::LogicalResult generalizeFunction(mlir::func::FuncOp func);
 /// Computes outside of structured ops what has the same value everywhere.
 mlir::LogicalResult foldScalars(mlir::func::FuncOp func);
 
+/// Has products write in the order in which their only readers read.
+mlir::LogicalResult writeTransposed(mlir::func::FuncOp func);
+
 /// Folds pure element moves, constants and unit dims of `func` into readers.
 mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 

@@ -45,6 +45,19 @@ def FoldScalarsPass : Pass<"tilewright-fold-scalars", "::mlir::func::FuncOp"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def WriteTransposedPass
+    : Pass<"tilewright-write-transposed", "::mlir::func::FuncOp"> {
+  let summary = "Compute products transposed whose only reader transposes them";
+  let description = [{
+    The one reader of a product's result is an elementwise op that indexes it in another
+    order than its own result: the product writes in the reader's order. An elementwise
+    op between a product and one that only moves elements joins the latter before.
+    Products have sums that begin with one value everywhere; ops with a pinned
+    `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DecomposeArgReductionsPass
     : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
   let summary = "Find the best element and its place by separate reductions";

@@ -136,7 +136,37 @@ def chain(a, c, dims, between="relu", dynamic=False, more=(), residual=False):
     return f
 
 
+def transposed(a, c, dims, order, bias=False, dynamic=False, more=()):
+    """The product's dims in another order, what is added to it on the way; the product is of no other use."""
+    label = f"{order}{'_bias' if bias else ''}_{'any' if dynamic else 'x'.join(map(str, dims.values()))}"
+    f = Function("fused.transposed", pair_name(a, c), label, dims, dynamic)
+    batch = "b" if "b" in dims else ""
+    x, w = f.arg(a, batch + "mk"), f.arg(a, batch + "kn")
+    r = f.op("linalg.batch_matmul" if batch else "linalg.matmul", [x, w], f.zeros(c, batch + "mn"))
+    if bias:
+        r = f.generic(batch + "mn", [r, f.arg(c, "n")], f.empty(c, batch + "mn"),
+                      line(f"%t = arith.add{'f' if c.is_float else 'i'} {{0}}, {{1}} : {c.name}"))
+    f.ret(f.generic(order, [r], f.empty(c, order), lambda lines, value, out: value))
+
+    def reference(x, w, *rest):
+        whole = exact_product(x, w)
+        whole = whole + rest[0] if rest else whole
+        return c.round(whole.transpose([(batch + "mn").index(d) for d in order]))
+    data = integers(-2, 2) if a.is_float else integers(-100, 100)
+    for given in ({}, *more):
+        f.case("x".join(map(str, {**f.sizes, **given}.values())), given, data, EXACT, reference)
+    return f
+
+
 def functions():
+    for a, c, dims in ((F16, F32, sizes(77, 100, 40)), (F32, F32, sizes(64, 32, 16)), (I8, I32, sizes(50, 72, 64)), (BF16, F32, sizes(128, 64, 96))):
+        yield transposed(a, c, dims, "nm")
+    yield transposed(F16, F32, sizes(100, 60, 48), "nm", bias=True)
+    yield transposed(F16, F16, sizes(7, 64, 64), "nm", bias=True)
+    yield transposed(F16, F32, {"b": 3, **sizes(40, 48, 32)}, "nbm")
+    yield transposed(F32, F32, {"b": 3, **sizes(20, 24, 16)}, "mbn", bias=True)
+    yield transposed(F16, F32, sizes(77, 100, 40), "nm", True, True, [{"m": 1}, {"m": 0}, {"n": 300, "k": 0}])
+    yield transposed(F32, F32, {"b": 2, **sizes(33, 40, 16)}, "nmb", dynamic=True)
     for kind, along, dims in (("sum", "n", sizes(77, 100, 40)), ("max", "n", sizes(130, 256, 72)),
                               ("sum", "m", sizes(100, 77, 40)), ("sum", "n", sizes(40, 300, 24))):
         yield reduced(F16, F32, kind, along, dims)

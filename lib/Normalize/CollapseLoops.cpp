@@ -281,6 +281,17 @@ static void foldIntoEmpty(RewriterBase &rewriter, tensor::CollapseShapeOp op) {
       op, sizes, op.getType().getElementType());
 }
 
+/// The size of what is expanded, as it was given: who asks for it does not read the tensor.
+static void readSize(RewriterBase &rewriter, tensor::DimOp op) {
+  auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>();
+  std::optional<int64_t> dim = op.getConstantIndex();
+  if (!expand || !dim)
+    return;
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOp(op, getValueOrCreateConstantIndexOp(rewriter, op.getLoc(),
+                                                         expand.getMixedOutputShape()[*dim]));
+}
+
 namespace {
 struct CollapseLoopsPass
     : public tilewright::impl::CollapseLoopsPassBase<CollapseLoopsPass> {
@@ -303,6 +314,7 @@ struct CollapseLoopsPass
     getOperation().walk([&](tensor::CollapseShapeOp op) {
       foldIntoEmpty(rewriter, op);
     });
+    getOperation().walk([&](tensor::DimOp op) { readSize(rewriter, op); });
   }
 };
 } // namespace

@@ -30,6 +30,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   func.addPass(createGeneralizePass());
   func.addPass(createSimplifyBodiesPass());
   func.addPass(createFoldScalarsPass());
+  func.addPass(createReadExtractsPass());
   func.addPass(createAddInitsLastPass());
   func.addPass(createChannelsLastPass());
   // The transposes at the edges.

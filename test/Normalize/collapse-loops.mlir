@@ -196,3 +196,39 @@ func.func @BehindPooling(%x: tensor<16x8x10xf32>, %f: tensor<32x16xf32>, %s: ten
   } -> tensor<32x2x3xf32>
   return %r : tensor<32x2x3xf32>
 }
+
+// -----
+
+// Of a batch of unknown size: whoever asks for the size of a result does not read it, so that the sum stays with its
+// product's only reader.
+// CHECK-LABEL: func.func @Batch
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<?x32xf32>)
+// CHECK: %[[W:.*]] = tensor.expand_shape %[[P]]
+// CHECK-NOT: tensor.dim %[[W]]
+// CHECK: tensor.collapse_shape %[[W]]
+// CHECK-NOT: tensor.dim %[[W]]
+// CHECK: return
+#left = affine_map<(b, m, n, k) -> (b, m, k)>
+#right = affine_map<(b, m, n, k) -> (k, n)>
+#result = affine_map<(b, m, n, k) -> (b, m, n)>
+#whole = affine_map<(b, m, n) -> (b, m, n)>
+#last = affine_map<(b, m, n) -> (n)>
+func.func @Batch(%x: tensor<?x8x16xf32>, %w: tensor<16x32xf32>, %bias: tensor<32xf32>) -> tensor<?x8x32xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x8x16xf32>
+  %e = tensor.empty(%n) : tensor<?x8x32xf32>
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%x, %w : tensor<?x8x16xf32>, tensor<16x32xf32>) outs(%e : tensor<?x8x32xf32>) {
+    ^bb0(%v: f32, %u: f32, %acc: f32):
+      %m = arith.mulf %v, %u : f32
+      %t = arith.addf %acc, %m : f32
+      linalg.yield %t : f32
+  } -> tensor<?x8x32xf32>
+  %r = linalg.generic {indexing_maps = [#whole, #last, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+       ins(%p, %bias : tensor<?x8x32xf32>, tensor<32xf32>) outs(%e : tensor<?x8x32xf32>) {
+    ^bb0(%v: f32, %u: f32, %old: f32):
+      %t = arith.addf %v, %u : f32
+      linalg.yield %t : f32
+  } -> tensor<?x8x32xf32>
+  return %r : tensor<?x8x32xf32>
+}

@@ -91,6 +91,10 @@ mlir::LogicalResult foldScalars(mlir::func::FuncOp func);
 /// Has products write in the order in which their only readers read.
 mlir::LogicalResult writeTransposed(mlir::func::FuncOp func);
 
+/// Makes inputs of tensors that the body of `op` reads at coordinates of its loops; true
+/// if `op` was replaced.
+bool readExtracts(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op);
+
 /// Folds pure element moves, constants and unit dims of `func` into readers.
 mlir::LogicalResult foldRelayouts(mlir::func::FuncOp func);
 

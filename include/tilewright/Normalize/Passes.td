@@ -58,6 +58,18 @@ def WriteTransposedPass
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ReadExtractsPass : Pass<"tilewright-read-extracts", "::mlir::func::FuncOp"> {
+  let summary = "Make operands of tensors that bodies read at coordinates of their loops";
+  let description = [{
+    `tensor.extract` at coordinates of loops, or at 0 of a dim of size 1, becomes an
+    input of the `linalg.generic`. A coordinate that is 0 where a size is 1, which front
+    ends broadcast dims of dynamic size by, is the loop's where that size is the loop's
+    extent. Extents are known to be equal (by `ValueBoundsOpInterface`), else nothing
+    changes. Ops with a pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def DecomposeArgReductionsPass
     : Pass<"tilewright-decompose-arg-reductions", "::mlir::func::FuncOp"> {
   let summary = "Find the best element and its place by separate reductions";

@@ -158,7 +158,39 @@ def transposed(a, c, dims, order, bias=False, dynamic=False, more=()):
     return f
 
 
+def broadcast_rows(a, c, dims, more):
+    """Rows less their maximum, a product, a bias and a residual, as front ends write them where nobody knows the batch: what is
+    broadcast along a dim of unknown size is read at 0 where that size is 1."""
+    f = Function("fused.broadcast", pair_name(a, c), "any", {**dims, "O": 1}, True)
+    x, w = f.arg(a, "bMK"), f.arg(a, "KN")
+    bias, more_of = f.arg(c, "N"), f.arg(c, "bMN")
+    most = f.generic("bMOK", [x], f.filled(a, "bMO", float("-inf") if a.is_float else -128),
+                     line(f"%t = arith.max{'imumf' if a.is_float else 'si'} {{0}}, {{1}} : {a.name}"), reduce="K")
+    size, zero, one = f.size_of("b"), *(f.raw(f"arith.constant {value} : index", I32, None).name for value in (0, 1))
+
+    def body(lines, value, out):
+        lines += ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index", f"%e = arith.cmpi eq, {size}, {one} : index",
+                  f"%p = arith.select %e, {zero}, %i : index", f"%v = tensor.extract {most.name}[%p, %j, {zero}] : {f.value_type(most)}",
+                  f"%t = arith.sub{'f' if a.is_float else 'i'} {value}, %v : {a.name}"]
+        return "%t"
+    less = f.generic("bMK", [x], f.empty(a, "bMK"), body)
+    wide = f.generic("bKN", [w], f.empty(a, "bKN"), lambda lines, value, out: value)
+    r = f.op("linalg.batch_matmul", [less, wide], f.zeros(c, "bMN"))
+    add = line(f"%t = arith.add{'f' if c.is_float else 'i'} {{0}}, {{1}} : {c.name}")
+    r = f.generic("bMN", [r, bias], f.empty(c, "bMN"), add)
+    f.ret(f.generic("bMN", [r, more_of], f.empty(c, "bMN"), add))
+
+    def reference(x, w, bias, more_of):
+        return c.round(exact_product(a.round(x - x.max(axis=2, keepdims=True)), w) + bias + more_of)
+    data = integers(-2, 2) if a.is_float else integers(-30, 30)
+    for given in ({}, *more):
+        f.case("x".join(map(str, {**f.sizes, **given}.values())), given, data, EXACT, reference)
+    return f
+
+
 def functions():
+    for a, c in ((F16, F32), (F32, F32), (I8, I32)):
+        yield broadcast_rows(a, c, {"b": 3, "M": 20, "K": 48, "N": 40}, [{"b": 1}, {"b": 0}, {"b": 9}])
     for a, c, dims in ((F16, F32, sizes(77, 100, 40)), (F32, F32, sizes(64, 32, 16)), (I8, I32, sizes(50, 72, 64)), (BF16, F32, sizes(128, 64, 96))):
         yield transposed(a, c, dims, "nm")
     yield transposed(F16, F32, sizes(100, 60, 48), "nm", bias=True)

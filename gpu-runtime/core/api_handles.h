@@ -12,6 +12,8 @@
 #include "tilewright/tilewright.h"
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <new>
 
 /// A counted reference to a shared object of core.
@@ -53,6 +55,14 @@ struct tilewright_program : TilewrightHandle<tilewright::runtime::Program> {
     std::vector<tilewright_type> inputs, results;
   };
   std::vector<Signature> signatures;
+
+  /// What kernels take, as long as the program lives.
+  struct Resources {
+    tilewright::runtime::KernelResources found;
+    std::vector<tilewright_statistic> statistics;
+  };
+  std::mutex mutex;
+  std::map<size_t, Resources> resources; // by number of the kernel
 };
 
 namespace tilewright::runtime {

@@ -56,6 +56,20 @@ TextSink toSink(tilewright_text_function function, void *user) {
   };
 }
 
+/// Kernel number `kernel` of all variants of all dispatches; false: there are not
+/// as many.
+bool findKernel(const ProgramDesc &program, size_t kernel, size_t &dispatch,
+                size_t &variant) {
+  variant = kernel;
+  for (dispatch = 0; dispatch < program.dispatches.size(); ++dispatch) {
+    size_t count = program.dispatches[dispatch].variants.size();
+    if (variant < count)
+      return true;
+    variant -= count;
+  }
+  return false;
+}
+
 // Finds by name; the error lists what there is.
 template <typename T>
 Status findByName(const char *what, const std::vector<T> &list,
@@ -104,6 +118,7 @@ tilewright_program_load(tilewright_device *device, const void *data,
       }
       chosen.parameters = options->parameters ? options->parameters : "";
       chosen.verifyParameters = options->verify_parameters != 0;
+      chosen.withoutConstants = options->without_constants != 0;
     }
     std::shared_ptr<const Artifact> artifact;
     if (Status s = Artifact::parse(data, size, artifact))
@@ -258,5 +273,63 @@ tilewright_program_launch(tilewright_program *program, size_t dispatch,
                                     num_views, scalars, num_scalars))
       return s;
     return stream->object->flush();
+  });
+}
+
+size_t tilewright_program_kernel_count(tilewright_program *program) {
+  size_t count = 0;
+  if (program)
+    for (const DispatchDesc &dispatch : program->object->desc().dispatches)
+      count += dispatch.variants.size();
+  return count;
+}
+
+const char *tilewright_program_kernel_variant(tilewright_program *program,
+                                              size_t kernel) {
+  size_t dispatch = 0, variant = 0;
+  if (!program ||
+      !findKernel(program->object->desc(), kernel, dispatch, variant))
+    return nullptr;
+  return program->object->desc().dispatches[dispatch].variants[variant].name.c_str();
+}
+
+tilewright_status *tilewright_program_kernel_resources(
+    tilewright_program *program, size_t kernel,
+    tilewright_kernel_resources *resources) {
+  return apiCall([&]() -> Status {
+    TILEWRIGHT_REQUIRE(program);
+    TILEWRIGHT_REQUIRE(resources);
+    const auto &dispatches = program->object->desc().dispatches;
+    size_t dispatch = 0, variant = 0;
+    if (!findKernel(program->object->desc(), kernel, dispatch, variant))
+      return notFound(
+          "kernel " + std::to_string(kernel) + " of " +
+          std::to_string(tilewright_program_kernel_count(program)));
+    const VariantDesc &desc = dispatches[dispatch].variants[variant];
+    *resources = {dispatches[dispatch].name.c_str(), desc.name.c_str(), -1, -1,
+                  -1, -1, int64_t(desc.shared), -1, -1, 0, nullptr};
+    std::lock_guard<std::mutex> lock(program->mutex);
+    auto kept = program->resources.find(kernel);
+    if (kept == program->resources.end()) {
+      KernelResources found;
+      if (Status s = program->object->resources(dispatch, variant, found))
+        return s;
+      kept = program->resources.emplace(kernel, tilewright_program::Resources())
+                 .first;
+      kept->second.found = std::move(found);
+      for (const KernelStatistic &one : kept->second.found.statistics)
+        kept->second.statistics.push_back(
+            {one.name.c_str(), one.description.c_str(), one.value});
+    }
+    const KernelResources &found = kept->second.found;
+    resources->registers = found.registers;
+    resources->scalar_registers = found.scalarRegisters;
+    resources->local_bytes = found.localBytes;
+    resources->shared_bytes = found.sharedBytes;
+    resources->max_threads = found.maxThreads;
+    resources->code_bytes = found.codeBytes;
+    resources->num_statistics = kept->second.statistics.size();
+    resources->statistics = kept->second.statistics.data();
+    return Status::ok();
   });
 }

@@ -117,9 +117,32 @@ struct ModuleDesc {
   std::shared_ptr<void> nativeCode; // Native: what the functions live in
 };
 
+/// A number that a driver's compiler gives for a kernel, in the driver's words.
+struct KernelStatistic {
+  std::string name, description;
+  double value = 0; // exact up to 2^53
+};
+
+/// What the code of one kernel takes of a device; -1: the driver does not say.
+struct KernelResources {
+  int64_t registers = -1;       // of 32 bits, per thread
+  int64_t scalarRegisters = -1; // of 32 bits, per subgroup, beside those
+  int64_t localBytes = -1;      // per thread, in memory: spills and arrays
+  int64_t sharedBytes = -1;     // per block, declared in the code
+  int64_t maxThreads = -1;      // per block
+  int64_t codeBytes = -1;
+  std::vector<KernelStatistic> statistics; // all that the driver names itself
+};
+
 class DriverModule {
 public:
   virtual ~DriverModule() = default;
+  /// What kernel number `kernel` takes on this device; needs no stream. May
+  /// compile the kernel, with the checks of a first launch.
+  virtual Status resources(uint32_t kernel, KernelResources &result) {
+    (void)kernel, (void)result;
+    return unsupported("this device does not say what its kernels take");
+  }
 };
 
 //===----------------------------------------------------------------------===//

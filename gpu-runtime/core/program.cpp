@@ -124,8 +124,10 @@ Status Program::load(std::shared_ptr<Device> device,
       return where(std::move(s));
   if (Status s = program->bindVariants())
     return where(std::move(s));
-  if (Status s = program->placeConstants(options))
-    return where(std::move(s));
+  program->withoutConstants = options.withoutConstants;
+  if (!options.withoutConstants)
+    if (Status s = program->placeConstants(options))
+      return where(std::move(s));
   result = std::move(program);
   return Status::ok();
 }
@@ -235,6 +237,22 @@ Status Program::requireModule(ModuleSlot &slot) {
   return slot.status;
 }
 
+Status Program::resources(size_t dispatch, size_t variant,
+                          KernelResources &result) {
+  const DispatchDesc &desc = program.dispatches[dispatch];
+  const std::string where = "dispatch '" + desc.name + "', variant '" +
+                            desc.variants[variant].name + "'";
+  if (Status s = owner->lost())
+    return s;
+  const VariantPlace &place = places[dispatch][variant];
+  if (place.slot < 0)
+    return unsupported(where + ": its guard is false on " + owner->info().name);
+  ModuleSlot &slot = *slots[size_t(place.slot)];
+  if (Status s = requireModule(slot))
+    return std::move(s).in(where);
+  return slot.module->resources(place.kernel, result).in(where);
+}
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
@@ -309,6 +327,8 @@ Status Program::call(size_t function, Stream &stream, const CallValue *args,
   TraceSlice slice(*owner, "call", desc.name);
   const std::string where = "function '" + desc.name + "'";
   auto failed = [&](Status s) { return std::move(s).in(where); };
+  if (withoutConstants)
+    return failed(invalidArgument("the program was loaded without its constants"));
   if (stream.device() != owner)
     return failed(invalidArgument("the stream belongs to " +
                                   stream.device()->info().name +

@@ -38,6 +38,8 @@ struct ProgramOptions {
   std::string parameters;
   /// Refuse parameters whose SHA-256 is not that of the artifact; reads all of them.
   bool verifyParameters = false;
+  /// Place no constants: kernels can be asked about, functions not called.
+  bool withoutConstants = false;
 };
 
 /// An argument or result of a call: a view, or a scalar's bits (integers sign-
@@ -85,6 +87,8 @@ public:
                 size_t numViews, const uint64_t *scalars, size_t numScalars);
   Status estimate(size_t function, const CallValue *args, size_t numArgs,
                   WorkEstimate &result) const;
+  /// What the kernel of a variant takes on the device; needs no stream.
+  Status resources(size_t dispatch, size_t variant, KernelResources &result);
 
   const std::vector<View> &constants() const { return constantViews; }
 
@@ -146,6 +150,7 @@ private:
   std::vector<std::unique_ptr<ModuleSlot>> slots;
   std::vector<std::vector<VariantPlace>> places; // [dispatch][variant]
   std::vector<View> constantViews; // by number
+  bool withoutConstants = false;
 
   std::mutex mutex; // of what follows
   std::shared_ptr<Stream> stream;

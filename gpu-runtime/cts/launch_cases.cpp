@@ -346,6 +346,30 @@ static void boundRange(Context &context) {
              "element " + std::to_string(i));
 }
 
+/// What a kernel takes is asked without a stream, and does not disturb launches.
+static void resources(Context &context) {
+  std::unique_ptr<DriverModule> module;
+  TW_OK(testModule(context, "reverse_shared").load(context, module));
+  KernelResources found;
+  Status status = module->resources(0, found);
+  if (status.code() == StatusCode::Unsupported) {
+    TW_CHECK(status.message().find("does not say") != std::string::npos,
+             status.message());
+    return sharedMemory(context);
+  }
+  TW_OK(std::move(status));
+  TW_CHECK(found.sharedBytes >= 256, std::to_string(found.sharedBytes));
+  TW_CHECK(context.driver() != "cuda" || found.maxThreads >= 64,
+           std::to_string(found.maxThreads));
+  // The simulator assigns no registers.
+  bool assigns = context.driver() == "cuda" && context.fact("simulator") == 0;
+  TW_CHECK(!assigns || (found.registers > 0 && found.localBytes >= 0),
+           std::to_string(found.registers));
+  KernelResources none;
+  TW_FAILS(module->resources(1, none), StatusCode::InvalidArgument);
+  sharedMemory(context);
+}
+
 std::vector<Case> launchCases() {
   return {{"launch.add", add},
           {"launch.mixed_scalars", mixedScalars},
@@ -357,7 +381,8 @@ std::vector<Case> launchCases() {
           {"launch.clusters", clusters},
           {"launch.many_scalars", manyScalars},
           {"launch.cooperative_matrix", cooperativeMatrix},
-          {"launch.bound_range", boundRange}};
+          {"launch.bound_range", boundRange},
+          {"launch.resources", resources}};
 }
 
 } // namespace tilewright::cts

@@ -54,7 +54,7 @@ Program load(const Device &device, nb::bytes artifact,
   tilewright_program_options options = {target ? target->c_str() : nullptr,
                                         reference, paths.size(), paths.data(),
                                         parameters ? parameters->c_str() : nullptr,
-                                        verifyParameters};
+                                        verifyParameters, 0};
   unlocked([&] {
     return tilewright_program_load(device.handle.get(), artifact.data(),
                                    artifact.size(), &options,
@@ -118,6 +118,47 @@ nb::list call(const Program &program, size_t function, const Stream &stream,
   return list;
 }
 
+/// A dict per kernel, with the members of tilewright-run's JSON.
+nb::list resources(const Program &program) {
+  tilewright_program *handle = program.handle.get();
+  nb::list list;
+  for (size_t i = 0; i < tilewright_program_kernel_count(handle); ++i) {
+    tilewright_kernel_resources found = {};
+    tilewright_status *status = nullptr;
+    {
+      nb::gil_scoped_release release;
+      status = tilewright_program_kernel_resources(handle, i, &found);
+    }
+    nb::dict kernel;
+    kernel["kernel"] = found.dispatch;
+    kernel["variant"] = found.variant;
+    if (status) {
+      kernel["reason"] = tilewright_status_message(status);
+      tilewright_status_release(status);
+      list.append(kernel);
+      continue;
+    }
+    const std::pair<const char *, int64_t> numbers[] = {
+        {"registers", found.registers},
+        {"scalar_registers", found.scalar_registers},
+        {"local_bytes", found.local_bytes},
+        {"shared_bytes", found.shared_bytes},
+        {"dynamic_shared_bytes", found.dynamic_shared_bytes},
+        {"max_threads", found.max_threads},
+        {"code_bytes", found.code_bytes}};
+    for (const auto &[name, value] : numbers)
+      if (value >= 0)
+        kernel[name] = value;
+    nb::dict own;
+    for (size_t k = 0; k < found.num_statistics; ++k)
+      own[found.statistics[k].name] = found.statistics[k].value;
+    if (found.num_statistics)
+      kernel["statistics"] = own;
+    list.append(kernel);
+  }
+  return list;
+}
+
 } // namespace
 
 void bindPrograms(nb::module_ &module) {
@@ -137,6 +178,7 @@ void bindPrograms(nb::module_ &module) {
                      return tilewright_program_target(program.handle.get());
                    })
       .def("signatures", &signatures)
+      .def("resources", &resources)
       .def("call", &call, nb::arg("function"), nb::arg("stream"),
            nb::arg("args"));
   module.def("load_program", &load, nb::arg("device"), nb::arg("artifact"),

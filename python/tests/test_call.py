@@ -275,3 +275,16 @@ func.func @both(%a: memref<4xi32>, %b: memref<4xi32>) {
         with pytest.raises(tilewright.InvalidArgumentError, match="overlaps"):
             program(one, other, device=device)
     np.testing.assert_array_equal(array, 1)
+
+
+def test_what_kernels_take(add, device):
+    kernels = add.resources(device)
+    assert kernels and all(kernel["kernel"].startswith("add") for kernel in kernels)
+    if device.name == "cpu" or device.name.startswith("vulkan"):
+        # lavapipe lacks the extension; other drivers of Vulkan have it.
+        said = [kernel for kernel in kernels if "reason" not in kernel]
+        assert all(kernel["shared_bytes"] >= 0 for kernel in said)
+        assert said or "this device does not say what its kernels take" in kernels[0]["reason"]
+    else:
+        assert any(kernel.get("max_threads", 0) >= 32 for kernel in kernels)
+        assert {"shared_bytes", "dynamic_shared_bytes"} <= max(kernels, key=len).keys()

@@ -378,7 +378,7 @@ class Candidates(unittest.TestCase):
             plan = pathlib.Path(folder) / "plan"
             for arguments in (
                 ["gemm", "--m=512", "--n=512", "--k=512", "--types=f16:f32", "--target=cuda:sm_90a", "--candidates=2", "-o", plan],
-                ["compile", plan, "--no-resources"],
+                ["compile", plan],
                 ["predict", plan, "--chip=h100"],
             ):
                 done = subprocess.run([str(BUILD / "bin/tilewright-sweep"), *map(str, arguments)], capture_output=True, text=True)

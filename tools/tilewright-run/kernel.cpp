@@ -73,6 +73,7 @@ void checkOptions(const Options &options) {
       {!options.function.empty(), "--function"},
       {!options.check.empty(), "--check"},
       {options.benchCount != 0, "--bench"},
+      {options.resources, "--resources"},
       {!options.target.empty(), "--target"},
       {!options.compileArguments.empty(), "--compile-arg"},
       {!options.externalLibraries.empty(), "--external-lib"}};

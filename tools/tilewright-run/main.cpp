@@ -15,6 +15,7 @@
 #include "origin.h"
 #include "print.h"
 #include "report.h"
+#include "resources.h"
 #include "session.h"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ void openSession(Run &run) {
     try {
       ProgramChoice choice = run.choice(device);
       choice.target = run.options.target;
+      choice.runs = !run.options.resources;
       // A reference program can be run by name.
       choice.reference = run.options.target.substr(0, 13) == "cpu-reference";
       run.session =
@@ -439,6 +441,12 @@ bool runAll(Run &run) {
   run.report.device = run.session->deviceName();
   run.report.description = run.session->deviceDescription();
   run.report.target = run.session->target();
+  if (run.options.resources) {
+    run.report.verdict = "unchecked";
+    run.report.resources = askResources(*run.session);
+    run.say(resourceText(run.report.resources));
+    return true;
+  }
   run.function = run.session->findFunction(run.options.function);
   readInputs(run);
   runOnce(run);

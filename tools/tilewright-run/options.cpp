@@ -40,6 +40,9 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       ->capture_default_str();
   app.add_flag("--list-devices", options.listDevices,
                "list every device, and why others are missing");
+  app.add_flag("--resources", options.resources,
+               "print what the program's kernels take of the device (registers, spills, "
+               "shared memory), as its driver says; nothing runs");
   app.add_option("--function", options.function,
                  "function to call (default: the only one, or main)");
   app.add_option("--input", options.inputs,
@@ -159,6 +162,11 @@ bool parseOptions(int argc, char **argv, Options &options, int &exitCode) {
       path = pathOf(path);
     if (options.program.empty() && !options.listDevices)
       throw CLI::RequiredError("PROGRAM");
+    if (options.resources &&
+        (options.benchCount > 0 || !options.inputs.empty() || !options.check.empty() ||
+         !options.expect.empty() || !options.outputs.empty()))
+      throw CLI::ValidationError("--resources", "runs nothing: it goes without --input, --output, "
+                                                "--check, --expect and --bench");
     if (!options.check.empty() && !options.expect.empty())
       throw CLI::ValidationError("--check", "expected either --check or "
                                             "--expect");

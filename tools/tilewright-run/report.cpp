@@ -89,6 +89,16 @@ std::string toJson(const Report &report) {
                                  {"per_call_s", kernel.secondsPerCall},
                                  {"launches_per_call", kernel.launchesPerCall}});
   }
+  for (const ResourceReport &kernel : report.resources) {
+    Json item = {{"kernel", kernel.dispatch}, {"variant", kernel.variant}};
+    if (!kernel.reason.empty())
+      item["reason"] = kernel.reason;
+    for (const auto &[name, value] : kernel.numbers)
+      item[name] = value;
+    for (const auto &[name, value] : kernel.statistics)
+      item["statistics"][name] = number(value);
+    json["resources"].push_back(std::move(item));
+  }
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 

@@ -6,6 +6,7 @@
 #define TILEWRIGHT_RUN_REPORT_H
 
 #include "compare.h"
+#include "resources.h"
 
 #include <map>
 #include <optional>
@@ -61,6 +62,7 @@ struct Report {
   std::string error;
   std::vector<OutputReport> outputs;
   std::optional<BenchResult> bench;
+  std::vector<ResourceReport> resources; // with --resources, of all kernels
 };
 
 std::string toJson(const Report &report);

@@ -61,10 +61,12 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
   });
   if (choice.trace)
     choice.trace->attach(&*device);
-  stream = make<tilewright_stream>([&](tilewright_stream **out) {
-    return tilewright_stream_create(&*device, out);
-  });
-  tilewright_stream_set_timeout(&*stream, timeoutNs);
+  if (choice.runs) {
+    stream = make<tilewright_stream>([&](tilewright_stream **out) {
+      return tilewright_stream_create(&*device, out);
+    });
+    tilewright_stream_set_timeout(&*stream, timeoutNs);
+  }
   std::vector<const char *> libraries;
   for (const std::string &path : choice.externalLibraries)
     libraries.push_back(path.c_str());
@@ -72,7 +74,7 @@ Session::Session(tilewright_instance *instance, const std::string &artifact,
       choice.target.empty() ? nullptr : choice.target.c_str(), choice.reference,
       libraries.size(), libraries.data(),
       choice.parameters.empty() ? nullptr : choice.parameters.c_str(),
-      choice.verifyParameters};
+      choice.verifyParameters, !choice.runs};
   program = make<tilewright_program>([&](tilewright_program **out) {
     return tilewright_program_load(&*device, artifact.data(), artifact.size(),
                                    &options, out);
@@ -94,6 +96,18 @@ size_t Session::findFunction(const std::string &name) {
   check(tilewright_program_function_find(
       &*program, name.empty() ? "main" : name.c_str(), &function));
   return function;
+}
+
+tilewright_kernel_resources Session::resources(size_t kernel,
+                                               std::string &reason) {
+  tilewright_kernel_resources result = {};
+  reason.clear();
+  if (tilewright_status *status = tilewright_program_kernel_resources(
+          &*program, kernel, &result)) {
+    reason = tilewright_status_message(status);
+    tilewright_status_release(status);
+  }
+  return result;
 }
 
 tilewright_signature Session::signature(size_t function) {

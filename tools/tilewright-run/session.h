@@ -43,6 +43,7 @@ struct ProgramChoice {
   bool verifyParameters = false;
   uint64_t timeoutNs = TILEWRIGHT_FOREVER;
   Trace *trace = nullptr; // hears of all that the device does
+  bool runs = true; // false: for questions alone, without stream and constants
 };
 
 /// Arguments on the device, and the results of the last call.
@@ -94,6 +95,12 @@ public:
 
   tilewright_work estimate(size_t function, const DeviceValues &arguments,
                            std::vector<int64_t> &reductions);
+
+  /// Of kernel number `kernel`; `reason` is set where the device does not say.
+  tilewright_kernel_resources resources(size_t kernel, std::string &reason);
+  size_t kernelCount() const {
+    return tilewright_program_kernel_count(&*program);
+  }
 
   Handle<tilewright_event> createEvent();
   void record(tilewright_event *event);

@@ -5,6 +5,8 @@
 #include "cuda_module.h"
 
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace tilewright::cuda {
 
@@ -168,6 +170,31 @@ Status CudaModule::kernel(uint32_t index, const Kernel *&result) {
     }
   }
   result = &kernel;
+  return Status::ok();
+}
+
+Status CudaModule::resources(uint32_t index, KernelResources &result) {
+  ScopedContext scope(device);
+  const Kernel *found = nullptr;
+  if (Status s = kernel(index, found))
+    return s;
+  const std::pair<CUfunction_attribute, int64_t *> attributes[] = {
+      {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &result.sharedBytes},
+      {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &result.maxThreads},
+      {CU_FUNC_ATTRIBUTE_NUM_REGS, &result.registers},
+      {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &result.localBytes}};
+  // The simulator runs PTX as it is written: it assigns no registers, so that
+  // there are no spills, and answers programs that ask for them all the same.
+  size_t count = device.fact("simulator") ? 2 : std::size(attributes);
+  for (size_t i = 0; i < count; ++i) {
+    int value = 0;
+    if (Status s = device.check(
+            device.api().cuFuncGetAttribute(&value, attributes[i].first,
+                                            found->function),
+            "cuFuncGetAttribute"))
+      return s;
+    *attributes[i].second = value;
+  }
   return Status::ok();
 }
 

@@ -32,6 +32,7 @@ public:
   /// Kernel number `index`, checked against the device; thread-safe. The
   /// context is current.
   Status kernel(uint32_t index, const Kernel *&result);
+  Status resources(uint32_t index, KernelResources &result) override;
 
 private:
   explicit CudaModule(CudaDevice &device) : device(device) {}

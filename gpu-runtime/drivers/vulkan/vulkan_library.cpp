@@ -139,6 +139,9 @@ Status DeviceTable::load(const VulkanLibrary &library, VkDevice device,
       device, version >= VK_API_VERSION_1_2 ? #NAME : #NAME "KHR"));           \
   if (!NAME)                                                                   \
     return unavailable("the Vulkan device lacks " #NAME);
+#define TW_VK_OPTIONAL(NAME)                                                   \
+  NAME = reinterpret_cast<PFN_##NAME>(                                         \
+      library.vkGetDeviceProcAddr(device, #NAME));
 #include "vulkan_symbols.def"
   return Status::ok();
 }

@@ -71,6 +71,7 @@ private:
 struct DeviceTable {
 #define TW_VK_DEVICE(NAME) PFN_##NAME NAME = nullptr;
 #define TW_VK_DEVICE_12(NAME) PFN_##NAME NAME = nullptr;
+#define TW_VK_OPTIONAL(NAME) PFN_##NAME NAME = nullptr;
 #include "vulkan_symbols.def"
 
   /// `version`: what the device and the instance both speak.

@@ -5,6 +5,7 @@
 #include "vulkan_module.h"
 
 #include "vulkan_device.h"
+#include "vulkan_statistics.h"
 
 #include <algorithm>
 
@@ -221,7 +222,9 @@ Status VulkanModule::createLayout(Kernel &kernel) {
                       "vkCreatePipelineLayout");
 }
 
-Status VulkanModule::createPipeline(Kernel &kernel) {
+Status VulkanModule::createPipeline(Kernel &kernel,
+                                    VkPipelineCreateFlags flags,
+                                    VkPipeline &pipeline) {
   if (!shader) {
     VkShaderModuleCreateInfo info = {
         VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -236,6 +239,7 @@ Status VulkanModule::createPipeline(Kernel &kernel) {
   const Capabilities &caps = device.caps();
   VkComputePipelineCreateInfo info = {
       VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.flags = flags;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = shader;
@@ -254,28 +258,59 @@ Status VulkanModule::createPipeline(Kernel &kernel) {
   return device.check(
       device.vk.vkCreateComputePipelines(device.handle(),
                                          device.pipelineCache(), 1, &info,
-                                         nullptr, &kernel.pipeline),
+                                         nullptr, &pipeline),
       "vkCreateComputePipelines");
 }
 
-Status VulkanModule::build(Kernel &kernel) {
+Status VulkanModule::build(Kernel &kernel, VkPipelineCreateFlags flags,
+                           VkPipeline &pipeline) {
   if (Status s = checkDevice(kernel))
     return s;
   if (!kernel.layout)
     if (Status s = createLayout(kernel))
       return s;
-  return createPipeline(kernel);
+  return createPipeline(kernel, flags, pipeline);
+}
+
+Status VulkanModule::checkNumber(uint32_t index) const {
+  if (index < kernels.size())
+    return Status::ok();
+  return invalidArgument(name + ": kernel number " + std::to_string(index) +
+                         " of " + std::to_string(kernels.size()));
+}
+
+Status VulkanModule::resources(uint32_t index, KernelResources &result) {
+  if (Status s = checkNumber(index))
+    return s;
+  if (!device.caps().feature("pipelineExecutableInfo"))
+    return unsupported("this device does not say what its kernels take (it "
+                       "lacks VK_KHR_pipeline_executable_properties)");
+  Kernel &kernel = kernels[index];
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    // One of its own: drivers may compile another way when they are asked to
+    // keep statistics.
+    if (Status s = build(
+            kernel, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, pipeline))
+      return std::move(s).in("kernel '" + kernel.desc.entry + "'");
+  }
+  Status status = readStatistics(device, pipeline, result);
+  if (result.sharedBytes < 0)
+    result.sharedBytes =
+        static_cast<int64_t>(spirv.find(kernel.desc.entry)->sharedBytes);
+  device.vk.vkDestroyPipeline(device.handle(), pipeline, nullptr);
+  return status;
 }
 
 Status VulkanModule::kernel(uint32_t index, const Kernel *&result) {
-  if (index >= kernels.size())
-    return invalidArgument(name + ": kernel number " + std::to_string(index) +
-                           " of " + std::to_string(kernels.size()));
+  if (Status s = checkNumber(index))
+    return s;
   Kernel &kernel = kernels[index];
   if (!kernel.ready.load(std::memory_order_acquire)) {
     std::lock_guard<std::mutex> lock(mutex);
     if (!kernel.ready.load(std::memory_order_relaxed)) {
-      if (Status s = build(kernel))
+      if (Status s = build(kernel, 0, kernel.pipeline))
         return std::move(s).in("kernel '" + kernel.desc.entry + "'");
       kernel.ready.store(true, std::memory_order_release);
     }

@@ -40,14 +40,18 @@ public:
 
   /// Kernel number `index`, with its pipeline made; thread-safe.
   Status kernel(uint32_t index, const Kernel *&result);
+  Status resources(uint32_t index, KernelResources &result) override;
 
 private:
   explicit VulkanModule(VulkanDevice &device) : device(device) {}
   Status checkEntry(const KernelDesc &desc) const;
   Status checkDevice(const Kernel &kernel) const;
-  Status build(Kernel &kernel);
+  Status checkNumber(uint32_t index) const;
+  Status build(Kernel &kernel, VkPipelineCreateFlags flags,
+               VkPipeline &pipeline);
   Status createLayout(Kernel &kernel);
-  Status createPipeline(Kernel &kernel);
+  Status createPipeline(Kernel &kernel, VkPipelineCreateFlags flags,
+                        VkPipeline &pipeline);
 
   VulkanDevice &device;
   std::string name;

@@ -450,6 +450,9 @@ typedef struct tilewright_program_options {
                              that file in the current folder */
   int32_t verify_parameters; /* compare the SHA-256 of every parameter with the
                                 artifact's; reads all of the file */
+  int32_t without_constants; /* place no constants and open no parameter file:
+                                kernels can be asked about, with no stream at
+                                all, but functions not called */
 } tilewright_program_options;
 
 /* Verifies the artifact and loads its program for the device. The bytes are
@@ -564,6 +567,46 @@ tilewright_program_launch(tilewright_program *program, size_t dispatch,
                           tilewright_stream *stream, size_t num_views,
                           tilewright_view *const *views, size_t num_scalars,
                           const uint64_t *scalars);
+
+/* A number that a driver's compiler gives for a kernel, in the driver's own words. */
+typedef struct tilewright_statistic {
+  const char *name;
+  const char *description;
+  double value; /* exact up to 2^53 */
+} tilewright_statistic;
+
+/* What the code of one kernel takes of the device; -1 where the driver does not say.
+ * Texts and statistics live as long as the program. */
+typedef struct tilewright_kernel_resources {
+  const char *dispatch;
+  const char *variant;
+  int64_t registers;        /* of 32 bits, per thread (AMD: VGPRs) */
+  int64_t scalar_registers; /* of 32 bits, per subgroup, beside those (AMD: SGPRs) */
+  int64_t local_bytes;      /* per thread, in memory: spills and arrays */
+  int64_t shared_bytes;     /* per block, declared in the code */
+  int64_t dynamic_shared_bytes; /* per block, given at a launch */
+  int64_t max_threads;          /* per block */
+  int64_t code_bytes;
+  size_t num_statistics;
+  const tilewright_statistic *statistics; /* all that the driver names itself */
+} tilewright_kernel_resources;
+
+/* Kernels: all variants of all dispatches, in the artifact's order. */
+TILEWRIGHT_API size_t
+tilewright_program_kernel_count(tilewright_program *program);
+/* The variant's name, living as long as the program; null for a number too large. */
+TILEWRIGHT_API const char *
+tilewright_program_kernel_variant(tilewright_program *program, size_t kernel);
+/* Asks the driver, which may have to compile the kernel: no stream and no memory are
+ * needed, and nothing runs. cuda: registers, local and shared memory, threads; ptxsim, which
+ * assigns no registers, only the last two. vulkan:
+ * the statistics of VK_KHR_pipeline_executable_properties, of which those that Mesa's
+ * drivers name stand in the members above, too. cpu does not say: an error, as of a
+ * kernel that this device cannot run. On error `dispatch` and `variant` are set where
+ * `kernel` is below the count. */
+TILEWRIGHT_API tilewright_status *tilewright_program_kernel_resources(
+    tilewright_program *program, size_t kernel,
+    tilewright_kernel_resources *resources);
 
 #ifdef __cplusplus
 }

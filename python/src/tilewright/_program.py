@@ -195,6 +195,16 @@ class Program:
         raise UnavailableError(f"no device here runs this program, compiled for {', '.join(self.targets)}"
                                + "".join(f"; {reason}" for reason in reasons))
 
+    def resources(self, device: str | Device = "auto") -> list[dict[str, Any]]:
+        """What each kernel takes of a device, as its driver compiled it; nothing runs.
+
+        A dict per variant of each kernel: "kernel", "variant", and of "registers" (32 bits, per thread),
+        "scalar_registers" (per subgroup), "local_bytes" (per thread: spills, arrays), "shared_bytes" and
+        "dynamic_shared_bytes" (per block), "max_threads" and "code_bytes" those that the driver says;
+        "statistics" has all that a Vulkan driver names itself. Where it says nothing, "reason" has why.
+        """
+        return self._load(self.on(device))[0].resources()
+
     def _load(self, device):
         with self._lock:
             if device not in self._loaded:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All candidates of a plan to artifacts: tasks on an executor, each a few candidates in one server.
 
-    FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended", "resources"}
+    FOLDER/cache/KEY.json     what became of a candidate: {"ok", "artifact", "diagnostics", "seconds", "ended"}
     FOLDER/cache/SHA.tw       artifacts by their own hash, so that equal ones are one
 
 KEY is the hash of the compiler, its options, the program and the configs. What is in the cache is not compiled again,
@@ -22,7 +22,6 @@ import time
 
 from tilewright_sweep import compiler as compilers
 from tilewright_sweep import executors
-from tilewright_sweep.predict import sass
 
 #: Candidates of a task: few, so that a task that is lost costs little.
 BATCH = 8
@@ -67,13 +66,9 @@ def key_of(plan, candidate, text):
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def compile_batch(folder, path, target, options, limits, resources, jobs):
-    """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed.
-    `resources`: ask ptxas, where it is, what CUDA kernels take."""
+def compile_batch(folder, path, target, options, limits, jobs):
+    """A task for any process: compiles `jobs`, [{"key", "input", "configs", "options"}], into the cache; how many failed."""
     cache, failed = pathlib.Path(folder) / "cache", 0
-    ptxas = sass.find("ptxas", may_miss=True) if resources and target.startswith("cuda") else None
-    if ptxas:
-        options = [*options, "--resources=json", f"--ptxas={ptxas}"]
     for job in jobs:
         if (cache / f"{job['key']}.json").exists():
             continue
@@ -87,7 +82,6 @@ def compile_batch(folder, path, target, options, limits, resources, jobs):
             "seconds": time.monotonic() - begin,
             "ended": reply.get("ended", ""),
             "artifact": None,
-            "resources": reply.get("resources"),
         }
         if reply["ok"]:
             entry["artifact"] = hashlib.sha256(made.read_bytes()).hexdigest()
@@ -135,7 +129,7 @@ def known_entries(plan, folder):
     return found
 
 
-def build(plan, folder, candidates, executor, limits, quiet=False, resources=True):
+def build(plan, folder, candidates, executor, limits, quiet=False):
     """{candidate id: entry of the cache} of all candidates; tasks that were lost with their process are given again."""
     folder = pathlib.Path(folder).resolve()
     cache = folder / "cache"
@@ -161,7 +155,7 @@ def build(plan, folder, candidates, executor, limits, quiet=False, resources=Tru
     missing = [job for key, job in jobs.items() if not (cache / f"{key}.json").exists()]
     progress = Progress(len(missing), "compile", io.StringIO() if quiet else sys.stderr)
     batches = [missing[i : i + BATCH] for i in range(0, len(missing), BATCH)]
-    given = (str(folder), path, plan["target"], plan["options"], limits, resources)
+    given = (str(folder), path, plan["target"], plan["options"], limits)
     lost = executors.give(
         executor,
         {number: (compile_batch, (*given, batch)) for number, batch in enumerate(batches)},

@@ -95,7 +95,7 @@ def write_bundle(output, plan, folder, entries, predicted=None):
     folder, here = pathlib.Path(folder), pathlib.Path(__file__).resolve().parent
     runtime = find_runtime()
     candidates = [
-        {**c, **{k: entries[c["id"]].get(k) for k in ("ok", "artifact", "diagnostics", "ended", "resources")}}
+        {**c, **{k: entries[c["id"]].get(k) for k in ("ok", "artifact", "diagnostics", "ended")}}
         for c in plan["candidates"]
         if c["id"] in entries
     ]

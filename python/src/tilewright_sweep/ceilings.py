@@ -100,7 +100,7 @@ def compile_all(plan, folder):
         key = build.key_of({**plan, "options": options}, plain, text)
         jobs.append({"key": key, "input": str(path), "configs": {}, "options": []})
         made.append(entry)
-    build.compile_batch(str(folder), compiler.find_compiler(), plan["target"], options, {}, False, jobs)
+    build.compile_batch(str(folder), compiler.find_compiler(), plan["target"], options, {}, jobs)
     for entry, job in zip(made, jobs):
         said = json.loads((folder / "cache" / f"{job['key']}.json").read_text())
         entry["artifact"] = said["artifact"]

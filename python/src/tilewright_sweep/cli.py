@@ -82,11 +82,6 @@ def make_parser():
         "--shard", help="i/n: only this part of the candidates, into the folder's cache, and no bundle"
     )
     compile_.add_argument(
-        "--no-resources",
-        action="store_true",
-        help="do not ask ptxas for registers, shared memory and spills, which takes as long as compiling, or longer",
-    )
-    compile_.add_argument(
         "--predict", metavar="CHIP", help="predict the time of each candidate on a chip, for records and the report"
     )
     guess = subparsers.add_parser(
@@ -229,7 +224,7 @@ def compile_command(arguments):
     candidates = plan.of_shard(made["candidates"], arguments.shard)
     limits = {"seconds": arguments.timeout, "memory": arguments.max_memory}
     with executors.open_executor(arguments.executor) as executor:
-        entries = build.build(made, arguments.folder, candidates, executor, limits, resources=not arguments.no_resources)
+        entries = build.build(made, arguments.folder, candidates, executor, limits)
     failed = [e for e in entries.values() if not e["ok"]]
     print(
         f"{len(entries)} candidates: {len(entries) - len(failed)} compiled, to "

@@ -198,6 +198,8 @@ class Measurer:
                 "bytes": moved,
                 "launches": program.launches(call, self.stream),
             }
+            # "DISPATCH variant VARIANT grid …"
+            reply["resources"] = program.resources({line.split()[2] for line in reply["launches"]})
             types = [view.dtype for view in call(self.stream)]
             for turn, views in enumerate(self.given):
                 bounds = self.expected[turn][1]

@@ -208,14 +208,18 @@ def loop_name(problem, number):
 
 
 def takes(record):
-    """What ptxas counts of its kernels, the most of each; "" where nobody says."""
+    """What the device's driver says of its kernels, the most of each; "" where it says nothing."""
     kernels = record.get("resources") or []
-    if not kernels:
-        return ""
-    registers = max(k["registers"] for k in kernels)
-    shared = max(k["shared_static"] + k["shared_dynamic"] for k in kernels)
-    spills = max(k["spill_stores"] + k["spill_loads"] for k in kernels)
-    return f"{registers} registers, {shared / 1024:g} KiB shared" + (f", {spills} bytes spilled" if spills else "")
+
+    def most(*members):
+        return max((sum(k.get(m, 0) for m in members) for k in kernels if members[0] in k), default=None)
+
+    registers, local = most("registers"), most("local_bytes")
+    shared = most("shared_bytes", "dynamic_shared_bytes")
+    said = [f"{registers} registers"] if registers is not None else []
+    said += [f"{shared / 1024:g} KiB shared"] if shared is not None else []
+    said += [f"{local} bytes in local memory"] if local else []
+    return ", ".join(said)
 
 
 def tuned_table(problems):

@@ -34,14 +34,6 @@ FINALISTS = 4
 PROOFS, PROOF_PART = 2, 0.5
 
 
-#: Why a record has no resources, by its target; of CUDA alone ptxas could say.
-NO_RESOURCES = {
-    "cuda": "where the bundle was made ptxas was not found, or not asked",
-    "vulkan": "the driver's compiler does not say",
-    "cpu": "code for CPUs has none that are shared out",
-}
-
-
 #: What a line says of the best of the others.
 WORDS = {"faster": "faster", "slower": "slower", "equal": "within the noise, so the default stands"}
 
@@ -194,8 +186,10 @@ class Run:
             None,
         )
         unknown = dict(members.pop("unknown", {}))
-        if not candidate.get("resources"):
-            unknown["resources"] = NO_RESOURCES.get(self.plan["target"].split(":")[0].split("+")[0], "nobody says")
+        said = members.pop("resources", None) or [{"reason": "none of its kernels was asked about on the device"}]
+        resources = [kernel for kernel in said if "reason" not in kernel]
+        if not resources:
+            unknown["resources"] = said[0]["reason"]
         return {
             "schema": tilewright_sweep.SCHEMA,
             "candidate": candidate["id"],
@@ -207,7 +201,7 @@ class Run:
             "config": candidate["config"],
             "tuning": kernel and {"problem": kernel["problem"], "shape": kernel["shape"], "default": kernel["default"]},
             "artifact": candidate["artifact"],
-            "resources": candidate.get("resources"),
+            "resources": resources or None,
             **({"predicted": candidate["predicted"]} if "predicted" in candidate else {}),
             **members,
             "unknown": unknown,

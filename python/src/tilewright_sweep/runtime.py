@@ -47,10 +47,25 @@ class _Work(ctypes.Structure):
     _fields_ = [("flops", ctypes.c_int64), ("bytes", ctypes.c_int64)]
 
 
+class _Statistic(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("description", ctypes.c_char_p), ("value", ctypes.c_double)]
+
+
+#: Members of a kernel's resources that are numbers, -1 where the driver does not say.
+_NUMBERS = ("registers", "scalar_registers", "local_bytes", "shared_bytes", "dynamic_shared_bytes", "max_threads",
+            "code_bytes")
+
+
+class _Resources(ctypes.Structure):
+    _fields_ = [("dispatch", ctypes.c_char_p), ("variant", ctypes.c_char_p),
+                *((name, ctypes.c_int64) for name in _NUMBERS),
+                ("num_statistics", ctypes.c_size_t), ("statistics", ctypes.POINTER(_Statistic))]
+
+
 class _ProgramOptions(ctypes.Structure):
     _fields_ = [("target", ctypes.c_char_p), ("reference", ctypes.c_int32), ("num_external_libraries", ctypes.c_size_t),
                 ("external_libraries", ctypes.POINTER(ctypes.c_char_p)), ("parameters", ctypes.c_char_p),
-                ("verify_parameters", ctypes.c_int32)]
+                ("verify_parameters", ctypes.c_int32), ("without_constants", ctypes.c_int32)]
 
 
 _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
@@ -62,7 +77,7 @@ class Library:
     def __init__(self, path):
         self.c = ctypes.CDLL(path)
         for name in ("version", "status_message", "device_name", "device_description", "dtype_name",
-                     "program_target"):
+                     "program_target", "program_kernel_variant"):
             getattr(self.c, "tilewright_" + name).restype = ctypes.c_char_p
         for name in ("device_fact", "view_address"):
             getattr(self.c, "tilewright_" + name).restype = ctypes.c_int64
@@ -289,6 +304,33 @@ class Program(_Object):
         self.library.do("program_estimate", self.handle, ctypes.c_size_t(function), ctypes.c_size_t(len(views)), arguments,
                         None, ctypes.byref(work))
         return tuple(None if x < 0 else x for x in (work.flops, work.bytes))
+
+    def resources(self, variants):
+        """What the kernels of these names take of the device, as its driver says: a dict each, with the members of
+        `tilewright-run --resources --json`."""
+        self.library.c.tilewright_program_kernel_count.restype = ctypes.c_size_t
+        kernels = []
+        for number in range(self.library.c.tilewright_program_kernel_count(self.handle)):
+            # Others are not even loaded: a driver may have to compile them.
+            name = self.library.c.tilewright_program_kernel_variant(self.handle, ctypes.c_size_t(number))
+            if name.decode() not in variants:
+                continue
+            found = _Resources()
+            reason = None
+            try:
+                self.library.do("program_kernel_resources", self.handle, ctypes.c_size_t(number), ctypes.byref(found))
+            except Error as error:
+                reason = str(error)
+            kernel = {"kernel": found.dispatch.decode(), "variant": found.variant.decode()}
+            kernels.append(kernel)
+            if reason is not None:
+                kernel["reason"] = reason
+                continue
+            kernel.update((name, getattr(found, name)) for name in _NUMBERS if getattr(found, name) >= 0)
+            if found.num_statistics:
+                kernel["statistics"] = {one.name.decode(): one.value
+                                        for one in found.statistics[:found.num_statistics]}
+        return kernels
 
     def launches(self, call, stream):
         """One line per kernel launch of a call: dispatch, variant, grid."""

@@ -30,6 +30,11 @@ struct FakeDriver {
   std::string lacks;
   /// Unless negative: what the library says of itself.
   int version = -1, devices = -1;
+  /// Vulkan: the device has VK_KHR_pipeline_executable_properties, and says of
+  /// every pipeline what fake_vulkan.cpp has.
+  bool saysResources = false;
+  /// Vulkan: the device has cooperative matrices, as AMD's GPUs list them.
+  bool listsMatrices = false;
 
   long calls = 0; // that could have failed
   std::string failed; // the function that did
@@ -62,6 +67,7 @@ struct FakeDriver {
   /// Nothing fails any more, all counts begin anew.
   void reset() {
     failAt = 0, failWith = 0, stays = false, calls = 0, version = devices = -1;
+    saysResources = listsMatrices = false;
     failing.clear(), lacks.clear(), failed.clear(), alive.clear();
   }
 };

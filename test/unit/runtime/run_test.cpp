@@ -3,6 +3,7 @@
 //
 // tilewright-run as a user meets it: command lines, their output and exit code.
 
+#include "device_program.h"
 #include "files.h"
 #include "npy.h"
 #include "test_program.h"
@@ -112,6 +113,29 @@ TEST_F(RunTest, ScalarsBuffersAndFunctions) {
                "differs (3 vs 4)");
 }
 
+TEST_F(RunTest, SaysWhatKernelsTake) {
+  writeFile(folder + "/cuda.tw", deviceArtifact("cuda"));
+  std::string text = run("$D/cuda.tw --device=ptxsim --resources");
+  EXPECT_PRED2(contains, text, "kernel     shared_bytes  dynamic_shared_bytes  "
+                               "max_threads\n");
+  EXPECT_PRED2(contains, text, "increment             0                     0  ");
+  text = run("$D/cuda.tw --device=ptxsim --resources --json=$D/r.json");
+  auto json = nlohmann::json::parse(readFile(folder + "/r.json", kProgramText));
+  EXPECT_EQ(json["verdict"], "unchecked");
+  ASSERT_EQ(json["resources"].size(), 5u);
+  EXPECT_EQ(json["resources"][2]["kernel"], "increment");
+  EXPECT_EQ(json["resources"][2]["variant"], "increment");
+  EXPECT_EQ(json["resources"][2]["shared_bytes"], 0);
+  EXPECT_FALSE(json["resources"][2].contains("registers"));
+  EXPECT_PRED2(contains, run("$D/p.tw --device=cpu --resources", 1),
+               "this device does not say what its kernels take");
+  EXPECT_PRED2(contains, run("$D/cuda.tw --device=ptxsim --resources --bench", 1),
+               "--resources: runs nothing");
+  EXPECT_PRED2(contains,
+               run(std::string(TEST_PTX) + " --device=ptxsim --resources", 1),
+               "--resources is not for kernels in .ptx");
+}
+
 TEST_F(RunTest, KernelsOfPtxFiles) {
   if (run("--list-devices").find("PTX simulator") != std::string::npos)
     GTEST_SKIP() << "no simulator beside tilewright-run";
@@ -179,6 +203,24 @@ TEST_F(RunTest, StructuresByValue) {
                "argument 0 (f32): 'x' is no number");
 }
 
+/// The kernel of tensor.ptx with the addresses of its two maps for parameters.
+static std::string mapsByAddress(std::string ptx) {
+  auto replace = [&](const std::string &from, const std::string &to) {
+    size_t at = ptx.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    ptx.replace(at, from.size(), to);
+  };
+  for (std::string n : {"0", "1"}) {
+    replace(".param .align 128 .b8 moveTiles_param_" + n + "[128]",
+            ".param .u64 moveTiles_param_" + n);
+    std::string name = n == "0" ? "%rd1" : "%rd2";
+    replace("mov.b64 \t" + name + ", moveTiles_param_" + n,
+            "ld.param.u64 \t" + name + ", [moveTiles_param_" + n + "]");
+    replace("cvta.param.u64", "mov.b64");
+  }
+  return ptx;
+}
+
 TEST_F(RunTest, KernelsTakeTensorMaps) {
   std::string ptx = TEST_PTX;
   std::string command =
@@ -208,6 +250,18 @@ TEST_F(RunTest, KernelsTakeTensorMaps) {
   EXPECT_PRED2(contains,
                run(withMaps(from + " --arg=tensormap:box=8x32:8x33xf32"), 1),
                "cuTensorMapEncodeTiled failed");
+  // A parameter that is the address of a map in memory, of the same copies.
+  std::string folderOfPtx = ptx.substr(0, ptx.rfind('/'));
+  writeFile(folder + "/tensor.ptx",
+            mapsByAddress(readFile(folderOfPtx + "/tensor.ptx", kProgramText)));
+  command.replace(0, folderOfPtx.size(), folder);
+  std::string byAddress = "--arg=tensormap:box=8x32:swizzle=128:by=address:8x32xf32";
+  EXPECT_PRED2(contains,
+               run(withMaps(byAddress + "=3 " + byAddress) + "--print"),
+               "argument[1]: 8x32xf32=[3 3 3");
+  EXPECT_PRED2(contains, run(withMaps(from + " " + byAddress), 1),
+               "argument 0 (tensormap) has 128 bytes; parameter "
+               "moveTiles_param_0 of kernel moveTiles has 8");
   unsetenv("PTXSIM_ARCH");
 }
 

@@ -278,6 +278,25 @@ static const char *componentName(VkComponentTypeKHR type) {
   return type < std::size(names) ? names[type] : "other";
 }
 
+/// Whether the compiler has matrix instructions of these types: of one for both
+/// operands, of another for sums. `--target=` refuses others.
+static bool isCompiled(VkComponentTypeKHR operand, VkComponentTypeKHR sum) {
+  switch (operand) {
+  case VK_COMPONENT_TYPE_FLOAT16_KHR:
+    return sum == VK_COMPONENT_TYPE_FLOAT32_KHR ||
+           sum == VK_COMPONENT_TYPE_FLOAT16_KHR;
+  case VK_COMPONENT_TYPE_BFLOAT16_KHR:
+    return sum == VK_COMPONENT_TYPE_FLOAT32_KHR;
+  case VK_COMPONENT_TYPE_SINT8_KHR:
+    return sum == VK_COMPONENT_TYPE_SINT32_KHR;
+  case VK_COMPONENT_TYPE_UINT8_KHR:
+    return sum == VK_COMPONENT_TYPE_UINT32_KHR ||
+           sum == VK_COMPONENT_TYPE_SINT32_KHR;
+  default:
+    return false;
+  }
+}
+
 static void queryCooperativeMatrices(const VulkanLibrary &library,
                                      Capabilities &caps) {
   auto query = library.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR;
@@ -301,8 +320,8 @@ static void queryCooperativeMatrices(const VulkanLibrary &library,
     caps.facts["cooperative_matrix:" + shape + "," + componentName(p.BType) +
                "," + componentName(p.CType) + "," +
                componentName(p.ResultType)] = 1;
-    // What the compiler uses: products of one type into another.
-    if (p.AType == p.BType && p.CType == p.ResultType)
+    if (p.AType == p.BType && p.CType == p.ResultType &&
+        isCompiled(p.AType, p.CType))
       caps.shapes.push_back(shape + ":" + componentName(p.CType));
   }
 }

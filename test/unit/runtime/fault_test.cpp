@@ -141,6 +141,30 @@ TEST_F(FaultTest, LibrariesThatAreNoDrivers) {
   tilewright_instance_release(instance);
 }
 
+TEST_F(FaultTest, TargetsOfDevicesAreWhatTheCompilerTakes) {
+  use(fakes[1]);
+  if (!works())
+    GTEST_SKIP() << open();
+  driver->listsMatrices = true;
+  tilewright_instance *instance = nullptr;
+  ASSERT_OK(tilewright_instance_create(&options(), &instance));
+  size_t count = 0;
+  ASSERT_OK(tilewright_instance_devices(instance, 0, nullptr, &count));
+  std::vector<tilewright_device_info> infos(count);
+  ASSERT_OK(tilewright_instance_devices(instance, count, infos.data(), &count));
+  std::string target;
+  for (const tilewright_device_info &info : infos)
+    if (std::string(info.name) == "vulkan:0")
+      target = info.target;
+  // Not s8 into u32, nor f32 into f32, which the driver lists as well.
+  std::string shapes = "+coopmat=16x16x16:f16:f16+coopmat=16x16x16:f16:f32"
+                       "+coopmat=16x16x16:u8:u32+coopmat=16x16x16:u8:s32"
+                       "+coopmat=16x16x16:s8:s32";
+  EXPECT_EQ(target.substr(std::min(target.find("+coopmat"), target.size())),
+            shapes);
+  tilewright_instance_release(instance);
+}
+
 TEST_F(FaultTest, AutomaticTakesVulkanOnTheCpuLast) {
   tilewright_instance *instance = nullptr;
   ASSERT_OK(tilewright_instance_create(nullptr, &instance));

@@ -45,13 +45,14 @@ std::string Capabilities::description() const {
 
 std::string Capabilities::target() const {
   uint32_t minor = std::min<uint32_t>(VK_API_VERSION_MINOR(version), 3);
-  std::string text = "vulkan:1." + std::to_string(minor);
+  const std::string plain = "vulkan:1." + std::to_string(minor);
+  std::string text = plain;
   // More than the compiler assumes: larger tiles fit.
   if (uint32_t shared = limits().maxComputeSharedMemorySize; shared > 32768)
     text += "+shared_memory=" + std::to_string(std::min(shared, 1u << 20));
   for (const std::string &shape : shapes)
     text += "+coopmat=" + shape;
-  return text;
+  return text == plain ? "" : text;
 }
 
 Status listPhysicalDevices(const VulkanLibrary &library,

@@ -95,7 +95,8 @@ struct Capabilities {
   /// "llvmpipe (LLVM 15), llvmpipe Mesa 22.3.6, Vulkan 1.3, cpu, 2.0 GiB".
   std::string description() const;
   /// What `tilewright-compile --target=` is given for this device:
-  /// "vulkan:1.3+coopmat=16x16x16:f16:f32".
+  /// "vulkan:1.3+coopmat=16x16x16:f16:f32"; empty where it can do no more than
+  /// the compiler takes for granted.
   std::string target() const;
 };
 

@@ -40,8 +40,7 @@ public:
       info.name = driverName + ":" + std::to_string(result.size() - 1);
       info.description = caps.description();
       info.uuid = toHex(caps.uuid.data(), caps.uuid.size());
-      if (!caps.shapes.empty())
-        info.target = caps.target();
+      info.target = caps.target();
       info.isCpu =
           caps.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
       info.available = usable.isOk();
@@ -84,8 +83,7 @@ public:
     const auto &caps = static_cast<vulkan::VulkanDevice &>(*device).caps();
     info.name = driverName + ":" + std::to_string(index);
     info.description = caps.description() + ", the caller's VkDevice";
-    if (!caps.shapes.empty())
-      info.target = caps.target();
+    info.target = caps.target();
     result = std::move(device);
     return Status::ok();
   }

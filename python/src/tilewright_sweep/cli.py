@@ -127,7 +127,7 @@ def make_parser():
         "bundle", help="everything to ask of a GPU that is borrowed, to one file; from the sources of Tilewright"
     )
     box.add_argument("--targets", default="cuda:sm_80,cuda:sm_90a,vulkan", help="of the cases and suites (%(default)s)")
-    box.add_argument("--suites", default="", help="folders of perf/suites to time beside peers, with commas (all)")
+    box.add_argument("--suites", default="", help="suites to time beside peers, with commas: folders of perf/suites, or paths (all)")
     box.add_argument("--cases", default="*", help="of the end-to-end suite, FAMILY/TYPE/SHAPE/LABEL (all)")
     box.add_argument(
         "--sweep", action="append", default=[], metavar="FILE", help="a bundle to sweep over; again for more"

@@ -67,10 +67,10 @@ def _cases(folder, targets, pattern, python):
     shutil.rmtree(str(folder / "cases/code"), ignore_errors=True)
 
 
-def _suites(folder, targets, names):
-    for name in names:
+def _suites(folder, targets, places):
+    for source in places:
+        name, target = source.name, folder / "suites" / source.name
         print(f"suite {name}", flush=True)
-        source, target = ROOT / "perf/suites" / name, folder / "suites" / name
         for file in ("problems.txt", "peers.py"):
             _copy(source / file, target / file)
         subprocess.run(
@@ -124,11 +124,16 @@ def make(output, targets, suites, pattern, sweeps, python, ladder="full"):
         raise bundle.BundleError(
             "a bundle for a session is made from the sources of Tilewright, and these are not there"
         )
-    names = suites or sorted(path.parent.name for path in (ROOT / "perf/suites").glob("*/peers.py"))
+    known = ROOT / "perf/suites"
+    places = [known / name if (known / name).is_dir() else pathlib.Path(name) for name in suites]
+    places = places or sorted(path.parent for path in known.glob("*/peers.py"))
+    for place in places:
+        if not (place / "peers.py").exists():
+            raise bundle.BundleError(f"{place} is no suite: it has no peers.py")
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         _cases(folder, targets, pattern, python)
-        _suites(folder, targets, names)
+        _suites(folder, targets, places)
         if "cuda:sm_90a" in targets:
             _ladder(folder, ladder, python)
         _runtime(folder)
@@ -138,7 +143,8 @@ def make(output, targets, suites, pattern, sweeps, python, ladder="full"):
             _copy(sweep, folder / "sweeps" / sweep.name)
         _copy(pathlib.Path(__file__).resolve().parent, folder / "tilewright_sweep")
         (folder / "__main__.py").write_text(bundle.MAIN)
-        (folder / "session.json").write_text(json.dumps({"schema": 1, "targets": targets, "suites": names}) + "\n")
+        said = {"schema": 1, "targets": targets, "suites": [place.name for place in places]}
+        (folder / "session.json").write_text(json.dumps(said) + "\n")
         packed = folder / "packed"
         with zipfile.ZipFile(str(packed), "w") as archive:
             for path in sorted(folder.rglob("*")):

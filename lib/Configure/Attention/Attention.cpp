@@ -235,8 +235,33 @@ static bool fillsMachine(ArrayRef<int64_t> extents, unsigned queryLoop, int64_t 
   return blocks >= multiprocessorsOf(target);
 }
 
-/// Configs in the order of preference; the first that fits is taken.
-static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target) {
+/// Whether the fragments of Q, of K or V, of the result and of the scores fit into registers
+/// where a driver loads all of a step's before it multiplies. Known of subgroups of 64, which
+/// AMD's GPUs have: every 16 lanes there hold all of an operand (RDNA 3, and 256 registers a lane).
+static bool fragmentsFit(const MatrixInstruction &instruction, int64_t keys, int64_t depth,
+                         int64_t columns, int64_t lanes) {
+  constexpr int64_t kLanes = 64, kHoldsAll = 16, kRegisters = 256, kOthers = 32;
+  if (lanes != kLanes || ShapedType::isDynamic(depth) || ShapedType::isDynamic(columns))
+    return true;
+  auto tiles = [](int64_t extent, int64_t size) { return llvm::divideCeil(extent, size); };
+  auto registers = [](int64_t rows, int64_t columns, int64_t bits, int64_t holders) {
+    return llvm::divideCeil(rows * columns * bits, 32 * holders);
+  };
+  int64_t bits = instruction.operands[0].getIntOrFloatBitWidth();
+  int64_t lhs = registers(instruction.m, instruction.k, bits, kHoldsAll),
+          rhs = registers(instruction.k, instruction.n, bits, kHoldsAll),
+          sum = registers(instruction.m, instruction.n, 32, lanes);
+  int64_t ofQ = lhs * tiles(depth, instruction.k);
+  int64_t ofKeys = rhs * std::max(tiles(depth, instruction.k) * tiles(keys, instruction.n),
+                                  tiles(keys, instruction.k) * tiles(columns, instruction.n));
+  int64_t ofSums = sum * (tiles(columns, instruction.n) + tiles(keys, instruction.n));
+  return ofQ + ofKeys + ofSums + kOthers <= kRegisters;
+}
+
+/// Configs in the order of preference; the first that fits is taken. `anyFragments`: also those
+/// whose fragments a driver spills.
+static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target,
+                                                            bool anyFragments = false) {
   MLIRContext *context = op.getContext();
   SmallVector<LoweringConfigAttr> configs;
   std::string reason;
@@ -268,7 +293,8 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
     // Q and P are in shared memory, too, of which there may be little.
     for (int64_t warps : {4, 2, 1})
       for (int64_t keys : {64, 32, 16})
-        if (warps == 1 || !few)
+        if ((warps == 1 || !few) &&
+            (keys == 16 || anyFragments || fragmentsFit(*instruction, keys, depth, columns, lanes)))
           add({instruction->m * warps, keys}, {warps, 1}, 1, {0, 1}, mma);
   } else if (instruction) {
     int64_t warps = few ? 1 : shared ? std::clamp<int64_t>(queries / 16, 2, 4) : 4;
@@ -290,14 +316,15 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
   return configs;
 }
 
-FailureOr<LoweringConfigAttr>
-tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
-                                  std::string &reason) {
+/// The first of these configs that fits.
+static FailureOr<LoweringConfigAttr> firstThatFits(AttentionOp op, TargetAttr target,
+                                                   ArrayRef<LoweringConfigAttr> configs,
+                                                   std::string &reason) {
   if (!op.getScoreType().isF32()) {
     reason = "scores of f64 have no kernel";
     return failure();
   }
-  for (LoweringConfigAttr config : listAttentionConfigs(op, target)) {
+  for (LoweringConfigAttr config : configs) {
     // The first reason is that of the best config.
     std::string why;
     if (succeeded(planAttention(op, config, target, why)))
@@ -308,13 +335,21 @@ tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
   return failure();
 }
 
+FailureOr<LoweringConfigAttr>
+tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
+                                  std::string &reason) {
+  return firstThatFits(op, target, listAttentionConfigs(op, target), reason);
+}
+
 /// Keys that are worth a part, and a second kernel; the most parts.
 static constexpr int64_t kMinExtentKeysOfPart = 256, kMinExtentKeys = 1024, kMostParts = 64;
 
-/// Blocks that a multiprocessor has at once, by the shared memory of the default config.
+/// Blocks that a multiprocessor has at once, by the shared memory of the default config. Parts
+/// of the keys are the same for all sizes of subgroups, so that one's fragments do not decide.
 static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
   std::string reason;
-  FailureOr<LoweringConfigAttr> config = chooseAttentionConfig(op, target, reason);
+  FailureOr<LoweringConfigAttr> config = firstThatFits(
+      op, target, listAttentionConfigs(op, target, /*anyFragments=*/true), reason);
   if (failed(config))
     return blocksEachOf(target);
   FailureOr<AttentionPlan> plan = planAttention(op, *config, target, reason);

@@ -18,7 +18,7 @@ static constexpr int64_t kRowAccesses[] = {1, 2, 4, 8};
 
 /// Warps of a block that holds a long row, and elements of its rows that a thread
 /// keeps: of 128 registers, which is what so many threads have, half.
-static constexpr int64_t kRowWarps = 16, kMostHeld = 64;
+static constexpr int64_t kRowWarps = 16, kMostHeld = 64, kWideSubgroup = 64;
 
 /// Warps of a block whose rows are in shared memory, which few blocks share, and accesses of
 /// a thread in a step.
@@ -82,6 +82,11 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
         addUnique(configs, kept);
   }
   int64_t mostHeld = arguments > 1 ? kMostHeld / 2 : kMostHeld;
+  // Steps over rows that no block holds keep nothing. AMD's GPUs, whose subgroups have 64, give
+  // a lane of so many warps 128 registers, and their driver loads several steps ahead.
+  int64_t lanes = target.getFact("subgroup", 32);
+  if (lanes >= kWideSubgroup && reducedElements(info) > kRowWarps * lanes * mostHeld)
+    mostHeld /= 4;
   for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
     for (LoweringConfigAttr config :
          enumerateTiles(info, target, kRowWarps, accesses)) {

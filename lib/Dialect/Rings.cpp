@@ -122,9 +122,10 @@ LogicalResult TileLoadOp::verify() {
                           getIndices().size())))
     return failure();
   auto value = cast<VectorType>(getValue().getType());
-  if (value.getElementTypeBitWidth() != 16)
-    return emitOpError() << "loads elements of 16 bits, not of " << value;
-  StorePiece piece = storePieceOf(value.getDimSize(1), 2);
+  unsigned bits = value.getElementTypeBitWidth();
+  if (bits != 16 && bits != 32)
+    return emitOpError() << "loads elements of 16 or 32 bits, not of " << value;
+  StorePiece piece = storePieceOf(value.getDimSize(1), bits / 8);
   auto ring = cast<RingType>(getRing().getType());
   if (ring.getTiles().size() != 1 || ring.getStages() % StorePiece::kTurns ||
       ring.getTiles().front().getElementType() != value.getElementType() ||

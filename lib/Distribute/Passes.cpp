@@ -20,6 +20,7 @@ namespace tilewright {
 #define GEN_PASS_DEF_PLACESHAREDMEMORYPASS
 #define GEN_PASS_DECL_PRINTLAYOUTSPASS
 #define GEN_PASS_DEF_PRINTLAYOUTSPASS
+#define GEN_PASS_DEF_USELOADSEARLYPASS
 #define GEN_PASS_REGISTRATION
 #include "tilewright/Distribute/Passes.h.inc"
 } // namespace tilewright
@@ -84,6 +85,13 @@ struct DistributePass : tilewright::impl::DistributePassBase<DistributePass> {
   }
 };
 
+struct UseLoadsEarlyPass : tilewright::impl::UseLoadsEarlyPassBase<UseLoadsEarlyPass> {
+  void runOnOperation() override {
+    if (isKernel(getOperation()))
+      useLoadsEarly(getOperation());
+  }
+};
+
 struct PlaceSharedMemoryPass
     : tilewright::impl::PlaceSharedMemoryPassBase<PlaceSharedMemoryPass> {
   void runOnOperation() override {
@@ -113,6 +121,7 @@ void tilewright::populateDistributePipeline(OpPassManager &pm,
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<func::FuncOp>(createCanonicalizePass("distribute"));
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createUseLoadsEarlyPass());
   pm.addNestedPass<func::FuncOp>(createPlaceSharedMemoryPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBarriersPass());
 }

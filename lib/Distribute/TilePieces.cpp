@@ -10,7 +10,7 @@
 //        tensor_store %map[…] from %pieces[…]
 //   %r = tilewright.tile_load %R[%i, %j] through %ring[%count]
 //     -> for each piece: tensor_copy %map[…] to %pieces[…]; the warpgroup's threads read it
-//        as ldmatrix gives it, two pieces behind the copy
+//        as ldmatrix gives it, or two elements at a time, two pieces behind the copy
 
 #include "Matrices.h"
 #include "Swizzle.h"
@@ -129,13 +129,18 @@ static void readPiece(ThreadCode &code, Location loc, const Staging &staging,
                       int64_t turn) {
   ArrayRef<int64_t> offsets = content.offsets;
   SharedOffsets shared = offsetsOf(code, loc, staging, offsets);
-  size_t size = matricesAtOnce(offsets);
+  size_t size = staging.asMatrices() ? matricesAtOnce(offsets) : 1;
   SmallVector<Type> types(2 * size, staging.element);
   for (size_t first = 0; first < offsets.size(); first += size) {
-    auto load = LoadMatricesOp::create(
-        code.b, loc, types, staging.memory.base,
-        shared.at(turn * staging.elements + offsets[first]), /*transposed=*/false);
-    for (auto [number, value] : llvm::enumerate(load.getResults()))
+    Value at = shared.at(turn * staging.elements + offsets[first]);
+    SmallVector<Value> values =
+        staging.asMatrices()
+            ? llvm::to_vector_of<Value>(
+                  LoadMatricesOp::create(code.b, loc, types, staging.memory.base, at,
+                                         /*transposed=*/false)
+                      .getResults())
+            : code.load(loc, staging.memory, at, 2);
+    for (auto [number, value] : llvm::enumerate(values))
       registers[content.pairs[first + number / 2] + number % 2] = value;
   }
 }

@@ -1,7 +1,7 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles of 16-bit elements beside the sums, a residual say, which copy engines bring through
+// Tiles beside the sums, a residual say, which copy engines bring through
 // the memory that results leave through:
 //
 //   %r = vector.transfer_read %R[%i, %j]      {tilewright.loaded_tiles = [R] on the kernel}

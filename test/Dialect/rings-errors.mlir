@@ -107,10 +107,10 @@ func.func @StoreOfShortRows(%v: vector<64x8xf16>, %o: memref<?x?xf16>, %i: index
 
 // -----
 
-func.func @LoadOfWideElements(%o: memref<?x?xf32>, %i: index) {
-  %ring = tilewright.ring : !tilewright.ring<2, memref<64x32xf32, #tilewright.shared>>
-  // expected-error @below {{loads elements of 16 bits, not of 'vector<64x64xf32>'}}
-  %v = tilewright.tile_load %o[%i, %i] through %ring[%i] : memref<?x?xf32>, !tilewright.ring<2, memref<64x32xf32, #tilewright.shared>> -> vector<64x64xf32>
+func.func @LoadOfWideElements(%o: memref<?x?xf64>, %i: index) {
+  %ring = tilewright.ring : !tilewright.ring<2, memref<64x16xf64, #tilewright.shared>>
+  // expected-error @below {{loads elements of 16 or 32 bits, not of 'vector<64x64xf64>'}}
+  %v = tilewright.tile_load %o[%i, %i] through %ring[%i] : memref<?x?xf64>, !tilewright.ring<2, memref<64x16xf64, #tilewright.shared>> -> vector<64x64xf64>
   return
 }
 

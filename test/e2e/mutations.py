@@ -96,6 +96,8 @@ def kernels():
     # Tiles beside the sums, through the memory of the results: three pieces a tile, two of them in one turn.
     yield "residual", residual("mutation", "residual", (BF16, BF16), BF16, sizes(264, 176, 136),
                                config(F16, F32, 64, 192, **ring, techniques=text(True, [], True)))
+    yield "residual-f32", residual("mutation", "residual_f32", (F32,), F32, sizes(136, 112, 136),
+                                   config(F16, F32, 64, 96, **ring, techniques=text(True, [], True)))
     # Two products: B of the second one comes once for all tiles of a block, or, of a batch, for each.
     yield "chained", chained.chained(BF16, "mutation", chained.sizes(264, 392, 64, 56),
                                      chained.config(BF16, 64, 64, 64, 3, techniques=chained.EVERY), random=False)

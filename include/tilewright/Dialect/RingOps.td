@@ -189,7 +189,7 @@ def Tilewright_TileStoreOp : Ring_Op<"tile_store"> {
 def Tilewright_TileLoadOp : Ring_Op<"tile_load"> {
   let summary = "loads a tile beside sums from global memory, as they lie in registers";
   let description = [{
-    The other way of `tile_store`, of 16-bit elements: element (r, c) is what `source`, an
+    The other way of `tile_store`, of elements of 16 or 32 bits: element (r, c) is what `source`, an
     argument of the kernel, has at `indices` plus (0, …, r, c); zero outside of it. Each
     warpgroup has copy engines bring its part in the same pieces, each into a stage of
     `ring`: two for each warpgroup, whose memory tiles of this type are stored from, too.

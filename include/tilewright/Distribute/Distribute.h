@@ -29,6 +29,9 @@ mlir::LogicalResult assignLayouts(mlir::func::FuncOp kernel);
 /// Rewrites a kernel with layouts into thread form (see DistributePass).
 mlir::LogicalResult distributeKernel(mlir::func::FuncOp kernel);
 
+/// Combines loads with warpgroups' sums one by one (see UseLoadsEarlyPass).
+void useLoadsEarly(mlir::func::FuncOp kernel);
+
 /// Gives each buffer its place in shared memory (see PlaceSharedMemoryPass).
 mlir::LogicalResult placeSharedMemory(mlir::func::FuncOp kernel);
 

@@ -84,6 +84,16 @@ def DistributePass : Pass<"tilewright-distribute", "::mlir::func::FuncOp"> {
       "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def UseLoadsEarlyPass : Pass<"tilewright-use-loads-early", "::mlir::func::FuncOp"> {
+  let summary = "combine what is beside warpgroups' sums with them as it is loaded";
+  let description = [{
+    Of a kernel in thread form that copy engines bring tiles beside its sums
+    (`tilewright.loaded_tiles`): behind the product, what is computed from a load without
+    side effects moves up to the last of its operands. So the registers of a residual's
+    piece are free when the next piece is loaded.
+  }];
+}
+
 def PlaceSharedMemoryPass
     : Pass<"tilewright-place-shared-memory", "::mlir::func::FuncOp"> {
   let summary = "give each buffer of a kernel its place in shared memory";

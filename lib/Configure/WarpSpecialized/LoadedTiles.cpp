@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which tiles beside a product's sums, a residual say, come by copy engines where its
-// results leave by them (`tma_store`): those of 16 bits, whose neighbours in memory are too
-// few in a lane for whole sectors. They use the memory of results of the same type.
+// results leave by them (`tma_store`): of 16 bits, whose neighbours in memory are too few in
+// a lane for whole sectors, and f32, which would take as many registers as the sums. They
+// come piece by piece, and use the memory of results of the same type.
 //
 //   linalg.generic ins(%product : f32, %residual : bf16) outs(… : bf16)
 //     { extf %residual, addf, truncf }
 
+#include "CostModel.h"
 #include "Enumerate.h"
 #include "WarpSpecialized.h"
 #include "TensorMaps.h"
@@ -50,7 +52,7 @@ bool tilewright::isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
       isFusedProducer(info, op))
     return false;
   Type element = type.getElementType();
-  if (!element.isF16() && !element.isBF16())
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
     return false;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   ArrayRef<unsigned> classes = info.getClasses(op), root = info.getClasses(info.getRoot());
@@ -58,9 +60,51 @@ bool tilewright::isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
   return classes[map.getDimPosition(last - 1)] == root[loops.m] &&
          classes[map.getDimPosition(last)] == root[loops.n] &&
          whyNoTensorMap(info.kernel, argument).empty() &&
-         storePieceOf(config.getBlock()[loops.n], 2).rowBytes &&
+         storePieceOf(config.getBlock()[loops.n], bytesPerElement(type)).rowBytes &&
          llvm::count_if(argument.getUsers(), llvm::IsaPred<linalg::LinalgOp>) == 1 &&
          meetsSums(op, op.getMatchingBlockArgument(&operand));
+}
+
+/// Whether `operand` has the rows and columns of the product's tile.
+static bool isTile(const KernelInfo &info, OpOperand &operand, const MatrixLoops &loops) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  ArrayRef<unsigned> classes = info.getClasses(op), root = info.getClasses(info.getRoot());
+  bool hasRows = false, hasColumns = false;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      hasRows |= classes[dim.getPosition()] == root[loops.m];
+      hasColumns |= classes[dim.getPosition()] == root[loops.n];
+    }
+  return hasRows && hasColumns && isa<BlockArgument>(operand.get());
+}
+
+int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
+                                        const MatrixLoops &loops, int64_t groups) {
+  ArrayRef<int64_t> block = config.getBlock();
+  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  int64_t piece = 0, whole = 0;
+  for (linalg::LinalgOp op : info.ops) {
+    if (llvm::is_contained(products, op) || isFusedProducer(info, op))
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (!isTile(info, *input, loops))
+        continue;
+      // Narrower elements have as many bits each.
+      int64_t bytes = bytesPerElement(input->get().getType());
+      auto registers = [&](int64_t elements) {
+        return elements * std::max<int64_t>(bytes, 2) / 4 / 128;
+      };
+      StorePiece store = storePieceOf(block[loops.n], bytes);
+      // What copy engines bring meets the sums piece by piece. Other reads, which the
+      // assembler moves to where they are used, cannot pass the barriers of pieces that
+      // leave.
+      if (isLoadedTile(info, config, *input, loops) || !config.getTmaStore())
+        piece = std::max(piece, registers(store.rows * store.columns));
+      else
+        whole += registers(block[loops.m] * block[loops.n] / groups);
+    }
+  }
+  return piece + whole;
 }
 
 SmallVector<OpOperand *> tilewright::loadedTiles(const KernelInfo &info,

@@ -113,6 +113,9 @@ int64_t storeBytes(const KernelInfo &info, LoweringConfigAttr config);
 /// Whether copy engines bring a tile of `operand` beside the sums (LoadedTiles.cpp).
 bool isLoadedTile(const KernelInfo &info, LoweringConfigAttr config,
                   mlir::OpOperand &operand, const MatrixLoops &loops);
+/// Registers of a thread of `groups` warpgroups with what it holds of tiles beside the sums.
+int64_t registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
+                            const MatrixLoops &loops, int64_t groups);
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);

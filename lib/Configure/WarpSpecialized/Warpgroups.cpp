@@ -253,8 +253,12 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"
                                                 : "registers of sums";
-  if (std::string why = whyNotEnoughRegisters(
-          config, groups, held, inRegisters ? what + " and of an operand" : what);
+  int64_t beside = registersBesideSums(info, config, loops, groups);
+  if (inRegisters)
+    what += " and of an operand";
+  if (beside)
+    what += " and of what is combined with them";
+  if (std::string why = whyNotEnoughRegisters(config, groups, held + beside, what);
       !why.empty())
     return fail(why);
   return success();

@@ -151,8 +151,9 @@ struct KernelLowering : ConvertOpToLLVMPattern<func::FuncOp> {
     if (pools || (config && config.getMma()))
       func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(1));
-    if (Attribute bytes = op->getAttr(kDynamicSharedAttr))
-      func->setAttr(kDynamicSharedAttr, bytes);
+    for (StringRef name : {StringRef(kDynamicSharedAttr), StringRef(kLoadedTilesAttr)})
+      if (Attribute attr = op->getAttr(name))
+        func->setAttr(name, attr);
     func.setArgAttrsAttr(rewriter.getArrayAttr(attrs));
 
     // The body; a block in front of it makes scalars out of parameters.

@@ -11,6 +11,7 @@
 #include "Convert.h"
 #include "SplitAddresses.h"
 
+#include "tilewright/Dialect/Rings.h"
 #include "tilewright/Target/LLVMEmit.h"
 
 #include "llvm/IR/Module.h"
@@ -22,12 +23,15 @@ using namespace tilewright::nvvm;
 
 /// What MLIR's canonicalizer cannot do and the code generator does not: scalar
 /// clean-up on SSA form with control flow. No unrolling and no vectorizing:
-/// the schedule has decided that.
-static constexpr StringLiteral kPipeline =
-    "function(simplifycfg,early-cse<memssa>,"
-    "loop-mssa(loop-rotate<header-duplication>,licm),tilewright-split-addresses,"
-    "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,slp-vectorizer,sink,"
-    "instcombine<no-verify-fixpoint>,simplifycfg)";
+/// the schedule has decided that. `sinks`: whether values are computed where they are used;
+/// tiles that meet sums piece by piece (`tilewright.loaded_tiles`) would wait for all pieces.
+static std::string pipelineOf(bool sinks) {
+  return std::string(
+             "function(simplifycfg,early-cse<memssa>,"
+             "loop-mssa(loop-rotate<header-duplication>,licm),tilewright-split-addresses,"
+             "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,slp-vectorizer,") +
+         (sinks ? "sink," : "") + "instcombine<no-verify-fixpoint>,simplifycfg)";
+}
 
 static void addOwnPasses(llvm::PassBuilder &builder) {
   builder.registerPipelineParsingCallback(
@@ -68,7 +72,9 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir =
       translateToLLVM(module, context, *machine, llvmOptions);
-  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, kPipeline, addOwnPasses)))
+  if (!ir || failed(runLLVMPasses(loc, *ir, *machine,
+                                     pipelineOf(!kernel->hasAttr(kLoadedTilesAttr)),
+                                     addOwnPasses)))
     return failure();
 
   KernelCode code;

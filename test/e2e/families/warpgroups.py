@@ -249,14 +249,15 @@ def residual(family, label, kinds, out, dims, pinned):
 
 
 def residuals():
-    """Matrices of 16 bits beside the sums, by copy engines: one to four pieces a warpgroup, of 64 rows twice; results of their
+    """Matrices of 16 and 32 bits beside the sums, by copy engines: one to four pieces a warpgroup, of 64 rows twice; results of their
     type, of another, of f32; two of one type, and of two; scaled; blocks with several tiles, blocks of a cluster without one."""
     every = text(True, [2, 1, 1], True)
     for number, (kinds, out, tile, groups, techniques) in enumerate((
             ((BF16,), BF16, (128, 256), 2, every), ((BF16,), BF16, (64, 192), 1, text(True, [], True)), ((F16,), F32, (64, 64), 1, text(False, [], True)),
             ((BF16, BF16), BF16, (64, 128), 1, every), ((F16, BF16), F16, (64, 96), 1, text(True, [1, 1, 2, 1], True)),
             ((BF16,), BF16, (256, 128), 2, text(True, [], True)), ((F16,), F16, (64, 32), 1, text(True, [4, 1, 1], True)),
-            ((F16, F32), F32, (64, 160), 1, every))):
+            ((F16, F32), F32, (64, 160), 1, every), ((F32,), F32, (128, 256), 2, every), ((F32,), BF16, (64, 96), 1, text(True, [], True)),
+            ((F32, F32), F32, (64, 32), 1, text(True, [1, 2, 1], True)))):
         dims = {**({"b": 2} if number == 4 else {}), **sizes(3 * tile[0] - 24, 2 * tile[1] + 16, 144)}
         yield residual("warpgroup", f"residual_{number}_{tile[0]}x{tile[1]}", kinds, out, dims,
                        config(F16, F32, *tile, stages=2, groups=groups, techniques=techniques, batch=number == 4))

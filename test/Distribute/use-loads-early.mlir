@@ -1,0 +1,62 @@
+// What copy engines bring beside sums meets them as it is loaded, in front of the next wait; stores stay where they are.
+
+// RUN: tilewright-opt %s -split-input-file -tilewright-use-loads-early | FileCheck %s
+
+#shared = #tilewright.shared
+
+// CHECK-LABEL: @residual
+// CHECK: %[[SUMS:.*]]:4 = tilewright.mma_wait 0
+// CHECK: tilewright.mbarrier_wait %{{.*}}[%c0]
+// CHECK-NEXT: %[[R:.*]]:2 = tilewright.load_matrices
+// CHECK-NEXT: %[[W0:.*]] = arith.extf %[[R]]#0
+// CHECK-NEXT: arith.addf %[[SUMS]]#0, %[[W0]]
+// CHECK-NEXT: %[[W1:.*]] = arith.extf %[[R]]#1
+// CHECK-NEXT: arith.addf %[[SUMS]]#1, %[[W1]]
+// CHECK-NEXT: tilewright.mbarrier_wait %{{.*}}[%c1]
+// CHECK-NEXT: %[[S:.*]] = vector.load
+// CHECK-NEXT: vector.extract %[[S]][0]
+// CHECK-NEXT: arith.addf %[[SUMS]]#2
+// CHECK-NEXT: vector.extract %[[S]][1]
+// CHECK-NEXT: arith.addf %[[SUMS]]#3
+// CHECK-NEXT: memref.store
+func.func private @residual(%sums: memref<4xf32>, %p: memref<64xbf16, #shared>, %q: memref<64xf32, #shared>, %bars: memref<2xi64, #shared>)
+    attributes {tilewright.kernel, tilewright.loaded_tiles = array<i64: 1, 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %s:4 = tilewright.mma_wait 0(%zero, %zero, %zero, %zero : f32, f32, f32, f32)
+  tilewright.mbarrier_wait %bars[%c0] parity %c0 : memref<2xi64, #shared>
+  %r:2 = tilewright.load_matrices %p[%c0] : memref<64xbf16, #shared> -> bf16, bf16
+  tilewright.mbarrier_wait %bars[%c1] parity %c0 : memref<2xi64, #shared>
+  %v = vector.load %q[%c0] : memref<64xf32, #shared>, vector<2xf32>
+  %v0 = vector.extract %v[0] : f32 from vector<2xf32>
+  %v1 = vector.extract %v[1] : f32 from vector<2xf32>
+  %w0 = arith.extf %r#0 : bf16 to f32
+  %w1 = arith.extf %r#1 : bf16 to f32
+  %x0 = arith.addf %s#0, %w0 : f32
+  %x1 = arith.addf %s#1, %w1 : f32
+  %x2 = arith.addf %s#2, %v0 : f32
+  %x3 = arith.addf %s#3, %v1 : f32
+  memref.store %x0, %sums[%c0] : memref<4xf32>
+  memref.store %x1, %sums[%c0] : memref<4xf32>
+  memref.store %x2, %sums[%c0] : memref<4xf32>
+  memref.store %x3, %sums[%c0] : memref<4xf32>
+  return
+}
+
+// -----
+
+// Of kernels that nothing is brought to, nothing moves.
+// CHECK-LABEL: @without
+// CHECK: vector.load
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: vector.extract
+func.func private @without(%q: memref<64xf32>, %o: memref<64xf32>) attributes {tilewright.kernel} {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %q[%c0] : memref<64xf32>, vector<2xf32>
+  %w = memref.load %q[%c0] : memref<64xf32>
+  %v0 = vector.extract %v[0] : f32 from vector<2xf32>
+  %x = arith.addf %v0, %w : f32
+  memref.store %x, %o[%c0] : memref<64xf32>
+  return
+}

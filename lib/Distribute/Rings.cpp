@@ -22,6 +22,7 @@
 // each of them to each block: a tile that is multicast goes to all of them.
 
 #include "tilewright/Dialect/Rings.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "ThreadCode.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -125,8 +126,11 @@ LogicalResult ThreadCode::ring(RingOp op) {
     if (elements * bytes % period)
       return op.emitOpError()
              << "tile " << tile << " is no multiple of " << period << " bytes";
-    view.base.getDefiningOp<memref::AllocOp>().setAlignment(
-        std::max<int64_t>(period, 128));
+    auto buffer = view.base.getDefiningOp<memref::AllocOp>();
+    buffer.setAlignment(std::max<int64_t>(period, 128));
+    // What threads copy and read by plain accesses needs no barriers but the ring's.
+    if (ring.copyThreads)
+      buffer->setAttr(kStagesAttr, b.getI64IntegerAttr(ring.stages));
     for (auto [size, stride] : llvm::zip_equal(tile.getShape(), strides)) {
       view.sizes.push_back(Index(size));
       view.strides.push_back(Index(stride));

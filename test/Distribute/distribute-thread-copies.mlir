@@ -11,8 +11,8 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // runs. Of A rows and columns may be outside; of B both are whole tiles.
 // CHECK-LABEL: func.func private @ByWarpsOfTheirOwn
 // CHECK-NOT: tensor_map
-// CHECK-DAG: %[[A:.*]] = memref.alloc() {alignment = 1024 : i64} : memref<8192xf16, #tilewright.shared>
-// CHECK-DAG: %[[B:.*]] = memref.alloc() {alignment = 1024 : i64} : memref<16384xf16, #tilewright.shared>
+// CHECK-DAG: %[[A:.*]] = memref.alloc() {alignment = 1024 : i64, tilewright.stages = 2 : i64} : memref<8192xf16, #tilewright.shared>
+// CHECK-DAG: %[[B:.*]] = memref.alloc() {alignment = 1024 : i64, tilewright.stages = 2 : i64} : memref<16384xf16, #tilewright.shared>
 // CHECK-DAG: %[[BARS:.*]] = memref.alloc() : memref<4xi64, #tilewright.shared>
 // CHECK: tilewright.mbarrier_init %[[BARS]][%c0] arrivals 128
 // CHECK: tilewright.mbarrier_init %[[BARS]][%c2] arrivals 4

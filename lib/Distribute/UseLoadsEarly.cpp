@@ -11,8 +11,9 @@
 //   %x = addf %sum, %r                     %s = load_matrices %p[%j]
 //   %y = addf %other, %s                   %y = addf %other, %s
 //
-// Within a block, what is computed from a load without side effects moves up to the last of
-// its operands. Blocks that multiply keep their order, which is their pipeline.
+// Within a block, what is computed from a load moves up to it, as far as it meets the sums;
+// what follows, an activation say, moves down to where it is used, as pieces leave one by
+// one, too. Blocks that multiply keep their order, which is their pipeline.
 
 #include "LayoutRules.h"
 #include "tilewright/Dialect/Rings.h"
@@ -27,9 +28,9 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Whether `op` reads memory; loads that may be outside of it stand in branches.
-static bool isLoad(Operation &op) {
+static bool isLoad(Operation *op) {
   return isa<LoadMatricesOp, memref::LoadOp, vector::LoadOp>(op) ||
-         (isa<scf::IfOp>(op) && op.getNumResults());
+         (isa<scf::IfOp>(op) && op->getNumResults());
 }
 
 static bool multiplies(Operation &op) {
@@ -49,38 +50,107 @@ static Block::iterator behindProducts(Block &block) {
   return begin;
 }
 
-static void useLoadsEarly(Block &block) {
-  llvm::DenseSet<Operation *> ofLoads;
-  // By the op that ops were moved behind, the last one of them: they keep their order.
-  llvm::DenseMap<Operation *, Operation *> behind;
-  Block::iterator begin = behindProducts(block);
-  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(begin, block.end()))) {
-    if (isLoad(op)) {
-      ofLoads.insert(&op);
-      continue;
-    }
+namespace {
+/// What a value of a block is computed from.
+enum class From { Nothing, Loads, Sums, Both };
+
+/// The order of one block's ops behind its products.
+class Scheduler {
+public:
+  explicit Scheduler(Block &block) : block(block) {}
+  void run();
+
+private:
+  From from(Value value) const;
+  void moveBehind(Operation *op, Operation *anchor);
+  Operation *firstUser(Operation *op) const;
+
+  Block &block;
+  /// Ops that can move: where they come from, and the last of the others that they wait for.
+  llvm::MapVector<Operation *, std::pair<From, Operation *>> movable;
+  /// Ops that have moved up.
+  llvm::DenseSet<Operation *> early;
+  /// By the op that ops were moved behind, the last one of them: they keep their order.
+  llvm::DenseMap<Operation *, Operation *> last;
+};
+} // namespace
+
+/// Sums are all floats that neither are constant nor come from loads of this block.
+From Scheduler::from(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (auto found = movable.find(op); found != movable.end())
+    return found->second.first;
+  if (op && op->getBlock() == &block && isLoad(op))
+    return From::Loads;
+  bool isConstant = op && op->hasTrait<OpTrait::ConstantLike>();
+  return isConstant || !isa<FloatType>(value.getType()) ? From::Nothing : From::Sums;
+}
+
+/// `op`, and in front of it what it is computed from, behind `anchor`.
+void Scheduler::moveBehind(Operation *op, Operation *anchor) {
+  if (!movable.contains(op) || !early.insert(op).second ||
+      op->isBeforeInBlock(anchor))
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *definition = operand.getDefiningOp())
+      moveBehind(definition, anchor);
+  Operation *&place = last.try_emplace(anchor, anchor).first->second;
+  op->moveAfter(place);
+  place = op;
+}
+
+/// The first op of the block that uses a result of `op`, or has an op that does.
+Operation *Scheduler::firstUser(Operation *op) const {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (!here)
+      return nullptr;
+    if (!first || here->isBeforeInBlock(first))
+      first = here;
+  }
+  return first;
+}
+
+void Scheduler::run() {
+  SmallVector<Operation *> meetings;
+  for (Operation &op : llvm::make_range(behindProducts(block), block.end())) {
     if (op.getNumRegions() || op.getNumResults() != 1 || !isPure(&op))
       continue;
-    Operation *last = nullptr;
-    bool usesLoad = false;
+    bool ofLoads = false, ofSums = false, ofBoth = false;
+    Operation *anchor = nullptr;
     for (Value operand : op.getOperands()) {
+      From where = from(operand);
+      ofLoads |= where == From::Loads;
+      ofSums |= where == From::Sums;
+      ofBoth |= where == From::Both;
       Operation *definition = operand.getDefiningOp();
-      if (!definition || definition->getBlock() != &block)
-        continue;
-      usesLoad |= ofLoads.contains(definition);
-      if (!last || last->isBeforeInBlock(definition))
-        last = definition;
+      if (auto found = movable.find(definition); found != movable.end())
+        definition = found->second.second;
+      if (definition && definition->getBlock() == &block &&
+          (!anchor || anchor->isBeforeInBlock(definition)))
+        anchor = definition;
     }
-    if (!usesLoad)
+    if (!ofLoads && !ofSums && !ofBoth)
       continue;
-    ofLoads.insert(&op);
-    Operation *&place = behind.try_emplace(last, last).first->second;
-    op.moveAfter(place);
-    place = &op;
+    bool meets = ofLoads && (ofSums || ofBoth);
+    From result = meets || ofBoth ? From::Both : ofLoads ? From::Loads : From::Sums;
+    movable[&op] = {result, anchor};
+    // What is narrower takes fewer registers.
+    bool narrows = isa<arith::TruncFOp>(op) && !meetings.empty() &&
+                   llvm::is_contained(meetings, op.getOperand(0).getDefiningOp());
+    if (anchor && (meets || narrows))
+      meetings.push_back(&op);
   }
+  for (Operation *op : meetings)
+    moveBehind(op, movable[op].second);
+  // Users first: they are behind.
+  for (auto &[op, origin] : llvm::reverse(movable))
+    if (Operation *user = early.contains(op) ? nullptr : firstUser(op))
+      op->moveBefore(user);
 }
 
 void tilewright::useLoadsEarly(func::FuncOp kernel) {
   if (kernel->hasAttr(kLoadedTilesAttr))
-    kernel.walk([](Block *block) { ::useLoadsEarly(*block); });
+    kernel.walk([](Block *block) { Scheduler(*block).run(); });
 }

@@ -10,6 +10,7 @@
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/Passes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -146,15 +147,16 @@ static constexpr size_t kLongBlock = 1024;
 namespace {
 class CodeGenPasses : public llvm::legacy::PassManager {
 public:
-  explicit CodeGenPasses(const llvm::Module &module) {
+  CodeGenPasses(const llvm::Module &module, bool sinks) : sinks(sinks) {
     for (const llvm::Function &function : module)
       for (const llvm::BasicBlock &block : function)
         hasLongBlocks |= block.size() > kLongBlock;
   }
 
   void add(llvm::Pass *pass) override {
-    if (hasLongBlocks &&
-        pass->getPassName() == "Straight line strength reduction")
+    if ((hasLongBlocks &&
+         pass->getPassName() == "Straight line strength reduction") ||
+        (!sinks && pass->getPassID() == &llvm::MachineSinkingLegacyID))
       delete pass;
     else
       llvm::legacy::PassManager::add(pass);
@@ -162,16 +164,18 @@ public:
 
 private:
   bool hasLongBlocks = false;
+  bool sinks;
 };
 } // namespace
 
 FailureOr<std::string> tilewright::generateCode(Location loc,
                                                 llvm::Module &module,
                                                 llvm::TargetMachine &machine,
-                                                llvm::CodeGenFileType type) {
+                                                llvm::CodeGenFileType type,
+                                                bool sinks) {
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);
-  CodeGenPasses passes(module);
+  CodeGenPasses passes(module, sinks);
   passes.add(new llvm::TargetLibraryInfoWrapperPass(getLibraryInfo(machine)));
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return emitError(loc) << "this target cannot write such a file";

@@ -46,6 +46,51 @@ func.func private @residual(%sums: memref<4xf32>, %p: memref<64xbf16, #shared>, 
 
 // -----
 
+#shared = #tilewright.shared
+
+// What is computed of sums in front of it comes along; what follows is computed where it is used, but for what is narrower.
+// CHECK-LABEL: @between
+// CHECK: %[[SUMS:.*]]:2 = tilewright.mma_wait 0
+// CHECK-NEXT: %[[R:.*]] = vector.load
+// CHECK-NEXT: math.absf %[[SUMS]]#0
+// CHECK-NEXT: vector.extract %[[R]][0]
+// CHECK-NEXT: %[[X0:.*]] = arith.addf
+// CHECK-NEXT: math.absf %[[SUMS]]#1
+// CHECK-NEXT: vector.extract %[[R]][1]
+// CHECK-NEXT: %[[X1:.*]] = arith.addf
+// CHECK-NEXT: %[[T0:.*]] = arith.truncf %[[X0]]
+// CHECK-NEXT: %[[T1:.*]] = arith.truncf %[[X1]]
+// CHECK-NEXT: tilewright.mbarrier_wait
+// CHECK-NEXT: %[[Y0:.*]] = arith.negf %[[T0]]
+// CHECK-NEXT: memref.store %[[Y0]]
+// CHECK-NEXT: %[[Y1:.*]] = arith.negf %[[T1]]
+// CHECK-NEXT: memref.store %[[Y1]]
+func.func private @between(%sums: memref<4xbf16>, %q: memref<64xf32, #shared>, %bars: memref<2xi64, #shared>)
+    attributes {tilewright.kernel, tilewright.loaded_tiles = array<i64: 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %s:2 = tilewright.mma_wait 0(%zero, %zero : f32, f32)
+  %r = vector.load %q[%c0] : memref<64xf32, #shared>, vector<2xf32>
+  tilewright.mbarrier_wait %bars[%c0] parity %c0 : memref<2xi64, #shared>
+  %r0 = vector.extract %r[0] : f32 from vector<2xf32>
+  %r1 = vector.extract %r[1] : f32 from vector<2xf32>
+  %a0 = math.absf %s#0 : f32
+  %a1 = math.absf %s#1 : f32
+  %x0 = arith.addf %a0, %r0 : f32
+  %x1 = arith.addf %a1, %r1 : f32
+  %t0 = arith.truncf %x0 : f32 to bf16
+  %t1 = arith.truncf %x1 : f32 to bf16
+  %y0 = arith.negf %t0 : bf16
+  %y1 = arith.negf %t1 : bf16
+  memref.store %y0, %sums[%c0] : memref<4xbf16>
+  memref.store %y1, %sums[%c0] : memref<4xbf16>
+  return
+}
+
+// -----
+
+#shared = #tilewright.shared
+
 // Of kernels that nothing is brought to, nothing moves.
 // CHECK-LABEL: @without
 // CHECK: vector.load

@@ -88,9 +88,10 @@ def UseLoadsEarlyPass : Pass<"tilewright-use-loads-early", "::mlir::func::FuncOp
   let summary = "combine what is beside warpgroups' sums with them as it is loaded";
   let description = [{
     Of a kernel in thread form that copy engines bring tiles beside its sums
-    (`tilewright.loaded_tiles`): behind the product, what is computed from a load without
-    side effects moves up to the last of its operands. So the registers of a residual's
-    piece are free when the next piece is loaded.
+    (`tilewright.loaded_tiles`): behind the product, what is computed from a load, without
+    side effects, moves up to it as far as it meets the sums, and what follows down to its
+    first use. So the registers of a residual's piece are free when the next piece is
+    loaded, and an activation has those of a piece that leaves.
   }];
 }
 

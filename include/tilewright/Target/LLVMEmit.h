@@ -58,11 +58,13 @@ mlir::LogicalResult runLLVMPasses(mlir::Location loc, llvm::Module &module,
                                   llvm::StringRef pipeline,
                                   llvm::function_ref<void(llvm::PassBuilder &)> extend = {});
 
-/// Assembly text or an object file. The module is used up.
+/// Assembly text or an object file. The module is used up. Unless it `sinks`, instructions
+/// stay in the basic blocks in which they are.
 mlir::FailureOr<std::string> generateCode(mlir::Location loc,
                                           llvm::Module &module,
                                           llvm::TargetMachine &machine,
-                                          llvm::CodeGenFileType type);
+                                          llvm::CodeGenFileType type,
+                                          bool sinks = true);
 
 /// Textual LLVM IR.
 std::string printLLVM(const llvm::Module &module);

@@ -82,7 +82,8 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
                                         const MatrixLoops &loops, int64_t groups) {
   ArrayRef<int64_t> block = config.getBlock();
   SmallVector<linalg::LinalgOp> products = info.getProducts();
-  int64_t piece = 0, whole = 0;
+  int64_t whole = 0, brought = 0;
+  SmallVector<int64_t> pieces;
   for (linalg::LinalgOp op : info.ops) {
     if (llvm::is_contained(products, op) || isFusedProducer(info, op))
       continue;
@@ -94,17 +95,20 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
       auto registers = [&](int64_t elements) {
         return elements * std::max<int64_t>(bytes, 2) / 4 / 128;
       };
-      StorePiece store = storePieceOf(block[loops.n], bytes);
-      // What copy engines bring meets the sums piece by piece. Other reads, which the
-      // assembler moves to where they are used, cannot pass the barriers of pieces that
-      // leave.
-      if (isLoadedTile(info, config, *input, loops) || !config.getTmaStore())
-        piece = std::max(piece, registers(store.rows * store.columns));
-      else
-        whole += registers(block[loops.m] * block[loops.n] / groups);
+      int64_t all = registers(block[loops.m] * block[loops.n] / groups);
+      if (isLoadedTile(info, config, *input, loops) || !config.getTmaStore()) {
+        StorePiece store = storePieceOf(block[loops.n], bytes);
+        pieces.push_back(registers(store.rows * store.columns));
+        brought += all;
+      } else {
+        whole += all;
+      }
     }
   }
-  return piece + whole;
+  // What copy engines bring meets the sums piece by piece; of several tiles, the assembler
+  // lets about half wait for the others. Other reads, which it moves to where they are used,
+  // cannot pass the barriers of pieces that leave.
+  return whole + (pieces.size() == 1 ? pieces.front() : brought / 2);
 }
 
 SmallVector<OpOperand *> tilewright::loadedTiles(const KernelInfo &info,

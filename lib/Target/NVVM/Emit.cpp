@@ -72,9 +72,8 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir =
       translateToLLVM(module, context, *machine, llvmOptions);
-  if (!ir || failed(runLLVMPasses(loc, *ir, *machine,
-                                     pipelineOf(!kernel->hasAttr(kLoadedTilesAttr)),
-                                     addOwnPasses)))
+  bool sinks = !kernel->hasAttr(kLoadedTilesAttr);
+  if (!ir || failed(runLLVMPasses(loc, *ir, *machine, pipelineOf(sinks), addOwnPasses)))
     return failure();
 
   KernelCode code;
@@ -88,7 +87,7 @@ FailureOr<KernelCode> tilewright::nvvm::emitPTX(ModuleOp module,
   code.required["ptx"] = ptx;
 
   FailureOr<std::string> text =
-      generateCode(loc, *ir, *machine, llvm::CodeGenFileType::AssemblyFile);
+      generateCode(loc, *ir, *machine, llvm::CodeGenFileType::AssemblyFile, sinks);
   if (failed(text))
     return failure();
   size_t call = text->find(".extern .func");

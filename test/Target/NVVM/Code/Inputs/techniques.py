@@ -56,6 +56,7 @@ COUNTED = {
     "barriers of clusters": r"barrier\.cluster\.arrive",
     "arrivals elsewhere": r"mapa\.shared::cluster",
     "divisions": r"\b(div|rem)\.[us]32",
+    "left operand along the sum": r"wgmma\.mma_async.*, 0, [01];",
     "atomics": r"\b(atom|red)\.(?!async)",
 }
 
@@ -89,11 +90,19 @@ OFF = {
                       {"threads": (1, 0), "barriers of the ring": (8, 0), "copies by TMA": (2, 0), "multicast": (1, 0),
                        "stores by TMA": (2, 0), "stmatrix": (8, 0), "stores": (0, 16), "copies by threads": (0, 32), "wgmma": (4, 0),
                        "fences between proxies": (2, 0),
-                       "mma": (0, 64), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
+                       "mma": (0, 64), "left operand along the sum": (4, 0), "setmaxnreg": (2, 0), "blocks asked for": (2, 0), "waits for stores": (3, 0),
                        "barriers of clusters": (2, 0), "arrivals elsewhere": (2, 0), "divisions": (2, 1)}),
     # Parts are added in a second kernel, in a fixed order.
     "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2), "fences between proxies": (2, 4),
                                                "waits for stores": (3, 5)}),
+    # Blocks have steps of all tiles, and go to a place of their own with what they have of a tile.
+    "whole tiles": ({"splits": "3", "stream_k": "132"},
+                    {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 2), "fences between proxies": (2, 4),
+                     "blocks asked for": (2, 0), "waits for stores": (3, 5)}),
+    # Columns are the rows of instructions, whose second operand is A.
+    "operands in their order": ({"warps": "[1, 8, 1]", "cluster": "[1, 2, 1]", "tma_store": None},
+                                {"left operand along the sum": (4, 0), "copies by TMA": (2, 3), "stores by TMA": (2, 0), "stmatrix": (8, 0),
+                                 "stores": (0, 8), "fences between proxies": (2, 0), "waits for stores": (3, 0)}),
 }
 
 ANY = """func.func @gemm(%a: tensor<?x1024xbf16>, %b: tensor<1024x?xbf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {{

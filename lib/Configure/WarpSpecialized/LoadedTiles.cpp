@@ -90,13 +90,16 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
     for (OpOperand *input : op.getDpsInputOperands()) {
       if (!isTile(info, *input, loops))
         continue;
-      // Narrower elements have as many bits each.
       int64_t bytes = bytesPerElement(input->get().getType());
+      // Bytes are widened when they are read, in registers of their own.
       auto registers = [&](int64_t elements) {
-        return elements * std::max<int64_t>(bytes, 2) / 4 / 128;
+        return elements * (bytes == 1 ? 8 : bytes) / 4 / 128;
       };
       int64_t all = registers(block[loops.m] * block[loops.n] / groups);
-      if (isLoadedTile(info, config, *input, loops) || !config.getTmaStore()) {
+      // Results that leave by plain stores have no pieces, nor layouts of their own where
+      // elements are as wide as the sums.
+      bool inOneBlock = !config.getTmaStore() && bytes >= 4;
+      if (inOneBlock || isLoadedTile(info, config, *input, loops)) {
         StorePiece store = storePieceOf(block[loops.n], bytes);
         pieces.push_back(registers(store.rows * store.columns));
         brought += all;

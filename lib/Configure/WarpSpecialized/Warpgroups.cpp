@@ -129,13 +129,18 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info,
   return "";
 }
 
-/// Registers of a thread with sums of the tile's elements: in two levels two each, of
-/// f16 half of one.
+/// Registers of a thread with sums of the tile's elements: of f16 half of one each.
+static int64_t sumsOf(const MatrixInstruction &instruction, int64_t elements,
+                      int64_t groups) {
+  int64_t sums = elements / (groups * 128);
+  return instruction.accumulator.isF16() ? sums / 2 : sums;
+}
+
+/// The same in the loop along the sum: in two levels two each.
 static int64_t sumsOfThread(LoweringConfigAttr config,
                             const MatrixInstruction &instruction, int64_t elements,
                             int64_t groups) {
-  int64_t sums = elements / (groups * 128) * (config.getTwoLevelSums() ? 2 : 1);
-  return instruction.accumulator.isF16() ? sums / 2 : sums;
+  return sumsOf(instruction, elements, groups) * (config.getTwoLevelSums() ? 2 : 1);
 }
 
 /// Registers of a thread with a step of A, of `rows` of the tile, where it is in
@@ -253,12 +258,16 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"
                                                 : "registers of sums";
-  int64_t beside = registersBesideSums(info, config, loops, groups);
   if (inRegisters)
     what += " and of an operand";
-  if (beside)
-    what += " and of what is combined with them";
-  if (std::string why = whyNotEnoughRegisters(config, groups, held + beside, what);
+  // Behind the loop sums are whole, and operands gone.
+  int64_t whole = sumsOf(instruction, m * n, groups);
+  if (int64_t beside = registersBesideSums(info, config, loops, groups);
+      beside && whole + beside > held) {
+    held = whole + beside;
+    what = "registers of sums and of what is combined with them";
+  }
+  if (std::string why = whyNotEnoughRegisters(config, groups, held, what);
       !why.empty())
     return fail(why);
   return success();

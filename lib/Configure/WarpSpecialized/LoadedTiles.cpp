@@ -111,7 +111,10 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
   // What copy engines bring meets the sums piece by piece; of several tiles, the assembler
   // lets about half wait for the others. Other reads, which it moves to where they are used,
   // cannot pass the barriers of pieces that leave.
-  return whole + (pieces.size() == 1 ? pieces.front() : brought / 2);
+  bool isAlone = pieces.size() == 1 && (config.getTmaStore() || !whole);
+  if (!config.getTmaStore() && !isAlone)
+    return whole + brought;
+  return whole + (isAlone ? pieces.front() : brought / 2);
 }
 
 SmallVector<OpOperand *> tilewright::loadedTiles(const KernelInfo &info,

@@ -57,7 +57,7 @@ static linalg::GenericOp getBroadcast(Value value) {
 }
 
 bool tilewright::addInitLast(RewriterBase &rewriter, linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
+  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) || !op.getNumDpsInits())
     return false;
   Operation *sum = getSum(op);
   linalg::GenericOp broadcast =

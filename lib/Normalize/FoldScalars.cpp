@@ -28,7 +28,7 @@ namespace tilewright {
 
 /// The body computes with scalars from outside alone, in what the host has, too.
 static bool isSameEverywhere(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) ||
+  if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr) || !op.getNumResults() ||
       op.getNumReductionLoops() != 0 ||
       llvm::any_of(op.getBody()->getArguments(), [](BlockArgument a) { return !a.use_empty(); }))
     return false;
@@ -37,7 +37,36 @@ static bool isSameEverywhere(linalg::GenericOp op) {
   });
 }
 
+/// The one value that `operand` of a structured op has everywhere, or null.
+static Value scalarOf(OpOperand *operand) {
+  if (!isa<ShapedType>(operand->get().getType()))
+    return operand->get();
+  auto fill = operand->get().getDefiningOp<linalg::FillOp>();
+  return fill && fill.hasPureTensorSemantics() ? fill.getInputs()[0] : Value();
+}
+
 namespace {
+/// A body uses the value with which an input is filled; nothing reads the input then.
+struct ReadFilled : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
+      return failure();
+    bool changed = false;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      BlockArgument element = op.getMatchingBlockArgument(operand);
+      Value scalar = scalarOf(operand);
+      if (!scalar || element.use_empty() || scalar.getType() != element.getType())
+        continue;
+      rewriter.replaceAllUsesWith(element, scalar);
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+
 struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -63,10 +92,9 @@ struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
 LogicalResult tilewright::foldScalars(func::FuncOp func) {
   MLIRContext *context = func.getContext();
   RewritePatternSet patterns(context);
-  // Of these, the ones that read what is filled or constant, and no fusion.
-  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *) { return false; });
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
-  patterns.add<FillInsteadOfGeneric>(context);
+  linalg::populateEraseUnnecessaryInputsPatterns(patterns);
+  patterns.add<FillInsteadOfGeneric, ReadFilled>(context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",
                               "folding of scalars");
 }

@@ -95,6 +95,17 @@ def scatter_add(x, places, new):
     return x.at[places].add(new)
 
 
+@case(floats(20, 4), integers(20, 5, 6), floats(5, 6, 4), integers(4, 5, 6))
+def scatter_of_many_dims(x, places, new, columns):
+    return x.at[places].add(new), x.at[places, columns].add(new[:, :, 0])
+
+
+@case(floats(20, 4), floats(20), np.int32(7), np.int32(40))
+def windows(x, new, inside, outside):
+    return (x.at[:, 1].set(new), x.at[2:5].add(1.5), x.at[inside].multiply(new[:4]), x.at[outside, 1].set(0.0), x.at[-1].min(new[4:8]),
+            x.at[outside].set(new[:4]), x.at[0, 0].set(7.0))
+
+
 @case(floats(20, 4), np.array([3, 1, 7], np.int32), floats(3, 4))
 def scatter_set(x, places, new):
     return x.at[places].set(new)

@@ -6,6 +6,7 @@ tested."""
 import importlib.metadata
 import importlib.util
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import tilewright
 
+ROOT = pathlib.Path(__file__).parents[2]
 HAS_JAX = all(importlib.util.find_spec(name) is not None for name in ("jax", "iree"))
 needs_jax = pytest.mark.skipif(not HAS_JAX, reason="jax or iree-base-compiler is not installed; python/requirements-jax.txt has the versions")
 NAMES = []
@@ -83,6 +85,14 @@ def test_attention_is_one_kernel():
     for arguments in (arguments, [argument.astype(jnp.bfloat16) for argument in arguments]):
         said = tilewright.from_jax(function, arguments, target="cuda:sm_80", explain=True).diagnostics
         assert re.search(r"@main\(.*: 1 kernel$", said, re.M) and "one kernel for both contractions" in said, said
+
+
+@needs_jax
+@pytest.mark.parametrize("arguments", [[], ["--target=cuda:sm_80", "--device=ptxsim", "--steps=2"]])
+def test_training(arguments):
+    done = subprocess.run([sys.executable, ROOT / "examples/jax/train.py", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "losses agree with JAX's" in done.stdout
 
 
 @needs_jax

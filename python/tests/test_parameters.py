@@ -28,7 +28,7 @@ X = np.arange(32, dtype=np.float32).reshape(4, 8)
 
 # Works in torch-mlir's process, too, so it is no module of the package that has to be imported as one.
 _spec = importlib.util.spec_from_file_location(
-    "parameters", pathlib.Path(tilewright.__file__).parent / "onnx/parameters.py")
+    "parameters", pathlib.Path(tilewright.__file__).parent / "_lowering/parameters.py")
 parameters = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(parameters)
 

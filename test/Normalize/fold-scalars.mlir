@@ -73,3 +73,19 @@ func.func @Stays(%t: tensor<f32>, %o: tensor<4xf32>, %i: tensor<4xi64>) -> (tens
   } -> tensor<4xf32>
   return %a, %b, %c : tensor<4xf32>, tensor<4xi64>, tensor<4xf32>
 }
+
+// What asserts something stays as it is, though nobody reads its result.
+// CHECK-LABEL: func.func @Asserts(
+// CHECK: linalg.generic
+// CHECK-SAME: outs(
+// CHECK: cf.assert
+func.func @Asserts(%x: tensor<4xi64>, %o: tensor<4xi64>) -> tensor<4xi64> {
+  %zero = arith.constant 0 : i64
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<4xi64>) outs(%o : tensor<4xi64>) {
+  ^bb0(%a: i64, %out: i64):
+    %p = arith.cmpi sge, %a, %zero : i64
+    cf.assert %p, "it is negative"
+    linalg.yield %a : i64
+  } -> tensor<4xi64>
+  return %x : tensor<4xi64>
+}

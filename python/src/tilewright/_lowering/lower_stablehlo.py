@@ -26,10 +26,12 @@ import prepare_stablehlo
 import spelling
 from diagnostics import REFUSED, Refused, first_line
 
-# Simplifications of StableHLO, and those of IREE's pass for all of it, forget how broadcasts of dynamic shapes are meant.
-SIMPLIFY = "iree-stablehlo-preprocessing-flatten-scf-tuples,canonicalize,cse,"
-PIPELINE = ("builtin.module(func.func(chlo-legalize-to-stablehlo,iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow),"
-            "{simplify}func.func(iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext,chlo-legalize-to-stablehlo),"
+EXPAND = "builtin.module(inline,symbol-dce)"
+# These forget how broadcasts of dynamic shapes are meant.
+SIMPLIFY = ("builtin.module(func.func(chlo-legalize-to-stablehlo),iree-stablehlo-preprocessing-flatten-scf-tuples,"
+            "iree-stablehlo-to-stablehlo-preprocessing,canonicalize,cse)")
+PIPELINE = ("builtin.module(func.func(chlo-legalize-to-stablehlo,iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow,"
+            "iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext,chlo-legalize-to-stablehlo),"
             "iree-stablehlo-to-iree-input,reconcile-unrealized-casts,canonicalize,cse)")
 # A portable artifact is in a dialect of its own, which only that pass reads.
 OF_ARTIFACTS = "builtin.module(iree-stablehlo-input-transformation-pipeline,canonicalize,cse)"
@@ -47,11 +49,10 @@ def lower(source, inputs=()):
         portable = any(op.name.startswith("vhlo.") for op in prepare_stablehlo.ops(module))
         context.emit_error_diagnostics = False  # they are in the exception then
         try:
-            if not portable:
-                prepare_stablehlo.expand(module)
-                PassManager.parse("builtin.module(inline,symbol-dce)").run(module.operation)
-                prepare_stablehlo.prepare(module)
-            PassManager.parse(OF_ARTIFACTS if portable else pipeline(module)).run(module.operation)
+            if portable:
+                run(OF_ARTIFACTS, module)
+            else:
+                lower_text(module)
         except ir.MLIRError as error:
             raise Refused(reason(str(error))) from None
         for op in prepare_stablehlo.ops(module):
@@ -64,9 +65,19 @@ def lower(source, inputs=()):
         raise Refused(str(error)) from None
 
 
-def pipeline(module):
-    dynamic = any(op.name == "stablehlo.dynamic_broadcast_in_dim" for op in prepare_stablehlo.ops(module))
-    return PIPELINE.format(simplify="" if dynamic else SIMPLIFY)
+def lower_text(module):
+    prepare_stablehlo.expand(module)
+    run(EXPAND, module)
+    prepare_stablehlo.prepare(module)
+    if not any(op.name == "stablehlo.dynamic_broadcast_in_dim" for op in prepare_stablehlo.ops(module)):
+        prepare_stablehlo.hide_products(module)
+        run(SIMPLIFY, module)
+        prepare_stablehlo.show_products(module)
+    run(PIPELINE, module)
+
+
+def run(pipeline, module):
+    PassManager.parse(pipeline).run(module.operation)
 
 
 def reason(message):

@@ -5,6 +5,7 @@
     stablehlo.composite                 a call of what it is made of; the op itself where it is chlo.top_k
     stablehlo.fft                       tilewright.fft of rows of pairs, of any length
     stablehlo.sort by a total order     … by <, which is our order, where zeros and NaNs are made one first, as JAX does
+    stablehlo.scatter to one place      an update of a window (scatter_places.py)
     dot_general with an algorithm       sums of its type, without: operands are never rounded further than it allows
     custom_call @shape_assertion        cf.assert
     dynamic_broadcast_in_dim            of JAX: dims of unknown size are not the ones that are repeated
@@ -16,6 +17,7 @@ import re
 from iree.compiler import ir
 
 import complex_parts
+import scatter_places
 from diagnostics import Refused
 
 
@@ -55,6 +57,8 @@ def prepare(module):
             _fft(op)
         elif op.name == "stablehlo.sort":
             _sort(op)
+        elif op.name == "stablehlo.scatter":
+            scatter_places.update(op, _Builder(op))
         elif op.name == "stablehlo.dot_general" and "algorithm" in op.attributes:
             _product(op)
         elif op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "shape_assertion":
@@ -64,6 +68,27 @@ def prepare(module):
             unknown = [dim for dim in range(shape.rank) if shape.is_dynamic_dim(dim)]
             op.attributes["known_nonexpanding_dimensions"] = ir.DenseI64ArrayAttr.get(unknown)
     complex_parts.split(ops(module), _Builder)
+
+
+#: Products under a name that IREE's simplifications do not know: they would collapse dims, and part them from what follows.
+_KEPT_PRODUCT = "tilewright.dot_general"
+
+
+def hide_products(module):
+    _rename(module, "stablehlo.dot_general", _KEPT_PRODUCT)
+
+
+def show_products(module):
+    _rename(module, _KEPT_PRODUCT, "stablehlo.dot_general")
+
+
+def _rename(module, old, new):
+    for op in ops(module):
+        if op.name == old:
+            result = ir.Operation.create(new, results=[op.results[0].type], operands=list(op.operands),
+                                         attributes={name: op.attributes[name] for name in op.attributes}, ip=ir.InsertionPoint(op))
+            op.results[0].replace_all_uses_with(result.results[0])
+            op.erase()
 
 
 class _Builder:

@@ -9,6 +9,7 @@
 #include "Enumerate.h"
 #include "Strategy.h"
 #include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Dialect/Divisibility.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -79,6 +80,29 @@ int64_t tilewright::stageBytes(const KernelInfo &info, LoweringConfigAttr config
   if (config.getMma() && target.has("load_matrices") && element <= 2)
     return std::min(padded, int64_t(llvm::alignTo(bytes, kSwizzleBlock)));
   return padded;
+}
+
+bool tilewright::hasWords(const KernelInfo &info, OpOperand &operand) {
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!argument || !type || type.getRank() == 0)
+    return true;
+  int64_t last = type.getRank() - 1;
+  int64_t divisor = type.isDynamicDim(last)
+                        ? promisedDivisor(info.kernel, operandNumber(argument), last)
+                        : type.getDimSize(last);
+  return divisor * bytesPerElement(type) % 4 == 0;
+}
+
+int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &plan) {
+  constexpr int64_t kWord = 4;
+  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
+  for (OpOperand *input : info.getRoot().getDpsInputOperands())
+    if (!hasWords(info, *input))
+      bytes += tileElements(info, plan, *input) *
+               std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
+  return bytes;
 }
 
 int64_t tilewright::withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,

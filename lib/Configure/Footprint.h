@@ -29,6 +29,13 @@ int64_t resultBytes(const KernelInfo &info, const TilePlan &plan);
 int64_t stageBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
                   TargetAttr target, mlir::OpOperand &operand);
 
+/// Whether neighbours along the last dim of an argument can be read a word at a time.
+bool hasWords(const KernelInfo &info, mlir::OpOperand &operand);
+/// What elements of the root's inputs that are read one by one take more than they have:
+/// a word each, and where indices have 64 bits an address, too, as ptxas issues all loads of
+/// a step before it uses what they read.
+int64_t loneElementBytes(const KernelInfo &info, const TilePlan &plan);
+
 /// Registers of a thread, and how many more of `ahead` bytes, over all threads, it has
 /// where there are some left.
 int64_t withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,

@@ -89,9 +89,11 @@ static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
     OpOperand &operand = product->getOpOperand(number);
     copied &= isCopied(operand, contraction, target, 4);
     // Beside one that waits, only the widest copies are made.
+    // Of rows without words, each element waits in a register of its own.
     if (!isCopied(operand, contraction, target, 16))
       bytes += tileElements(info, plan, operand) *
-               bytesPerElement(operand.get().getType());
+               std::max<int64_t>(bytesPerElement(operand.get().getType()),
+                                 hasWords(info, operand) ? 0 : 4);
   }
   return copied || config.getStages() < 2 ? 0 : bytes;
 }

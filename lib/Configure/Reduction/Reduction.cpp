@@ -125,10 +125,14 @@ int64_t Reduction::operandBytes(const KernelInfo &info, LoweringConfigAttr confi
 
 int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan) const {
-  int64_t held = holdsRows(info, plan)
-                     ? bytesPerElement(info.getRoot().getDpsInits()[0].getType())
-                     : 0;
-  return inputBytes(info, config, plan, held) + resultBytes(info, plan);
+  // Bytes are widened before they are combined.
+  int64_t each = bytesPerElement(info.getRoot().getDpsInits()[0].getType());
+  bool ofBytes = llvm::any_of(info.getRoot().getDpsInputOperands(), [](OpOperand *input) {
+    return bytesPerElement(input->get().getType()) == 1;
+  });
+  int64_t held = holdsRows(info, plan) ? each : ofBytes ? std::max<int64_t>(4, each) : 0;
+  return inputBytes(info, config, plan, held) + loneElementBytes(info, plan) +
+         resultBytes(info, plan);
 }
 
 std::string Reduction::explain(const KernelInfo &info) const {

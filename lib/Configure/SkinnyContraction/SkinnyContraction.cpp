@@ -9,7 +9,6 @@
 #include "Footprint.h"
 #include "Reduction/Reduction.h"
 #include "tilewright/Analysis/Contractions.h"
-#include "tilewright/Dialect/Divisibility.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -128,33 +127,6 @@ std::vector<LoweringConfigAttr> SkinnyContraction::enumerate(const KernelInfo &i
       }))
     return configs;
   return enumerateSkinny(info, target, false);
-}
-
-/// Whether neighbours along the last dim of an argument can be read a word at a time.
-static bool hasWords(const KernelInfo &info, OpOperand &operand) {
-  auto argument = dyn_cast<BlockArgument>(operand.get());
-  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-  if (!argument || !type || type.getRank() == 0)
-    return true;
-  int64_t last = type.getRank() - 1;
-  int64_t divisor = type.isDynamicDim(last)
-                        ? promisedDivisor(info.kernel, operandNumber(argument), last)
-                        : type.getDimSize(last);
-  return divisor * bytesPerElement(type) % 4 == 0;
-}
-
-/// What elements that are read one by one take more than they have: a word each, and where
-/// indices have 64 bits an address, too, as ptxas issues all loads of a step before it uses
-/// what they read.
-static int64_t loneElementBytes(const KernelInfo &info, const TilePlan &plan) {
-  constexpr int64_t kWord = 4;
-  auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
-  int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
-  for (OpOperand *input : info.getRoot().getDpsInputOperands())
-    if (!hasWords(info, *input))
-      bytes += tileElements(info, plan, *input) *
-               std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
-  return bytes;
 }
 
 /// Sums over several steps keep an accumulator per element of the tile.

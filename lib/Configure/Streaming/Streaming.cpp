@@ -22,7 +22,8 @@ std::vector<LoweringConfigAttr> Streaming::enumerate(const KernelInfo &info,
 /// What is computed element by element takes the place of what it is computed from.
 int64_t Streaming::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
                              const TilePlan &plan) const {
-  return std::max(inputBytes(info, config, plan), resultBytes(info, plan));
+  return std::max(inputBytes(info, config, plan) + loneElementBytes(info, plan),
+                  resultBytes(info, plan));
 }
 
 std::string Streaming::explain(const KernelInfo &info) const {

@@ -261,23 +261,50 @@ static SmallVector<Value> splitKeys(OpBuilder &b, AttentionOp op, int64_t parts)
   return results;
 }
 
-/// Parts where the host finds enough keys, else one kernel.
+/// Whether the host finds few blocks and many keys, as `split` has it; and in words.
+static Value createGuard(OpBuilder &b, AttentionOp op, const KeySplit &split,
+                         std::string &words) {
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value guard;
+  auto demand = [&](Value value, arith::CmpIPredicate predicate, int64_t limit,
+                    const Twine &what) {
+    Value holds = arith::CmpIOp::create(b, loc, predicate, value, constant(limit));
+    guard = guard ? arith::AndIOp::create(b, loc, guard, holds).getResult() : holds;
+    words += (words.empty() ? "" : " and ") + what.str();
+  };
+  if (!split.blockLoops.empty()) {
+    Value blocks;
+    for (unsigned loop : split.blockLoops) {
+      Value extent = createExtent(b, op, loop);
+      // No product of extents overflows: a result has as many rows.
+      blocks = blocks ? b.createOrFold<arith::MulIOp>(loc, blocks, extent) : extent;
+    }
+    demand(blocks, arith::CmpIPredicate::sle, split.mostBlocks,
+           Twine(split.mostBlocks) + " or fewer batches");
+  }
+  if (split.fewestKeys)
+    demand(createExtent(b, op, op.getKeyLoop()), arith::CmpIPredicate::sge, split.fewestKeys,
+           Twine(split.fewestKeys) + " or more keys");
+  return guard;
+}
+
+/// Parts where the host finds that they pay, else one kernel.
 static SmallVector<Value> splitKeysGuarded(OpBuilder &b, AttentionOp op,
                                            const KeySplit &split) {
   Location loc = op.getLoc();
-  Value keys = createExtent(b, op, op.getKeyLoop());
-  Value fewest = arith::ConstantIndexOp::create(b, loc, split.fewestKeys);
-  Value isLong =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, keys, fewest);
-  auto branch = scf::IfOp::create(b, loc, op->getResultTypes(), isLong,
+  std::string words;
+  Value guard = createGuard(b, op, split, words);
+  auto branch = scf::IfOp::create(b, loc, op->getResultTypes(), guard,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder then = branch.getThenBodyBuilder();
   scf::YieldOp::create(then, loc, splitKeys(then, op, split.parts));
   OpBuilder otherwise = branch.getElseBodyBuilder();
   auto whole = cast<AttentionOp>(otherwise.clone(*op));
   addExplanation(whole, "another kernel takes the keys in " + Twine(split.parts) +
-                            " parts, where the host finds " + Twine(split.fewestKeys) +
-                            " or more");
+                            " parts, where the host finds " + words);
   scf::YieldOp::create(otherwise, loc, whole->getResults());
   return llvm::to_vector_of<Value>(branch.getResults());
 }
@@ -297,8 +324,8 @@ struct SplitKeysPass : public tilewright::impl::SplitKeysPassBase<SplitKeysPass>
       if (failed(split))
         continue;
       OpBuilder b(op);
-      op->replaceAllUsesWith(split->fewestKeys ? splitKeysGuarded(b, op, *split)
-                                               : splitKeys(b, op, split->parts));
+      op->replaceAllUsesWith(split->isGuarded() ? splitKeysGuarded(b, op, *split)
+                                                : splitKeys(b, op, split->parts));
       op.erase();
     }
   }

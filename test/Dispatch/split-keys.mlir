@@ -41,12 +41,50 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   // CHECK: } else {
   // CHECK: tilewright.attention
   // CHECK-NOT: key_parts
-  // CHECK-SAME: "another kernel takes the keys in 64 parts, where the host finds 1024 or more"
+  // CHECK-SAME: "another kernel takes the keys in 64 parts, where the host finds 1024 or more keys"
   func.func @host_decides(%q: tensor<2x4x1x64xf16>, %k: tensor<2x?x64xf16>, %v: tensor<2x?x64xf16>) -> tensor<2x4x1x64xf16> {
     %e = tensor.empty() : tensor<2x4x1x64xf16>
     %o = tilewright.attention ins(%q, %k, %v : tensor<2x4x1x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>)
         outs(%e : tensor<2x4x1x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x4x1x64xf16>
     return %o : tensor<2x4x1x64xf16>
+  }
+
+  // Heads of keys, or sequences, that the host counts.
+  // CHECK-LABEL: func.func @host_counts_heads(
+  // CHECK: %[[H:.*]] = tensor.dim %{{.*}}, %c0{{.*}} : tensor<?x4x1x64xf16>
+  // CHECK: %[[FEW:.*]] = arith.cmpi sle, %[[H]], %c68
+  // CHECK: %[[N:.*]] = tensor.dim %{{.*}}, %c1{{.*}} : tensor<?x?x64xf16>
+  // CHECK: %[[LONG:.*]] = arith.cmpi sge, %[[N]], %c1024
+  // CHECK: %[[BOTH:.*]] = arith.andi %[[FEW]], %[[LONG]]
+  // CHECK: scf.if %[[BOTH]]
+  // CHECK: tilewright.attention {{.*}}tensor<32x?x4x1x64xf32>{{.*}}key_parts = 128
+  // CHECK: } else {
+  // CHECK: tilewright.attention
+  // CHECK-NOT: key_parts
+  // CHECK-SAME: "another kernel takes the keys in 32 parts, where the host finds 68 or fewer batches and 1024 or more keys"
+  func.func @host_counts_heads(%q: tensor<?x4x1x64xf16>, %k: tensor<?x?x64xf16>, %v: tensor<?x?x64xf16>, %e: tensor<?x4x1x64xf16>) -> tensor<?x4x1x64xf16> {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<?x4x1x64xf16>, tensor<?x?x64xf16>, tensor<?x?x64xf16>)
+        outs(%e : tensor<?x4x1x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<?x4x1x64xf16>
+    return %o : tensor<?x4x1x64xf16>
+  }
+  // Keys enough are known: only heads are counted.
+  // CHECK-LABEL: func.func @known_keys(
+  // CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %c68
+  // CHECK-NEXT: scf.if %[[FEW]]
+  // CHECK: key_parts = 128
+  func.func @known_keys(%q: tensor<?x4x1x64xf16>, %k: tensor<?x2048x64xf16>, %v: tensor<?x2048x64xf16>, %e: tensor<?x4x1x64xf16>) -> tensor<?x4x1x64xf16> {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<?x4x1x64xf16>, tensor<?x2048x64xf16>, tensor<?x2048x64xf16>)
+        outs(%e : tensor<?x4x1x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<?x4x1x64xf16>
+    return %o : tensor<?x4x1x64xf16>
+  }
+  // Any number of queries has one kernel.
+  // CHECK-LABEL: func.func @queries_unknown(
+  // CHECK-NOT: key_parts
+  // CHECK: return
+  func.func @queries_unknown(%q: tensor<2x4x?x64xf16>, %k: tensor<2x2048x64xf16>, %v: tensor<2x2048x64xf16>, %e: tensor<2x4x?x64xf16>) -> tensor<2x4x?x64xf16> {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x4x?x64xf16>, tensor<2x2048x64xf16>, tensor<2x2048x64xf16>)
+        outs(%e : tensor<2x4x?x64xf16>) {indexing_maps = [#q, #k, #v, #o]} -> tensor<2x4x?x64xf16>
+    return %o : tensor<2x4x?x64xf16>
   }
 
   // A pinned config decides, and goes to the partial results; log-sum-exps are combined, too.

@@ -56,9 +56,11 @@ mlir::SmallVector<int64_t> blockOfRows(const std::optional<SharedRows> &shared, 
 mlir::FailureOr<AttentionPlan> planAttention(AttentionOp op, LoweringConfigAttr config,
                                              TargetAttr target, std::string &reason);
 
-/// The config that `op` gets where none is pinned, or why it is no kernel.
-mlir::FailureOr<LoweringConfigAttr>
-chooseAttentionConfig(AttentionOp op, TargetAttr target, std::string &reason);
+/// The config that `op` gets where none is pinned, or why it is no kernel. `anyFragments`:
+/// also one whose fragments a driver spills.
+mlir::FailureOr<LoweringConfigAttr> chooseAttentionConfig(AttentionOp op, TargetAttr target,
+                                                          std::string &reason,
+                                                          bool anyFragments = false);
 
 /// In how many parts the keys are taken, each by blocks of its own, which a second kernel
 /// puts together.
@@ -66,6 +68,11 @@ struct KeySplit {
   int64_t parts = 1;
   /// Only where the host finds so many keys, or more; 0: always.
   int64_t fewestKeys = 0;
+  /// Only where the host finds that the extents of these loops, heads or sequences, are at
+  /// most `mostBlocks` multiplied; none: always.
+  llvm::SmallVector<unsigned> blockLoops;
+  int64_t mostBlocks = 0;
+  bool isGuarded() const { return fewestKeys || !blockLoops.empty(); }
 };
 
 /// Parts of keys are multiples of this long, and so of each block of keys.

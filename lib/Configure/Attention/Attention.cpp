@@ -261,7 +261,7 @@ static bool fragmentsFit(const MatrixInstruction &instruction, int64_t keys, int
 /// Configs in the order of preference; the first that fits is taken. `anyFragments`: also those
 /// whose fragments a driver spills.
 static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, TargetAttr target,
-                                                            bool anyFragments = false) {
+                                                            bool anyFragments) {
   MLIRContext *context = op.getContext();
   SmallVector<LoweringConfigAttr> configs;
   std::string reason;
@@ -337,90 +337,15 @@ static FailureOr<LoweringConfigAttr> firstThatFits(AttentionOp op, TargetAttr ta
 
 FailureOr<LoweringConfigAttr>
 tilewright::chooseAttentionConfig(AttentionOp op, TargetAttr target,
-                                  std::string &reason) {
-  return firstThatFits(op, target, listAttentionConfigs(op, target), reason);
-}
-
-/// Keys that are worth a part, and a second kernel; the most parts.
-static constexpr int64_t kMinExtentKeysOfPart = 256, kMinExtentKeys = 1024, kMostParts = 64;
-
-/// Blocks that a multiprocessor has at once, by the shared memory of the default config. Parts
-/// of the keys are the same for all sizes of subgroups, so that one's fragments do not decide.
-static int64_t residentBlocks(AttentionOp op, TargetAttr target) {
-  std::string reason;
-  FailureOr<LoweringConfigAttr> config = firstThatFits(
-      op, target, listAttentionConfigs(op, target, /*anyFragments=*/true), reason);
-  if (failed(config))
-    return blocksEachOf(target);
-  FailureOr<AttentionPlan> plan = planAttention(op, *config, target, reason);
-  if (failed(plan) || plan->shared == 0)
-    return blocksEachOf(target);
-  return std::clamp<int64_t>(target.getFact("shared_memory") / plan->shared, 1,
-                             blocksEachOf(target));
-}
-
-FailureOr<KeySplit> tilewright::chooseKeySplit(AttentionOp op, TargetAttr target,
-                                               std::string &reason) {
-  auto refuse = [&](const Twine &why) -> FailureOr<KeySplit> {
-    reason = why.str();
-    return failure();
-  };
-  if (op.getKeyParts())
-    return refuse("they are in parts");
-  KeySplit split;
-  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
-    split.parts = config.getSplits();
-    if (split.parts == 1)
-      return refuse("the pinned lowering config has no 'splits'");
-    return split;
-  }
-  if (op.getKeysBefore() >= 0)
-    return refuse("a window leaves few of them to a block of queries");
-  SmallVector<int64_t> extents = op.getLoopExtents();
-  std::string why;
-  std::optional<SharedRows> shared = findSharedRows(op, why);
-  int64_t blocks = 1, keys = extents[op.getKeyLoop()];
-  for (unsigned loop = 0; loop <= op.getQueryLoop(); ++loop) {
-    if (ShapedType::isDynamic(extents[loop]))
-      return refuse("how many blocks of queries there are is not known before the "
-                    "launch; 'splits' in a pinned lowering config asks for parts");
-    int64_t tiles = loop == op.getQueryLoop()
-                        ? llvm::divideCeil(extents[loop], shared ? shared->headQueries : 16)
-                    : shared && loop == *findGroupLoop(op)
-                        ? llvm::divideCeil(extents[loop], shared->heads())
-                        : extents[loop];
-    if (llvm::MulOverflow(blocks, tiles, blocks))
-      blocks = INT64_MAX;
-  }
-  bool isGpu = target.getFact("subgroup", 1) > 1;
-  if (blocks == 0 || keys == 0)
-    return refuse("there are no scores");
-  if (blocks > (isGpu ? multiprocessorsOf(target) : kCpuTasks / 4))
-    return refuse(Twine(blocks) + " blocks of queries fill the machine");
-  // Blocks that are all there at once: what is left over takes as long as all of them, and
-  // what the second kernel takes grows with the parts.
-  if (isGpu)
-    split.parts = std::max<int64_t>(
-        2, residentBlocks(op, target) * multiprocessorsOf(target) / blocks);
-  else
-    split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(kCpuTasks, blocks));
-  split.parts = std::min(split.parts, kMostParts);
-  if (ShapedType::isDynamic(keys)) {
-    split.fewestKeys = kMinExtentKeys;
-    return split;
-  }
-  if (keys < kMinExtentKeys)
-    return refuse(Twine(keys) + " are too few for a second kernel to pay");
-  split.parts = std::min<int64_t>(split.parts,
-                                  llvm::bit_floor(uint64_t(keys / kMinExtentKeysOfPart)));
-  return split;
+                                  std::string &reason, bool anyFragments) {
+  return firstThatFits(op, target, listAttentionConfigs(op, target, anyFragments), reason);
 }
 
 /// The configs that fit, in the order of preference.
 static ArrayAttr listFitting(AttentionOp op, TargetAttr target) {
   SmallVector<Attribute> fitting;
   std::string reason;
-  for (LoweringConfigAttr config : listAttentionConfigs(op, target))
+  for (LoweringConfigAttr config : listAttentionConfigs(op, target, /*anyFragments=*/false))
     if (succeeded(planAttention(op, config, target, reason)))
       fitting.push_back(config);
   return ArrayAttr::get(op.getContext(), fitting);

@@ -155,6 +155,12 @@ def cases():
         yield Case(element, "decode_parts", {"g": 4, **sizes(2, 1, 1100, 32)}, group="g", causal="bottom_right")
         yield Case(element, "decode_any", {"g": 4, **sizes(2, 1, 1100, 32)}, True, group="g", lse=True,
                    more=({"j": 2300}, {"j": 70}, {"j": 0}), known="hgi")
+        # Few heads of keys, or many, as the host finds them.
+        more, targets = ({"h": 1, "j": 1029}, {"h": 3, "j": 70}, {"h": 0}), ()
+        if element is F16:  # a minute of lavapipe
+            more, targets = (*more, {"h": 30}, {"h": 200, "j": 1024}), ("cuda", "cpu", "cpu-reference")
+        yield Case(element, "decode_heads_any", {"g": 4, **sizes(2, 1, 1100, 32)}, True, group="g", lse=True, known="gi",
+                   causal="bottom_right", more=more, targets=targets)
         # Queries of heads that share keys are rows of one block.
         rows = functools.partial(Case, element, group="g")
         yield rows("rows_bottom_right", {"g": 4, **sizes(2, 3, 100, 32)}, causal="bottom_right", lse=True)

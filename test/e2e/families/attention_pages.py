@@ -138,6 +138,8 @@ def cases():
         yield some(element, "decode_dynamic", sizes(3, 2, 4, 1, 32, 20, 6), [70, 1, 33], dynamic=True, causal="bottom_right",
                     lse=True, more=({"b": 1, "lengths": [0]}, {"b": 2, "m": 3, "p": 9, "lengths": [-5, 1000]},
                                     {"b": 2, "m": 0, "p": 4, "lengths": [3, 4]}, {"b": 1, "p": 0, "m": 2, "lengths": [9]}))
+        yield elsewhere(element, "decode_parts_any", sizes(3, 2, 4, 1, 32, 70, 70), [1100, 1, 0], dynamic=True, causal="bottom_right",
+                    more=({"b": 1, "lengths": [1120]}, {"b": 40, "m": 65, "lengths": [1030] * 40}))
         yield elsewhere(element, "queries", sizes(2, 2, 4, 3, 32, 12, 5), [77, 16], causal="bottom_right", lse=True)
         yield some(element, "heads_first", sizes(2, 2, 2, 2, 32, 12, 5), [40, 80], layout="phs", index=I64)
         yield elsewhere(element, "page_64", sizes(2, 2, 2, 1, 32, 8, 3), [100, 192], page=64)

@@ -278,6 +278,8 @@ LogicalResult Bounder::visit(Operation *op) {
   Location loc = op->getLoc();
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return visitGeneric(generic);
+  if (auto choice = dyn_cast<scf::IfOp>(op))
+    return visitIf(choice);
   if (auto call = dyn_cast<func::CallOp>(op))
     return visitCall(call);
   if (auto done = dyn_cast<func::ReturnOp>(op))

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace tilewright;
@@ -31,6 +32,51 @@ void Bounder::visitBody(Block &body) {
         rules.getSumBound(companions.lookup(acc), companions.lookup(term), term,
                           perTerm.lookup(op));
   }
+}
+
+/// A choice in the body of an op: the bounds of the branch that is taken. Of one that
+/// inexact values make, nothing is known.
+LogicalResult Bounder::visitIf(scf::IfOp op) {
+  for (Region &region : op->getRegions())
+    if (!region.empty())
+      visitBody(region.front());
+  bool isExact = !companions.lookup(op.getCondition());
+  SmallVector<unsigned> bounded;
+  SmallVector<Type> types(op->getResultTypes());
+  for (OpResult result : op->getResults()) {
+    unsigned number = result.getResultNumber();
+    if (!isTracked(result.getType()))
+      continue;
+    builder.setInsertionPointAfter(op);
+    if (!isExact) {
+      companions[result] = rules.constant(std::numeric_limits<double>::infinity());
+      continue;
+    }
+    if (!companions.lookup(op.thenYield().getOperand(number)) &&
+        !companions.lookup(op.elseYield().getOperand(number)))
+      continue;
+    bounded.push_back(number);
+    types.push_back(builder.getF64Type());
+  }
+  if (bounded.empty())
+    return success();
+  builder.setInsertionPoint(op);
+  auto pair = scf::IfOp::create(builder, op.getLoc(), types, op.getCondition());
+  pair.getThenRegion().takeBody(op.getThenRegion());
+  pair.getElseRegion().takeBody(op.getElseRegion());
+  for (scf::YieldOp yield : {pair.thenYield(), pair.elseYield()}) {
+    builder.setInsertionPoint(yield);
+    SmallVector<Value> values(yield.getOperands());
+    for (unsigned number : bounded)
+      values.push_back(materialize(op.getLoc(), yield.getOperand(number)));
+    yield->setOperands(values);
+  }
+  unsigned numResults = op->getNumResults();
+  op->replaceAllUsesWith(pair->getResults().take_front(numResults));
+  for (auto [position, number] : llvm::enumerate(bounded))
+    companions[pair->getResult(number)] = pair->getResult(numResults + position);
+  op->erase();
+  return success();
 }
 
 /// Whether the term that an op adds is a product of two extended 8-bit floats.

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace tilewright {
@@ -52,6 +53,7 @@ private:
   void visitScalar(mlir::Operation *op);
   mlir::LogicalResult visitGeneric(mlir::linalg::GenericOp op);
   void visitBody(mlir::Block &body);
+  mlir::LogicalResult visitIf(mlir::scf::IfOp op);
   mlir::Value boundFloat8Sum(mlir::Operation *addition, mlir::Value terms);
 
   mlir::func::FuncOp func;

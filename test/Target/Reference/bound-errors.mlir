@@ -139,3 +139,35 @@ func.func @OtherSum(%x: memref<4x512xf16>) -> memref<4xf64> {
   return %r : memref<4xf64>
 }
 }
+
+// -----
+
+// A choice has the bound of the branch that is taken: none where both are exact.
+#i = affine_map<(i) -> (i)>
+// CHECK-LABEL: func.func @Choice.bounds(
+// CHECK: linalg.generic
+// CHECK: %[[V:.*]]:2 = scf.if %{{.*}} -> (f32, f64) {
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: scf.yield %[[E]], %{{.*}} : f32, f64
+// CHECK: } else {
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f64
+// CHECK: scf.yield %{{.*}}, %[[ZERO]] : f32, f64
+// CHECK: linalg.yield %[[V]]#0, %[[V]]#1
+func.func @Choice(%x: memref<4xf32>) -> memref<4xf32> {
+  %r = memref.alloc() : memref<4xf32>
+  linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]}
+      ins(%x : memref<4xf32>) outs(%r : memref<4xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %j = linalg.index 0 : index
+    %two = arith.constant 2 : index
+    %first = arith.cmpi slt, %j, %two : index
+    %c = scf.if %first -> f32 {
+      %e = math.exp %v : f32
+      scf.yield %e : f32
+    } else {
+      scf.yield %v : f32
+    }
+    linalg.yield %c : f32
+  }
+  return %r : memref<4xf32>
+}

@@ -1,5 +1,5 @@
 // The oracle has a bound for attention whose keys and values are in pages: what it reads of them is exact.
-// REQUIRES: tilewright-run
+// REQUIRES: tilewright-compile, tilewright-run
 // RUN: tilewright-compile %s --target=cuda:sm_80,cpu,cpu-reference -o %t.tw
 // RUN: tilewright-run %t.tw --device=cpu --check=oracle --input=3x2x4x1x64xf16=random:1 --input=64x16x2x64xf16=random:2 --input=64x16x2x64xf16=random:3 --input=3x70xi32=int:0:63:4 --input=3xi32=int:1:1100:5 | FileCheck %s --implicit-check-not="NOT CHECKED"
 // RUN: tilewright-run %t.tw --device=ptxsim --check=oracle --input=2x2x4x1x64xf16=random:1 --input=9x16x2x64xf16=random:2 --input=9x16x2x64xf16=random:3 --input=2x5xi32=int:0:8:4 --input=2xi32=int:1:80:5 | FileCheck %s --implicit-check-not="NOT CHECKED"

@@ -179,10 +179,13 @@ static json::Value kernelGuard(func::FuncOp kernel, const json::Value &target) {
           json::Array{"mod", json::Array{"dim", promises[i], promises[i + 1]},
                       promises[i + 2]},
           0});
-  if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(kAtMostAttr))
-    for (int64_t i = 0; i + 2 < promises.size(); i += 3)
-      all.push_back(json::Array{
-          "le", json::Array{"dim", promises[i], promises[i + 1]}, promises[i + 2]});
+  for (auto [name, comparison] : {std::pair<StringRef, StringRef>{kAtMostAttr, "le"},
+                                  {kAtLeastAttr, "ge"}})
+    if (auto promises = kernel->getAttrOfType<DenseI64ArrayAttr>(name))
+      for (int64_t i = 0; i + 2 < promises.size(); i += 3)
+        all.push_back(json::Array{comparison,
+                                  json::Array{"dim", promises[i], promises[i + 1]},
+                                  promises[i + 2]});
   guardAlignedViews(kernel, all);
   auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   if (access && getIndexBits(kernel) == 32)

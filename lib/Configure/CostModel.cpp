@@ -56,7 +56,7 @@ double tilewright::countPasses(const KernelInfo &info, const TilePlan &plan) {
     passes += loops(op, true);
   for (OpResult result : info.results)
     passes += loops(cast<linalg::LinalgOp>(result.getOwner()), false);
-  return std::max(1.0, passes);
+  return std::max(1.0, passes - double(plan.onlineSums));
 }
 
 int64_t tilewright::multiprocessorsOf(TargetAttr target) {

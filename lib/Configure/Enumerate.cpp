@@ -25,9 +25,9 @@ int64_t tilewright::roundedExtent(const KernelInfo &info, unsigned loop) {
   return llvm::PowerOf2Ceil(nominalExtent(info, loop));
 }
 
-static bool isDynamic(const KernelInfo &info, unsigned loop) {
+static bool isUnbounded(const KernelInfo &info, unsigned loop) {
   return ShapedType::isDynamic(
-      info.classes[info.getClasses(info.getRoot())[loop]].extent);
+      info.classes[info.getClasses(info.getRoot())[loop]].most);
 }
 
 SmallVector<unsigned> tilewright::loopsOf(OpOperand &operand) {
@@ -125,7 +125,7 @@ Schedule tilewright::fillTile(const KernelInfo &info, ArrayRef<unsigned> loops,
     if (info.split &&
         info.getClasses(info.getRoot())[loop] == info.split->reduced)
       most = std::min(most, info.split->unit);
-    else if (isDynamic(info, loop))
+    else if (isUnbounded(info, loop))
       most = std::min(most, kDynamicTile);
     if (info.classes[info.getClasses(info.getRoot())[loop]].sequential)
       most = 1;

@@ -69,6 +69,7 @@ static void assumeExtents(KernelInfo &info) {
     int64_t most = promisedMost(
         info.kernel, operandNumber(info.kernel.getArgument(loopClass.argument)),
         loopClass.dim);
+    loopClass.most = ShapedType::isDynamic(loopClass.extent) ? most : loopClass.extent;
     if (ShapedType::isDynamic(loopClass.extent) && !ShapedType::isDynamic(most)) {
       loopClass.nominal = std::max<int64_t>(most, 1);
       loopClass.isSettled = true;

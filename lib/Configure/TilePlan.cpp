@@ -15,6 +15,7 @@
 #include "Enumerate.h"
 #include "Strategy.h"
 #include "tilewright/Analysis/Instructions.h"
+#include "tilewright/Configure/OnlineSums.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Packed.h"
 #include "tilewright/Dialect/Padding.h"
@@ -42,6 +43,23 @@ SmallVector<int64_t> TilePlan::getVectorSizes(const KernelInfo &info,
 std::string tilewright::describeLoop(const KernelInfo &info, unsigned loop) {
   return "loop " + std::to_string(loop) + " of " +
          info.getRoot()->getName().getStringRef().str();
+}
+
+/// Sums that need no pass of their own over rows, which are in neither registers nor shared
+/// memory.
+static int64_t countOnlineSums(const KernelInfo &info, LoweringConfigAttr config,
+                               const TilePlan &plan) {
+  if (config.getStrategy() != Strategy::Reduction || !config.getPromote().empty() ||
+      info.split || plan.subgroup <= 1)
+    return 0;
+  return llvm::count_if(findOnlineSums(info), [&](linalg::LinalgOp op) {
+    return llvm::all_of(llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)),
+                        [&](auto loop) {
+                          auto [iterator, number] = loop;
+                          return iterator == utils::IteratorType::parallel ||
+                                 plan.classes[number].loop;
+                        });
+  });
 }
 
 /// The loops of products: known to the classes, or to the config.
@@ -193,6 +211,10 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     }
     // A zero extent is a loop of no iterations, or a grid of no tiles.
     tile.loop = !isStatic || extent == 0 || extent > tile.step || isSplit;
+    // One tile has rows that a guard promises to be no longer, and not empty.
+    if (lanes && !isStatic && !loopClass.parallel && !isSplit &&
+        ShapedType::isStatic(loopClass.most) && loopClass.most <= tile.step)
+      tile.loop = false;
     if (shared && rootClasses[*shared] == number) {
       tile.blocks = config.getCluster()[*shared];
       tile.loop = false;
@@ -231,6 +253,7 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
     plan.chunks->bytes = plan.chunks->tiles[0] * tile.inner *
                          bytesPerElement(info.getRoot().getDpsInits()[0].getType());
   }
+  plan.onlineSums = countOnlineSums(info, config, plan);
   if (packed && !canPack(info, reason))
     return failure();
   if (packed)

@@ -42,6 +42,16 @@ static int64_t expressionDivisor(AffineExpr expr, ArrayRef<int64_t> operands,
   }
 }
 
+/// What a kernel's guard promises of the size of an argument.
+static int64_t dimDivisor(memref::DimOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getSource());
+  std::optional<int64_t> dim = op.getConstantIndex();
+  auto kernel = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                         : func::FuncOp();
+  return kernel && dim ? clampDivisor(promisedDivisor(kernel, operandNumber(argument), *dim))
+                       : 1;
+}
+
 int64_t tilewright::knownDivisor(Value value, int depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
@@ -74,6 +84,8 @@ int64_t tilewright::knownDivisor(Value value, int depth) {
     return std::gcd(of(select.getTrueValue()), of(select.getFalseValue()));
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return of(op->getOperand(0));
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    return dimDivisor(dim);
   return 1;
 }
 

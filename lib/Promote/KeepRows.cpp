@@ -12,7 +12,12 @@
 //                    vector.transfer_write %v, %row[%c0, %j] }
 //   scf.for %j = … { %w = vector.transfer_read %row[%c0, %j] … }
 //
-// The copy ends where the row does: what lies behind is padded as each read says.
+// The copy ends where the row does: what lies behind is padded as each read says. Of rows of
+// a dynamic extent, which the kernel's guard limits (`tilewright.at_most`), memory has as much
+// as the limit, and the copy is the beginning of that:
+//
+//   %all = memref.alloc() : memref<1x40704xf32, #tilewright.shared>
+//   %row = memref.subview %all[0, 0] [1, %n] [1, 1]
 
 #include "KeepRows.h"
 #include "tilewright/Dialect/Divisibility.h"
@@ -33,9 +38,24 @@ namespace {
 struct RowRead {
   vector::TransferReadOp read;
   scf::ForOp loop;
-  int64_t dim = 0; // of memory, along the loop
+  int64_t dim = 0;  // of memory, along the loop
+  int64_t most = 0; // elements along it
 };
 } // namespace
+
+/// How many iterations of one element a loop has at most; nothing where nobody says.
+static std::optional<int64_t> mostOf(Value upper) {
+  if (std::optional<int64_t> constant = getConstantIntValue(upper))
+    return constant;
+  auto size = upper.getDefiningOp<memref::DimOp>();
+  auto argument = size ? dyn_cast<BlockArgument>(size.getSource()) : BlockArgument();
+  std::optional<int64_t> dim = size ? size.getConstantIndex() : std::nullopt;
+  auto kernel = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                         : func::FuncOp();
+  int64_t most = kernel && dim ? promisedMost(kernel, operandNumber(argument), *dim)
+                               : ShapedType::kDynamic;
+  return ShapedType::isDynamic(most) ? std::nullopt : std::optional(most);
+}
 
 static FailureOr<RowRead> matchRead(vector::TransferReadOp read) {
   RowRead row;
@@ -45,9 +65,12 @@ static FailureOr<RowRead> matchRead(vector::TransferReadOp read) {
     return read.emitOpError() << "is no step along a row, which is to stay in shared memory "
                                  "('" << kKeptRowsAttr << "')";
   };
-  if (!row.loop || read.getMask() || !getConstantIntValue(row.loop.getUpperBound()) ||
+  std::optional<int64_t> most =
+      row.loop ? mostOf(row.loop.getUpperBound()) : std::nullopt;
+  if (!most || read.getMask() ||
       !llvm::all_of(read.getPermutationMap().getResults(), llvm::IsaPred<AffineDimExpr>))
     return fail();
+  row.most = *most;
   int64_t along = 0;
   for (auto [dim, index] : llvm::enumerate(read.getIndices())) {
     if (index == row.loop.getInductionVar()) {
@@ -87,9 +110,25 @@ static bool isSameRow(RowRead first, RowRead other) {
 static MemRefType rowsType(RowRead row) {
   auto memory = cast<MemRefType>(row.read.getBase().getType());
   SmallVector<int64_t> shape = stepShape(row.read);
-  shape[row.dim] = *getConstantIntValue(row.loop.getUpperBound());
+  shape[row.dim] = row.most;
   return MemRefType::get(shape, memory.getElementType(), MemRefLayoutAttrInterface(),
                          SharedAttr::get(memory.getContext(), {}));
+}
+
+/// The copy of the rows, which is in front of all that `row` is a read of.
+static Value allocateRows(OpBuilder &b, RowRead row) {
+  Location loc = row.read.getLoc();
+  MemRefType type = rowsType(row);
+  Value rows = memref::AllocOp::create(b, loc, type);
+  if (getConstantIntValue(row.loop.getUpperBound()))
+    return rows;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(row.loop.getUpperBound());
+  SmallVector<OpFoldResult> begin(type.getRank(), b.getIndexAttr(0)),
+      steps(type.getRank(), b.getIndexAttr(1)),
+      sizes = getAsIndexOpFoldResult(b.getContext(), type.getShape());
+  sizes[row.dim] = row.loop.getUpperBound();
+  return memref::SubViewOp::create(b, loc, rows, begin, sizes, steps);
 }
 
 /// Where a step lies in the copy: only the dim along the loop has an end that steps may go
@@ -127,7 +166,7 @@ static LogicalResult keepRows(func::FuncOp kernel, BlockArgument argument) {
   RowRead first = reads.front();
   Location loc = first.read.getLoc();
   OpBuilder top = OpBuilder::atBlockBegin(&kernel.front());
-  Value rows = memref::AllocOp::create(top, loc, rowsType(first));
+  Value rows = allocateRows(top, first);
   SmallVector<bool> inBounds;
   for (RowRead other : ArrayRef(reads).drop_front()) {
     if (!isSameRow(first, other))

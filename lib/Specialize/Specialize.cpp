@@ -247,7 +247,8 @@ struct SpecializePass
     addWideVariants(getOperation());
     addAlignedVariants(getOperation());
     if (failed(addImageVariants(getOperation())) ||
-        failed(addShapeVariants(getOperation())))
+        failed(addShapeVariants(getOperation())) ||
+        failed(addRowVariants(getOperation())))
       signalPassFailure();
   }
 };

@@ -30,6 +30,7 @@
 #include "tilewright/Configure/KeptRows.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/KeptRows.h"
+#include "tilewright/Dialect/OnlineSums.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Tile/Tile.h"
 #include "AttentionBlock.h"
@@ -161,6 +162,8 @@ LogicalResult tilewright::tileKernel(func::FuncOp kernel) {
     kept.push_back(operandNumber(cast<BlockArgument>(rows->get())));
   if (!kept.empty())
     kernel->setAttr(kKeptRowsAttr, b.getDenseI64ArrayAttr(kept));
+  if (plan->onlineSums)
+    kernel->setAttr(kOnlineSumsAttr, b.getI64IntegerAttr(plan->onlineSums));
   if (plan->chunks)
     kernel->setAttr(kChunksAttr, b.getDenseI64ArrayAttr({plan->chunks->tiles[0],
                                                          plan->chunks->steps}));

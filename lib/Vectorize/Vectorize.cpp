@@ -380,9 +380,12 @@ void tilewright::populateVectorizePipeline(OpPassManager &pm,
   pm.addPass(createDelayReductionsPass());
   pm.addPass(createCanonicalizePass("vectorize"));
   pm.addPass(createCSEPass());
+  pm.addPass(createFuseOnlineSumsPass());
+  pm.addPass(createCSEPass());
 }
 
 void tilewright::registerVectorizePasses() {
   registerPass([] { return createVectorizePass(); });
   registerPass([] { return createDelayReductionsPass(); });
+  registerPass([] { return createFuseOnlineSumsPass(); });
 }

@@ -8,7 +8,7 @@
 // CHECK: func.func {{.*}}@deep_attention_0
 // CHECK: block = [64, 32], warps = [4, 1]
 // CHECK: func.func {{.*}}@long_reduce_0
-// CHECK: block = [1, 32768], warps = [1, 16]
+// CHECK: block = [1, 8192], warps = [1, 16]
 
 // CHECK-LABEL: module @{{.*}}_sg64
 // CHECK: func.func {{.*}}@shallow_attention_0

@@ -36,6 +36,35 @@ func.func private @Rows(%x: memref<?x1000xf32>, %o: memref<?x1000xf32>, %i: inde
 
 // -----
 
+// Of rows that a guard limits there is memory for the longest, of which the copy is the beginning.
+#config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 2], promote = [0]>
+// CHECK-LABEL: func.func private @AtMost(
+// CHECK: %[[ALL:.*]] = memref.alloc() : memref<1x1024xf32, #tilewright.shared>
+// CHECK: %[[N:.*]] = memref.dim %arg0, %c1
+// CHECK: %[[ROWS:.*]] = memref.subview %[[ALL]][0, 0] [1, %[[N]]] [1, 1] : memref<1x1024xf32, #tilewright.shared> to memref<1x?xf32, strided<[1024, 1]>, #tilewright.shared>
+// CHECK: vector.transfer_write %{{.*}}, %[[ROWS]][%{{.*}}, %{{.*}}] :
+// CHECK: vector.transfer_read %[[ROWS]][%{{.*}}, %{{.*}}], %{{.*}} : memref<1x?xf32
+func.func private @AtMost(%x: memref<?x?xf32>, %o: memref<?x?xf32>, %i: index) attributes {tilewright.kernel, tilewright.at_most = array<i64: 0, 1, 1024>, tilewright.kept_rows = array<i64: 0>, tilewright.lowering_config = #config} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant dense<0.0> : vector<256xf32>
+  %n = memref.dim %x, %c1 : memref<?x?xf32>
+  %sum = scf.for %j = %c0 to %n step %c256 iter_args(%acc = %none) -> (vector<256xf32>) {
+    %v = vector.transfer_read %x[%i, %j], %zero : memref<?x?xf32>, vector<256xf32>
+    %m = arith.addf %v, %acc : vector<256xf32>
+    scf.yield %m : vector<256xf32>
+  }
+  scf.for %j = %c0 to %n step %c256 {
+    %w = vector.transfer_read %x[%i, %j], %zero : memref<?x?xf32>, vector<256xf32>
+    vector.transfer_write %w, %o[%i, %j] : vector<256xf32>, memref<?x?xf32>
+  }
+  return
+}
+
+// -----
+
 #config = #tilewright.lowering_config<strategy = reduction, block = [1, 256], warps = [1, 2], promote = [0]>
 func.func private @OtherSteps(%x: memref<4x1024xf32>, %o: memref<4x1024xf32>, %i: index) attributes {tilewright.kernel, tilewright.kept_rows = array<i64: 0>, tilewright.lowering_config = #config} {
   %c0 = arith.constant 0 : index

@@ -38,6 +38,9 @@ namespace tilewright {
 struct LoopClass {
   /// Static extent or ShapedType::kDynamic.
   int64_t extent = mlir::ShapedType::kDynamic;
+  /// What the extent is at most: a guard promises that of some dynamic ones (others:
+  /// ShapedType::kDynamic).
+  int64_t most = mlir::ShapedType::kDynamic;
   /// Where the extent is read at run time: dim `dim` of the function's
   /// argument `argument`.
   unsigned argument = 0, dim = 0;

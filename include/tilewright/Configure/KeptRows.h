@@ -15,6 +15,17 @@ namespace tilewright {
 llvm::SmallVector<mlir::OpOperand *> keptRows(const KernelInfo &info,
                                               LoweringConfigAttr config);
 
+/// Rows of a dynamic extent that a block of a reduction reads more than once.
+struct DynamicRows {
+  /// The class of their loop.
+  unsigned number = 0;
+  /// Bytes of them for each iteration of that loop.
+  int64_t bytes = 0;
+};
+
+/// Nothing where there are none, or several loops have dynamic extents.
+std::optional<DynamicRows> findDynamicRows(const KernelInfo &info);
+
 } // namespace tilewright
 
 #endif

@@ -57,6 +57,9 @@ struct TilePlan {
   /// Of a product with a vector, its sum in chunks: tiles of the result, no panels.
   std::optional<Panels> chunks;
 
+  /// Sums of exponentials that are taken in the loops of their maxima (OnlineSums.h).
+  int64_t onlineSums = 0;
+
   /// The class that blocks of a cluster share.
   std::optional<unsigned> getSharedClass() const {
     const auto *shared = llvm::find_if(

@@ -57,6 +57,9 @@ int64_t promisedDivisor(mlir::func::FuncOp kernel, int64_t operand, int64_t dim)
 /// the variant promises that the dim is no larger.
 inline constexpr llvm::StringLiteral kAtMostAttr = "tilewright.at_most";
 
+/// The same of what a dim is at least.
+inline constexpr llvm::StringLiteral kAtLeastAttr = "tilewright.at_least";
+
 /// What dim `dim` of `operand` is promised to be at most; kDynamic where nothing is.
 int64_t promisedMost(mlir::func::FuncOp kernel, int64_t operand, int64_t dim);
 

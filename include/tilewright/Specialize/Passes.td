@@ -7,7 +7,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
-  let summary = "add variants of kernels: aligned rows, few rows, 64-bit indices";
+  let summary = "add variants of kernels: aligned rows, few or short rows, 64-bit indices";
   let description = [{
     A kernel whose operands have dynamic innermost dims cannot use wide memory
     accesses: rows may start anywhere. Each such kernel is cloned in front of
@@ -25,6 +25,11 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
     it (of the clone for aligned rows, if there is one), which `tilewright.at_most`
     promises. `configure` erases those that end up configured like what stands
     behind them.
+
+    Rows that several ops of a reduction read stay on chip where it is known how long
+    they are at most. On GPUs, a kernel with such rows of a dynamic extent has clones for
+    rows of up to 1024 and 8192 elements and of as many as shared memory holds, in front of
+    the clone for aligned rows; `tilewright.at_least` promises that rows are not empty.
 
     Kernels compute indices with 32 bits. Where a buffer may have 2^31 elements
     or more and the target can compute with 64 (`wide_index`), a clone behind

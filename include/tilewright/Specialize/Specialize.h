@@ -27,6 +27,11 @@ llvm::LogicalResult addImageVariants(mlir::ModuleOp program);
 /// diagnostic.
 llvm::LogicalResult addShapeVariants(mlir::ModuleOp program);
 
+/// Puts in front of every kernel with aligned rows of a dynamic extent, which it reads more
+/// than once, variants for rows that fit on chip: registers, then shared memory. Fails after
+/// a diagnostic.
+llvm::LogicalResult addRowVariants(mlir::ModuleOp program);
+
 /// Gives every kernel of the program with buffers that may have 2^31 elements or
 /// more a variant with 64-bit indices behind it, if the target's indices have
 /// 32 bits and it can do without (`wide_index`). A kernel whose static shapes

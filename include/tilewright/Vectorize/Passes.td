@@ -40,4 +40,20 @@ def DelayReductionsPass
                            "::mlir::vector::VectorDialect"];
 }
 
+def FuseOnlineSumsPass
+    : Pass<"tilewright-fuse-online-sums", "::mlir::ModuleOp"> {
+  let summary = "Sum exponentials below a row's maximum in the loop of the maximum";
+  let description = [{
+    A softmax or log-sum-exp of rows that no block holds reads them for their maxima and
+    again for the sums of exponentials below these. In kernels that `tile` has marked
+    (`tilewright.online_sums`), one loop carries both: a sum is of exponentials below the
+    maximum so far, and multiplied where a greater one comes. A remark says
+    where fewer loops are joined than were planned.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif

@@ -27,6 +27,10 @@ mlir::LogicalResult vectorizeKernel(mlir::func::FuncOp kernel);
 /// Widens the accumulators of every loop under `root` that allows it.
 void delayReductions(mlir::Operation *root);
 
+/// Takes the sums that the kernel is marked with in the loops of their maxima; a remark says
+/// so where these are not all there.
+void fuseOnlineSums(mlir::func::FuncOp kernel);
+
 void populateVectorizePipeline(mlir::OpPassManager &pm,
                                const VectorizeOptions &options = {});
 

@@ -84,8 +84,8 @@ static int64_t stepOf(const KernelInfo &info, LoweringConfigAttr config, unsigne
 
 static bool isWalked(const KernelInfo &info, LoweringConfigAttr config, unsigned number) {
   const LoopClass &row = info.classes[number];
-  return !row.parallel && (ShapedType::isDynamic(row.extent) ||
-                           row.extent > stepOf(info, config, number));
+  return !row.parallel && (ShapedType::isDynamic(row.most) ||
+                           row.most > stepOf(info, config, number));
 }
 
 /// Passes of a block that read `argument`: reductions, and results.
@@ -100,6 +100,34 @@ static unsigned countReaders(const KernelInfo &info, Value argument) {
         addSources(*input, sources);
     return llvm::any_of(sources, [&](OpOperand *source) { return source->get() == argument; });
   });
+}
+
+std::optional<DynamicRows> tilewright::findDynamicRows(const KernelInfo &info) {
+  std::optional<DynamicRows> rows;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes)) {
+    if (loopClass.parallel || ShapedType::isStatic(loopClass.most))
+      continue;
+    if (rows || loopClass.sequential)
+      return std::nullopt;
+    rows = DynamicRows{unsigned(number), 0};
+  }
+  if (!rows || info.split || info.strategy != Strategy::Reduction)
+    return std::nullopt;
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (OpOperand *input : info.getRoot().getDpsInputOperands())
+    for (OpOperand *source : rowsOf(info, *input)) {
+      SmallVector<unsigned> classes = dimClasses(info, *source);
+      if (!llvm::is_contained(classes, rows->number) || !seen.insert(source->get()).second ||
+          countReaders(info, source->get()) < 2)
+        continue;
+      int64_t bytes = bytesPerElement(source->get().getType());
+      for (unsigned number : classes)
+        if (number != rows->number && !info.classes[number].parallel &&
+            llvm::MulOverflow(bytes, info.classes[number].extent, bytes))
+          return std::nullopt;
+      rows->bytes += bytes;
+    }
+  return rows->bytes > 0 ? rows : std::nullopt;
 }
 
 /// Why the rows of an argument, as `row` reads them, cannot stay; empty if they can.
@@ -121,8 +149,8 @@ static std::string whyNotKept(const KernelInfo &info, LoweringConfigAttr config,
     return ", of which a block walks along " + std::to_string(walked.size()) +
            " loops; it can be one";
   const LoopClass &along = info.classes[walked.front()];
-  if (ShapedType::isDynamic(along.extent))
-    return ", whose rows have a dynamic extent: how long they are must be known";
+  if (ShapedType::isDynamic(along.most))
+    return ", whose rows have a dynamic extent: how long they are at most must be known";
   if (along.sequential)
     return ", which a body of its own reduces term by term";
   for (linalg::LinalgOp op : info.ops)
@@ -171,7 +199,7 @@ int64_t tilewright::keptBytes(const KernelInfo &info, LoweringConfigAttr config)
     int64_t own = bytesPerElement(operand->get().getType());
     for (unsigned number : dimClasses(info, *operand))
       own *= isWalked(info, config, number)
-                 ? info.classes[number].extent
+                 ? info.classes[number].most
                  : int64_t(llvm::PowerOf2Ceil(stepOf(info, config, number)));
     bytes += llvm::alignTo(own, 16);
   }

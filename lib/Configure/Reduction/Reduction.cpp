@@ -8,6 +8,7 @@
 #include "Enumerate.h"
 #include "Footprint.h"
 #include "tilewright/Configure/KeptRows.h"
+#include "tilewright/Configure/OnlineSums.h"
 #include "tilewright/Dialect/UserNames.h"
 
 using namespace mlir;
@@ -64,10 +65,15 @@ static std::pair<unsigned, unsigned> countRows(const KernelInfo &info) {
 
 std::vector<LoweringConfigAttr>
 tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
-  std::vector<LoweringConfigAttr> configs =
-      enumerateTiles(info, target, kWarps, kRowAccesses);
-  // Rows that are read more than once stay on chip even if it takes a larger block.
   int64_t width = accessWidth(info, target);
+  ArrayRef<int64_t> accessCounts(kRowAccesses);
+  // Beside a maximum and a sum for each element, wide subgroups have registers for few.
+  if (target.getFact("subgroup", 32) >= kWideSubgroup && !findOnlineSums(info).empty())
+    while (accessCounts.size() > 1 && accessCounts.back() * width > kMostHeld / 4)
+      accessCounts = accessCounts.drop_back();
+  std::vector<LoweringConfigAttr> configs =
+      enumerateTiles(info, target, kWarps, accessCounts);
+  // Rows that are read more than once stay on chip even if it takes a larger block.
   int64_t held = kWarps[std::size(kWarps) - 1] * target.getFact("subgroup", 32) *
                  width * kRowAccesses[std::size(kRowAccesses) - 1];
   auto [ops, arguments] = countRows(info);
@@ -87,10 +93,15 @@ tilewright::enumerateReduction(const KernelInfo &info, TargetAttr target) {
   int64_t lanes = target.getFact("subgroup", 32);
   if (lanes >= kWideSubgroup && reducedElements(info) > kRowWarps * lanes * mostHeld)
     mostHeld /= 4;
+  // A maximum and a sum for each element of a step leave registers for few.
+  int64_t mostWalked = mostHeld;
+  if (reducedElements(info) > kRowWarps * lanes * mostHeld && !findOnlineSums(info).empty())
+    mostWalked = std::min(mostWalked, kMostHeld / 4);
   for (int64_t accesses = 1; accesses * width <= mostHeld; accesses *= 2)
     for (LoweringConfigAttr config :
          enumerateTiles(info, target, kRowWarps, accesses)) {
-      addUnique(configs, config);
+      if (accesses * width <= mostWalked)
+        addUnique(configs, config);
       // … of all blocks of a cluster, where they are still longer.
       if (LoweringConfigAttr shared = withSharedRows(info, config, target))
         addUnique(configs, shared);
@@ -131,8 +142,12 @@ int64_t Reduction::liveBytes(const KernelInfo &info, LoweringConfigAttr config,
     return bytesPerElement(input->get().getType()) == 1;
   });
   int64_t held = holdsRows(info, plan) ? each : ofBytes ? std::max<int64_t>(4, each) : 0;
-  return inputBytes(info, config, plan, held) + loneElementBytes(info, plan) +
-         resultBytes(info, plan);
+  int64_t bytes = inputBytes(info, config, plan, held) + loneElementBytes(info, plan) +
+                  resultBytes(info, plan);
+  // Of a sum in the loop of its maximum there is an element of both for each of a step.
+  if (plan.onlineSums)
+    bytes += 2 * inputBytes(info, config, plan, /*held=*/4);
+  return bytes;
 }
 
 std::string Reduction::explain(const KernelInfo &info) const {

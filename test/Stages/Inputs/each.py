@@ -13,7 +13,7 @@ folder, program, targets = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]),
 
 
 def without_names(text):
-    return re.sub(r'message = "[^"]*"|"strategy [^"]*"|operand [0-9] \(%\w+\)', "", text).split()
+    return re.sub(r'message = "[^"]*"|"(?:strategy|rows of) [^"]*"|operand [0-9] \(%\w+\)', "", text).split()
 
 
 def run(*command):

@@ -28,13 +28,13 @@ def wide(f, x, element):
     return [f"%w = arith.extf {x} : {element.name} to f32"] if element is not F32 else []
 
 
-def rows(family, element, label, dims, dynamic):
-    f = Function(family, element.name, label, dims, dynamic, known="n")
+def rows(family, element, label, dims, dynamic, known="n"):
+    f = Function(family, element.name, label, dims, dynamic, known=known)
     return f, f.arg(element, "".join(dims))
 
 
-def softmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
-    f, x = rows(f"{how}_softmax", element, label, dims, dynamic)
+def softmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster", known="n"):
+    f, x = rows(f"{how}_softmax", element, label, dims, dynamic, known)
     iteration, kept = "".join(dims), "".join(dims)[:-1]
     name = element.name
     top = f.generic(iteration, [x], f.filled(element, kept, float("-inf")),
@@ -160,9 +160,9 @@ def log_sum_exp(label, dims, pinned, dynamic=False, more=(), how="cluster"):
     return f
 
 
-def argmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
+def argmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster", known="n"):
     """The largest element of a row and the first place where it is, as the compiler writes what front ends have for it."""
-    f, x = rows(f"{how}_argmax", element, label, dims, dynamic)
+    f, x = rows(f"{how}_argmax", element, label, dims, dynamic, known)
     name = element.name
 
     best = f.generic("mn", [x], f.filled(element, "m", float("-inf")), line(f"%t = arith.maxnumf {{0}}, {{1}} : {name}"),
@@ -185,9 +185,9 @@ def argmax(element, label, dims, pinned, dynamic=False, more=(), how="cluster"):
     return f
 
 
-def sum_into(label, dims, pinned, dynamic=False, more=(), how="cluster"):
+def sum_into(label, dims, pinned, dynamic=False, more=(), how="cluster", known="n"):
     """Sums that begin with what an argument has, which counts once, and each element's share of the row's sum."""
-    f, x = rows(f"{how}_sum", I32, label, dims, dynamic)
+    f, x = rows(f"{how}_sum", I32, label, dims, dynamic, known)
     start = f.arg(I32, "m")
     total = f.generic("mn", [x], start, line("%t = arith.addi {0}, {1} : i32"), reduce="n", attributes=pinned)
     f.ret(total, f.generic("mn", [x, total], f.empty(I32, "mn"), line("%t = arith.subi {0}, {1} : i32")))

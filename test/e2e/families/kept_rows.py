@@ -1,8 +1,8 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rows that a block keeps in its shared memory (`promote` of strategy reduction): the functions of clusters.py, pinned to tiles
-so small that short rows have several; one that is as long as the rows that are kept by default, and sums that are added up
-from two arguments. CPUs have the configs that they would have anyway.
+so small that short rows have several; one that is as long as the rows that are kept by default, sums that are added up
+from two arguments, and rows of any length, for which variants keep those that fit in registers or in shared memory. CPUs have the configs that they would have anyway.
 """
 
 from data import BF16, F16, F32, I32, integers
@@ -20,9 +20,9 @@ def config(block, warps):
     return f'tilewright.lowering_config = {{"cuda" = {text}, "vulkan" = {text}}}'
 
 
-def differences(label, dims, pinned, dynamic=False, more=()):
+def differences(label, dims, pinned, dynamic=False, more=(), known="n"):
     """What two arguments add up to, summed, and each term's share: both arguments' rows stay."""
-    f, x = rows("kept_differences", I32, label, dims, dynamic)
+    f, x = rows("kept_differences", I32, label, dims, dynamic, known)
     y = f.arg(I32, "mn")
     terms = f.generic("mn", [x, y], f.empty(I32, "mn"), line("%t = arith.subi {0}, {1} : i32"))
     total = f.generic("mn", [terms], f.zeros(I32, "m"), line("%t = arith.addi {0}, {1} : i32"), reduce="n", attributes=pinned)
@@ -67,3 +67,13 @@ def functions():
     yield differences("ragged", {"m": 3, "n": 777}, config([1, 128], 2))
     yield differences("rows_together", {"m": 6, "n": 640}, config([2, 128], 2), True, empty)
     yield columns("ragged", {"n": 100, "m": 70}, config([64, 16], 2))
+    # Around the limits of the variants: 1024, 8192, and shared memory of sm_80 and sm_90; the last rows are on no chip.
+    lengths = [{"m": m, "n": n} for m, n in ((1, 1), (5, 1024), (3, 1028), (2, 1037), (2, 8192), (1, 8200), (1, 20344), (1, 20352),
+                                             (2, 28544), (1, 40704), (1, 57096))]
+    free = {"dynamic": True, "known": ""}
+    yield softmax(F32, "any", {"m": 3, "n": 100}, "", more=lengths, **how, **free)
+    yield softmax(F16, "any", {"m": 3, "n": 96}, "", more=lengths[:6], **how, **free)
+    yield argmax(F32, "any", {"m": 2, "n": 520}, "", more=lengths[:6], **how, **free)
+    # Rows without elements.
+    yield sum_into("any", {"m": 6, "n": 640}, "", more=[{"n": 0}, {"m": 0}, *lengths], **how, **free)
+    yield differences("any", {"m": 6, "n": 640}, "", more=[{"n": 0}, *lengths], **free)

@@ -6,6 +6,7 @@
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Dialect/Clusters.h"
 
 #include "Bound.h"
 #include "CostModel.h"
@@ -95,6 +96,55 @@ static FailureOr<Split> chooseMatrixSplit(linalg::LinalgOp op,
   split.parts = std::min<int64_t>(llvm::PowerOf2Ceil(fill / blocks),
                                   llvm::bit_floor(uint64_t(units / 2)));
   return split;
+}
+
+/// Whether `value` is computed from a result of `op`, by a few ops of a row's numbers.
+static bool isComputedFrom(Value value, linalg::LinalgOp op, int depth = 0) {
+  constexpr int kDeepest = 4;
+  auto producer = value.getDefiningOp<linalg::LinalgOp>();
+  if (!producer || depth > kDeepest)
+    return false;
+  return producer == op || llvm::any_of(producer.getDpsInputs(), [&](Value input) {
+           return isComputedFrom(input, op, depth + 1);
+         });
+}
+
+/// Whether an op reads what `op` reduces together with what it finds, as in a softmax or a
+/// norm: one kernel then has all of them.
+static bool isReadWithResult(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    return llvm::any_of(input.getUsers(), [&](Operation *user) {
+      auto reader = dyn_cast<linalg::LinalgOp>(user);
+      return reader && reader != op && llvm::any_of(reader.getDpsInputs(), [&](Value other) {
+               return other != input && isComputedFrom(other, op);
+             });
+    });
+  });
+}
+
+/// Microseconds of a launch behind another kernel: assumed.
+static constexpr double kLaunch = 3;
+
+/// Whether rows that are read again stay one kernel though their `blocks` leave
+/// multiprocessors idle. Kernels of parts write what lies between passes, twice what the one
+/// kernel reads and writes, and more of them are launched.
+static bool staysWhole(linalg::LinalgOp op, TargetAttr target, int64_t blocks,
+                       int64_t results, int64_t reduced) {
+  if (!isReadWithResult(op))
+    return false;
+  constexpr double kPasses = 3, kPassesOfParts = 6, kMoreKernels = 4;
+  constexpr int64_t kHeldOfBlock = 32768;
+  const ChipFacts &chip = chipOf(target);
+  double bytes = double(results) * double(reduced) *
+                 double(bytesPerElement(op.getDpsInputs()[0].getType()));
+  double pass = bytes / (chip.memoryBytes * chip.clockMhz);
+  // Blocks of a cluster share a row.
+  double shared = 1;
+  if (target.has("multicast") && reduced <= kMostClusterBlocks * kHeldOfBlock)
+    shared = std::clamp<double>(double(reduced) / kGpuElements, 1, kMostClusterBlocks);
+  double share = std::min(1.0, double(blocks) * shared /
+                                   (chip.memoryShare * chip.multiprocessors));
+  return kPasses * pass / share <= kPassesOfParts * pass + kMoreKernels * kLaunch;
 }
 
 FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
@@ -187,6 +237,9 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
   if (units < kMinExtentUnits)
     return fail(Twine(reduced) + " elements a result are too few for a second "
                                  "kernel to pay");
+  if (lanes && staysWhole(op, target, blocks, results, reduced))
+    return fail("other ops read its rows again: one kernel for all of them moves half of what "
+                "kernels of parts do");
   split.parts = llvm::PowerOf2Ceil(llvm::divideCeil(fill, blocks));
   split.parts = std::min<int64_t>(split.parts, units);
   return split;

@@ -141,3 +141,48 @@ func.func @HonourPinned(%x: tensor<4096xf32>, %init: tensor<f32>) -> tensor<f32>
   return %r : tensor<f32>
 }
 }
+
+// -----
+
+// Rows that are read again, with what was reduced of them: few of them are one kernel, which reads and writes half of what
+// kernels of parts do; one that is longer than any block works through is in parts.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 49152, registers = 255, access_bytes = 16}>
+#ij = affine_map<(d0, d1) -> (d0, d1)>
+#i = affine_map<(d0, d1) -> (d0)>
+module attributes {tilewright.target = #target} {
+// CHECK-LABEL: func.func @RowsReadAgain(
+// CHECK-NOT: tilewright.split
+// CHECK: return
+func.func @RowsReadAgain(%x: tensor<40x131072xf32>, %init: tensor<40xf32>, %out: tensor<40x131072xf32>) -> tensor<40x131072xf32> {
+  %r = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<40x131072xf32>) outs(%init : tensor<40xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<40xf32>
+  %q = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %r : tensor<40x131072xf32>, tensor<40xf32>) outs(%out : tensor<40x131072xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %s = arith.divf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<40x131072xf32>
+  return %q : tensor<40x131072xf32>
+}
+// CHECK-LABEL: func.func @OneLongRow(
+// CHECK: tilewright.split
+func.func @OneLongRow(%x: tensor<1x16777216xf32>, %init: tensor<1xf32>, %out: tensor<1x16777216xf32>) -> tensor<1x16777216xf32> {
+  %r = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1x16777216xf32>) outs(%init : tensor<1xf32>) {
+  ^bb0(%0: f32, %1: f32):
+    %s = arith.addf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<1xf32>
+  %q = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %r : tensor<1x16777216xf32>, tensor<1xf32>) outs(%out : tensor<1x16777216xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %s = arith.divf %0, %1 : f32
+    linalg.yield %s : f32
+  } -> tensor<1x16777216xf32>
+  return %q : tensor<1x16777216xf32>
+}
+}

@@ -13,6 +13,7 @@
 //   sum of ? x ? -> ?              64 parts a row where the host finds few long
 //                                  rows, else none
 //   sum of ? x 512 -> ?            none: the rows fill the machine
+//   softmax of 64 x 131072         none: one kernel has all passes over the rows
 //   64 x ? times ? x 256           16 parts where the host finds a sum of 8192 or more
 
 #ifndef TILEWRIGHT_CONFIGURE_SPLITS_H

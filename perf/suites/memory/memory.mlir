@@ -40,6 +40,12 @@ func.func @softmax_f32_1024x131072(%x: tensor<1024x131072xf32>) -> tensor<1024x1
   return %r : tensor<1024x131072xf32>
 }
 
+func.func @softmax_f32_64x131072(%x: tensor<64x131072xf32>) -> tensor<64x131072xf32> {
+  %e = tensor.empty() : tensor<64x131072xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<64x131072xf32>) outs(%e : tensor<64x131072xf32>) -> tensor<64x131072xf32>
+  return %r : tensor<64x131072xf32>
+}
+
 func.func @rmsnorm_f16_16384x4096(%x: tensor<16384x4096xf16>, %g: tensor<4096xf16>) -> tensor<16384x4096xf16> {
   %zero = arith.constant 0.0 : f32
   %n = arith.constant 4096.0 : f32

@@ -175,9 +175,12 @@ class Tools:
     def run(self, artifact, device, *more):
         """What it said, and its result."""
         name, _, arch = device.partition("@")
+        command = [self.build / "bin/tilewright-run"]
+        if name == "vulkan-newer":
+            name, command = "vulkan", [self.build / "newer-vulkan/run", "--validate", *command]
         result = self.out / "result.npy"
         result.unlink(missing_ok=True)
-        done = subprocess.run([self.build / "bin/tilewright-run", artifact, f"--device={name}", *more,
+        done = subprocess.run([*command, artifact, f"--device={name}", *more,
                                f"--output=@{result}"], capture_output=True, text=True,
                               env={**os.environ, "PTXSIM_ARCH": arch or "sm_80"})
         if not result.exists():
@@ -209,7 +212,7 @@ def versions(tools, layer, name, source):
     yield "rescale", tools.compile(tiled, f"{name}-rescale", "cpu:x86-64-v3", "--start-at=vectorize")
 
 
-def check(tools, layer, name, devices, faults):
+def check(tools, layer, name, targets, devices, faults):
     """How many runs are not as they must be."""
     source = tools.out / f"{name}.mlir"
     source.write_text(layer.text())
@@ -217,7 +220,7 @@ def check(tools, layer, name, devices, faults):
     exact = layer.run(sharp, lambda t: t)
     allowed = MOST * rms(layer.run(sharp, lambda t: t.astype(np.float16).astype(np.float64)) - exact)
     sharp, weak = tools.store(sharp, f"{name}-sharp"), tools.store(weak, f"{name}-weak")
-    right = tools.compile(source, name, "cuda:sm_80,cuda:sm_90a,vulkan,cpu,cpu-reference")
+    right = tools.compile(source, name, f"{targets},cpu-reference")
     failed = 0
     for device in [device for device in devices if device not in layer.elsewhere]:
         done, _ = tools.run(right, device, "--check=oracle", *weak)
@@ -239,7 +242,9 @@ def check(tools, layer, name, devices, faults):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
-    parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90")
+    parser.add_argument("--targets", default="cuda:sm_80,cuda:sm_90a,vulkan,cpu")
+    parser.add_argument("--devices", default="cpu,vulkan,ptxsim@sm_80,ptxsim@sm_90",
+                        help="vulkan-newer@coopmat: the Vulkan of scripts/newer-vulkan, for a target with cooperative matrices")
     parser.add_argument("--layers", default="transformer-layer,decoder-layer,decoder-layer-norm")
     parser.add_argument("--no-faults", action="store_true", help="only the right programs")
     options = parser.parse_args()
@@ -250,7 +255,7 @@ def main():
     layers = {"transformer-layer": Transformer(examples / "transformer-layer.mlir"),
               "decoder-layer": Decoder(examples / "decoder-layer.mlir"),
               "decoder-layer-norm": LayerNormDecoder(examples / "decoder-layer.mlir")}
-    return 1 if sum(check(tools, layers[name], name, options.devices.split(","), not options.no_faults)
+    return 1 if sum(check(tools, layers[name], name, options.targets, options.devices.split(","), not options.no_faults)
                     for name in options.layers.split(",")) else 0
 
 

@@ -175,6 +175,50 @@ Contraction tilewright::swapped(Contraction contraction) {
   return contraction;
 }
 
+/// Whether `op`, which stands behind `other` in its block, reads what becomes of it.
+static bool readsResultOf(Operation *op, Operation *other) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> open{op};
+  while (!open.empty())
+    for (Value operand : open.pop_back_val()->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (producer == other)
+        return true;
+      if (producer && producer->getBlock() == other->getBlock() &&
+          other->isBeforeInBlock(producer) && seen.insert(producer).second)
+        open.push_back(producer);
+    }
+  return false;
+}
+
+std::optional<unsigned> tilewright::sharedOperand(linalg::LinalgOp first,
+                                                  linalg::LinalgOp second) {
+  std::optional<Contraction> one = matchContraction(first), other = matchContraction(second);
+  if (!one || !other || first == second || first->getBlock() != second->getBlock())
+    return std::nullopt;
+  if (second->isBeforeInBlock(first))
+    std::swap(first, second);
+  auto isAlike = [&](unsigned number) {
+    return first.getIndexingMapsArray()[number] == second.getIndexingMapsArray()[number];
+  };
+  auto areOfOneType = [&](unsigned number) {
+    return getElementTypeOrSelf(first->getOperand(number)) ==
+           getElementTypeOrSelf(second->getOperand(number));
+  };
+  if (one->a != other->a || one->perElement != other->perElement ||
+      one->signedness[0] != other->signedness[0] ||
+      one->signedness[1] != other->signedness[1] ||
+      first.getIteratorTypesArray() != second.getIteratorTypesArray() || !isAlike(2) ||
+      !llvm::all_of(ArrayRef<unsigned>{0, 1, 2}, areOfOneType) ||
+      first->hasAttr(kSplitAttr) || second->hasAttr(kSplitAttr) ||
+      readsResultOf(second, first))
+    return std::nullopt;
+  for (unsigned number : {one->a, one->b})
+    if (first->getOperand(number) == second->getOperand(number) && isAlike(number))
+      return number;
+  return std::nullopt;
+}
+
 std::optional<MatrixLoops>
 tilewright::findMatrixLoops(const Contraction &contraction,
                             LoweringConfigAttr config) {

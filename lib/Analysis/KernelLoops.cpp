@@ -109,6 +109,9 @@ static void chooseRoot(KernelLoops &loops) {
                : contraction ? contraction
                : reduction   ? reduction
                              : result;
+  for (linalg::LinalgOp op : loops.getProducts())
+    if (op == loops.root || sharedOperand(op, loops.root))
+      loops.rootProducts.push_back(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,12 +199,30 @@ static LogicalResult joinAlongValues(Joiner &joiner) {
   return success();
 }
 
+/// Those of a dual product run side by side.
+static LogicalResult joinDuals(Joiner &joiner) {
+  linalg::LinalgOp root = joiner.info.root;
+  for (linalg::LinalgOp op : joiner.info.rootProducts)
+    for (unsigned loop = 0; op != root && loop < op.getNumLoops(); ++loop) {
+      unsigned from = joiner.firstLoop.lookup(op) + loop;
+      unsigned to = joiner.firstLoop.lookup(root) + loop;
+      if (joiner.find(from) == joiner.find(to))
+        continue;
+      if (joiner.clash(from, to))
+        return op.emitOpError() << "and another product of the same operand have their "
+                                   "results combined along different loops (loop " << loop
+                                << "); dispatch it as a kernel of its own";
+      joiner.join(from, to);
+    }
+  return success();
+}
+
 /// Joins loops that run over the same dim of the same argument (or of the same
 /// destination) unless that would put two loops of an op in one class.
 static void joinThroughArguments(Joiner &joiner) {
   KernelLoops &info = joiner.info;
   // Of two products, what one sums may be a result of the other: x w v + x.
-  if (info.getProducts().size() > 1)
+  if (info.isChained())
     return;
   Block &body = info.kernel.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
@@ -261,6 +282,8 @@ static void findExtents(Joiner &joiner) {
 static LogicalResult buildClasses(KernelLoops &info) {
   Joiner joiner(info);
   if (failed(joinAlongValues(joiner)))
+    return failure();
+  if (failed(joinDuals(joiner)))
     return failure();
   joinThroughArguments(joiner);
 
@@ -322,7 +345,8 @@ bool tilewright::isFusedProducer(const KernelLoops &info, linalg::LinalgOp op) {
   return !op->use_empty() && llvm::all_of(op->getUses(), [&](OpOperand &use) {
     auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
     return user && user.isDpsInput(&use) &&
-           (user == root ? matchProduct(root).has_value()
+           (user == root || info.isRootProduct(user)
+                         ? matchProduct(root).has_value()
                          : isFusedProducer(info, user));
   });
 }

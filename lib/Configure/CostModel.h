@@ -46,6 +46,11 @@ void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t th
 int64_t multiprocessorsOf(TargetAttr target);
 /// Blocks that fill one of them.
 int64_t blocksEachOf(TargetAttr target);
+/// Microseconds that a kernel of a GPU takes, however little it does: from the last one's end
+/// to its own begin, one read of memory, a reduction over a block, one write. Assumed.
+inline constexpr double kLaunch = 3;
+/// What fusion takes a dynamic extent for, unless it says otherwise.
+inline constexpr int64_t kNominal = 1024;
 /// Tasks that keep the threads of a CPU busy.
 inline constexpr int64_t kCpuTasks = 16;
 

@@ -185,7 +185,7 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
   }
   bool isPromoted =
       !isWritten && (op == chained ||
-                     (op == info.getRoot() &&
+                     ((op == info.getRoot() || info.isRootProduct(op)) &&
                       llvm::is_contained(config.getPromote(),
                                          int64_t(operand.getOperandNumber()))));
   // A thread's access is no wider than a run, than the widest, or than its share.

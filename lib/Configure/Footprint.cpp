@@ -28,10 +28,32 @@ int64_t tilewright::tileElements(const KernelInfo &info, const TilePlan &plan,
   return elements;
 }
 
+/// The inputs of `ops`, those that all of them share once.
+static SmallVector<OpOperand *> inputsOf(ArrayRef<linalg::LinalgOp> ops) {
+  SmallVector<OpOperand *> inputs;
+  for (linalg::LinalgOp op : ops)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (llvm::none_of(inputs, [&](OpOperand *known) {
+            return known->getOwner() != op &&
+                   known->getOperandNumber() == input->getOperandNumber() &&
+                   known->get() == input->get();
+          }))
+        inputs.push_back(input);
+  return inputs;
+}
+
+SmallVector<OpOperand *> tilewright::rootInputs(const KernelInfo &info) {
+  return inputsOf(info.isDual() ? ArrayRef(info.rootProducts) : ArrayRef(info.root));
+}
+
+SmallVector<OpOperand *> tilewright::stepOperands(const KernelInfo &info) {
+  return info.isChained() ? inputsOf(info.getProducts().front()) : rootInputs(info);
+}
+
 int64_t tilewright::inputBytes(const KernelInfo &info, LoweringConfigAttr config,
                                const TilePlan &plan, int64_t held) {
   int64_t bytes = 0;
-  for (OpOperand *input : info.getRoot().getDpsInputOperands())
+  for (OpOperand *input : rootInputs(info))
     if (isa<RankedTensorType>(input->get().getType())) {
       int64_t own = tileElements(info, plan, *input) *
                     std::max(bytesPerElement(input->get().getType()), held);
@@ -47,7 +69,7 @@ int64_t tilewright::resultBytes(const KernelInfo &info, const TilePlan &plan) {
   int64_t bytes = 0;
   for (OpOperand &init : info.getRoot().getDpsInitsMutable())
     bytes += tileElements(info, plan, init) * bytesPerElement(init.get().getType());
-  return bytes;
+  return info.isDual() ? bytes * int64_t(info.rootProducts.size()) : bytes;
 }
 
 /// Rows of `operand`'s tile in shared memory: along either dim for matrix
@@ -98,7 +120,7 @@ int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &pla
   constexpr int64_t kWord = 4;
   auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
-  for (OpOperand *input : info.getRoot().getDpsInputOperands())
+  for (OpOperand *input : rootInputs(info))
     if (!hasWords(info, *input))
       bytes += tileElements(info, plan, *input) *
                std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
@@ -114,10 +136,9 @@ int64_t tilewright::withAhead(int64_t registers, int64_t ahead, const TilePlan &
 int64_t ScheduleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                                        const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = 0;
-  for (int64_t number : config.getPromote())
-    if (number < info.getRoot()->getNumOperands())
-      bytes += config.getStages() *
-               stageBytes(info, config, plan, target, info.getRoot()->getOpOperand(number));
+  for (OpOperand *operand : rootInputs(info))
+    if (llvm::is_contained(config.getPromote(), int64_t(operand->getOperandNumber())))
+      bytes += config.getStages() * stageBytes(info, config, plan, target, *operand);
   return bytes;
 }
 

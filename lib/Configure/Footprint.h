@@ -17,6 +17,11 @@ inline constexpr int64_t kAddressRegisters = 24;
 int64_t tileElements(const KernelInfo &info, const TilePlan &plan,
                      mlir::OpOperand &operand);
 
+/// The inputs of the root, of a dual product those of all its products, each once.
+llvm::SmallVector<mlir::OpOperand *> rootInputs(const KernelInfo &info);
+/// The same of the products whose steps are pipelined: of two that are chained, the first.
+llvm::SmallVector<mlir::OpOperand *> stepOperands(const KernelInfo &info);
+
 /// Bytes of the root's inputs that live at once: where they come from registers, one slice
 /// of them along each sequential loop. An element has at least `held` bytes.
 int64_t inputBytes(const KernelInfo &info, LoweringConfigAttr config,

@@ -27,6 +27,7 @@
 // figures; only what is smaller in memory, as others are read where they lie.
 
 #include "Bound.h"
+#include "CostModel.h"
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Configure/TileFusion.h"
@@ -46,13 +47,8 @@ using namespace tilewright;
 static constexpr int64_t kOperationsPerByte = 8;
 /// What it takes to bring an element into shared memory by way of registers.
 static constexpr int64_t kStaging = 3;
-/// The most rows or columns of a tile, and what a dynamic extent is taken for where
-/// what is read is no smaller than the operand.
-static constexpr int64_t kTile = 128, kNominal = 1024;
-
-/// Microseconds that a kernel takes, however little it does: from the last one's end to its
-/// own begin, one read of memory, a reduction over a block, one write. Assumed.
-static constexpr double kLaunch = 3;
+/// The most rows or columns of a tile.
+static constexpr int64_t kTile = 128;
 
 /// What one element takes, in operations as cheap as an addition.
 static int64_t operationsOf(Operation &op) {

@@ -123,7 +123,7 @@ static int64_t fragmentScratch(const KernelInfo &info, const TilePlan &plan,
                                const MatrixInstruction &instruction) {
   llvm::SmallSetVector<Type, 4> types;
   types.insert(instruction.accumulator);
-  if (info.getProducts().size() > 1) // the first one's result
+  if (info.isChained()) // the first one's result
     types.insert(instruction.operands[0]);
   for (OpResult result : info.results)
     types.insert(getElementTypeOrSelf(result.getType()));

@@ -6,9 +6,13 @@
 #include "tilewright/Configure/KernelInfo.h"
 #include "tilewright/Configure/Splits.h"
 
+#include "Bound.h"
 #include "CostModel.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tilewright;
@@ -26,9 +30,9 @@ static constexpr int64_t kLongestRows = 256;
 /// The target's instructions for the product's types.
 static SmallVector<StringAttr> instructionsOf(linalg::LinalgOp product,
                                               const Contraction &contraction,
-                                              TargetAttr target) {
+                                              TargetAttr target, StringRef fact = "mma") {
   SmallVector<StringAttr> result;
-  if (auto names = target.getFacts().getAs<ArrayAttr>("mma"))
+  if (auto names = target.getFacts().getAs<ArrayAttr>(fact))
     for (auto name : names.getAsRange<StringAttr>())
       if (auto instruction = MatrixInstruction::parse(product.getContext(), name);
           instruction && hasTypesOf(product, contraction, *instruction))
@@ -198,5 +202,82 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
                                                : Twine(rows).str()) +
                   " elements again for each tile of them, which pays up to " +
                   Twine(kLongestRows) + "; " + again);
+  return true;
+}
+
+/// Microseconds that two products take longer by instructions of a warp than by those of
+/// warpgroups, in tiles of 64 x 64 of both, and nothing where they have none of the latter.
+static std::optional<double> lostByWarps(linalg::LinalgOp product,
+                                         const Contraction &contraction, TargetAttr target) {
+  constexpr double kTile = 64;
+  if (!target.has("warpgroup_mma") ||
+      instructionsOf(product, contraction, target, "warpgroup_mma").empty() ||
+      !mayBeAligned(product->getOpOperand(contraction.a)) ||
+      !mayBeAligned(product->getOpOperand(contraction.b)))
+    return 0;
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  if (llvm::any_of(extents, ShapedType::isDynamic))
+    return std::nullopt;
+  auto count = [&](ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *= double(std::max<int64_t>(1, extents[loop]));
+    return result;
+  };
+  const ChipFacts &chip = chipOf(target);
+  double blocks = count(contraction.batch) * std::ceil(count(contraction.m) / kTile) *
+                  std::ceil(count(contraction.n) / kTile);
+  double waves = std::ceil(blocks / chip.multiprocessors);
+  double products = 2 * kTile * kTile * count(contraction.k);
+  return waves * products / chip.tensor.lookup("f16_f32") * (1 / chip.mmaSyncShare - 1) /
+         chip.clockMhz;
+}
+
+bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
+                             ArrayRef<Value> between, TargetAttr target, std::string &reason) {
+  auto fail = [&](const Twine &why) {
+    reason = ("two products of one operand are not computed in one kernel: " + why).str();
+    return false;
+  };
+  std::optional<Contraction> contraction = matchContraction(first);
+  if (!target || !contraction)
+    return fail("they are no plain products");
+  if (target.getFact("subgroup", 1) <= 1)
+    return fail("on CPUs, one product at a time has panels of its operands, and a launch costs "
+                "little");
+  if (first->hasAttr(kConfigAttr) || second->hasAttr(kConfigAttr))
+    return fail("a lowering config is pinned on one of them");
+  for (linalg::LinalgOp product : {first, second})
+    for (Value input : product.getDpsInputs())
+      if (input.getDefiningOp<Im2colOp>())
+        return fail("an operand is all windows of an image");
+  double elements = 1, bytes = 0;
+  bool assumed = false;
+  for (Value value : between) {
+    auto type = cast<RankedTensorType>(value.getType());
+    elements = 1;
+    for (int64_t extent : type.getShape()) {
+      assumed |= ShapedType::isDynamic(extent);
+      elements *= double(ShapedType::isDynamic(extent) ? kNominal : extent);
+    }
+    bytes += 2 * elements * double(bytesPerElement(type));
+  }
+  std::optional<double> lost = lostByWarps(first, *contraction, target);
+  if (!lost)
+    return fail("warpgroups multiply each alone, and how much is not known before the launch");
+  const ChipFacts &chip = chipOf(target);
+  double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
+  std::string numbers =
+      llvm::formatv("a kernel, and {0} bytes{1} that are written and read back, take about "
+                    "{2:f1} us{3}",
+                    int64_t(bytes), assumed ? " (assumed)" : "", saved,
+                    *lost > 0 ? llvm::formatv("; warps multiply both in {0:f1} us more than "
+                                              "warpgroups", *lost).str()
+                              : std::string())
+          .str();
+  if (*lost > saved)
+    return fail(numbers);
+  reason = "two products of operand " + std::to_string(number) +
+           " run side by side in one kernel, a dual product: " + numbers + " less in one";
   return true;
 }

@@ -285,7 +285,7 @@ static bool keepsPairs(const KernelInfo &info, const TilePlan &plan,
 static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
                        const TilePlan &plan, std::string &reason) {
   SmallVector<linalg::LinalgOp> products = info.getProducts();
-  if (products.size() < 2 || plan.subgroup <= 1)
+  if (!info.isChained() || plan.subgroup <= 1)
     return true;
   if (!config.getMma()) {
     reason = "two products in one kernel need a matrix instruction";

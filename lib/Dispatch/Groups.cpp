@@ -414,6 +414,13 @@ static bool tryFuseProducers(Group &group, Group &producer,
       !llvm::all_of(producer.ops, extentsFollowFromInputs))
     return false;
   OpOperand *operand = nullptr;
+  // All products of a dual product read the operand that they share.
+  auto readsOperand = [&](OpOperand &use) {
+    auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return reader && group.contains(reader) && isProduct(reader) && reader.isDpsInput(&use) &&
+           (!operand || (operand->getOwner() != reader && operand->get() == use.get() &&
+                         operand->getOperandNumber() == use.getOperandNumber()));
+  };
   for (linalg::LinalgOp member : producer.ops) {
     if (isa<linalg::FillOp>(member.getOperation()) || gathers(member))
       return false;
@@ -425,14 +432,15 @@ static bool tryFuseProducers(Group &group, Group &producer,
     for (OpOperand &use : member->getUses()) {
       if (producer.contains(use.getOwner()))
         continue;
-      if (use.getOwner() != product || !product.isDpsInput(&use) || operand) {
+      if (!readsOperand(use)) {
         reason = "others than one operand of the product read it, too";
         return false;
       }
-      operand = &use;
+      if (!operand || use.getOwner() == product)
+        operand = &use;
     }
   }
-  if (!operand)
+  if (!operand || operand->getOwner() != product)
     return false;
   SmallVector<std::optional<unsigned>> toGroup(producer.reduced.size());
   for (auto [result, loop] :
@@ -455,6 +463,70 @@ static bool tryFuseProducers(Group &group, Group &producer,
   return true;
 }
 
+/// Moves the members of `other` into `base`, whose product reads an operand of the product in
+/// `other`, if `op`, which has joined `base` with `loops`, combines the results of both element
+/// by element: a dual product.
+static bool tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
+                        linalg::LinalgOp op, TargetAttr target, std::string &reason) {
+  auto isPlain = [](const Group &group) {
+    return group.kind == GroupKind::Contraction && countProducts(group) == 1 &&
+           group.reduced == group.summed;
+  };
+  if (!isPlain(base) || !isPlain(other) || !mayMoveTo(other, op))
+    return false;
+  linalg::LinalgOp product = firstProduct(base), second = firstProduct(other);
+  std::optional<unsigned> shared = sharedOperand(second, product);
+  std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
+  if (!shared || !otherLoops)
+    return false;
+  auto fail = [&](StringRef why) {
+    reason = "two products of one operand are not computed in one kernel: " + why.str();
+    return false;
+  };
+  // What is written anyway saves nothing.
+  SmallVector<Value> between;
+  for (linalg::LinalgOp member : other.ops)
+    for (OpOperand &use : member->getUses()) {
+      if (other.contains(use.getOwner()))
+        continue;
+      if (use.getOwner() != op)
+        return fail("others than what combines the results read the first one's, too");
+      if (!llvm::is_contained(between, use.get()))
+        between.push_back(use.get());
+    }
+  // Loop l of either product is loop l of its group: it has opened it.
+  SmallVector<std::optional<unsigned>> toBase;
+  for (unsigned loop = 0; loop < other.reduced.size(); ++loop)
+    toBase.push_back(loop);
+  for (auto [mine, theirs] : llvm::zip_equal(loops, *otherLoops))
+    if (mine != theirs)
+      return fail("their results are combined along different loops");
+  if (!mayFuseDual(second, product, *shared, between, target, reason))
+    return false;
+  for (linalg::LinalgOp member : other.ops)
+    addMember(base, member, mapLoops(other, member, toBase));
+  llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  llvm::append_range(base.notes, other.notes);
+  base.notes.push_back(reason);
+  other.ops.clear();
+  return true;
+}
+
+/// Lets the group of a dual product take in what computes the operand that its products
+/// share, of which it is the only reader now.
+static void fuseSharedProducer(MutableArrayRef<Group> groups, Group &group,
+                               TargetAttr target) {
+  linalg::LinalgOp product = firstProduct(group);
+  for (Group *producer : producersOf(groups, product)) {
+    std::string why;
+    if (producer != &group && producer->kind != GroupKind::Contraction &&
+        !tryFuseProducers(group, *producer, product, target, why) && !why.empty())
+      producer->apart = why;
+  }
+}
+
 static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
                           TargetAttr target, std::string &reason) {
   SmallVector<Group *> producers = producersOf(groups, op);
@@ -464,10 +536,19 @@ static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,
       return true;
     if (!mayJoin(*base, op, target, loops, reason))
       continue;
-    for (Group *other : producers)
-      if (other != base)
-        (void)tryAbsorb(*base, loops, *other, op);
+    bool isDual = false;
+    for (Group *other : producers) {
+      std::string why;
+      if (other == base || tryAbsorb(*base, loops, *other, op))
+        continue;
+      if (tryFuseDual(*base, loops, *other, op, target, why))
+        isDual = true;
+      else if (!why.empty())
+        other->apart = why;
+    }
     addMember(*base, op, loops);
+    if (isDual)
+      fuseSharedProducer(groups, *base, target);
     if (classify(op) == GroupKind::Reduction &&
         base->kind == GroupKind::Elementwise)
       base->kind = GroupKind::Reduction;

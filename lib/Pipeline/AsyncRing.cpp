@@ -55,8 +55,11 @@ private:
     startCopies(b, loop, parts, copies, staged, k, stage);
   }
   Value next(OpBuilder &b, Value stage);
-  /// The only product of the body, if its fragments can be read ahead.
-  MmaOp findProduct();
+  /// The products of the body, one or those of a dual product, if their fragments can be read
+  /// ahead; else none.
+  SmallVector<MmaOp> findProducts();
+  /// What the products read, each tile once.
+  void collectOperands(ArrayRef<MmaOp> products);
   void waitForOldest(OpBuilder &b) {
     AsyncWaitOp::create(b, loc, stages - 2);
     gpu::BarrierOp::create(b, loc);
@@ -64,10 +67,12 @@ private:
   Value tileIn(OpBuilder &b, Value tile, Value stage) {
     return stageOf(b, loc, staged.lookup(tile), stage);
   }
-  /// Writes the product's steps; returns the fragments for the next iteration.
-  FragmentSteps::Fragments multiply(OpBuilder &b, MmaOp product,
-                                    FragmentSteps::Fragments first, Value read,
-                                    IRMapping &work);
+  /// The operands' tiles in a stage, and their fragments for a step of the instruction.
+  SmallVector<Value> tilesIn(OpBuilder &b, Value stage);
+  SmallVector<Value> load(OpBuilder &b, ArrayRef<Value> tiles, int64_t number);
+  /// Writes the products' steps; returns the fragments for the next iteration.
+  SmallVector<Value> multiply(OpBuilder &b, ArrayRef<MmaOp> products,
+                              SmallVector<Value> fragments, Value read, IRMapping &work);
   Value constant(OpBuilder &b, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -78,6 +83,13 @@ private:
   int64_t stages;
   Location loc;
   DenseMap<Value, Value> staged;
+  /// A tile in shared memory, and one product of which it is operand `number`.
+  struct Operand {
+    Value tile;
+    MmaOp product;
+    unsigned number;
+  };
+  SmallVector<Operand> operands;
 };
 
 } // namespace
@@ -89,44 +101,79 @@ Value RingWriter::next(OpBuilder &b, Value stage) {
   return arith::SelectOp::create(b, loc, isEnd, constant(b, 0), after);
 }
 
-MmaOp RingWriter::findProduct() {
-  MmaOp product;
+SmallVector<MmaOp> RingWriter::findProducts() {
+  SmallVector<MmaOp> products;
   for (Operation *op : parts.work)
-    if (auto mma = dyn_cast<MmaOp>(op)) {
-      if (product)
-        return {};
-      product = mma;
-    }
+    if (auto mma = dyn_cast<MmaOp>(op))
+      products.push_back(mma);
   // An even number of steps: two sets of registers take turns without moves.
-  if (!product || !staged.contains(product.getA()) ||
-      !staged.contains(product.getB()) ||
-      FragmentSteps(product).count() % 2)
+  if (llvm::any_of(products, [&](MmaOp product) {
+        int64_t count = FragmentSteps(product).count();
+        return !staged.contains(product.getA()) || !staged.contains(product.getB()) ||
+               count % 2 || count != FragmentSteps(products.front()).count();
+      }))
     return {};
-  return product;
+  // What one of them becomes, no other one reads.
+  for (MmaOp product : products)
+    for (Operation *user : product->getUsers())
+      if (!user->hasTrait<OpTrait::IsTerminator>() && products.size() > 1)
+        return {};
+  return products;
 }
 
-FragmentSteps::Fragments RingWriter::multiply(OpBuilder &b, MmaOp product,
-                                              FragmentSteps::Fragments first,
-                                              Value read, IRMapping &work) {
-  FragmentSteps steps(product);
-  Value left = tileIn(b, product.getA(), read),
-        right = tileIn(b, product.getB(), read);
-  FragmentSteps::Fragments now = first, ahead;
-  Value sum = work.lookupOrDefault(product.getAcc());
-  for (int64_t number = 1; number <= steps.count(); ++number) {
-    if (number < steps.count()) {
-      ahead = steps.load(b, left, right, number);
-    } else {
+void RingWriter::collectOperands(ArrayRef<MmaOp> products) {
+  for (MmaOp product : products)
+    for (unsigned number : {0, 1})
+      if (Value tile = product->getOperand(number);
+          products.size() == 1 || llvm::none_of(operands, [&](const Operand &operand) {
+            return operand.tile == tile;
+          }))
+        operands.push_back({tile, product, number});
+}
+
+SmallVector<Value> RingWriter::tilesIn(OpBuilder &b, Value stage) {
+  return llvm::map_to_vector(
+      operands, [&](const Operand &operand) { return tileIn(b, operand.tile, stage); });
+}
+
+SmallVector<Value> RingWriter::load(OpBuilder &b, ArrayRef<Value> tiles, int64_t number) {
+  Value from = constant(b, number * FragmentSteps(operands.front().product).size());
+  SmallVector<Value> fragments;
+  for (auto [operand, tile] : llvm::zip_equal(operands, tiles))
+    fragments.push_back(
+        FragmentSteps(operand.product).loadOperand(b, operand.number, tile, from));
+  return fragments;
+}
+
+SmallVector<Value> RingWriter::multiply(OpBuilder &b, ArrayRef<MmaOp> products,
+                                        SmallVector<Value> fragments, Value read,
+                                        IRMapping &work) {
+  SmallVector<Value> tiles = tilesIn(b, read), ahead;
+  SmallVector<Value> sums;
+  for (MmaOp product : products)
+    sums.push_back(work.lookupOrDefault(product.getAcc()));
+  auto fragmentOf = [&](Value tile) {
+    return fragments[llvm::find_if(operands, [&](const Operand &operand) {
+                       return operand.tile == tile;
+                     }) - operands.begin()];
+  };
+  int64_t count = FragmentSteps(products.front()).count();
+  for (int64_t number = 1; number <= count; ++number) {
+    if (number == count) {
       waitForOldest(b);
-      Value after = next(b, read);
-      ahead = steps.load(b, tileIn(b, product.getA(), after),
-                         tileIn(b, product.getB(), after), 0);
+      tiles = tilesIn(b, next(b, read));
     }
-    sum = steps.multiply(b, now, sum);
-    now = ahead;
+    ahead = load(b, tiles, number % count);
+    for (auto [position, sum] : llvm::enumerate(sums)) {
+      MmaOp product = products[position];
+      sum = FragmentSteps(product).multiply(
+          b, {fragmentOf(product.getA()), fragmentOf(product.getB())}, sum);
+    }
+    fragments = ahead;
   }
-  work.map(product.getResult(), sum);
-  return now;
+  for (auto [position, sum] : llvm::enumerate(sums))
+    work.map(MmaOp(products[position]).getResult(), sum);
+  return fragments;
 }
 
 void RingWriter::write() {
@@ -144,12 +191,11 @@ void RingWriter::write() {
     start(b, ahead(b, loop.getLowerBound(), stage), constant(b, stage));
 
   SmallVector<Value> inits(loop.getInitArgs());
-  MmaOp product = findProduct();
-  if (product) {
+  SmallVector<MmaOp> products = findProducts();
+  collectOperands(products);
+  if (!products.empty()) {
     waitForOldest(b);
-    auto [left, right] = FragmentSteps(product).load(
-        b, tileIn(b, product.getA(), zero), tileIn(b, product.getB(), zero), 0);
-    inits.append({left, right});
+    llvm::append_range(inits, load(b, tilesIn(b, zero), 0));
   }
   inits.append({zero, constant(b, stages - 1)});
   auto ring = scf::ForOp::create(b, loc, loop.getLowerBound(),
@@ -159,7 +205,7 @@ void RingWriter::write() {
   ValueRange arguments = ring.getRegionIterArgs();
   Value k = ring.getInductionVar(), read = arguments.end()[-2],
         filled = arguments.back();
-  if (!product)
+  if (products.empty())
     waitForOldest(inner);
   start(inner, ahead(inner, k, stages - 1), filled);
 
@@ -168,26 +214,26 @@ void RingWriter::write() {
   for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), arguments))
     work.map(from, to);
   for (memref::AllocOp tile : parts.tiles)
-    if (!product)
+    if (products.empty())
       work.map(tile.getResult(), tileIn(inner, tile, read));
-  FragmentSteps::Fragments carried;
+  SmallVector<Value> carried;
   for (Operation *op : parts.work) {
-    if (product && op == product.getOperation())
-      carried = multiply(inner, product,
-                         {arguments.end()[-4], arguments.end()[-3]}, read, work);
-    else
+    if (!products.empty() && op == products.front().getOperation())
+      carried = multiply(inner, products,
+                         llvm::to_vector(arguments.drop_back(2).take_back(operands.size())),
+                         read, work);
+    else if (!llvm::is_contained(products, op))
       inner.clone(*op, work);
   }
   SmallVector<Value> yields;
   for (Value value : loop.getBody()->getTerminator()->getOperands())
     yields.push_back(work.lookupOrDefault(value));
-  if (product)
-    yields.append({carried.first, carried.second});
+  llvm::append_range(yields, carried);
   yields.append({next(inner, read), next(inner, filled)});
   scf::YieldOp::create(inner, loc, yields);
 
   // Whoever fills shared memory after this finds no copy under way.
-  if (!product || stages > 2) // else a step waits for what it copies
+  if (products.empty() || stages > 2) // else a step waits for what it copies
     AsyncWaitOp::create(b, loc, 0);
   loop.replaceAllUsesWith(ring.getResults().take_front(loop.getNumResults()));
   loop.erase();

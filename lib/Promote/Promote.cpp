@@ -220,8 +220,12 @@ static Operation *findPlace(MmaOp op, Value value) {
   return place;
 }
 
+/// Operands, by number, that are in shared memory as a type, through a map: what products of
+/// a dual product share is there once.
+using Promoted = DenseMap<std::tuple<Value, int64_t, Type, AffineMap>, Value>;
+
 static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
-                             Block &entry) {
+                             Block &entry, Promoted &promoted) {
   Location loc = op.getLoc();
   OpBuilder top = OpBuilder::atBlockBegin(&entry);
   for (int64_t operand : operands) {
@@ -233,16 +237,19 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
       continue;
     OpBuilder before(findPlace(op, value));
     SharedTile tile = sharedTileOf(op, operand);
-    explainTile(op, operand, tile);
-    Value memory = memref::AllocOp::create(top, loc, tile.type);
-    SmallVector<bool> inBounds(tile.type.getRank(), true);
-    for (const auto &[part, offsets] : partsOf(value)) {
-      SmallVector<Value> indices(tile.type.getRank());
-      for (auto [dim, offset] : llvm::enumerate(offsets))
-        indices[tile.memoryToOperand.getDimPosition(dim)] =
-            arith::ConstantIndexOp::create(before, loc, offset);
-      vector::TransferWriteOp::create(before, loc, part, memory, indices,
-                                      tile.memoryToOperand, inBounds);
+    Value &memory = promoted[{value, operand, tile.type, tile.memoryToOperand}];
+    if (!memory) {
+      explainTile(op, operand, tile);
+      memory = memref::AllocOp::create(top, loc, tile.type);
+      SmallVector<bool> inBounds(tile.type.getRank(), true);
+      for (const auto &[part, offsets] : partsOf(value)) {
+        SmallVector<Value> indices(tile.type.getRank());
+        for (auto [dim, offset] : llvm::enumerate(offsets))
+          indices[tile.memoryToOperand.getDimPosition(dim)] =
+              arith::ConstantIndexOp::create(before, loc, offset);
+        vector::TransferWriteOp::create(before, loc, part, memory, indices,
+                                        tile.memoryToOperand, inBounds);
+      }
     }
     op->setOperand(operand, memory);
     // What is written part by part is not put together.
@@ -259,6 +266,17 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
   return success();
 }
 
+/// Whether two products, in order, are of one step of a dual product: neither multiplies what
+/// becomes of the other.
+static bool areDual(MmaOp first, MmaOp second) {
+  return first != second && first->getBlock() == second->getBlock() &&
+         !traitsOf(getConfig(first)).chainsProducts &&
+         llvm::all_of(first->getUsers(), [&](Operation *user) {
+           Operation *own = first->getBlock()->findAncestorOpInBlock(*user);
+           return own && second->isBeforeInBlock(own);
+         });
+}
+
 LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (!config || config.getPromote().empty() || kernel.isExternal())
@@ -271,9 +289,17 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
     return writeRing(kernel, products, config);
   if (config.hasRoles())
     return writeAttentionRings(kernel, products, config);
-  for (MmaOp op : products)
-    if (failed(promote(op, config.getPromote(), kernel.getBody().front())))
+  Promoted promoted;
+  for (MmaOp op : products) {
+    if (!areDual(products.front(), op))
+      promoted.clear();
+    if (failed(promote(op, config.getPromote(), kernel.getBody().front(), promoted)))
       return failure();
+  }
+  // All operands are there before the first of them is multiplied.
+  for (MmaOp op : products)
+    if (areDual(op, products.back()))
+      op->moveBefore(products.back());
   return success();
 }
 

@@ -420,24 +420,54 @@ FailureOr<SmallVector<Value>> BlockBuilder::writeOp(linalg::LinalgOp op,
   FailureOr<SmallVector<Value>> values;
   if (loops.empty()) {
     values = writeTile(op, env, {});
-  } else {
+    if (succeeded(values))
+      scopes.back()[key] = *values;
+    return values;
+  }
+  // The products of a dual product share a loop.
+  SmallVector<linalg::LinalgOp> together{op};
+  if (info.isRootProduct(op))
+    together = info.rootProducts;
+  if (failed(writeReductions(together, env, loops)))
+    return failure();
+  return scopes.back().at(key);
+}
+
+LogicalResult BlockBuilder::writeReductions(ArrayRef<linalg::LinalgOp> ops,
+                                            const Environment &env, ArrayRef<Loop> loops) {
+  SmallVector<Value> inits;
+  for (linalg::LinalgOp op : ops) {
     if (failed(hoistProducers(op, env, loops)))
       return failure();
-    SmallVector<Value> inits;
     for (OpOperand &init : op.getDpsInitsMutable()) {
       FailureOr<Value> value = writeOperand(init, env);
       if (failed(value))
         return failure();
       inits.push_back(*value);
     }
-    values = writeLoops(op.getLoc(), loops, env, inits,
-                        [&](const Environment &inside, ValueRange carried) {
-                          return writeTile(op, inside, carried);
-                        });
   }
-  if (succeeded(values))
-    scopes.back()[key] = *values;
-  return values;
+  FailureOr<SmallVector<Value>> values = writeLoops(
+      linalg::LinalgOp(ops.front()).getLoc(), loops, env, inits,
+      [&](const Environment &inside, ValueRange carried) -> FailureOr<SmallVector<Value>> {
+        SmallVector<Value> tiles;
+        for (linalg::LinalgOp op : ops) {
+          unsigned count = op.getNumDpsInits();
+          FailureOr<SmallVector<Value>> tile =
+              writeTile(op, inside, carried.slice(tiles.size(), count));
+          if (failed(tile))
+            return failure();
+          llvm::append_range(tiles, *tile);
+        }
+        return tiles;
+      });
+  if (failed(values))
+    return failure();
+  ArrayRef<Value> rest = *values;
+  for (linalg::LinalgOp op : ops) {
+    scopes.back()[makeKey(op, env)] = llvm::to_vector(rest.take_front(op.getNumDpsInits()));
+    rest = rest.drop_front(op.getNumDpsInits());
+  }
+  return success();
 }
 
 FailureOr<Value> BlockBuilder::writeResult(unsigned number,

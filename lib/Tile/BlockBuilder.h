@@ -101,6 +101,9 @@ private:
   /// The tile of each result of `op`.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   writeOp(mlir::linalg::LinalgOp op, const Environment &env);
+  /// The tiles of the results of `ops`, which reduce over `loops`, in one nest of them.
+  mlir::LogicalResult writeReductions(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
+                                      const Environment &env, llvm::ArrayRef<Loop> loops);
   /// One tiled copy of `op`; `inits` replaces its destinations where given.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   writeTile(mlir::linalg::LinalgOp op, const Environment &env,

@@ -48,6 +48,12 @@ std::optional<Contraction> matchOriented(mlir::linalg::LinalgOp op,
 /// The same with the operands swapped: the transposed result.
 Contraction swapped(Contraction contraction);
 
+/// Of two products of one kernel that make a dual product, A B0 and A B1, the number of the
+/// operand that both read: their loops, maps of that operand and of the result, and types are
+/// equal, and neither reads what becomes of the other.
+std::optional<unsigned> sharedOperand(mlir::linalg::LinalgOp first,
+                                      mlir::linalg::LinalgOp second);
+
 /// The loops that run over an instruction's rows, columns and depth.
 struct MatrixLoops {
   unsigned m, n, k;

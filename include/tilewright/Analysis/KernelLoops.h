@@ -82,6 +82,15 @@ struct KernelLoops {
   mlir::linalg::LinalgOp getRoot() const { return root; }
   /// The contractions, in order; of several the last is the root.
   llvm::SmallVector<mlir::linalg::LinalgOp> getProducts() const;
+  /// Those that run in the root's loop over the sum, in order: the root, and what makes a dual
+  /// product with it. None where the root is no contraction.
+  llvm::SmallVector<mlir::linalg::LinalgOp> rootProducts;
+  bool isRootProduct(mlir::Operation *op) const {
+    return llvm::is_contained(rootProducts, op);
+  }
+  bool isDual() const { return rootProducts.size() > 1; }
+  /// Whether the root multiplies what another product becomes.
+  bool isChained() const { return getProducts().size() > rootProducts.size(); }
   llvm::SmallVector<LoopClass> classes;
   std::optional<SplitClasses> split;
   /// 1 where nothing is split.

@@ -14,6 +14,14 @@
 //                             reads them once for each tile of x w, or warpgroups keep
 //                             all of that in registers (up to 256 columns)
 
+// Beside it:
+//
+//   a product of the same operand   x w and x v, whose results are combined element by
+//                         element (a dual product): one loop over the sum reads x once for
+//                         two accumulators. On GPUs; where warpgroups would multiply each
+//                         alone, if what they are faster by is less than a launch and the
+//                         result that is not written.
+//
 // And in front of it:
 //
 //   what computes a       element by element, on its way from memory into the tile: on
@@ -63,6 +71,13 @@ bool mayFuseProducers(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
 bool mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
                         mlir::linalg::LinalgOp product, unsigned number,
                         TargetAttr target, std::string &reason);
+
+/// Whether `first` and `second`, which share operand `number`, may run side by side in one
+/// kernel, a dual product, so that `between`, what `second` would read of the kernel of
+/// `first`, is never written; `reason` says why, or why not.
+bool mayFuseDual(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
+                 unsigned number, llvm::ArrayRef<mlir::Value> between, TargetAttr target,
+                 std::string &reason);
 
 } // namespace tilewright
 

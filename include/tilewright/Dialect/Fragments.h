@@ -32,6 +32,11 @@ public:
   /// The same of the step that begins at `from`, an index.
   Fragments loadFrom(mlir::OpBuilder &b, mlir::Value left, mlir::Value right,
                      mlir::Value from);
+  /// What one step that begins at `from` reads of operand 0 or 1, in the memory `tile`.
+  mlir::Value loadOperand(mlir::OpBuilder &b, unsigned operand, mlir::Value tile,
+                          mlir::Value from) {
+    return load(b, tile, maps[operand], from);
+  }
   /// `acc` and the products of one step.
   mlir::Value multiply(mlir::OpBuilder &b, Fragments fragments, mlir::Value acc);
 

@@ -34,6 +34,10 @@
 //   s(i)     reduction    over the same j
 //   r(i, j)  elementwise  e / s
 //
+// Two products that read one operand, and whose results an elementwise op combines, are one
+// group, a dual product, where neither result is of other use and one kernel costs less than
+// two (mayFuseDual of the same file). What computes the operand has one reader then.
+//
 // A group is dispatched where its last op stands. An op therefore joins only
 // while nobody outside the group that stands before it reads a group's result;
 // that also excludes cycles.

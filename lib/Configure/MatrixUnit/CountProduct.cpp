@@ -36,7 +36,15 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   double warps = counter.warps;
   Contraction product = *matchContraction(op);
   ArrayRef<unsigned> classes = info.getClasses(op);
-  double runs = counter.runsOf(op), tile = counter.tileOf(op);
+  // A dual product is counted once, as one whose operand that is not shared is so many times
+  // as wide.
+  double beside = info.isRootProduct(op) ? double(info.rootProducts.size()) : 1;
+  if (beside > 1 && op != info.rootProducts.front())
+    return;
+  bool sharesRows =
+      beside == 1 || sharedOperand(op, info.rootProducts.back()) == product.a;
+  double asRows = sharesRows ? 1 : beside, asColumns = sharesRows ? beside : 1;
+  double runs = counter.runsOf(op), tile = counter.tileOf(op) * beside;
   auto rate = chip.tensor.find(tensorKind(instruction));
   double each = rate == chip.tensor.end() ? chip.lanes.lookup("fp32") : rate->second;
   if (!instruction.warpgroup)
@@ -59,10 +67,10 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
         result *= config.getWarps()[loop];
     return result;
   };
-  double rows = extent(product.m) / warpsAlong(root.m);
-  double columns = extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
+  double rows = asRows * extent(product.m) / warpsAlong(root.m);
+  double columns = asColumns * extent(product.n) / warpsAlong(root.n), sums = extent(product.k);
   double bytes = bytesPerElement(op->getOperand(0).getType());
-  double copied = (extent(product.m) + extent(product.n)) * sums * bytes;
+  double copied = (asRows * extent(product.m) + asColumns * extent(product.n)) * sums * bytes;
   if (instruction.warpgroup) {
     // Four warps have as many rows; the units read both operands themselves, but what is
     // in registers.

@@ -36,8 +36,12 @@ int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp produ
   // A warpgroup's instruction reads its operands out of shared memory.
   if (instruction && instruction->warpgroup)
     return bytes(2, {}) * (config.getTwoLevelSums() ? 2 : 1);
-  int64_t operands =
-      bytes(contraction.a, contraction.n) + bytes(contraction.b, contraction.m);
+  int64_t operands = 0;
+  for (auto [number, others] : {std::pair(contraction.a, ArrayRef(contraction.n)),
+                                std::pair(contraction.b, ArrayRef(contraction.m))})
+    if (info.isChained() ||
+        llvm::is_contained(stepOperands(info), &product->getOpOperand(number)))
+      operands += bytes(number, others);
   if (instruction && !instruction->opaque)
     ahead += std::min(4 * plan.threads * (steps > 2 ? kAhead : kAheadOfTwo),
                       operands * (steps - 1) / steps);
@@ -52,8 +56,7 @@ static int64_t elementBits(OpOperand &operand) {
 /// Whether `operand` surely goes from global to shared memory by asynchronous
 /// copies of `bytes` or more: an argument whose rows are aligned, of elements that
 /// are loaded as they lie: of 16 bits, or bytes with the sum along their rows.
-static bool isCopied(OpOperand &operand, const Contraction &contraction,
-                     TargetAttr target, int64_t bytes) {
+static bool isCopied(OpOperand &operand, TargetAttr target, int64_t bytes) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   int64_t row = type.getRank() ? type.getShape().back() : 1;
   int64_t bits = elementBits(operand);
@@ -67,11 +70,12 @@ bool tilewright::isRegisterStaged(const KernelInfo &info, TargetAttr target) {
   linalg::LinalgOp root = info.getRoot();
   std::optional<Contraction> contraction = matchContraction(root);
   if (contraction && target.has("load_matrices"))
-    for (unsigned number : {contraction->a, contraction->b}) {
-      OpOperand &operand = root->getOpOperand(number);
-      if (elementBits(operand) == 8 && !runsAlongSum(operand))
-        return true;
-    }
+    for (linalg::LinalgOp op : info.rootProducts)
+      for (unsigned number : {contraction->a, contraction->b}) {
+        OpOperand &operand = op->getOpOperand(number);
+        if (elementBits(operand) == 8 && !runsAlongSum(operand))
+          return true;
+      }
   return llvm::any_of(info.ops, [&](linalg::LinalgOp op) {
     return isFusedProducer(info, op);
   });
@@ -79,42 +83,37 @@ bool tilewright::isRegisterStaged(const KernelInfo &info, TargetAttr target) {
 
 /// Bytes, over all threads, of the next step's tiles, which wait in registers
 /// where copies are not asynchronous.
-static int64_t stagedBytes(const KernelInfo &info, linalg::LinalgOp product,
-                           LoweringConfigAttr config, const TilePlan &plan,
-                           TargetAttr target) {
-  Contraction contraction = *matchContraction(product);
+static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
+                           const TilePlan &plan, TargetAttr target) {
   int64_t bytes = 0;
   bool copied = true;
-  for (unsigned number : {contraction.a, contraction.b}) {
-    OpOperand &operand = product->getOpOperand(number);
-    copied &= isCopied(operand, contraction, target, 4);
+  for (OpOperand *operand : stepOperands(info)) {
+    copied &= isCopied(*operand, target, 4);
     // Beside one that waits, only the widest copies are made.
     // Of rows without words, each element waits in a register of its own.
-    if (!isCopied(operand, contraction, target, 16))
-      bytes += tileElements(info, plan, operand) *
-               std::max<int64_t>(bytesPerElement(operand.get().getType()),
-                                 hasWords(info, operand) ? 0 : 4);
+    if (!isCopied(*operand, target, 16))
+      bytes += tileElements(info, plan, *operand) *
+               std::max<int64_t>(bytesPerElement(operand->get().getType()),
+                                 hasWords(info, *operand) ? 0 : 4);
   }
   return copied || config.getStages() < 2 ? 0 : bytes;
 }
 
 /// Registers of a thread for where the elements of padded operands lie, and whether they
 /// are inside: each copy of a step has its own.
-static int64_t paddedRegisters(const KernelInfo &info, linalg::LinalgOp product,
-                               const TilePlan &plan, TargetAttr target) {
+static int64_t paddedRegisters(const KernelInfo &info, const TilePlan &plan,
+                               TargetAttr target) {
   constexpr int64_t kEach = 3;
-  Contraction contraction = *matchContraction(product);
   int64_t registers = 0;
-  for (unsigned number : {contraction.a, contraction.b}) {
-    OpOperand &operand = product->getOpOperand(number);
-    auto argument = dyn_cast<BlockArgument>(operand.get());
+  for (OpOperand *operand : stepOperands(info)) {
+    auto argument = dyn_cast<BlockArgument>(operand->get());
     if (!argument || !getPadding(argument))
       continue;
-    int64_t element = bytesPerElement(operand.get().getType());
-    int64_t bytes = tileElements(info, plan, operand) * element;
-    int64_t width = isCopied(operand, contraction, target, 16)  ? 16
-                    : isCopied(operand, contraction, target, 4) ? 4
-                                                                : element;
+    int64_t element = bytesPerElement(operand->get().getType());
+    int64_t bytes = tileElements(info, plan, *operand) * element;
+    int64_t width = isCopied(*operand, target, 16)  ? 16
+                    : isCopied(*operand, target, 4) ? 4
+                                                    : element;
     registers += kEach * llvm::divideCeil(bytes, width * plan.threads);
   }
   return registers;
@@ -122,28 +121,29 @@ static int64_t paddedRegisters(const KernelInfo &info, linalg::LinalgOp product,
 
 int64_t MatrixUnit::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                                  const TilePlan &plan, TargetAttr target) const {
-  // Of two products, the steps of the first are those that are pipelined.
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
   int64_t bytes = 0;
-  for (int64_t number : config.getPromote())
-    for (linalg::LinalgOp op : products)
-      if (number < op->getNumOperands())
-        bytes += (op == products.front() ? config.getStages() : 1) *
-                 stageBytes(info, config, plan, target, op->getOpOperand(number));
+  auto add = [&](OpOperand &operand, int64_t stages) {
+    if (llvm::is_contained(config.getPromote(), int64_t(operand.getOperandNumber())))
+      bytes += stages * stageBytes(info, config, plan, target, operand);
+  };
+  for (OpOperand *operand : stepOperands(info))
+    add(*operand, config.getStages());
+  // Of two that are chained, the steps of the first are those that are pipelined.
+  if (info.isChained())
+    for (linalg::LinalgOp op : llvm::drop_begin(info.getProducts()))
+      for (OpOperand *operand : op.getDpsInputOperands())
+        add(*operand, 1);
   return bytes;
 }
 
-bool MatrixUnit::takesTurns(const KernelInfo &info) const {
-  return info.getProducts().size() == 1;
-}
+bool MatrixUnit::takesTurns(const KernelInfo &info) const { return !info.isChained(); }
 
 int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
                               const TilePlan &plan, TargetAttr target) const {
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
-  int64_t bytes = stagedBytes(info, products.front(), config, plan, target), ahead = 0;
-  for (linalg::LinalgOp op : products)
+  int64_t bytes = stagedBytes(info, config, plan, target), ahead = 0;
+  for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead);
   return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
-                       paddedRegisters(info, products.front(), plan, target),
+                       paddedRegisters(info, plan, target),
                    ahead, plan, target);
 }

@@ -88,7 +88,7 @@ MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
       return std::max<int64_t>(
           least, llvm::PowerOf2Ceil(nominalExtent(info, loop)));
     };
-    bool chained = info.getProducts().size() > 1;
+    bool chained = info.isChained();
     auto hasAll = [&](unsigned loop, int64_t block) {
       const LoopClass &loopClass =
           info.classes[info.getClasses(info.getRoot())[loop]];

@@ -173,13 +173,13 @@ static int64_t threadRegisters(const KernelInfo &info, LoweringConfigAttr config
                                const TilePlan &plan) {
   constexpr double kUnrolled = 1.6, kMoved = 0.8, kMovedAhead = 1.4;
   linalg::LinalgOp root = info.getRoot();
-  Contraction product = *matchContraction(root);
   auto [rows, columns] = threadTile(info, config, plan);
+  columns *= double(info.rootProducts.size());
   double words =
       bytesPerElement(root.getDpsInits().front().getType()) / 4.0, moved = 0;
-  for (unsigned number : {product.a, product.b})
-    moved += double(tileElements(info, plan, root->getOpOperand(number))) *
-             bytesPerElement(root->getOperand(number).getType());
+  for (OpOperand *operand : stepOperands(info))
+    moved += double(tileElements(info, plan, *operand)) *
+             bytesPerElement(operand->get().getType());
   moved *= (config.getStages() > 1 ? kMovedAhead : kMoved) / (4.0 * plan.threads);
   return std::ceil(rows * columns * words +
                    std::max(kUnrolled * (rows + columns) * words, moved));
@@ -193,9 +193,7 @@ int64_t SimtContraction::registers(const KernelInfo &info, LoweringConfigAttr co
 }
 
 SmallVector<linalg::LinalgOp> SimtContraction::getProducts(const KernelInfo &info) const {
-  if (!matchContraction(info.getRoot()))
-    return {};
-  return {info.getRoot()};
+  return info.rootProducts;
 }
 
 /// A product by threads, each of which has some rows and columns.
@@ -206,10 +204,14 @@ void SimtContraction::countProduct(Counter &counter, linalg::LinalgOp op) const 
   LoweringConfigAttr config = counter.config;
   double warps = counter.warps;
   Contraction product = *matchContraction(op);
+  // A dual product is counted once, as one that has so many times as many columns.
+  if (op != info.rootProducts.front())
+    return;
   double runs = counter.runsOf(op), sums = 1;
   for (unsigned loop : product.k)
     sums *= plan.classes[info.getClasses(op)[loop]].step;
   auto [rows, columns] = threadTile(info, config, plan);
+  columns *= double(info.rootProducts.size());
   double bytes = bytesPerElement(op.getDpsInits()[0].getType());
   bool isDouble = getElementTypeOrSelf(op.getDpsInits()[0].getType()).isF64();
   double each = rows * columns * sums;

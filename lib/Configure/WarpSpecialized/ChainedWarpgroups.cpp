@@ -26,7 +26,7 @@ using namespace tilewright;
 linalg::LinalgOp tilewright::chainedProduct(const KernelInfo &info,
                                             LoweringConfigAttr config) {
   SmallVector<linalg::LinalgOp> products = info.getProducts();
-  return config.isForWarpgroups() && products.size() == 2 ? products.front()
+  return config.isForWarpgroups() && products.size() == 2 && info.isChained() ? products.front()
                                                           : linalg::LinalgOp();
 }
 

@@ -267,17 +267,19 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
     return fail("warpgroups multiply each alone, and how much is not known before the launch");
   const ChipFacts &chip = chipOf(target);
   double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
-  std::string numbers =
-      llvm::formatv("a kernel, and {0} bytes{1} that are written and read back, take about "
-                    "{2:f1} us{3}",
-                    int64_t(bytes), assumed ? " (assumed)" : "", saved,
-                    *lost > 0 ? llvm::formatv("; warps multiply both in {0:f1} us more than "
-                                              "warpgroups", *lost).str()
-                              : std::string())
-          .str();
-  if (*lost > saved)
+  bool pays = *lost <= saved;
+  std::string numbers = llvm::formatv("that {0} a kernel, and {1} bytes{2} that are written and "
+                                      "read back, about {3:f1} us",
+                                      pays ? "saves" : "would save", int64_t(bytes),
+                                      assumed ? " (assumed)" : "", saved)
+                            .str();
+  if (*lost > 0)
+    numbers += llvm::formatv(", and {0} {1:f1} us, as warps multiply both, and not warpgroups",
+                             pays ? "loses" : "lose", *lost)
+                   .str();
+  if (!pays)
     return fail(numbers);
   reason = "two products of operand " + std::to_string(number) +
-           " run side by side in one kernel, a dual product: " + numbers + " less in one";
+           " run side by side in one kernel, a dual product: " + numbers;
   return true;
 }

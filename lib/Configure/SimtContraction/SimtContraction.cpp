@@ -181,8 +181,10 @@ static int64_t threadRegisters(const KernelInfo &info, LoweringConfigAttr config
     moved += double(tileElements(info, plan, *operand)) *
              bytesPerElement(operand->get().getType());
   moved *= (config.getStages() > 1 ? kMovedAhead : kMoved) / (4.0 * plan.threads);
+  double read = kUnrolled * (rows + columns) * words;
+  // Of three operands, those of the next step are there all the while.
   return std::ceil(rows * columns * words +
-                   std::max(kUnrolled * (rows + columns) * words, moved));
+                   (info.isDual() ? read + moved : std::max(read, moved)));
 }
 
 int64_t SimtContraction::registers(const KernelInfo &info, LoweringConfigAttr config,

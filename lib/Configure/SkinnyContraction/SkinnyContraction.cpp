@@ -72,8 +72,8 @@ enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
     return enumerateReduction(info, target);
   bool alongSum = llvm::is_contained(contraction.k, loops.front());
 
-  // A thread adds up every product of what it loads on its own.
-  int64_t sums = 1;
+  // A thread adds up every product of what it loads on its own, of a dual product both.
+  int64_t sums = std::max<int64_t>(1, info.rootProducts.size());
   for (unsigned loop : few)
     sums *= roundedExtent(info, loop);
 
@@ -100,7 +100,7 @@ enumerateSkinny(const KernelInfo &info, TargetAttr target, bool fewResults) {
           for (unsigned loop : few)
             schedule.block[loop] = roundedExtent(info, loop);
           // Every warp has a part of every sum.
-          int64_t results = sums;
+          int64_t results = sums / std::max<int64_t>(1, info.rootProducts.size());
           for (unsigned loop : many)
             results *= std::max<int64_t>(1, schedule.block[loop]);
           if (fewResults && sums > 1 && results > warps * lanes)

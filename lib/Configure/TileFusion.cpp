@@ -247,6 +247,8 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
                 "little");
   if (first->hasAttr(kConfigAttr) || second->hasAttr(kConfigAttr))
     return fail("a lowering config is pinned on one of them");
+  if (isSkinny(first, *contraction) && !isForMatrixUnit(first, target))
+    return fail("they have so few rows or columns that threads share their sums");
   for (linalg::LinalgOp product : {first, second})
     for (Value input : product.getDpsInputs())
       if (input.getDefiningOp<Im2colOp>())

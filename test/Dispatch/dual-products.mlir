@@ -23,6 +23,8 @@
 // CHECK-COUNT-2: tilewright.dispatch
 // CHECK-LABEL: func.func @Pinned(
 // CHECK-COUNT-2: tilewright.dispatch
+// CHECK-LABEL: func.func @FewRows(
+// CHECK-COUNT-2: tilewright.dispatch
 
 // CHECK-LABEL: func.func private @Gated_matmul_0(
 // CHECK-SAME: tilewright.explain = ["two products of operand 0 run side by side in one kernel, a dual product: that saves a kernel, and 1048576 bytes that are written and read back, about 3.8 us"]
@@ -42,6 +44,8 @@
 // CHECK-NOT: dual
 // CHECK-LABEL: func.func private @Pinned_matmul_0(
 // CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: a lowering config is pinned on one of them"]
+// CHECK-LABEL: func.func private @FewRows_matmul_0(
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: they have so few rows or columns that threads share their sums"]
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80 : i64, subgroup = 32 : i64, shared_memory = 166912 : i64, mma = ["mma.m16n8k16.f16.f32"]}>} {
   func.func @Gated(%x: tensor<128x512xf16>, %w: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
     %g = linalg.matmul ins(%x, %w : tensor<128x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
@@ -106,6 +110,12 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     %u = linalg.matmul {tilewright.lowering_config = #config} ins(%x, %v : tensor<128x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
     %r = linalg.mul ins(%g, %u : tensor<128x1024xf32>, tensor<128x1024xf32>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
     return %r : tensor<128x1024xf32>
+  }
+  func.func @FewRows(%x: tensor<4x512xf16>, %w: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<4x1024xf32>) -> tensor<4x1024xf32> {
+    %g = linalg.matmul ins(%x, %w : tensor<4x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<4x1024xf32>) -> tensor<4x1024xf32>
+    %u = linalg.matmul ins(%x, %v : tensor<4x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<4x1024xf32>) -> tensor<4x1024xf32>
+    %r = linalg.mul ins(%g, %u : tensor<4x1024xf32>, tensor<4x1024xf32>) outs(%c : tensor<4x1024xf32>) -> tensor<4x1024xf32>
+    return %r : tensor<4x1024xf32>
   }
 }
 

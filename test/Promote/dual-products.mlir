@@ -4,9 +4,9 @@
 #maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
 
 // CHECK-LABEL: @dual
-// CHECK: vector.transfer_write %arg0, %[[SA:[^[]*]][
-// CHECK: vector.transfer_write %{{[^,]*}}, %[[SB:[^[]*]][
-// CHECK: vector.transfer_write %{{[^,]*}}, %[[SC:[^[]*]][
+// CHECK: vector.transfer_write %arg0, %[[SA:[a-z_0-9]*]]
+// CHECK: vector.transfer_write %{{[^,]*}}, %[[SB:[a-z_0-9]*]]
+// CHECK: vector.transfer_write %{{[^,]*}}, %[[SC:[a-z_0-9]*]]
 // CHECK-NOT: vector.transfer_write
 // CHECK: %[[G:.*]] = tilewright.mma %[[SA]], %[[SB]]
 // CHECK: %[[U:.*]] = tilewright.mma %[[SA]], %[[SC]]

@@ -51,6 +51,10 @@ int64_t blocksEachOf(TargetAttr target);
 inline constexpr double kLaunch = 3;
 /// What fusion takes a dynamic extent for, unless it says otherwise.
 inline constexpr int64_t kNominal = 1024;
+/// Microseconds that a dual product takes longer by instructions of a warp than by those of
+/// warpgroups, in tiles of 64 x 64 of both; 0 where none of the latter is for its types, nothing
+/// where sizes are not known.
+std::optional<double> lostByWarps(mlir::linalg::LinalgOp product, TargetAttr target);
 /// Tasks that keep the threads of a CPU busy.
 inline constexpr int64_t kCpuTasks = 16;
 

@@ -89,7 +89,8 @@ static int64_t readersOf(linalg::LinalgOp product, OpOperand *operand,
 
 bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
                                   linalg::LinalgOp product, unsigned number,
-                                  TargetAttr target, std::string &reason) {
+                                  unsigned products, TargetAttr target,
+                                  std::string &reason) {
   if (!target) {
     reason = "the target is not known";
     return false;
@@ -145,6 +146,20 @@ bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
   int64_t worth = 2 * bytes * kOperationsPerByte;
   bool pays = cost <= worth;
   std::string what = "operand " + std::to_string(number) + " of the product";
+  // Warpgroups multiply what copy engines bring of both products of a dual product.
+  if (pays && products > 1) {
+    double elements = 1;
+    for (int64_t extent : cast<RankedTensorType>(operand->get().getType()).getShape())
+      elements *= double(ShapedType::isDynamic(extent) ? kNominal : extent);
+    const ChipFacts &chip = chipOf(target);
+    double apart =
+        kLaunch + 2 * elements * double(bytes) / chip.memoryBytes / chip.clockMhz;
+    if (std::optional<double> lost = lostByWarps(product, target); !lost || *lost > apart) {
+      reason = "computing " + what + " on its way into the tiles does not pay: warps would "
+               "multiply two products of it, and not warpgroups";
+      return false;
+    }
+  }
   std::string each = std::to_string(operations + kStaging + more);
   std::string numbers =
       std::to_string(readers) + (readers == 1 ? " block reads" : " blocks read") +
@@ -194,7 +209,8 @@ static RowWork countRows(ArrayRef<linalg::LinalgOp> producers, int64_t rank) {
 
 bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
                                     linalg::LinalgOp product, unsigned number,
-                                    TargetAttr target, std::string &reason) {
+                                    unsigned products, TargetAttr target,
+                                    std::string &reason) {
   OpOperand *operand = product.getDpsInputOperand(number);
   std::string what = "operand " + std::to_string(number) + " of the product";
   auto fail = [&](const Twine &why) {
@@ -238,7 +254,7 @@ bool tilewright::mayFuseNorm(ArrayRef<linalg::LinalgOp> producers,
                   std::max(work.operations / kIssued, work.bytes / chip.l2PortBytes);
   // Warpgroups multiply what copy engines bring; warps instead, a share as fast.
   if (target.has("warpgroup_mma"))
-    cycles += waves * elements * std::min<double>(columns, kTile) /
+    cycles += products * waves * elements * std::min<double>(columns, kTile) /
               chip.tensor.lookup("f16_f32") * (1 / chip.mmaSyncShare - 1);
   double inKernel = cycles / chip.clockMhz;
   int64_t bytes = std::max<int64_t>(1, getElementTypeOrSelf(operand->get().getType())

@@ -205,11 +205,9 @@ bool tilewright::mayChain(linalg::LinalgOp first, linalg::LinalgOp second,
   return true;
 }
 
-/// Microseconds that two products take longer by instructions of a warp than by those of
-/// warpgroups, in tiles of 64 x 64 of both, and nothing where they have none of the latter.
-static std::optional<double> lostByWarps(linalg::LinalgOp product,
-                                         const Contraction &contraction, TargetAttr target) {
+std::optional<double> tilewright::lostByWarps(linalg::LinalgOp product, TargetAttr target) {
   constexpr double kTile = 64;
+  Contraction contraction = *matchContraction(product);
   if (!target.has("warpgroup_mma") ||
       instructionsOf(product, contraction, target, "warpgroup_mma").empty() ||
       !mayBeAligned(product->getOpOperand(contraction.a)) ||
@@ -234,7 +232,8 @@ static std::optional<double> lostByWarps(linalg::LinalgOp product,
 }
 
 bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
-                             ArrayRef<Value> between, TargetAttr target, std::string &reason) {
+                             ArrayRef<Value> between, bool inMemory, TargetAttr target,
+                             std::string &reason) {
   auto fail = [&](const Twine &why) {
     reason = ("two products of one operand are not computed in one kernel: " + why).str();
     return false;
@@ -264,9 +263,10 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
     }
     bytes += 2 * elements * double(bytesPerElement(type));
   }
-  std::optional<double> lost = lostByWarps(first, *contraction, target);
+  std::optional<double> lost = inMemory ? 0 : lostByWarps(first, target);
   if (!lost)
-    return fail("warpgroups multiply each alone, and how much is not known before the launch");
+    return fail("an operand is computed in it, so that warps would multiply both and not "
+                "warpgroups, and how much is not known before the launch");
   const ChipFacts &chip = chipOf(target);
   double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
   bool pays = *lost <= saved;

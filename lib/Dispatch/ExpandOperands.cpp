@@ -58,7 +58,7 @@ static bool shouldExpand(OpOperand *operand, TargetAttr target) {
          producer->getBlock() == product->getBlock() &&
          classify(producer) == GroupKind::Elementwise &&
          mayFuseProducers(cast<linalg::LinalgOp>(producer.getOperation()), product,
-                          operand->getOperandNumber(), target, reason);
+                          operand->getOperandNumber(), /*products=*/1, target, reason);
 }
 
 namespace {

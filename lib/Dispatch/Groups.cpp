@@ -451,7 +451,8 @@ static bool tryFuseProducers(Group &group, Group &producer,
   if (llvm::is_contained(toGroup, std::nullopt) ||
       !reducesWholeRows(producer, product, toGroup) ||
       !(normalizes ? mayFuseNorm : mayFuseProducers)(
-          producer.ops, product, operand->getOperandNumber(), target, reason))
+          producer.ops, product, operand->getOperandNumber(), countProducts(group), target,
+          reason))
     return false;
   for (linalg::LinalgOp member : producer.ops)
     addMember(group, member, mapLoops(producer, member, toGroup));
@@ -501,7 +502,12 @@ static bool tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
   for (auto [mine, theirs] : llvm::zip_equal(loops, *otherLoops))
     if (mine != theirs)
       return fail("their results are combined along different loops");
-  if (!mayFuseDual(second, product, *shared, between, target, reason))
+  bool inMemory = true;
+  for (linalg::LinalgOp one : {product, second})
+    for (Value input : one.getDpsInputs())
+      if (Operation *producer = input.getDefiningOp())
+        inMemory &= !base.contains(producer) && !other.contains(producer);
+  if (!mayFuseDual(second, product, *shared, between, inMemory, target, reason))
     return false;
   for (linalg::LinalgOp member : other.ops)
     addMember(base, member, mapLoops(other, member, toBase));

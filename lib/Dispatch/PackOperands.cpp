@@ -171,7 +171,7 @@ bool Packer::run(TargetAttr target) {
   if (!halves ||
       !reader.getMatchingIndexingMap(halvesOperand).isIdentity() ||
       !mayFuseProducers({cast<linalg::LinalgOp>(reader.getOperation())}, product,
-                        number, target, reason))
+                        number, /*products=*/1, target, reason))
     return false;
 
   Location loc = reader.getLoc();

@@ -262,10 +262,19 @@ void Overlap::write() {
   loop->erase();
 }
 
+/// Whether `loop` has two products, of which one multiplies what becomes of the other. Those
+/// of a dual product are only carried.
+static bool chainsProducts(scf::ForOp loop) {
+  auto products = loop.getBody()->getOps<MmaOp>();
+  return llvm::range_size(products) == 2 && llvm::none_of(products, [&](MmaOp product) {
+           return llvm::is_contained(product->getUsers(), loop.getBody()->getTerminator());
+         });
+}
+
 void tilewright::overlapProducts(func::FuncOp kernel) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
-    if (loop->getParentOfType<WarpsOp>() && llvm::range_size(loop.getBody()->getOps<MmaOp>()) == 2)
+    if (loop->getParentOfType<WarpsOp>() && chainsProducts(loop))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops) {

@@ -28,20 +28,21 @@ static bool meets(Value value, const SetVector<Operation *> &ofSums) {
 }
 
 FailureOr<SmallVector<vector::TransferReadOp>>
-tilewright::findLoadedTiles(func::FuncOp kernel, Value sums) {
+tilewright::findLoadedTiles(func::FuncOp kernel, ArrayRef<Value> sums) {
   SmallVector<vector::TransferReadOp> reads;
   auto loaded = kernel->getAttrOfType<DenseI64ArrayAttr>(kLoadedTilesAttr);
   if (!loaded)
     return reads;
   SetVector<Operation *> ofSums;
-  getForwardSlice(sums, &ofSums);
+  for (Value sum : sums)
+    getForwardSlice(sum, &ofSums);
   for (vector::TransferReadOp read : kernel.front().getOps<vector::TransferReadOp>()) {
     auto argument = dyn_cast<BlockArgument>(read.getBase());
     if (!argument ||
         !llvm::is_contained(loaded.asArrayRef(), operandNumber(argument)))
       continue;
     if (read.getMask() || !read.getPermutationMap().isMinorIdentity() ||
-        read.getVectorType().getShape() != cast<VectorType>(sums.getType()).getShape() ||
+        read.getVectorType().getShape() != cast<VectorType>(sums.front().getType()).getShape() ||
         !meets(read.getVector(), ofSums))
       return read.emitOpError() << "is no tile beside the sums, which copy engines are to "
                                    "bring ('" << kLoadedTilesAttr << "')";

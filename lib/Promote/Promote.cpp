@@ -266,9 +266,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
   return success();
 }
 
-/// Whether two products, in order, are of one step of a dual product: neither multiplies what
-/// becomes of the other.
-static bool areDual(MmaOp first, MmaOp second) {
+bool tilewright::areDual(MmaOp first, MmaOp second) {
   return first != second && first->getBlock() == second->getBlock() &&
          !traitsOf(getConfig(first)).chainsProducts &&
          llvm::all_of(first->getUsers(), [&](Operation *user) {

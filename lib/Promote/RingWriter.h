@@ -35,11 +35,12 @@ struct TileBody {
 
 class RingWriter {
 public:
-  /// `second`: multiplies what becomes of the result of `product`; may be null.
-  RingWriter(mlir::func::FuncOp kernel, MmaOp product, MmaOp second,
+  /// `products`: one, or those of a dual product. `second`: multiplies what becomes of the
+  /// result of the one; may be null.
+  RingWriter(mlir::func::FuncOp kernel, mlir::ArrayRef<MmaOp> products, MmaOp second,
              LoweringConfigAttr config)
-      : kernel(kernel), product(product), second(second), config(config),
-        loc(product.getLoc()) {}
+      : kernel(kernel), products(products), product(products.front()), second(second),
+        config(config), loc(product.getLoc()) {}
   mlir::LogicalResult write();
 
 private:
@@ -68,8 +69,11 @@ private:
                 mlir::Value step, mlir::Value steps);
   void writeConsumers(WarpsOp role, mlir::Value ring,
                       mlir::ArrayRef<mlir::Operation *> rest);
+  mlir::LogicalResult checkDual();
   mlir::Operation *writeSums(mlir::OpBuilder &b, mlir::Value ring, const TileBody &body,
                              mlir::Value steps);
+  mlir::SmallVector<mlir::Value> multiplyStage(mlir::OpBuilder &b, mlir::Value a,
+                                               mlir::ValueRange tiles, mlir::ValueRange sums);
   mlir::Value endStep(mlir::OpBuilder &b, mlir::Value ring, MmaOp next, mlir::Value acc,
                       mlir::Value at);
   void release(mlir::OpBuilder &b, mlir::Value ring, mlir::Value at);
@@ -84,11 +88,14 @@ private:
   mlir::Value constant(mlir::OpBuilder &b, int64_t value);
 
   mlir::func::FuncOp kernel;
-  MmaOp product, second;
+  mlir::SmallVector<MmaOp> products;
+  MmaOp product, second; // the first of them; what multiplies its result
   LoweringConfigAttr config;
   mlir::Location loc;
   mlir::scf::ForOp loop; // null where one step is all
   mlir::SmallVector<RingOperand> operands;
+  /// Of each product, which of them its operands are.
+  mlir::SmallVector<std::pair<unsigned, unsigned>> operandsOf;
   /// Tiles beside the sums that copy engines bring, and the rings that they come through, by
   /// their types.
   mlir::SmallVector<mlir::vector::TransferReadOp> loads;

@@ -35,7 +35,7 @@ void storeByEngine(WarpsOp role, mlir::Value sums);
 /// The reads in front of roles that `tile_load` takes the place of (kLoadedTilesAttr): tiles of
 /// the shape of `sums`, combined with them element by element.
 mlir::FailureOr<mlir::SmallVector<mlir::vector::TransferReadOp>>
-findLoadedTiles(mlir::func::FuncOp kernel, mlir::Value sums);
+findLoadedTiles(mlir::func::FuncOp kernel, mlir::ArrayRef<mlir::Value> sums);
 
 /// The ring that such a tile comes through, for `consumers` warps.
 mlir::Value addLoadRing(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType tile,

@@ -59,6 +59,11 @@
 // The instruction may be a warp's, which reads fragments out of the stages:
 // RingFragments.cpp.
 //
+// The products of a dual product (A B0 and A B1) are multiplied out of one stage, which has a
+// tile of A, of B0 and of B1:
+//
+//   %a, %b, %c = wait %ring[%p]; mma %a, %b, %sum; mma %a, %c, %other; mma_wait 2
+//
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
 // `cluster` an operand's tile that several blocks read is multicast to them.
 
@@ -238,9 +243,34 @@ void RingWriter::releaseBefore(OpBuilder &b, Value ring, const TileBody &body,
   release(inside, ring, arith::SubIOp::create(inside, loc, at, constant(inside, 1)));
 }
 
+/// The products of a stage, whose sums `sums` are; `a`: A of the first in registers, or null.
+SmallVector<Value> RingWriter::multiplyStage(OpBuilder &b, Value a, ValueRange tiles,
+                                             ValueRange sums) {
+  SmallVector<Value> results;
+  for (auto [position, sum] : llvm::enumerate(sums)) {
+    auto [left, right] = operandsOf[position];
+    MmaOp one = products[position];
+    auto next = cast<MmaOp>(b.clone(*one));
+    next->setOperand(0, a ? a : tiles[left]);
+    next->setOperand(1, tiles[right]);
+    next->setOperand(2, sum);
+    next.setMapsAttr(b.getAffineMapArrayAttr(
+        {a ? cast<AffineMapAttr>(one.getMaps()[0]).getValue() : operands[left].map,
+         operands[right].map, cast<AffineMapAttr>(one.getMaps()[2]).getValue()}));
+    if (computedA && computedA->rowsTogether > 1)
+      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(computedA->rowsTogether));
+    results.push_back(next.getResult());
+  }
+  return results;
+}
+
 Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
                                  Value steps) {
-  Value init = loop ? loop.getInitArgs().front() : product.getAcc();
+  SmallVector<Value> inits, wholes;
+  for (auto [position, one] : llvm::enumerate(products)) {
+    inits.push_back(loop ? loop.getInitArgs()[position] : Value(MmaOp(one).getAcc()));
+    wholes.push_back(loop ? loop.getResult(position) : Value(MmaOp(one).getResult()));
+  }
   Builder builder(kernel.getContext());
   ArrayAttr maps = builder.getAffineMapArrayAttr(
       {!computedA ? operands[0].map
@@ -249,48 +279,41 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   if (!config.isForWarpgroups()) {
     Value sum = writeFragmentSums(
         b, product,
-        {ring, maps, init, steps,
+        {ring, maps, inits.front(), steps,
          [&](OpBuilder &b, Value step) { return position(b, body, step); },
          [&](OpBuilder &b, Value step) { fillNext(b, ring, body, step, steps); },
          [&](OpBuilder &b, Value at) { release(b, ring, at); }});
-    (loop ? loop.getResult(0) : product.getResult()).replaceAllUsesWith(sum);
+    wholes.front().replaceAllUsesWith(sum);
     return sum.getDefiningOp();
   }
   bool waitsForStep = config.getTwoLevelSums() || computedA.has_value();
   auto sums =
-      scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1), init);
+      scf::ForOp::create(b, loc, constant(b, 0), steps, constant(b, 1), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(sums.getBody());
     Value step = sums.getInductionVar(), at = position(b, body, step);
-    Value acc = sums.getRegionIterArgs().front();
+    ValueRange accs = sums.getRegionIterArgs();
     if (waitsForStep)
       fillNext(b, ring, body, step, steps);
     std::optional<IRMapping> begun;
     if (computedA)
       begun = beginA(b, body, step);
     auto stage = WaitOp::create(b, loc, ring, at);
-    Value a = begun ? finishA(b, *begun, stage.getTiles()) : stage.getTiles()[0];
-    auto next = cast<MmaOp>(b.clone(*product));
-    next->setOperand(0, a);
-    next->setOperand(1, stage.getTiles()[1]);
-    next->setOperand(2, acc);
-    next.setMapsAttr(maps);
-    if (computedA && computedA->rowsTogether > 1)
-      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(computedA->rowsTogether));
-    Value sum = next.getResult();
+    Value a = begun ? finishA(b, *begun, stage.getTiles()) : Value();
+    SmallVector<Value> next = multiplyStage(b, a, stage.getTiles(), accs);
     if (waitsForStep) {
-      sum = endStep(b, ring, next, acc, at);
+      next = {endStep(b, ring, next.front().getDefiningOp<MmaOp>(), accs.front(), at)};
     } else {
-      MmaWaitOp::create(b, loc, TypeRange(), 1, ValueRange());
+      // Each product is a group of its own.
+      MmaWaitOp::create(b, loc, TypeRange(), products.size(), ValueRange());
       releaseBefore(b, ring, body, step);
       fillNext(b, ring, body, step, steps);
     }
-    scf::YieldOp::create(b, loc, sum);
+    scf::YieldOp::create(b, loc, next);
   }
-  Value whole = loop ? loop.getResult(0) : product.getResult();
   if (waitsForStep) {
-    whole.replaceAllUsesWith(sums.getResult(0));
+    wholes.front().replaceAllUsesWith(sums.getResult(0));
     return sums;
   }
   auto done =
@@ -298,7 +321,8 @@ Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
   // The next tile's copies wait for the last stage.
   if (body.begin)
     releaseBefore(b, ring, body, steps);
-  whole.replaceAllUsesWith(done.getResult(0));
+  for (auto [whole, result] : llvm::zip_equal(wholes, done.getResults()))
+    whole.replaceAllUsesWith(result);
   return done;
 }
 
@@ -347,16 +371,22 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   b.setInsertionPoint(whole);
   Value steps = countSteps(b, body);
   fillFirst(b, ring, body, steps);
-  Value sums = writeSums(b, ring, body, steps)->getResult(0);
+  SmallVector<Value> sums(writeSums(b, ring, body, steps)->getResults());
   if (second)
-    sums = writeSecond(body);
+    sums = {writeSecond(body)};
   writeLoads(body);
+  if (!loop) {
+    for (MmaOp one : llvm::drop_begin(products))
+      one->erase();
+    for (RingOperand &operand : llvm::drop_begin(operands, 2))
+      operand.read->erase();
+  }
   SmallVector<Operation *> epilogue;
   for (Operation *op = whole->getNextNode(); op; op = op->getNextNode())
     epilogue.push_back(op);
   whole->erase();
   if (!loop)
-    for (RingOperand &operand : operands)
+    for (RingOperand &operand : MutableArrayRef(operands).take_front(2))
       operand.read->erase();
   b.setInsertionPointToEnd(block);
   skipWithoutTile(b, body, epilogue);
@@ -365,7 +395,8 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   b.setInsertionPointToEnd(block);
   endTile(b, body, steps);
   if (config.getTmaStore()) {
-    storeByEngine(role, sums);
+    for (Value sum : sums)
+      storeByEngine(role, sum);
     StoreWaitOp::create(b, loc, 0);
   }
 }
@@ -384,6 +415,9 @@ void RingWriter::explainRing(RingType ring) {
                              ", multiplied by " + Twine(units) +
                              (config.isForWarpgroups() ? " warpgroup" : " warp") +
                              (units == 1 ? "" : "s"));
+  if (products.size() > 1)
+    addExplanation(kernel, Twine(products.size()) + " products of a step; the operand that they "
+                                                    "share is in the ring once");
   if (second)
     addExplanation(kernel, "what the first product becomes is an operand of the second in "
                            "registers; the other one is copied once" +
@@ -409,12 +443,41 @@ void RingWriter::explainSums() {
   }
 }
 
+/// Finds the operands of the other products of a dual product: the one that they share is in
+/// the ring once.
+LogicalResult RingWriter::checkDual() {
+  if (products.size() == 1)
+    return success();
+  if (!config.isForWarpgroups() || computedA || config.getTwoLevelSums())
+    return product.emitOpError() << "is one of a dual product, which warpgroups multiply whose "
+                                    "operands are both in shared memory, in one level";
+  for (MmaOp one : llvm::drop_begin(products)) {
+    unsigned numbers[2];
+    for (unsigned number : {0, 1}) {
+      FailureOr<RingOperand> operand = ringOperandOf(one, number);
+      if (failed(operand))
+        return failure();
+      auto *known = llvm::find_if(operands, [&](RingOperand &other) {
+        return other.read == operand->read && other.tile == operand->tile;
+      });
+      numbers[number] = known - operands.begin();
+      if (known == operands.end())
+        operands.push_back(*operand);
+    }
+    operandsOf.push_back({numbers[0], numbers[1]});
+  }
+  return success();
+}
+
 LogicalResult RingWriter::check() {
   Operation *whole = loop ? loop.getOperation() : product.getOperation();
+  auto isSum = [&](unsigned position) {
+    return loop.getYieldedValues()[position] == products[position].getResult() &&
+           products[position].getAcc() == loop.getRegionIterArgs()[position];
+  };
   if (whole->getParentOp() != kernel.getOperation() ||
-      (loop && (loop.getNumResults() != 1 ||
-                loop.getYieldedValues().front() != product.getResult() ||
-                product.getAcc() != loop.getRegionIterArgs().front())))
+      (loop && (loop.getNumResults() != products.size() ||
+                !llvm::all_of(llvm::seq<unsigned>(0, products.size()), isSum))))
     return product.emitOpError()
            << "by a warpgroup stands in one loop, whose sums it alone carries";
   if (second && failed(checkSecond()))
@@ -435,9 +498,12 @@ LogicalResult RingWriter::check() {
       return failure();
     operands.push_back(*operand);
   }
+  operandsOf.push_back({0, 1});
+  if (failed(checkDual()))
+    return failure();
   if (loop)
     for (Operation &op : loop.getBody()->without_terminator())
-      if (&op != product && !isMemoryEffectFree(&op) && !(computedA && computedA->ops.contains(&op)) &&
+      if (!llvm::is_contained(products, &op) && !isMemoryEffectFree(&op) && !(computedA && computedA->ops.contains(&op)) &&
           llvm::none_of(operands,
                         [&](RingOperand &operand) { return operand.read == &op; }))
         return op.emitOpError()
@@ -452,7 +518,14 @@ LogicalResult RingWriter::write() {
     return failure();
   for (RingOperand &operand : operands)
     multicasts.push_back(multicastOf(operand));
-  Value sums = second ? second.getResult() : loop ? loop.getResult(0) : product.getResult();
+  SmallVector<Value> sums;
+  if (second)
+    sums.push_back(second.getResult());
+  else if (loop)
+    llvm::append_range(sums, loop.getResults());
+  else
+    for (MmaOp one : products)
+      sums.push_back(one.getResult());
   FailureOr<SmallVector<vector::TransferReadOp>> found = findLoadedTiles(kernel, sums);
   if (failed(found))
     return failure();
@@ -463,7 +536,8 @@ LogicalResult RingWriter::write() {
     if (!shared.contains(&op))
       rest.push_back(&op);
   OpBuilder b(entry.getTerminator());
-  SmallVector<MemRefType> tiles{operands[0].tile, operands[1].tile};
+  SmallVector<MemRefType> tiles = llvm::map_to_vector(
+      operands, [](const RingOperand &operand) { return operand.tile; });
   if (computedA)
     for (RingOperand &operand : computedA->beside)
       tiles.push_back(operand.tile);
@@ -497,6 +571,8 @@ LogicalResult tilewright::writeRing(func::FuncOp kernel, ArrayRef<MmaOp> product
   if (products.empty() || products.size() > 2)
     return kernel.emitError() << "has " << products.size()
                               << " products; roles of warps are for one or two";
+  if (products.size() > 1 && areDual(products.front(), products.back()))
+    return RingWriter(kernel, products, MmaOp(), config).write();
   MmaOp second = products.size() > 1 ? products.back() : MmaOp();
   return RingWriter(kernel, products.front(), second, config).write();
 }

@@ -12,10 +12,14 @@
 
 namespace tilewright {
 
+/// Whether two products, in order, are of one step of a dual product: neither multiplies what
+/// becomes of the other.
+bool areDual(MmaOp first, MmaOp second);
+
 /// Rewrites a kernel around the product of `products`, whose instruction is a warpgroup's:
 /// a producer warpgroup fills a ring with both operands' tiles, the others
-/// multiply them and do all that comes after; of two products, the second multiplies what
-/// becomes of the first. An error names what is not an argument's tile.
+/// multiply them and do all that comes after; of two products that are not dual, the second
+/// multiplies what becomes of the first. An error names what is not an argument's tile.
 mlir::LogicalResult writeRing(mlir::func::FuncOp kernel, mlir::ArrayRef<MmaOp> products,
                               LoweringConfigAttr config);
 

@@ -23,6 +23,7 @@
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Tile/Tile.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -322,14 +323,18 @@ LogicalResult Vectorizer::visitLinalg(linalg::LinalgOp op) {
 }
 
 /// Whether another product of the kernel multiplies what becomes of the result of `op`: the
-/// last one is that which the config speaks of.
+/// last one is that which the config speaks of. Those of a dual product stand side by side.
 static bool isChained(linalg::LinalgOp op) {
   linalg::LinalgOp last;
   op->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp other) {
     if (matchContraction(other))
       last = other;
   });
-  return last != op;
+  if (last == op || last->getBlock() != op->getBlock())
+    return last != op;
+  SetVector<Operation *> ofResult;
+  getForwardSlice(op.getOperation(), &ofResult);
+  return ofResult.contains(last);
 }
 
 /// The config's matrix instruction, if it is for these types. That of warpgroups has all

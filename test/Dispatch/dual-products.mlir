@@ -121,7 +121,11 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 
 // -----
 
-// What warpgroups multiply each alone is one kernel only if it is short.
+// Warpgroups multiply both out of memory. Where an operand is computed they do not: one kernel only if there is little to multiply.
+#kn = affine_map<(k, n) -> (k, n)>
+// CHECK-LABEL: func.func @InMemory(
+// CHECK: tilewright.dispatch
+// CHECK-NOT: tilewright.dispatch
 // CHECK-LABEL: func.func @Short(
 // CHECK: tilewright.dispatch
 // CHECK-NOT: tilewright.dispatch
@@ -129,29 +133,69 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
 // CHECK-COUNT-2: tilewright.dispatch
 // CHECK-LABEL: func.func @AnyRows(
 // CHECK-COUNT-2: tilewright.dispatch
+// CHECK-LABEL: func.func @Cast(
+// CHECK: tilewright.dispatch @Cast_elementwise_0(
+// CHECK: tilewright.dispatch @Cast_matmul_1(
+// CHECK-NOT: tilewright.dispatch
+// CHECK-LABEL: func.func private @InMemory_matmul_0(
+// CHECK-SAME: tilewright.explain = ["two products of operand 0 run side by side in one kernel, a dual product: that saves a kernel, and 67108864 bytes (assumed) that are written and read back, about {{[0-9.]*}} us"]
 // CHECK-LABEL: func.func private @Short_matmul_0(
-// CHECK-SAME: that saves a kernel, and 1048576 bytes that are written and read back, about 3.3 us, and loses 0.7 us, as warps multiply both, and not warpgroups"]
+// CHECK-SAME: that saves a kernel, and 1048576 bytes that are written and read back, about 3.3 us, and loses 0.7 us, as warps multiply both, and not warpgroups"
 // CHECK-LABEL: func.func private @Long_matmul_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: that would save a kernel, and 268435456 bytes that are written and read back, about 85.9 us, and lose {{[0-9.]*}} us, as warps multiply both, and not warpgroups"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: that would save a kernel, and 33554432 bytes that are written and read back, about 13.4 us, and lose {{[0-9.]*}} us, as warps multiply both, and not warpgroups"
 // CHECK-LABEL: func.func private @AnyRows_matmul_0(
-// CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: warpgroups multiply each alone, and how much is not known before the launch"]
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: two products of one operand are not computed in one kernel: an operand is computed in it, so that warps would multiply both and not warpgroups, and how much is not known before the launch"
+// CHECK-LABEL: func.func private @Cast_elementwise_0(
+// CHECK-SAME: tilewright.explain = ["a kernel of its own: computing operand 0 of the product on its way into the tiles does not pay: warps would multiply two products of it, and not warpgroups"]
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm", {sm = 90 : i64, subgroup = 32 : i64, shared_memory = 232448 : i64, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
-  func.func @Short(%x: tensor<128x512xf16>, %w: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
+  func.func @InMemory(%x: tensor<?x4096xf16>, %w: tensor<4096x8192xf16>, %v: tensor<4096x8192xf16>, %c: tensor<?x8192xf32>) -> tensor<?x8192xf32> {
+    %g = linalg.matmul ins(%x, %w : tensor<?x4096xf16>, tensor<4096x8192xf16>) outs(%c : tensor<?x8192xf32>) -> tensor<?x8192xf32>
+    %u = linalg.matmul ins(%x, %v : tensor<?x4096xf16>, tensor<4096x8192xf16>) outs(%c : tensor<?x8192xf32>) -> tensor<?x8192xf32>
+    %r = linalg.mul ins(%g, %u : tensor<?x8192xf32>, tensor<?x8192xf32>) outs(%c : tensor<?x8192xf32>) -> tensor<?x8192xf32>
+    return %r : tensor<?x8192xf32>
+  }
+  func.func @Short(%x: tensor<128x512xf16>, %b: tensor<512x1024xi8>, %e: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<128x1024xf32>) -> tensor<128x1024xf32> {
+    %w = linalg.generic {indexing_maps = [#kn, #kn], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<512x1024xi8>) outs(%e : tensor<512x1024xf16>) {
+    ^bb0(%a: i8, %out: f16):
+      %0 = arith.sitofp %a : i8 to f16
+      linalg.yield %0 : f16
+    } -> tensor<512x1024xf16>
     %g = linalg.matmul ins(%x, %w : tensor<128x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
     %u = linalg.matmul ins(%x, %v : tensor<128x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
     %r = linalg.mul ins(%g, %u : tensor<128x1024xf32>, tensor<128x1024xf32>) outs(%c : tensor<128x1024xf32>) -> tensor<128x1024xf32>
     return %r : tensor<128x1024xf32>
   }
-  func.func @Long(%x: tensor<4096x4096xf16>, %w: tensor<4096x8192xf16>, %v: tensor<4096x8192xf16>, %c: tensor<4096x8192xf32>) -> tensor<4096x8192xf32> {
-    %g = linalg.matmul ins(%x, %w : tensor<4096x4096xf16>, tensor<4096x8192xf16>) outs(%c : tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
-    %u = linalg.matmul ins(%x, %v : tensor<4096x4096xf16>, tensor<4096x8192xf16>) outs(%c : tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
-    %r = linalg.mul ins(%g, %u : tensor<4096x8192xf32>, tensor<4096x8192xf32>) outs(%c : tensor<4096x8192xf32>) -> tensor<4096x8192xf32>
-    return %r : tensor<4096x8192xf32>
+  func.func @Long(%x: tensor<1024x4096xf16>, %b: tensor<4096x4096xi8>, %e: tensor<4096x4096xf16>, %v: tensor<4096x4096xf16>, %c: tensor<1024x4096xf32>) -> tensor<1024x4096xf32> {
+    %w = linalg.generic {indexing_maps = [#kn, #kn], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<4096x4096xi8>) outs(%e : tensor<4096x4096xf16>) {
+    ^bb0(%a: i8, %out: f16):
+      %0 = arith.sitofp %a : i8 to f16
+      linalg.yield %0 : f16
+    } -> tensor<4096x4096xf16>
+    %g = linalg.matmul ins(%x, %w : tensor<1024x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+    %u = linalg.matmul ins(%x, %v : tensor<1024x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+    %r = linalg.mul ins(%g, %u : tensor<1024x4096xf32>, tensor<1024x4096xf32>) outs(%c : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+    return %r : tensor<1024x4096xf32>
   }
-  func.func @AnyRows(%x: tensor<?x512xf16>, %w: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<?x1024xf32>) -> tensor<?x1024xf32> {
+  func.func @AnyRows(%x: tensor<?x512xf16>, %b: tensor<512x1024xi8>, %e: tensor<512x1024xf16>, %v: tensor<512x1024xf16>, %c: tensor<?x1024xf32>) -> tensor<?x1024xf32> {
+    %w = linalg.generic {indexing_maps = [#kn, #kn], iterator_types = ["parallel", "parallel"]} ins(%b : tensor<512x1024xi8>) outs(%e : tensor<512x1024xf16>) {
+    ^bb0(%a: i8, %out: f16):
+      %0 = arith.sitofp %a : i8 to f16
+      linalg.yield %0 : f16
+    } -> tensor<512x1024xf16>
     %g = linalg.matmul ins(%x, %w : tensor<?x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<?x1024xf32>) -> tensor<?x1024xf32>
     %u = linalg.matmul ins(%x, %v : tensor<?x512xf16>, tensor<512x1024xf16>) outs(%c : tensor<?x1024xf32>) -> tensor<?x1024xf32>
     %r = linalg.mul ins(%g, %u : tensor<?x1024xf32>, tensor<?x1024xf32>) outs(%c : tensor<?x1024xf32>) -> tensor<?x1024xf32>
     return %r : tensor<?x1024xf32>
+  }
+  func.func @Cast(%y: tensor<1024x4096xi8>, %e: tensor<1024x4096xf16>, %w: tensor<4096x1024xf16>, %v: tensor<4096x1024xf16>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+    %x = linalg.generic {indexing_maps = [#kn, #kn], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<1024x4096xi8>) outs(%e : tensor<1024x4096xf16>) {
+    ^bb0(%a: i8, %out: f16):
+      %0 = arith.sitofp %a : i8 to f16
+      linalg.yield %0 : f16
+    } -> tensor<1024x4096xf16>
+    %g = linalg.matmul ins(%x, %w : tensor<1024x4096xf16>, tensor<4096x1024xf16>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    %u = linalg.matmul ins(%x, %v : tensor<1024x4096xf16>, tensor<4096x1024xf16>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    %r = linalg.mul ins(%g, %u : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    return %r : tensor<1024x1024xf32>
   }
 }

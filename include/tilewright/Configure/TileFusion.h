@@ -18,9 +18,10 @@
 //
 //   a product of the same operand   x w and x v, whose results are combined element by
 //                         element (a dual product): one loop over the sum reads x once for
-//                         two accumulators. On GPUs; where warpgroups would multiply each
-//                         alone, if what they are faster by is less than a launch and the
-//                         result that is not written.
+//                         two accumulators. On GPUs; where warpgroups multiply each alone
+//                         and cannot multiply both, as an operand is computed, if what they
+//                         are faster by is less than a launch and the result that is not
+//                         written.
 //
 // And in front of it:
 //
@@ -61,23 +62,24 @@ bool mayChain(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
 
 /// Whether `producers`, the elementwise ops that compute operand `number` of `product`
 /// and nothing else, should run in the kernel of `product`; `reason` says why, or why
-/// not.
+/// not. `products`: how many of a dual product read the operand.
 bool mayFuseProducers(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                      mlir::linalg::LinalgOp product, unsigned number,
+                      mlir::linalg::LinalgOp product, unsigned number, unsigned products,
                       TargetAttr target, std::string &reason);
 
 /// The same of `producers` that reduce along the rows of the operand (over all of the
 /// product's K) and compute its elements by the results.
 bool mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
-                        mlir::linalg::LinalgOp product, unsigned number,
+                        mlir::linalg::LinalgOp product, unsigned number, unsigned products,
                         TargetAttr target, std::string &reason);
 
 /// Whether `first` and `second`, which share operand `number`, may run side by side in one
 /// kernel, a dual product, so that `between`, what `second` would read of the kernel of
-/// `first`, is never written; `reason` says why, or why not.
+/// `first`, is never written; `reason` says why, or why not. `inMemory`: no operand is computed
+/// in the kernel.
 bool mayFuseDual(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
-                 unsigned number, llvm::ArrayRef<mlir::Value> between, TargetAttr target,
-                 std::string &reason);
+                 unsigned number, llvm::ArrayRef<mlir::Value> between, bool inMemory,
+                 TargetAttr target, std::string &reason);
 
 } // namespace tilewright
 

@@ -75,7 +75,9 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
     // Four warps have as many rows; the units read both operands themselves, but what is
     // in registers.
     double groups = std::max(1.0, warps / 4);
-    bool isRoot = op == info.getRoot();
+    bool isRoot = op == info.getRoot() || info.isRootProduct(op);
+    // Of a dual product, each reads the one that they share.
+    rows *= beside / asRows, columns *= beside / asColumns;
     Contraction oriented = isRoot ? *matchOriented(op, config) : product;
     if (oriented.a != product.a)
       std::swap(rows, columns);

@@ -76,15 +76,12 @@ int64_t RoleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAttr co
     auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
     return loops ? chainedBytes(info, config, *loops) + storeBytes(info, config) : 0;
   }
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
   // A barrier in memory for a full, one for an empty stage.
   int64_t bytes = 16 * config.getStages() + storeBytes(info, config) +
                   rawBytes(info, config, plan);
-  for (int64_t number : config.getPromote())
-    for (linalg::LinalgOp op : products)
-      if (number < op->getNumOperands())
-        bytes += (op == products.front() ? config.getStages() : 1) *
-                 tileBytes(info, plan, op->getOpOperand(number));
+  for (OpOperand *operand : rootInputs(info))
+    if (llvm::is_contained(config.getPromote(), int64_t(operand->getOperandNumber())))
+      bytes += config.getStages() * tileBytes(info, plan, *operand);
   return bytes;
 }
 

@@ -108,6 +108,31 @@ std::string tilewright::whyNotCopied(const KernelInfo &info, LoweringConfigAttr 
   return "";
 }
 
+/// Why the products of a dual product are not multiplied out of one ring: operands of all of
+/// them are brought by copy engines, and lie as those of the root do.
+static std::string whyNotDual(const KernelInfo &info, LoweringConfigAttr config,
+                              const Contraction &product) {
+  linalg::LinalgOp root = info.getRoot();
+  if (!config.isForWarpgroups() || config.getTwoLevelSums() ||
+      hasAInRegisters(config, product))
+    return "the kernel has two products of one operand, which roles of warps multiply by "
+           "instructions of warpgroups alone, out of shared memory and in one level";
+  for (linalg::LinalgOp op : info.rootProducts)
+    for (unsigned number : {product.a, product.b}) {
+      OpOperand &operand = op->getOpOperand(number);
+      std::string what = numberOperand(operand) + " of one of two products";
+      auto argument = dyn_cast<BlockArgument>(operand.get());
+      if (!argument)
+        return what + " is computed in the kernel; copy engines bring what lies in memory";
+      if (op.getMatchingIndexingMap(&operand) !=
+          root.getMatchingIndexingMap(&root->getOpOperand(number)))
+        return what + " does not lie in memory as that of the other one does";
+      if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
+        return what + why;
+    }
+  return "";
+}
+
 std::string tilewright::whyNotOneProduct(const KernelInfo &info,
                                          LoweringConfigAttr config,
                                          const MatrixLoops &loops,
@@ -124,6 +149,8 @@ std::string tilewright::whyNotOneProduct(const KernelInfo &info,
     return "the sum runs over several loops of dynamic extents";
   if (llvm::any_of(info.ops, [&](linalg::LinalgOp op) { return isFusedReduction(info, op); }))
     return "rows of an operand are reduced before the product, and no role of warps does";
+  if (info.isDual())
+    return whyNotDual(info, config, product);
   if (info.getProducts().size() > 1 && !chainedProduct(info, config))
     return "the kernel has two products, and roles of warps are for one";
   return "";
@@ -251,9 +278,10 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
   if (std::string why = whyNotCopiedByThreads(info, config, groups); !why.empty())
     return fail(why);
   bool inRegisters = hasAInRegisters(config, product);
+  int64_t tiles = info.rootProducts.size();
   int64_t held =
       isChained ? chainedSums(config, loops)
-                : sumsOfThread(config, instruction, m * n, groups) +
+                : sumsOfThread(config, instruction, tiles * m * n, groups) +
                       (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"
@@ -261,7 +289,7 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
   if (inRegisters)
     what += " and of an operand";
   // Behind the loop sums are whole, and operands gone.
-  int64_t whole = sumsOf(instruction, m * n, groups);
+  int64_t whole = sumsOf(instruction, tiles * m * n, groups);
   if (int64_t beside = registersBesideSums(info, config, loops, groups);
       beside && whole + beside > held) {
     held = whole + beside;
@@ -314,7 +342,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   if (inRegisters)
     promote = {product.b};
   int64_t extentOfSum = info.getRoot().getStaticLoopRanges()[k];
-  bool isChained = info.getProducts().size() > 1;
+  bool isChained = info.isChained();
   for (auto name : names.getAsRange<StringAttr>()) {
     InstructionRefusal refusal;
     auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
@@ -367,7 +395,7 @@ Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
       product->k.empty())
     return configs;
   enumerateOriented(info, names, *product, configs);
-  if (info.getProducts().size() > 1)
+  if (info.isChained())
     return configs;
   auto isForRegisters = [&](unsigned number) {
     return isComputed(info, number) || isTransposed(info, *product, number);

@@ -221,6 +221,59 @@ func.func private @k(%x: tensor<512x64xf16>, %y: tensor<64x1024xf16>, %v: tensor
   } -> tensor<512x128xf32>
   return %r : tensor<512x128xf32>
 })mlir"},
+    {"MatrixUnitDual", R"mlir(
+func.func private @k(%x: tensor<512x256xf16>, %y: tensor<256x1024xf16>, %v: tensor<256x1024xf16>, %o: tensor<512x1024xf16>) -> tensor<512x1024xf16> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x1024xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<512x1024xf32>) -> tensor<512x1024xf32>
+  %g = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<512x256xf16>, tensor<256x1024xf16>) outs(%z : tensor<512x1024xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x1024xf32>
+  %u = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %v : tensor<512x256xf16>, tensor<256x1024xf16>) outs(%z : tensor<512x1024xf32>) {
+  ^bb0(%0: f16, %1: f16, %2: f32):
+    %a = arith.extf %0 : f16 to f32
+    %b = arith.extf %1 : f16 to f32
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<512x1024xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%g, %u : tensor<512x1024xf32>, tensor<512x1024xf32>) outs(%o : tensor<512x1024xf16>) {
+  ^bb0(%0: f32, %1: f32, %2: f16):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.truncf %p : f32 to f16
+    linalg.yield %q : f16
+  } -> tensor<512x1024xf16>
+  return %r : tensor<512x1024xf16>
+})mlir"},
+    {"SimtDual", R"mlir(
+func.func private @k(%x: tensor<200x96xf32>, %y: tensor<96x130xf32>, %v: tensor<96x130xf32>, %o: tensor<200x130xf32>) -> tensor<200x130xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<200x130xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<200x130xf32>) -> tensor<200x130xf32>
+  %g = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<200x96xf32>, tensor<96x130xf32>) outs(%z : tensor<200x130xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<200x130xf32>
+  %u = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %v : tensor<200x96xf32>, tensor<96x130xf32>) outs(%z : tensor<200x130xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    %q = arith.addf %p, %2 : f32
+    linalg.yield %q : f32
+  } -> tensor<200x130xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%g, %u : tensor<200x130xf32>, tensor<200x130xf32>) outs(%o : tensor<200x130xf32>) {
+  ^bb0(%0: f32, %1: f32, %2: f32):
+    %p = arith.mulf %0, %1 : f32
+    linalg.yield %p : f32
+  } -> tensor<200x130xf32>
+  return %r : tensor<200x130xf32>
+})mlir"},
     {"Skinny", R"mlir(
 func.func private @k(%x: tensor<4x1000xf32>, %y: tensor<1000x512xf32>, %o: tensor<4x512xf32>) -> tensor<4x512xf32> attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
   %m = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x1000xf32>, tensor<1000x512xf32>) outs(%o : tensor<4x512xf32>) {

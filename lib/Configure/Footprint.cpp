@@ -104,7 +104,7 @@ int64_t tilewright::stageBytes(const KernelInfo &info, LoweringConfigAttr config
   return padded;
 }
 
-bool tilewright::hasWords(const KernelInfo &info, OpOperand &operand) {
+bool tilewright::hasRowsOf(const KernelInfo &info, OpOperand &operand, int64_t bytes) {
   auto argument = dyn_cast<BlockArgument>(operand.get());
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!argument || !type || type.getRank() == 0)
@@ -113,7 +113,7 @@ bool tilewright::hasWords(const KernelInfo &info, OpOperand &operand) {
   int64_t divisor = type.isDynamicDim(last)
                         ? promisedDivisor(info.kernel, operandNumber(argument), last)
                         : type.getDimSize(last);
-  return divisor * bytesPerElement(type) % 4 == 0;
+  return divisor * bytesPerElement(type) % bytes == 0;
 }
 
 int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &plan) {
@@ -121,7 +121,7 @@ int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &pla
   auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
   for (OpOperand *input : rootInputs(info))
-    if (!hasWords(info, *input))
+    if (!hasRowsOf(info, *input, kWord))
       bytes += tileElements(info, plan, *input) *
                std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
   return bytes;

@@ -34,8 +34,9 @@ int64_t resultBytes(const KernelInfo &info, const TilePlan &plan);
 int64_t stageBytes(const KernelInfo &info, LoweringConfigAttr config, const TilePlan &plan,
                   TargetAttr target, mlir::OpOperand &operand);
 
-/// Whether neighbours along the last dim of an argument can be read a word at a time.
-bool hasWords(const KernelInfo &info, mlir::OpOperand &operand);
+/// Whether rows of an argument surely are multiples of `bytes` long, so that neighbours along
+/// its last dim can be read so many at a time.
+bool hasRowsOf(const KernelInfo &info, mlir::OpOperand &operand, int64_t bytes);
 /// What elements of the root's inputs that are read one by one take more than they have:
 /// a word each, and where indices have 64 bits an address, too, as ptxas issues all loads of
 /// a step before it uses what they read.

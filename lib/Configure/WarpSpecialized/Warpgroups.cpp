@@ -283,6 +283,10 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
       isChained ? chainedSums(config, loops)
                 : sumsOfThread(config, instruction, tiles * m * n, groups) +
                       (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
+  // Beside sums of two products are the addresses of one operand more.
+  constexpr int64_t kBesideTwo = 8;
+  if (info.isDual())
+    held += kBesideTwo;
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"
                                                 : "registers of sums";

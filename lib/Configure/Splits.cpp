@@ -122,9 +122,6 @@ static bool isReadWithResult(linalg::LinalgOp op) {
   });
 }
 
-/// Microseconds of a launch behind another kernel: assumed.
-static constexpr double kLaunch = 3;
-
 /// Whether rows that are read again stay one kernel though their `blocks` leave
 /// multiprocessors idle. Kernels of parts write what lies between passes, twice what the one
 /// kernel reads and writes, and more of them are launched.

@@ -7,7 +7,6 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
-#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Padding.h"
 
 #include "llvm/Support/MathExtras.h"

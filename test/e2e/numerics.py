@@ -12,6 +12,7 @@ to the type of the inputs.
     build/venv/bin/python test/e2e/numerics.py                    # what scripts/test runs
     build/venv/bin/python test/e2e/numerics.py --all              # every type, depth and mask on every device
     build/venv/bin/python test/e2e/numerics.py --all --filter 'f32_*' --devices cpu
+    build/venv/bin/python test/e2e/numerics.py --devices vulkan-newer@coopmat --coopmat TARGET    # of scripts/newer-vulkan
 """
 
 import argparse
@@ -31,6 +32,7 @@ from families.attention import Case, numpy_attention, sizes, visible
 
 MOST = 1.25
 # Devices, and what is compiled for them.
+COOPMAT = "vulkan-newer@coopmat"
 TARGETS = {"cpu": "cpu", "vulkan": "vulkan", "ptxsim@sm_80": "cuda:sm_80", "ptxsim@sm_90": "cuda:sm_90a"}
 # Factors of the queries, whose scores have a deviation of 1 without.
 DATA = {"normal": 1, "extreme": 8}
@@ -77,7 +79,8 @@ def kernels():
                     yield kernel(f"{name}_f32_out", dims, causal=causal, out=F32, sampled=sampled)
         yield kernel("few_queries", sizes(8, 1, 2048, 64))  # keys in parts
         yield kernel("softcap", sizes(8, 64, 320, 64), softcap=30.0)
-        yield kernel("small", sizes(4, 32, 96, 32), (*everywhere, "vulkan"), element is F16)
+        yield kernel("small", sizes(4, 32, 96, 32), (*everywhere, "vulkan", *((COOPMAT,) if element is F16 else ())),
+                     element is F16)
         off = 2.0 ** -20 if element is F32 else element.eps / 2
         yield kernel("scale_off", sizes(4, 32, 96, 32), ("cpu",), True, off=off)
 
@@ -124,25 +127,28 @@ def decode(path, element):
 
 
 class Tools:
-    def __init__(self, build, out):
-        self.build, self.out = build, out
+    def __init__(self, build, out, targets):
+        self.build, self.out, self.targets = build, out, targets
 
     def compile(self, device, functions):
         compiler = Compiler(str(self.build / "bin/tilewright-compile"), self.out)
         source, _ = compiler.write(device.replace("@", "-"), functions)
         artifact = source.with_suffix(".tw")
-        code, said = compiler.run(source, artifact, [TARGETS[device]])
+        code, said = compiler.run(source, artifact, [self.targets[device]])
         if code != 0:
             sys.exit(f"{source}: {said}")
         return artifact
 
     def run(self, artifact, kernel, device, data):
         name, _, arch = device.partition("@")
+        command = [self.build / "bin/tilewright-run"]
+        if device == COOPMAT:
+            name, command = "vulkan", [self.build / "newer-vulkan/run", "--validate", *command]
         files = [self.out / f"{kernel.name}-{device}-{data}-{which}.npy" for which in ("q", "k", "v", "result")]
         for file, array in zip(files, kernel.inputs(data)):
             encode(file, array, kernel.element)
         done = subprocess.run(
-            [self.build / "bin/tilewright-run", artifact, f"--device={name}", f"--function={kernel.function.symbol}",
+            [*command, artifact, f"--device={name}", f"--function={kernel.function.symbol}",
              *(f"--input=@{file}" for file in files[:3]), f"--output=@{files[3]}"],
             capture_output=True, text=True, env={**os.environ, "PTXSIM_ARCH": arch or "sm_80"})
         if done.returncode != 0:
@@ -154,7 +160,7 @@ class Table:
     def __init__(self):
         self.failed = 0
         self.steps = {}  # errors by steps
-        print(f"{'kernel':24} {'data':8} {'device':15} {'by steps: rms':>13} {'largest':>9} {'ratio: rms':>11} {'largest':>8}")
+        print(f"{'kernel':24} {'data':8} {'device':20} {'by steps: rms':>13} {'largest':>9} {'ratio: rms':>11} {'largest':>8}")
 
     def add(self, kernel, data, device, result, faulty):
         inputs = kernel.inputs(data)
@@ -165,7 +171,7 @@ class Table:
         ratios = errors(result, exact) / steps
         good = (ratios <= MOST).all() != faulty  # NaN is no good result
         self.failed += not good
-        print(f"{kernel.name:24} {data:8} {device:15} {steps[0]:13.3g} {steps[1]:9.3g} {ratios[0]:11.3f} {ratios[1]:8.3f}"
+        print(f"{kernel.name:24} {data:8} {device:20} {steps[0]:13.3g} {steps[1]:9.3g} {ratios[0]:11.3f} {ratios[1]:8.3f}"
               f"{' fault' if faulty else ''}{'' if good else ' NOT FOUND' if faulty else ' FAILED'}", flush=True)
 
 
@@ -174,11 +180,13 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--out", type=pathlib.Path, help="default: BUILD/numerics")
     parser.add_argument("--devices", default=",".join(TARGETS))
+    parser.add_argument("--coopmat", metavar="TARGET", help="what to compile for cooperative matrices")
     parser.add_argument("--filter", default="*", help="names of kernels")
     parser.add_argument("--all", action="store_true", help="all kernels")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    tools = Tools(options.build.resolve(), (options.out or options.build / "numerics").resolve())
+    tools = Tools(options.build.resolve(), (options.out or options.build / "numerics").resolve(),
+                  {**TARGETS, COOPMAT: options.coopmat})
     chosen = [k for k in kernels() if (options.all or k.sampled) and fnmatch.fnmatchcase(k.name, options.filter)]
     devices = {d: [k for k in chosen if d in k.devices] for d in options.devices.split(",")}
     devices = {d: own for d, own in devices.items() if own}

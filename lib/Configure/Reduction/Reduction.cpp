@@ -161,4 +161,9 @@ void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
     lines.push_back("rows of " + nameOperand(*operand) +
                     " are read from memory once: the block keeps them in shared memory (" +
                     std::to_string(keptBytes(info, config)) + " bytes in all)");
+  std::string reason;
+  FailureOr<TilePlan> plan = planTiles(info, config, getTarget(info.kernel), reason);
+  if (succeeded(plan) && plan->onlineSums)
+    lines.push_back("sums of exponentials are taken in the loop that finds the maxima: a block "
+                    "does not hold its rows, and reads them once less");
 }

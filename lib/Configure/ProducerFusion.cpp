@@ -87,6 +87,20 @@ static int64_t readersOf(linalg::LinalgOp product, OpOperand *operand,
   return llvm::divideCeil(readers, std::min(longest, kTile));
 }
 
+/// Whether a dual product, which warpgroups multiply out of memory alone, loses more without
+/// them than a kernel of its own costs that computes the shared `operand`.
+static bool needsWarpgroups(OpOperand &operand, TargetAttr target) {
+  double elements = 1;
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  for (int64_t extent : type.getShape())
+    elements *= double(ShapedType::isDynamic(extent) ? kNominal : extent);
+  const ChipFacts &chip = chipOf(target);
+  double apart = kLaunch + 2 * elements * double(bytesPerElement(type)) / chip.memoryBytes /
+                               chip.clockMhz;
+  std::optional<double> lost = lostByWarps(cast<linalg::LinalgOp>(operand.getOwner()), target);
+  return !lost || *lost > apart;
+}
+
 bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
                                   linalg::LinalgOp product, unsigned number,
                                   unsigned products, TargetAttr target,
@@ -146,19 +160,10 @@ bool tilewright::mayFuseProducers(ArrayRef<linalg::LinalgOp> producers,
   int64_t worth = 2 * bytes * kOperationsPerByte;
   bool pays = cost <= worth;
   std::string what = "operand " + std::to_string(number) + " of the product";
-  // Warpgroups multiply what copy engines bring of both products of a dual product.
-  if (pays && products > 1) {
-    double elements = 1;
-    for (int64_t extent : cast<RankedTensorType>(operand->get().getType()).getShape())
-      elements *= double(ShapedType::isDynamic(extent) ? kNominal : extent);
-    const ChipFacts &chip = chipOf(target);
-    double apart =
-        kLaunch + 2 * elements * double(bytes) / chip.memoryBytes / chip.clockMhz;
-    if (std::optional<double> lost = lostByWarps(product, target); !lost || *lost > apart) {
-      reason = "computing " + what + " on its way into the tiles does not pay: warps would "
-               "multiply two products of it, and not warpgroups";
-      return false;
-    }
+  if (pays && products > 1 && needsWarpgroups(*operand, target)) {
+    reason = "computing " + what + " on its way into the tiles does not pay: warps would "
+             "multiply two products of it, and not warpgroups";
+    return false;
   }
   std::string each = std::to_string(operations + kStaging + more);
   std::string numbers =

@@ -4,6 +4,7 @@
 // What writes a ring and the code around it. The members are implemented by subject:
 //   WriteRing.cpp   roles, tiles, sums and what comes after them
 //   FillRing.cpp    which stage is filled when, by whom, and with what
+//   DualProduct.cpp     the products of a step, one or several of one operand
 //   SecondProduct.cpp   a product of what becomes of the sums
 //   LoadedTiles.cpp     what copy engines bring beside the sums
 

@@ -59,10 +59,7 @@
 // The instruction may be a warp's, which reads fragments out of the stages:
 // RingFragments.cpp.
 //
-// The products of a dual product (A B0 and A B1) are multiplied out of one stage, which has a
-// tile of A, of B0 and of B1:
-//
-//   %a, %b, %c = wait %ring[%p]; mma %a, %b, %sum; mma %a, %c, %other; mma_wait 2
+// Both products of a dual product are multiplied out of one stage: DualProduct.cpp.
 //
 // With `tma_store` results of the tile's shape leave by `tilewright.tile_store`, with
 // `cluster` an operand's tile that several blocks read is multicast to them.
@@ -243,27 +240,6 @@ void RingWriter::releaseBefore(OpBuilder &b, Value ring, const TileBody &body,
   release(inside, ring, arith::SubIOp::create(inside, loc, at, constant(inside, 1)));
 }
 
-/// The products of a stage, whose sums `sums` are; `a`: A of the first in registers, or null.
-SmallVector<Value> RingWriter::multiplyStage(OpBuilder &b, Value a, ValueRange tiles,
-                                             ValueRange sums) {
-  SmallVector<Value> results;
-  for (auto [position, sum] : llvm::enumerate(sums)) {
-    auto [left, right] = operandsOf[position];
-    MmaOp one = products[position];
-    auto next = cast<MmaOp>(b.clone(*one));
-    next->setOperand(0, a ? a : tiles[left]);
-    next->setOperand(1, tiles[right]);
-    next->setOperand(2, sum);
-    next.setMapsAttr(b.getAffineMapArrayAttr(
-        {a ? cast<AffineMapAttr>(one.getMaps()[0]).getValue() : operands[left].map,
-         operands[right].map, cast<AffineMapAttr>(one.getMaps()[2]).getValue()}));
-    if (computedA && computedA->rowsTogether > 1)
-      next->setAttr(kRowsTogetherAttr, b.getI64IntegerAttr(computedA->rowsTogether));
-    results.push_back(next.getResult());
-  }
-  return results;
-}
-
 Operation *RingWriter::writeSums(OpBuilder &b, Value ring, const TileBody &body,
                                  Value steps) {
   SmallVector<Value> inits, wholes;
@@ -441,32 +417,6 @@ void RingWriter::explainSums() {
     addExplanation(kernel, "sums of 8-bit floats stay in the tensor cores, which keep " +
                                Twine(bits) + " bits of them (--fp=fast-f8-sums)");
   }
-}
-
-/// Finds the operands of the other products of a dual product: the one that they share is in
-/// the ring once.
-LogicalResult RingWriter::checkDual() {
-  if (products.size() == 1)
-    return success();
-  if (!config.isForWarpgroups() || computedA || config.getTwoLevelSums())
-    return product.emitOpError() << "is one of a dual product, which warpgroups multiply whose "
-                                    "operands are both in shared memory, in one level";
-  for (MmaOp one : llvm::drop_begin(products)) {
-    unsigned numbers[2];
-    for (unsigned number : {0, 1}) {
-      FailureOr<RingOperand> operand = ringOperandOf(one, number);
-      if (failed(operand))
-        return failure();
-      auto *known = llvm::find_if(operands, [&](RingOperand &other) {
-        return other.read == operand->read && other.tile == operand->tile;
-      });
-      numbers[number] = known - operands.begin();
-      if (known == operands.end())
-        operands.push_back(*operand);
-    }
-    operandsOf.push_back({numbers[0], numbers[1]});
-  }
-  return success();
 }
 
 LogicalResult RingWriter::check() {

@@ -283,9 +283,10 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
       isChained ? chainedSums(config, loops)
                 : sumsOfThread(config, instruction, tiles * m * n, groups) +
                       (inRegisters ? operandOfThread(instruction, m, k, groups) : 0);
-  // Beside sums of two products are the addresses of one operand more.
-  constexpr int64_t kBesideTwo = 8;
-  if (info.isDual())
+  // What two products of wide instructions become is combined in registers of its own, as
+  // ptxas counts them.
+  constexpr int64_t kWide = 128, kBesideTwo = 8;
+  if (info.isDual() && instruction.n > kWide)
     held += kBesideTwo;
   std::string what = isChained                  ? "registers of sums of two products"
                      : config.getTwoLevelSums() ? "sums in two levels"

@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
-from families import attention, attention_pages, chained, clusters, filling, images, kept_rows, matrix_unit, ringed, streams
+from families import attention, attention_pages, chained, clusters, dual, filling, images, kept_rows, matrix_unit, ringed, streams
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
@@ -103,6 +103,8 @@ def kernels():
                                      chained.config(BF16, 64, 64, 64, 3, techniques=chained.EVERY), random=False)
     yield "chained-cluster-batch", chained.chained(F16, "mutation", {"b": 5, **chained.sizes(200, 136, 64, 64)}, chained.config(
         F16, 64, 64, 64, 3, techniques=", persistent = true, cluster = [1, 2, 1, 1], tma_store = true", batch=True), random=False)
+    # Two products of one operand: a stage has a tile of it and one of each other operand.
+    yield "dual", dual.Dual("mutated", BF16, F32, sizes(72, 72, 2056)).cases(most=1)
     # Instructions of warps, which read the stages into registers.
     yield gemm("warps", (72, 40, 776), "nn", ringed.config(BF16, F32, (64, 32, 64), (2, 1), 2))
     yield gemm("warps-every-technique", (200, 72, 584), "tb",

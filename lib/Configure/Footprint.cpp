@@ -116,12 +116,16 @@ bool tilewright::hasRowsOf(const KernelInfo &info, OpOperand &operand, int64_t b
   return divisor * bytesPerElement(type) % bytes == 0;
 }
 
+bool tilewright::isReadAlone(const KernelInfo &info, OpOperand &operand) {
+  return getTarget(info.kernel).getBackend() == "nvvm" && !hasRowsOf(info, operand, 4);
+}
+
 int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &plan) {
   constexpr int64_t kWord = 4;
   auto bits = info.kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   int64_t each = bits && bits.getInt() == 64 ? 2 * kWord : kWord, bytes = 0;
   for (OpOperand *input : rootInputs(info))
-    if (!hasRowsOf(info, *input, kWord))
+    if (isReadAlone(info, *input))
       bytes += tileElements(info, plan, *input) *
                std::max<int64_t>(0, each - bytesPerElement(input->get().getType()));
   return bytes;

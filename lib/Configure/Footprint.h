@@ -37,9 +37,12 @@ int64_t stageBytes(const KernelInfo &info, LoweringConfigAttr config, const Tile
 /// Whether rows of an argument surely are multiples of `bytes` long, so that neighbours along
 /// its last dim can be read so many at a time.
 bool hasRowsOf(const KernelInfo &info, mlir::OpOperand &operand, int64_t bytes);
-/// What elements of the root's inputs that are read one by one take more than they have:
-/// a word each, and where indices have 64 bits an address, too, as ptxas issues all loads of
-/// a step before it uses what they read.
+/// Whether each element of an argument is read, and waits, in a register of its own: rows
+/// without words, on targets whose code ptxas schedules, which issues all loads of a step
+/// before it uses what they read.
+bool isReadAlone(const KernelInfo &info, mlir::OpOperand &operand);
+/// What elements of the root's inputs that are read alone take more than they have: a word
+/// each, and where indices have 64 bits an address, too.
 int64_t loneElementBytes(const KernelInfo &info, const TilePlan &plan);
 
 /// Registers of a thread, and how many more of `ahead` bytes, over all threads, it has

@@ -90,11 +90,10 @@ static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
   for (OpOperand *operand : stepOperands(info)) {
     copied &= isCopied(*operand, target, 4);
     // Beside one that waits, only the widest copies are made.
-    // Of rows without words, each element waits in a register of its own.
     int64_t tile = tileElements(info, plan, *operand),
             each = bytesPerElement(operand->get().getType());
     if (!isCopied(*operand, target, 16))
-      bytes += tile * std::max<int64_t>(each, hasRowsOf(info, *operand, 4) ? 0 : 4);
+      bytes += tile * std::max<int64_t>(each, isReadAlone(info, *operand) ? 4 : 0);
     // Beside two products' sums there is no room for what is shifted into place.
     if (info.isDual() && hasRowsOf(info, *operand, 4) && !hasRowsOf(info, *operand, 16))
       bytes += tile * each;

@@ -185,10 +185,15 @@ def main():
     parser.add_argument("--all", action="store_true", help="all kernels")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
+    named = options.devices.split(",")
+    if unknown := set(named) - {*TARGETS, COOPMAT}:
+        parser.error(f"no device {', '.join(sorted(unknown))}; there are {', '.join([*TARGETS, COOPMAT])}")
+    if COOPMAT in named and not options.coopmat:
+        parser.error(f"{COOPMAT} needs --coopmat, the target that its --list-devices names")
     tools = Tools(options.build.resolve(), (options.out or options.build / "numerics").resolve(),
                   {**TARGETS, COOPMAT: options.coopmat})
     chosen = [k for k in kernels() if (options.all or k.sampled) and fnmatch.fnmatchcase(k.name, options.filter)]
-    devices = {d: [k for k in chosen if d in k.devices] for d in options.devices.split(",")}
+    devices = {d: [k for k in chosen if d in k.devices] for d in named}
     devices = {d: own for d, own in devices.items() if own}
     runs = [(kernel, device, data) for device, own in devices.items() for kernel in own for data in DATA
             if not (kernel.off and data == "extreme")]  # there, what scores lose by rounding hides the fault

@@ -216,7 +216,8 @@ def SplitKeysPass : Pass<"tilewright-split-keys", "::mlir::func::FuncOp"> {
     `tilewright.attention` computes a result for each of several parts of the keys
     (`key_parts`), and a `linalg.generic` puts these together by their log-sum-exps; of
     a dynamic number of keys only where the host finds enough of them, of a dynamic number
-    of heads or sequences only where it finds few. `splits` of a pinned lowering config asks for parts. `tilewright.explain` on the op says so.
+    of heads or sequences only where it finds few. `splits` of a pinned lowering config
+    asks for parts. `tilewright.explain` on the op says so.
   }];
   let dependentDialects = [
     "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",

@@ -1,0 +1,336 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line of tilewright-compile, see CommandLine.h.
+
+#include "CommandLine.h"
+
+#include "tilewright/Support/Files.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include "CLI/CLI.hpp"
+
+#include <map>
+
+using namespace llvm;
+using namespace tilewright;
+
+static const std::map<std::string, EmitKind> kEmitKinds = {
+    {"artifact", EmitKind::Artifact},   {"manifest", EmitKind::Manifest},
+    {"mlir", EmitKind::MLIR},           {"llvm", EmitKind::LLVM},
+    {"ptx", EmitKind::PTX},             {"spirv", EmitKind::SPIRV},
+    {"spirv-asm", EmitKind::SPIRVAssembly}, {"asm", EmitKind::Assembly},
+    {"cubin", EmitKind::Cubin},         {"object", EmitKind::Object},
+    {"header", EmitKind::Header},       {"loops", EmitKind::Loops}};
+
+static const std::map<std::string, LoopKind> kLoopKinds = {
+    {"affine", LoopKind::Affine}, {"scf", LoopKind::SCF}};
+
+static void declareProgram(CLI::App &app, Arguments &arguments) {
+  app.add_option("input", arguments.input,
+                 "program.mlir, or - for standard input");
+  app.option_defaults()->group("What is compiled");
+  app.add_option("--target", arguments.target,
+                 "comma list of NAME[:VERSION](+FEATURE[=VALUE])*, see below")
+      ->capture_default_str();
+  app.add_option("--parameters", arguments.parameters,
+                 "parameter file (safetensors) with the constants that the text has "
+                 "by name only; default: the one that the module names, beside it")
+      ->option_text("FILE");
+  app.add_option("--start-at", arguments.startAt,
+                 "the input is what --dump-stages wrote after the stage before "
+                 "this one: go on from there, for the same --target; behind "
+                 "place, the dump after place has to lie beside it");
+}
+
+static void declareOutputs(CLI::App &app, Arguments &arguments) {
+  app.option_defaults()->group("Output");
+  app.add_option("-o", arguments.output,
+                 "where the output goes (- is standard output); raw kinds with "
+                 "several results make a directory");
+  app.add_option("--emit", arguments.emit,
+                 "artifact: one file with everything, for tilewright-run "
+                 "(default)\nmanifest: how to launch each kernel, JSON\nmlir: the "
+                 "IR in front of the back ends\nllvm: LLVM IR of host programs "
+                 "and kernels\nptx, spirv, spirv-asm: one file per kernel "
+                 "variant\nasm: assembly of host programs and CPU kernels\ncubin: "
+                 "machine code of CUDA kernels, by NVIDIA's ptxas\nobject: one "
+                 "relocatable object to link into a C or C++ program: the "
+                 "artifact, host programs, CPU kernels\nheader: the functions "
+                 "as typed C functions, for that program\nloops: the program "
+                 "as loops over memrefs, MLIR")
+      ->transform(CLI::Transformer(kEmitKinds).description(""))
+      ->option_text("KIND");
+  app.add_option("--loops", arguments.loops,
+                 "what --emit=loops writes: affine (affine.for, the default) "
+                 "or scf (scf.for)")
+      ->transform(CLI::Transformer(kLoopKinds).description(""))
+      ->option_text("KIND");
+  app.add_option("--name", arguments.name,
+                 "what C names of --emit=object and header begin with; default "
+                 "is the input's name");
+  app.add_flag("--embed-parameters", arguments.embedParameters,
+               "copy these constants into the artifact, which then needs no "
+               "parameter file (--emit=object always does)");
+  app.add_flag("-g", arguments.debugInfo, "line tables in PTX and host code");
+  app.add_option("--stop-after", arguments.stopAfter,
+                 "stop after a stage and write its IR, see below");
+  app.add_option("--dump-stages", arguments.dumpStages,
+                 "write the IR after each stage to "
+                 "DIR/<program>.<number>-<stage>.mlir");
+}
+
+static void declareChoices(CLI::App &app, Arguments &arguments) {
+  app.option_defaults()->group("What the code may do");
+  app.add_option("--fp", arguments.fp,
+                 "allow in floating-point arithmetic: contract (fuse multiply "
+                 "and add), ftz (flush denormals), tf32 (round operands of f32 "
+                 "products to 11 bits, for matrix units), fast-f8-sums (sums of 8-bit "
+                 "floats stay in tensor cores, which keep about 14 bits on sm_90), "
+                 "winograd (on CPUs, 3 x 3 convolutions of f32 by F(2 x 2, 3 x 3)); "
+                 "all off by default")
+      ->delimiter(',');
+  app.add_option("--asserts", arguments.asserts,
+                 "on (default): what cf.assert says is checked, in bodies of "
+                 "structured ops by a kernel of its own; off: nothing is")
+      ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--external-blas", arguments.externalBlas,
+                 "on CPUs, let a library with CBLAS (libopenblas.so.0, say) compute "
+                 "products of f32 and f64 matrices: the program loads it and calls "
+                 "cblas_sgemm and cblas_dgemm, in the library's own threads; --explain "
+                 "says which products do not go there, and why")
+      ->option_text("LIBRARY");
+  app.add_option("--require", arguments.require,
+                 "fail, with the reason, where a product does not run on: "
+                 "matrix-unit")
+      ->delimiter(',');
+  app.add_option("--config", arguments.config,
+                 "JSON with lowering configs that kernels shall have: {\"KERNEL\": "
+                 "{\"TARGET\": \"#tilewright.lowering_config<…>\"}}, with kernels "
+                 "as --list-configs names them, or LINE:COLUMN of an op in the "
+                 "source; TARGET is cuda:sm_80, cuda, or a program's name")
+      ->option_text("FILE");
+  app.add_option("--tuning", arguments.tuning,
+                 "tuning database, as tilewright-sweep writes it: kernels that have "
+                 "no pinned config get the measured best of their problem; "
+                 "--explain says which record decided")
+      ->option_text("FILE");
+  app.add_option("--tuning-chip", arguments.tuningChip,
+                 "take only the records of this chip, where the database has those "
+                 "of several")
+      ->option_text("NAME");
+}
+
+static void declareReports(CLI::App &app, Arguments &arguments) {
+  app.option_defaults()->group("What is said about it");
+  app.add_flag("--explain{text}", arguments.explain,
+               "say which ops became which kernel, what was decided for each "
+               "and why, on standard error; --explain=json for programs, "
+               "--explain=html as a page with a picture");
+  app.add_option("--explain-output", arguments.explainOutput,
+                 "where the explanation goes instead (a page: default "
+                 "<input>.html)")
+      ->option_text("FILE");
+  app.add_flag("--list-configs", arguments.listConfigs,
+               "print the lowering configs that fit each kernel, best first, "
+               "and stop; any of them can be given back by --config");
+  app.add_flag("--resources{text}", arguments.resources,
+               "say what each CUDA kernel takes: registers, spills, stack, "
+               "shared memory, as NVIDIA's ptxas counts; on standard error; "
+               "--resources=json for programs. The output stays the same");
+  app.add_option("--ptxas", arguments.ptxas,
+                 "ptxas for --emit=cubin and --resources; default: on PATH, in "
+                 "CUDA_HOME, in /usr/local/cuda");
+}
+
+static void declareLists(CLI::App &app, Arguments &arguments) {
+  app.option_defaults()->group("Lists (they need no input)");
+  app.add_flag("--list-ops", arguments.listOps,
+               "list the ops of tensor programs that are compiled, and how");
+  app.add_flag("--list-targets", arguments.listTargets,
+               "print what --target takes and what it gives");
+  app.add_flag("--list-instructions", arguments.listInstructions,
+               "print the matrix instructions that the targets have, by the names "
+               "that lowering configs give, and stop");
+}
+
+static void declareProcess(CLI::App &app, Arguments &arguments) {
+  app.option_defaults()->group("The process");
+  app.add_option("--timeout", arguments.timeout,
+                 "give up after so many seconds, with an error and no output; "
+                 "default: never")
+      ->check(CLI::PositiveNumber)
+      ->option_text("SECONDS");
+  app.add_option(
+         "--max-memory", arguments.maxMemory,
+         "give up where compiling takes more memory than that (500M, 4G), "
+         "with an error and no output; default: no limit")
+      ->option_text("SIZE");
+  app.add_flag("--serial", arguments.serial, "compile without threads");
+  app.add_flag("--serve", arguments.serve,
+               "compile many times: requests on standard input, a JSON object a line "
+               "with input, output, configs (docs/sweeping.md); the other options hold "
+               "for all");
+  app.add_option("--parent-pid", arguments.parent,
+                 "the process that starts this one: end when it ends, even if it "
+                 "is killed (for programs that cannot ask for it themselves)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("PID");
+}
+
+void declareOptions(CLI::App &app, Arguments &arguments) {
+  declareProgram(app, arguments);
+  declareOutputs(app, arguments);
+  declareChoices(app, arguments);
+  declareReports(app, arguments);
+  declareLists(app, arguments);
+  declareProcess(app, arguments);
+  declareWatchOptions(app, arguments.watch);
+}
+
+//===----------------------------------------------------------------------===//
+// What the options ask for
+//===----------------------------------------------------------------------===//
+
+static Error wrong(const Twine &message) {
+  return createStringError(message);
+}
+
+static std::string stagePath(StringRef folder, StringRef program, Stage stage) {
+  SmallString<128> path(folder);
+  sys::path::append(path, program + "." +
+                              llvm::formatv("{0,0+2}-", unsigned(stage) + 1) +
+                              getStageName(stage) + ".mlir");
+  return path.str().str();
+}
+
+std::string stagePath(const Arguments &arguments, Stage stage) {
+  return stagePath(arguments.dumpStages, sys::path::stem(arguments.input), stage);
+}
+
+/// Of --start-at behind stage place: the host programs and the signatures of
+/// kernels are in the dump after that stage, beside the input.
+static Expected<std::string> readPlaced(StringRef input) {
+  StringRef program = sys::path::stem(input).rsplit('.').first;
+  std::string path =
+      stagePath(sys::path::parent_path(input), program, Stage::Place);
+  Expected<std::unique_ptr<MemoryBuffer>> text = readProgram(path);
+  if (!text)
+    return wrong("--start-at takes the host program from the dump after stage place, "
+                 "beside the input: " +
+                 toString(text.takeError()));
+  return (*text)->getBuffer().str();
+}
+
+static Expected<std::optional<Stage>> readStage(StringRef option,
+                                                const std::string &name) {
+  if (name.empty())
+    return std::nullopt;
+  if (std::optional<Stage> stage = lookupStage(name))
+    return stage;
+  return wrong(option + " does not know '" + name + "'; --help lists the stages");
+}
+
+static Error readStages(const Arguments &arguments, CompileOptions &options) {
+  if (Error error =
+          readStage("--stop-after", arguments.stopAfter).moveInto(options.stopAfter))
+    return error;
+  if (Error error = readStage("--start-at", arguments.startAt).moveInto(options.startAt))
+    return error;
+  if (!options.startAt)
+    return Error::success();
+  if (options.stopAfter && *options.stopAfter < *options.startAt)
+    return wrong("--stop-after is a stage in front of --start-at");
+  if (*options.startAt <= Stage::Place)
+    return Error::success();
+  return readPlaced(arguments.input).moveInto(options.placed);
+}
+
+/// The text of a file that an option names, if it does.
+static Error readText(const std::string &path, std::string &text) {
+  if (path.empty())
+    return Error::success();
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path);
+  if (!file)
+    return wrong("cannot read '" + path + "': " + file.getError().message());
+  text = (*file)->getBuffer().str();
+  return Error::success();
+}
+
+/// `words`, each of which has to be one of those that `option` knows.
+static Error checkWords(StringRef option, ArrayRef<std::string> words,
+                        ArrayRef<StringRef> known) {
+  for (const std::string &word : words)
+    if (!is_contained(known, word))
+      return wrong(option + " does not know '" + word + "'; it takes " +
+                   join(known, ", "));
+  return Error::success();
+}
+
+Expected<CompileOptions> readOptions(const Arguments &arguments) {
+  CompileOptions options;
+  options.targets = arguments.target;
+  options.parameters = arguments.parameters;
+  options.emit = arguments.emit;
+  options.loops = arguments.loops;
+  options.symbolPrefix = arguments.name;
+  options.embedParameters = arguments.embedParameters;
+  options.debugInfo = arguments.debugInfo;
+  options.fp = arguments.fp;
+  options.asserts = arguments.asserts == "on";
+  options.externalBlas = arguments.externalBlas;
+  options.require = arguments.require;
+  options.configsName = arguments.config;
+  options.tuningName = arguments.tuning;
+  options.tuningChip = arguments.tuningChip;
+  options.explain = !arguments.explain.empty();
+  options.listConfigs = arguments.listConfigs;
+  options.resources = !arguments.resources.empty();
+  options.ptxas = arguments.ptxas;
+  options.parallel = !arguments.serial;
+  options.watch = watchOptions(arguments.watch);
+
+  if (options.resources && arguments.resources != "text" &&
+      arguments.resources != "json")
+    return wrong("--resources takes text or json");
+  if (options.explain && arguments.explain != "text" &&
+      arguments.explain != "json" && arguments.explain != "html")
+    return wrong("--explain takes text, json or html");
+  if (Error error = checkWords(
+          "--fp", options.fp, {"contract", "ftz", "tf32", "fast-f8-sums", "winograd"}))
+    return error;
+  if (Error error = checkWords("--require", options.require, {"matrix-unit"}))
+    return error;
+  if (Error error = readText(arguments.config, options.configs))
+    return error;
+  if (Error error = readText(arguments.tuning, options.tuning))
+    return error;
+  if (Error error = readStages(arguments, options))
+    return error;
+  return options;
+}
+
+Expected<std::string> outputPath(const Arguments &arguments) {
+  if (!arguments.output.empty() || arguments.listConfigs)
+    return arguments.output;
+  if (!arguments.stopAfter.empty())
+    return "-";
+  std::string stem = sys::path::stem(arguments.input).str();
+  switch (arguments.emit) {
+  case EmitKind::MLIR:
+  case EmitKind::Manifest:
+  case EmitKind::Header:
+  case EmitKind::Loops:
+    return "-";
+  case EmitKind::Artifact:
+    return stem + ".tw";
+  case EmitKind::Object:
+    return stem + ".o";
+  default:
+    return wrong("-o is missing: where shall the files go?");
+  }
+}

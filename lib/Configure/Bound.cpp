@@ -29,6 +29,11 @@ static constexpr double kBeside = 0.03;
 /// do not take turns as if by appointment.
 static constexpr double kUncovered = 0.1;
 
+int64_t tilewright::registersEach(int64_t threads, const ChipFacts &chip) {
+  auto step = int64_t(chip.registerStep);
+  return int64_t(chip.registers) / threads / step * step;
+}
+
 double tilewright::residentBlocks(const BlockWork &work, const ChipFacts &chip) {
   double registers = std::ceil(work.registers / chip.registerStep) * chip.registerStep;
   double resident = std::min({chip.blocks, std::floor(chip.threads / work.threads),

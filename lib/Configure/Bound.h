@@ -58,6 +58,9 @@ struct Bound {
   llvm::SmallVector<std::pair<llvm::StringRef, double>> shares;
 };
 
+/// Registers that each thread of a block of so many can have, if the block is alone.
+int64_t registersEach(int64_t threads, const ChipFacts &chip);
+
 /// Blocks that a multiprocessor holds, at least 1.
 double residentBlocks(const BlockWork &work, const ChipFacts &chip);
 

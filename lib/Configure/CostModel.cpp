@@ -63,6 +63,16 @@ int64_t tilewright::multiprocessorsOf(TargetAttr target) {
   return std::max<int64_t>(1, int64_t(chipOf(target).multiprocessors));
 }
 
+int64_t tilewright::registerLimit(TargetAttr target, int64_t threads) {
+  constexpr int64_t kNamed = 255;
+  int64_t planned = target.getFact("registers", kNamed);
+  // Of other devices only the drivers know; who asks for more than an instruction can name
+  // asks for no limit.
+  return target.getBackend() == "nvvm" && planned <= kNamed
+             ? std::min(planned, registersEach(threads, chipOf(target)))
+             : planned;
+}
+
 int64_t tilewright::blocksEachOf(TargetAttr target) {
   return int64_t(chipOf(target).blocksEach);
 }

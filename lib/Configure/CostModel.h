@@ -44,6 +44,9 @@ void recordPlan(mlir::func::FuncOp kernel, LoweringConfigAttr config, int64_t th
 
 /// Multiprocessors of the target's chip, which launches are to fill.
 int64_t multiprocessorsOf(TargetAttr target);
+/// Registers that each thread of a block of so many can have: what a multiprocessor holds,
+/// and what an instruction can name.
+int64_t registerLimit(TargetAttr target, int64_t threads);
 /// Blocks that fill one of them.
 int64_t blocksEachOf(TargetAttr target);
 /// Microseconds that a kernel of a GPU takes, however little it does: from the last one's end

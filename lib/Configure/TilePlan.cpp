@@ -362,31 +362,37 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
   if (failed(plan) || !keepsReducedTiles(info, *plan, reason) ||
       !keepsChain(info, config, *plan, reason) || !keepsPairs(info, *plan, reason))
     return failure();
-  auto over = [&](StringRef what, int64_t need, StringRef fact,
-                  int64_t otherwise) {
-    int64_t limit = target.getFact(fact, otherwise);
+  auto over = [&](StringRef what, int64_t need, int64_t limit, const Twine &of = "") {
     if (need <= limit)
       return false;
     reason = (Twine("needs ") + Twine(need) + " " + what + " but " +
-              target.getName() + " has " + Twine(limit))
+              target.getName() + " has " + Twine(limit) + of)
                  .str();
     return true;
   };
+  int64_t threadMemory = target.getFact("thread_memory", 0);
   Footprint footprint = estimate(info, config, *plan, target);
   if (plan->chunks && over("bytes for sums between chunks", plan->chunks->bytes,
-                           "thread_memory", 0))
+                           threadMemory))
     return failure();
   if (plan->panels && over("bytes for packed panels", plan->panels->bytes,
-                           "thread_memory", 0))
+                           threadMemory))
     return failure();
   std::string shared = "bytes of shared memory";
   if (footprint.scratchBytes)
     shared += " (" + std::to_string(footprint.scratchBytes) +
               " of them to move values between threads)";
-  if (over("threads per block", plan->threads + plan->copyThreads, "max_threads", 1) ||
-      over(shared, footprint.sharedBytes, "shared_memory", 0) ||
+  int64_t threads = plan->threads + plan->copyThreads;
+  // Of registers that move between roles the strategy has said what each needs.
+  int64_t named = target.getFact("registers", 255),
+          registers = config.getRegisters().empty() ? registerLimit(target, threads) : named;
+  if (over("threads per block", threads, target.getFact("max_threads", 1)) ||
+      over(shared, footprint.sharedBytes, target.getFact("shared_memory", 0)) ||
       (plan->subgroup > 1 && over("registers per thread", footprint.registers,
-                                  "registers", 255)))
+                                  registers,
+                                  registers < named
+                                      ? " for each of " + std::to_string(threads)
+                                      : std::string())))
     return failure();
   return plan;
 }

@@ -99,6 +99,22 @@ TargetRegistry::parseList(MLIRContext *context, StringRef text) const {
 // Helpers
 //===----------------------------------------------------------------------===//
 
+llvm::Expected<std::optional<int64_t>>
+tilewright::getNumberFeature(const TargetSpec &spec, StringRef key, int64_t least, int64_t most,
+                             bool powerOf2) {
+  std::optional<StringRef> text = spec.getFeature(key);
+  if (!text)
+    return std::nullopt;
+  int64_t value;
+  if (text->getAsInteger(10, value) || value < least || value > most ||
+      (powerOf2 && !llvm::isPowerOf2_64(value)))
+    return makeTargetError("target '" + spec.str() + "': '" + key +
+                           "' must be a" +
+                           (powerOf2 ? " power of two" : " number") + " from " +
+                           llvm::Twine(least) + " to " + llvm::Twine(most));
+  return value;
+}
+
 llvm::Error tilewright::checkFeatures(const TargetSpec &spec,
                                       ArrayRef<StringRef> accepted,
                                       StringRef syntax,

@@ -222,3 +222,16 @@ func.func private @OperandsAndScratch(%a: tensor<512x512xf32>, %b: tensor<512x51
   return %r : tensor<512x512xf32>
 }
 }
+
+// -----
+
+// A multiprocessor has 65536 registers: 1024 threads of a block have 64 each, however many an instruction can name.
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, access_bytes = 16, sm = 80}>
+module attributes {tilewright.target = #target} {
+func.func private @RegistersOfManyThreads(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: needs 114 registers per thread but test has 64 for each of 1024}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [256, 256, 8], warps = [8, 4, 1], stages = 2, promote = [0, 1]>}
+      ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %m : tensor<512x512xf32>
+}
+}

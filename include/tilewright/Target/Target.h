@@ -220,6 +220,11 @@ llvm::Error checkFeatures(const TargetSpec &spec,
                           llvm::StringRef syntax,
                           llvm::ArrayRef<llvm::StringRef> repeated = {});
 
+/// The number that feature `key` of a target gives, from `least` to `most`, if it was given.
+llvm::Expected<std::optional<int64_t>>
+getNumberFeature(const TargetSpec &spec, llvm::StringRef key, int64_t least, int64_t most,
+                 bool powerOf2 = false);
+
 /// The one kernel of a module in kernel form, or null with an error emitted.
 mlir::FunctionOpInterface getOnlyKernel(mlir::ModuleOp module);
 

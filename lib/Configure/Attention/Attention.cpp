@@ -185,9 +185,10 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   // Scores, their powers in the type of the values, the result, and what addresses and
   // fragments on their way take.
   plan.registers = 64 + plan.queries * (plan.keys + plan.keys / 2 + plan.columns) / plan.threads;
-  if (instruction && !instruction->opaque && plan.registers > target.getFact("registers", 255))
+  int64_t registers = registerLimit(target, plan.threads);
+  if (instruction && !instruction->opaque && plan.registers > registers)
     return refuse("needs " + Twine(plan.registers) + " registers per thread; the target has " +
-                  Twine(target.getFact("registers", 255)));
+                  Twine(registers));
   if (plan.shared > target.getFact("shared_memory"))
     return refuse("needs " + Twine(plan.shared) + " bytes of shared memory; the target has " +
                   Twine(target.getFact("shared_memory")));

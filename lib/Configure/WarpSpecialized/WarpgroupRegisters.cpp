@@ -5,6 +5,7 @@
 // warpgroup gives some away, and the consumers take them (`setmaxnreg`).
 
 #include "WarpgroupRegisters.h"
+#include "../Bound.h"
 #include "tilewright/Support/ChipFacts.h"
 
 using namespace mlir;
@@ -12,9 +13,7 @@ using namespace tilewright;
 
 int64_t tilewright::registersEach(int64_t threads) {
   // The first architecture with such engines; all that follow have as many.
-  const ChipFacts &chip = chipOfArchitecture(90);
-  auto step = int64_t(chip.registerStep);
-  return int64_t(chip.registers) / threads / step * step;
+  return registersEach(threads, chipOfArchitecture(90));
 }
 
 /// What each thread of a block starts with that has `copyThreads` beside the consumers.

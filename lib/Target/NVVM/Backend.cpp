@@ -25,7 +25,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::nvvm;
 
-static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
+static TargetAttr makeTarget(MLIRContext *context, StringRef name, const ChipName &chip,
+                             int64_t registers) {
   Builder builder(context);
   NamedAttrList facts;
   auto number = [&](StringRef key, int64_t value) {
@@ -44,7 +45,7 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   number("subgroup", 32);
   number("max_threads", 1024);
   number("shared_memory", int64_t(chip.chip.sharedKiB) * 1024);
-  number("registers", 255);
+  number("registers", registers);
   number("access_bytes", 16);
   number("index_bits", 32);
   facts.set("wide_index", builder.getUnitAttr());
@@ -86,7 +87,7 @@ static TargetAttr makeTarget(MLIRContext *context, const ChipName &chip) {
   texts("types", {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"});
   texts("storage", {"f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2",
                     "f8E4M3FNUZ", "f8E5M2FNUZ", "i64", "i32", "i16", "i8"});
-  return TargetAttr::get(context, "cuda:" + chip.str(), "nvvm",
+  return TargetAttr::get(context, name, "nvvm",
                          facts.getDictionary(context));
 }
 
@@ -96,9 +97,10 @@ public:
   StringRef getName() const override { return "nvvm"; }
   StringRef getTargetName() const override { return "cuda"; }
   StringRef getSyntax() const override {
-    return "cuda:sm_NN[a|f] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, "
-           "110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by wgmma "
-           "and TMA in clusters, too; tcgen05 of sm_100a is not used yet)";
+    return "cuda:sm_NN[a|f][+registers=N] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, "
+           "103, 110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by "
+           "wgmma and TMA in clusters, too; tcgen05 of sm_100a is not used yet; registers: "
+           "configs may be planned for so many of a thread, 255 if not said)";
   }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 
@@ -111,8 +113,12 @@ public:
 
   llvm::Expected<ParsedTarget> parse(MLIRContext *context,
                                      const TargetSpec &spec) const override {
-    if (llvm::Error error = checkFeatures(spec, {}, getSyntax()))
+    if (llvm::Error error = checkFeatures(spec, {"registers"}, getSyntax()))
       return std::move(error);
+    // More than an instruction can name: what the estimate refuses otherwise (perf/static/refused).
+    auto registers = getNumberFeature(spec, "registers", 32, 1024);
+    if (!registers)
+      return registers.takeError();
     std::optional<ChipName> chip = lookupChip(spec.version);
     if (!chip)
       return makeTargetError("target '" + spec.str() + "': " +
@@ -132,7 +138,8 @@ public:
     if (chip->suffix == 'f')
       target.required["sm_family"] = chip->chip.sm / 10;
     target.required["ptx"] = chip->getPTX();
-    target.variants.push_back({makeTarget(context, *chip), true, ""});
+    target.variants.push_back(
+        {makeTarget(context, target.name, *chip, registers->value_or(255)), true, ""});
     return target;
   }
 

@@ -87,23 +87,6 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name,
   return TargetAttr::get(context, name, "spirv", facts.getDictionary(context));
 }
 
-/// The positive integer value of feature `key`, if it was given.
-static llvm::Expected<std::optional<int64_t>>
-getNumber(const TargetSpec &spec, StringRef key, int64_t least, int64_t most,
-          bool powerOf2) {
-  std::optional<StringRef> text = spec.getFeature(key);
-  if (!text)
-    return std::nullopt;
-  int64_t value;
-  if (text->getAsInteger(10, value) || value < least || value > most ||
-      (powerOf2 && !llvm::isPowerOf2_64(value)))
-    return makeTargetError("target '" + spec.str() + "': '" + key +
-                           "' must be a" +
-                           (powerOf2 ? " power of two" : " number") + " from " +
-                           llvm::Twine(least) + " to " + llvm::Twine(most));
-  return value;
-}
-
 /// "16x16x16:f16:f32" as an instruction's name, or nothing where no
 /// accumulator of that type can hold the products.
 static std::optional<std::string> instructionOf(MLIRContext *context,
@@ -167,7 +150,7 @@ public:
                                spec.version + "'; accepted is " + getSyntax());
     }
     auto isOff = [&](StringRef key) -> llvm::Expected<bool> {
-      auto value = getNumber(spec, key, 0, 1, /*powerOf2=*/false);
+      auto value = getNumberFeature(spec, key, 0, 1, /*powerOf2=*/false);
       if (!value) {
         if (spec.getFeature(key) != StringRef())
           return value.takeError();
@@ -208,13 +191,13 @@ public:
       }
     }
 
-    auto shared = getNumber(spec, "shared_memory", 1024, 1 << 20, false);
+    auto shared = getNumberFeature(spec, "shared_memory", 1024, 1 << 20, false);
     if (!shared)
       return shared.takeError();
-    auto threads = getNumber(spec, "max_threads", 1, 1024, false);
+    auto threads = getNumberFeature(spec, "max_threads", 1, 1024, false);
     if (!threads)
       return threads.takeError();
-    auto subgroup = getNumber(spec, "subgroup", 1, 128, true);
+    auto subgroup = getNumberFeature(spec, "subgroup", 1, 128, true);
     if (!subgroup)
       return subgroup.takeError();
     vulkan.sharedMemory = shared->value_or(vulkan.sharedMemory);

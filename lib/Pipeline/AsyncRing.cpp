@@ -5,17 +5,17 @@
 //
 //   for %k iter_args(%c)            for p in 0 .. N-2:
 //     store shared <- load(%k)        copy stage p <- tile(lb + p * step); commit
-//     barrier                    ->  for %k iter_args(%c, %read = 0, %write = N-1)
+//     barrier                    ->  for %k iter_args(%c, %read = 0)
 //     %n = mma shared, %c             wait N-2; barrier
-//     barrier                         copy stage %write <- tile(%k + (N-1) * step)
+//     barrier                         copy stage %read - 1 mod N <- tile(%k + (N-1) * step)
 //     yield %n                        commit
 //                                     %n = mma stage %read, %c
-//                                     yield %n, %read + 1 mod N, %write + 1 mod N
+//                                     yield %n, %read + 1 mod N
 //                                   wait 0; barrier
 //
 // The wait leaves the newest N-2 groups under way, so the group of stage %read has
 // arrived; the barrier makes what other threads copied visible, and it tells that
-// all are done with the stage of the step before, which is %write. Tiles behind the
+// all are done with the stage of the step before, which is filled. Tiles behind the
 // loop's end are zeros: there is a group for every step, however short the loop.
 //
 // A product by an instruction takes several steps in a stage. Then wait and barrier
@@ -24,8 +24,8 @@
 // them, as those of each step hide the reads for the next.
 //
 //   wait N-2; barrier; %f = fragments 0 of stage 0
-//   for %k iter_args(%c, %f, %read, %write)
-//     copy stage %write <- …; commit
+//   for %k iter_args(%c, %f, %read)
+//     copy stage %read - 1 mod N <- …; commit
 //     %g = fragments 1 of stage %read; %c1 = mma %f, %c
 //     wait N-2; barrier
 //     %h = fragments 0 of stage %read + 1 mod N; %c2 = mma %g, %c1
@@ -54,7 +54,9 @@ private:
   void start(OpBuilder &b, Value k, Value stage) {
     startCopies(b, loop, parts, copies, staged, k, stage);
   }
+  /// The stage behind another one, and the one in front of it.
   Value next(OpBuilder &b, Value stage);
+  Value before(OpBuilder &b, Value stage);
   /// The products of the body, one or those of a dual product, if their fragments can be read
   /// ahead; else none.
   SmallVector<MmaOp> findProducts();
@@ -96,9 +98,23 @@ private:
 
 Value RingWriter::next(OpBuilder &b, Value stage) {
   Value after = arith::AddIOp::create(b, loc, stage, constant(b, 1));
+  if (llvm::isPowerOf2_64(stages))
+    return arith::AndIOp::create(b, loc, after, constant(b, stages - 1));
   Value isEnd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, after,
                                       constant(b, stages));
   return arith::SelectOp::create(b, loc, isEnd, constant(b, 0), after);
+}
+
+Value RingWriter::before(OpBuilder &b, Value stage) {
+  if (stages == 2)
+    return next(b, stage);
+  Value last = constant(b, stages - 1);
+  if (llvm::isPowerOf2_64(stages))
+    return arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, stage, last), last);
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, stage,
+                                        constant(b, 0));
+  Value one = arith::SubIOp::create(b, loc, stage, constant(b, 1));
+  return arith::SelectOp::create(b, loc, isFirst, last, one);
 }
 
 SmallVector<MmaOp> RingWriter::findProducts() {
@@ -197,17 +213,16 @@ void RingWriter::write() {
     waitForOldest(b);
     llvm::append_range(inits, load(b, tilesIn(b, zero), 0));
   }
-  inits.append({zero, constant(b, stages - 1)});
+  inits.push_back(zero);
   auto ring = scf::ForOp::create(b, loc, loop.getLowerBound(),
                                  loop.getUpperBound(), loop.getStep(), inits);
   ring->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   OpBuilder inner = OpBuilder::atBlockBegin(ring.getBody());
   ValueRange arguments = ring.getRegionIterArgs();
-  Value k = ring.getInductionVar(), read = arguments.end()[-2],
-        filled = arguments.back();
+  Value k = ring.getInductionVar(), read = arguments.back();
   if (products.empty())
     waitForOldest(inner);
-  start(inner, ahead(inner, k, stages - 1), filled);
+  start(inner, ahead(inner, k, stages - 1), before(inner, read));
 
   IRMapping work;
   work.map(loop.getInductionVar(), k);
@@ -220,7 +235,7 @@ void RingWriter::write() {
   for (Operation *op : parts.work) {
     if (!products.empty() && op == products.front().getOperation())
       carried = multiply(inner, products,
-                         llvm::to_vector(arguments.drop_back(2).take_back(operands.size())),
+                         llvm::to_vector(arguments.drop_back().take_back(operands.size())),
                          read, work);
     else if (!llvm::is_contained(products, op))
       inner.clone(*op, work);
@@ -229,7 +244,7 @@ void RingWriter::write() {
   for (Value value : loop.getBody()->getTerminator()->getOperands())
     yields.push_back(work.lookupOrDefault(value));
   llvm::append_range(yields, carried);
-  yields.append({next(inner, read), next(inner, filled)});
+  yields.push_back(next(inner, read));
   scf::YieldOp::create(inner, loc, yields);
 
   // Whoever fills shared memory after this finds no copy under way.

@@ -220,6 +220,45 @@ static Operation *findPlace(MmaOp op, Value value) {
   return place;
 }
 
+/// Memory for `tile`, allocated by `top`, into which `b` writes `value`.
+static Value writeTile(OpBuilder &top, OpBuilder &b, Location loc, Value value,
+                       const SharedTile &tile) {
+  Value memory = memref::AllocOp::create(top, loc, tile.type);
+  SmallVector<bool> inBounds(tile.type.getRank(), true);
+  for (const auto &[part, offsets] : partsOf(value)) {
+    SmallVector<Value> indices(tile.type.getRank());
+    for (auto [dim, offset] : llvm::enumerate(offsets))
+      indices[tile.memoryToOperand.getDimPosition(dim)] =
+          arith::ConstantIndexOp::create(b, loc, offset);
+    vector::TransferWriteOp::create(b, loc, part, memory, indices, tile.memoryToOperand,
+                                    inBounds);
+  }
+  return memory;
+}
+
+/// Attention's queries that `promote` leaves to registers come there once, in front of the
+/// loop along the keys: through shared memory, out of which a warp's instruction reads
+/// its fragments.
+static void loadQueries(MmaOp op, Block &entry) {
+  Value queries = op.getA();
+  auto type = dyn_cast<VectorType>(queries.getType());
+  Operation *place = type ? findPlace(op, queries) : op.getOperation();
+  auto instruction =
+      MatrixInstruction::parse(op.getContext(), op.getInstruction().value_or(""));
+  if (place == op || !instruction || instruction->opaque)
+    return;
+  Location loc = op.getLoc();
+  OpBuilder top = OpBuilder::atBlockBegin(&entry), b(place);
+  SharedTile tile = sharedTileOf(op, 0);
+  explainTile(op, 0, tile);
+  Value memory = writeTile(top, b, loc, queries, tile);
+  SmallVector<Value> begin(tile.type.getRank(), arith::ConstantIndexOp::create(b, loc, 0));
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+  SmallVector<bool> inBounds(tile.type.getRank(), true);
+  op.getAMutable().assign(vector::TransferReadOp::create(b, loc, type, memory, begin, zero,
+                                                         tile.memoryToOperand, inBounds));
+}
+
 /// Operands, by number, that are in shared memory as a type, through a map: what products of
 /// a dual product share is there once.
 using Promoted = DenseMap<std::tuple<Value, int64_t, Type, AffineMap>, Value>;
@@ -240,16 +279,7 @@ static LogicalResult promote(MmaOp op, ArrayRef<int64_t> operands,
     Value &memory = promoted[{value, operand, tile.type, tile.memoryToOperand}];
     if (!memory) {
       explainTile(op, operand, tile);
-      memory = memref::AllocOp::create(top, loc, tile.type);
-      SmallVector<bool> inBounds(tile.type.getRank(), true);
-      for (const auto &[part, offsets] : partsOf(value)) {
-        SmallVector<Value> indices(tile.type.getRank());
-        for (auto [dim, offset] : llvm::enumerate(offsets))
-          indices[tile.memoryToOperand.getDimPosition(dim)] =
-              arith::ConstantIndexOp::create(before, loc, offset);
-        vector::TransferWriteOp::create(before, loc, part, memory, indices,
-                                        tile.memoryToOperand, inBounds);
-      }
+      memory = writeTile(top, before, loc, value, tile);
     }
     op->setOperand(operand, memory);
     // What is written part by part is not put together.
@@ -293,6 +323,8 @@ LogicalResult tilewright::promoteOperands(func::FuncOp kernel) {
       promoted.clear();
     if (failed(promote(op, config.getPromote(), kernel.getBody().front(), promoted)))
       return failure();
+    if (!llvm::is_contained(config.getPromote(), 0))
+      loadQueries(op, kernel.getBody().front());
   }
   // All operands are there before the first of them is multiplied.
   for (MmaOp op : products)

@@ -13,11 +13,11 @@
 // EXPLAIN: : 2 kernels
 // EXPLAIN: one query a head: 4 heads that share keys and values are rows of one block
 // EXPLAIN-NEXT: keys in 4 parts, multiples of 128 long, by blocks of their own; a second kernel combines their results by log-sum-exp
-// EXPLAIN: config: #tilewright.lowering_config<strategy = attention, block = [16, 64], warps = [1, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", splits = 4>
+// EXPLAIN: config: #tilewright.lowering_config<strategy = attention, block = [16, 64], warps = [1, 1], stages = 2, promote = [1], mma = "mma.m16n8k16.f16.f32", splits = 4>
 // EXPLAIN: grid (4 * 2 * 1 * 1, 1, 1)
 
 // LIST: main_attention_0
-// LIST: #tilewright.lowering_config<strategy = attention, block = [16, 64], warps = [1, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", splits = 4>
+// LIST: #tilewright.lowering_config<strategy = attention, block = [16, 64], warps = [1, 1], stages = 2, promote = [1], mma = "mma.m16n8k16.f16.f32", splits = 4>
 // LIST: #tilewright.lowering_config<strategy = attention, block = [16, 32], warps = [1, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32", splits = 4>
 
 // PINNED: keys in 5 parts, multiples of 128 long

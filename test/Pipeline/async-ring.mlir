@@ -19,7 +19,10 @@ module attributes {tilewright.target = #target} {
 // CHECK-NEXT: gpu.barrier
 // CHECK: %[[A0:.*]] = vector.transfer_read {{.*}} vector<64x16xf16>
 // CHECK: %[[B0:.*]] = vector.transfer_read {{.*}} vector<16x64xf16>
-// CHECK: %[[R:.*]]:5 = scf.for {{.*}} iter_args(%[[C:.*]] = %arg2, %[[A:.*]] = %[[A0]], %[[B:.*]] = %[[B0]], %[[READ:.*]] = %{{.*}}, %[[FILL:.*]] = %{{.*}})
+// CHECK: %[[R:.*]]:4 = scf.for {{.*}} iter_args(%[[C:.*]] = %arg2, %[[A:.*]] = %[[A0]], %[[B:.*]] = %[[B0]], %[[READ:.*]] = %{{.*}})
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[READ]], %c0
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[READ]], %c1
+// CHECK: %[[FILL:.*]] = arith.select %[[FIRST]], %c2{{.*}}, %[[BEFORE]]
 // CHECK: memref.subview %{{.*}}[%[[FILL]], 0, 0]
 // CHECK: tilewright.async_copy %arg0{{.*}} if %{{.*}} {in_bounds = [false, true]
 // CHECK: tilewright.async_commit

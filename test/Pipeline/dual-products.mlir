@@ -14,7 +14,7 @@ module attributes {tilewright.target = #target} {
 // CHECK: %[[A0:.*]] = vector.transfer_read {{.*}} vector<64x16xf16>
 // CHECK: %[[B0:.*]] = vector.transfer_read {{.*}} vector<16x32xf16>
 // CHECK: %[[C0:.*]] = vector.transfer_read {{.*}} vector<16x32xf16>
-// CHECK: scf.for {{.*}} iter_args(%[[G:.*]] = %arg3, %[[U:.*]] = %arg3, %[[A:.*]] = %[[A0]], %[[B:.*]] = %[[B0]], %[[C:.*]] = %[[C0]], %{{.*}}, %{{.*}})
+// CHECK: scf.for {{.*}} iter_args(%[[G:.*]] = %arg3, %[[U:.*]] = %arg3, %[[A:.*]] = %[[A0]], %[[B:.*]] = %[[B0]], %[[C:.*]] = %[[C0]], %{{.*}})
 // CHECK-COUNT-3: tilewright.async_copy
 // CHECK: tilewright.async_commit
 // CHECK: %[[A1:.*]] = vector.transfer_read

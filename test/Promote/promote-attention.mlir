@@ -38,6 +38,42 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     return
   }
 
+  // Queries that stay in registers come there through shared memory, once.
+  // CHECK-LABEL: func.func private @queries_in_registers
+  // CHECK: vector.transfer_write %{{.*}}, %[[SQ:[a-z_0-9]+]][%{{.*}}, %{{.*}}] {{.*}} memref<64x16xf16, #tilewright.shared{{.*}}>
+  // CHECK: %[[Q:.*]] = vector.transfer_read %[[SQ]][%{{.*}}, %{{.*}}], {{.*}} {in_bounds = [true, true]} : memref<64x16xf16, #tilewright.shared{{.*}}>, vector<64x16xf16>
+  // CHECK: scf.for
+  // CHECK: vector.transfer_write %{{.*}}, %[[SK:[a-z_0-9]+]][
+  // CHECK: tilewright.mma %[[Q]], %[[SK]]
+  // CHECK: %[[P:.*]] = arith.truncf
+  // CHECK: tilewright.mma %[[P]], %{{.*}}
+  func.func private @queries_in_registers(%q: memref<64x16xf16>, %k: memref<64x16xf16>, %v: memref<64x16xf16>, %out: memref<64x16xf32>)
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"],
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 32], warps = [4, 1], promote = [1], mma = "mma.m16n8k16.f16.f32">,
+        tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %pad = arith.constant 0.0 : f16
+    %zs = arith.constant dense<0.0> : vector<64x32xf32>
+    %zo = arith.constant dense<0.0> : vector<64x16xf32>
+    %vq = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [true, true]} : memref<64x16xf16>, vector<64x16xf16>
+    %o = scf.for %j = %c0 to %c64 step %c32 iter_args(%acc = %zo) -> vector<64x16xf32> {
+      %vk = vector.transfer_read %k[%j, %c0], %pad {in_bounds = [true, true]} : memref<64x16xf16>, vector<32x16xf16>
+      %s = tilewright.mma %vq, %vk, %zs {instruction = "mma.m16n8k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]}
+        : vector<64x16xf16>, vector<32x16xf16>, vector<64x32xf32>
+      %p = arith.truncf %s : vector<64x32xf32> to vector<64x32xf16>
+      %vv = vector.transfer_read %v[%j, %c0], %pad {in_bounds = [true, true]} : memref<64x16xf16>, vector<32x16xf16>
+      %n = tilewright.mma %p, %vv, %acc {instruction = "mma.m16n8k16.f16.f32",
+          maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+        : vector<64x32xf16>, vector<32x16xf16>, vector<64x16xf32>
+      scf.yield %n : vector<64x16xf32>
+    }
+    vector.transfer_write %o, %out[%c0, %c0] {in_bounds = [true, true]} : vector<64x16xf32>, memref<64x16xf32>
+    return
+  }
+
   // Rows of two pages: each is written to its rows, and nothing puts them together.
   // CHECK-LABEL: func.func private @pages
   // CHECK: scf.for

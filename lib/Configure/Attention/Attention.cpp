@@ -6,11 +6,12 @@
 //   %o = tilewright.attention …
 //   -> %o = tilewright.attention … {tilewright.lowering_config =
 //        #tilewright.lowering_config<strategy = attention, block = [64, 64],
-//          warps = [4, 1], stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">}
+//          warps = [4, 1], stages = 2, promote = [1], mma = "mma.m16n8k16.f16.f32">}
 //
-// A thread of a warp of 32 holds, of 16 rows, columns / 2 registers of the result and
-// keys / 2 of the scores; blocks are as large as that and shared memory allow, and as
-// still leave one to each multiprocessor.
+// A thread of a warp of 32 holds, of 16 rows, columns / 2 registers of the result,
+// keys / 2 of the scores and depth / 4 of the queries (of which it reads fragments in each
+// step with `promote = [0, 1]`); blocks are as large as that and shared memory allow, and
+// as still leave one to each multiprocessor.
 
 #include "AttentionPanels.h"
 #include "AttentionWarpgroups.h"
@@ -184,7 +185,13 @@ FailureOr<AttentionPlan> tilewright::planAttention(AttentionOp op,
   }
   // Scores, their powers in the type of the values, the result, and what addresses and
   // fragments on their way take.
-  plan.registers = 64 + plan.queries * (plan.keys + plan.keys / 2 + plan.columns) / plan.threads;
+  int64_t powers = plan.keys / 2, queries = 0;
+  // Beside queries that are in registers, too, powers take the place of scores one by one.
+  if (instruction && !instruction->opaque && !llvm::is_contained(config.getPromote(), 0)) {
+    queries = plan.depth * bytes / 4;
+    powers = plan.keys / 4;
+  }
+  plan.registers = 64 + plan.queries * (queries + plan.keys + powers + plan.columns) / plan.threads;
   int64_t registers = registerLimit(target, plan.threads);
   if (instruction && !instruction->opaque && plan.registers > registers)
     return refuse("needs " + Twine(plan.registers) + " registers per thread; the target has " +
@@ -303,12 +310,17 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
     // Keys and values are read once for each block of queries.
     bool isLarge = shared ? queries >= kMostSharedRows
                           : fillsMachine(extents, op.getQueryLoop(), 128, target);
+    // Queries are in registers where there are any left, else in shared memory.
+    auto addBoth = [&](ArrayRef<int64_t> block, int64_t warps, int64_t stages) {
+      add(block, {warps, 1}, stages, {1}, mma);
+      add(block, {warps, 1}, stages, {0, 1}, mma);
+    };
     if (widest <= 128 && isLarge)
       for (int64_t stages : {2, 1})
-        add({128, 64}, {widest <= 64 ? 4 : 8, 1}, stages, {0, 1}, mma);
+        addBoth({128, 64}, widest <= 64 ? 4 : 8, stages);
     for (int64_t stages : {2, 1})
       for (int64_t keys : {widest > 128 ? 32 : 64, 32, 16})
-        add({16 * warps, keys}, {warps, 1}, stages, {0, 1}, mma);
+        addBoth({16 * warps, keys}, warps, stages);
   }
   for (int64_t block : {32, 16, 8})
     for (int64_t warps : {4, 2, 1})

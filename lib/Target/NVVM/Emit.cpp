@@ -9,6 +9,7 @@
 
 #include "Chips.h"
 #include "Convert.h"
+#include "ScaleAddresses.h"
 #include "SplitAddresses.h"
 
 #include "tilewright/Dialect/Rings.h"
@@ -30,16 +31,19 @@ static std::string pipelineOf(bool sinks) {
              "function(simplifycfg,early-cse<memssa>,"
              "loop-mssa(loop-rotate<header-duplication>,licm),tilewright-split-addresses,"
              "instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,slp-vectorizer,") +
-         (sinks ? "sink," : "") + "instcombine<no-verify-fixpoint>,simplifycfg)";
+         (sinks ? "sink," : "") + "instcombine<no-verify-fixpoint>,simplifycfg,tilewright-scale-addresses)";
 }
 
 static void addOwnPasses(llvm::PassBuilder &builder) {
   builder.registerPipelineParsingCallback(
       [](StringRef name, llvm::FunctionPassManager &passes,
          ArrayRef<llvm::PassBuilder::PipelineElement>) {
-        if (name != SplitAddressesPass::kName)
+        if (name == SplitAddressesPass::kName)
+          passes.addPass(SplitAddressesPass());
+        else if (name == ScaleAddressesPass::kName)
+          passes.addPass(ScaleAddressesPass());
+        else
           return false;
-        passes.addPass(SplitAddressesPass());
         return true;
       });
 }

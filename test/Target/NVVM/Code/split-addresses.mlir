@@ -1,10 +1,10 @@
 // RUN: tilewright-compile %s --target=cuda:sm_80 --emit=ptx -o - | FileCheck %s
 
-// Fragments of keys are read at a lane's place, which is known before the loop, in a stage: an addition each.
+// Fragments of keys are read at a lane's place, which is known before the loop, in a stage, of which there is a multiplication
+// by bytes, not of elements that are scaled: an addition each.
 // CHECK: $L__BB0_1:
 // CHECK: cp.async.commit_group;
-// CHECK: shl.b32 %[[STAGE:.*]], %{{.*}}, 12;
-// CHECK: mul.wide.s32 %[[BYTES:rd[0-9]+]], %[[STAGE]], 2;
+// CHECK: mul.wide.s32 %[[BYTES:rd[0-9]+]], %{{r[0-9]+}}, 8192;
 // CHECK-NEXT: add.s64 %[[A:rd[0-9]+]], %{{rd[0-9]+}}, %[[BYTES]];
 // CHECK-NEXT: ldmatrix{{.*}} [%[[A]]{{.*}}];
 // CHECK-NEXT: ldmatrix{{.*}} [%[[A]]+{{[0-9]+}}];

@@ -4,6 +4,7 @@
 #include "tilewright/Configure/TileFusion.h"
 #include "tilewright/Analysis/Instructions.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/PredictTime.h"
 #include "tilewright/Configure/Splits.h"
 
 #include "Bound.h"
@@ -231,8 +232,22 @@ std::optional<double> tilewright::lostByWarps(linalg::LinalgOp product, TargetAt
          chip.clockMhz;
 }
 
+/// Microseconds that a dual product takes, and that both of its kernels and one more launch
+/// do; nothing where sizes are not known.
+static std::optional<std::pair<double, double>> predictDual(const DualParts &parts,
+                                                            TargetAttr target) {
+  auto all = llvm::to_vector(llvm::concat<const linalg::LinalgOp>(parts.before, parts.after));
+  llvm::sort(all, [](linalg::LinalgOp a, linalg::LinalgOp b) { return a->isBeforeInBlock(b); });
+  std::optional<double> one = predictTime(all, target),
+                        first = predictTime(parts.before, target),
+                        second = predictTime(parts.after, target);
+  if (!one || !first || !second)
+    return std::nullopt;
+  return std::pair(*one, *first + *second + kLaunch);
+}
+
 bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, unsigned number,
-                             ArrayRef<Value> between, bool inMemory, TargetAttr target,
+                             const DualParts &parts, TargetAttr target,
                              std::string &reason) {
   auto fail = [&](const Twine &why) {
     reason = ("two products of one operand are not computed in one kernel: " + why).str();
@@ -254,7 +269,7 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
         return fail("an operand is all windows of an image");
   double elements = 1, bytes = 0;
   bool assumed = false;
-  for (Value value : between) {
+  for (Value value : parts.between) {
     auto type = cast<RankedTensorType>(value.getType());
     elements = 1;
     for (int64_t extent : type.getShape()) {
@@ -263,13 +278,18 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
     }
     bytes += 2 * elements * double(bytesPerElement(type));
   }
-  std::optional<double> lost = inMemory ? 0 : lostByWarps(first, target);
+  std::optional<double> lost = parts.inMemory ? 0 : lostByWarps(first, target);
   if (!lost)
     return fail("an operand is computed in it, so that warps would multiply both and not "
                 "warpgroups, and how much is not known before the launch");
   const ChipFacts &chip = chipOf(target);
   double saved = kLaunch + bytes / chip.memoryBytes / chip.clockMhz;
   bool pays = *lost <= saved;
+  std::optional<std::pair<double, double>> times;
+  if (parts.inMemory && target.has("warpgroup_mma"))
+    times = predictDual(parts, target);
+  if (times)
+    pays = times->first <= times->second;
   std::string numbers = llvm::formatv("that {0} a kernel, and {1} bytes{2} that are written and "
                                       "read back, about {3:f1} us",
                                       pays ? "saves" : "would save", int64_t(bytes),
@@ -278,6 +298,11 @@ bool tilewright::mayFuseDual(linalg::LinalgOp first, linalg::LinalgOp second, un
   if (*lost > 0)
     numbers += llvm::formatv(", and {0} {1:f1} us, as warps multiply both, and not warpgroups",
                              pays ? "loses" : "lose", *lost)
+                   .str();
+  if (times)
+    numbers += llvm::formatv("; {0:f1} us as one kernel, {1:f1} us as two and a launch, as "
+                             "predicted",
+                             times->first, times->second)
                    .str();
   if (!pays)
     return fail(numbers);

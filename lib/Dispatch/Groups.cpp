@@ -3,7 +3,8 @@
 //
 // Forms groups of structured ops; the rules are in Groups.h.
 
-#include "tilewright/Dispatch/Groups.h"
+#include "DualProducts.h"
+#include "GroupMembers.h"
 
 #include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Analysis/Reductions.h"
@@ -73,7 +74,7 @@ static bool extentsFollowFromInputs(linalg::LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Adds `op`, whose loop l is loop `loops[l]` of the group.
-static void addMember(Group &group, linalg::LinalgOp op,
+void tilewright::addMember(Group &group, linalg::LinalgOp op,
                       ArrayRef<unsigned> loops) {
   group.ops.push_back(op);
   bool multiplies = classify(op) == GroupKind::Contraction;
@@ -105,8 +106,8 @@ static Group openGroup(linalg::LinalgOp op) {
 
 /// The loop of `group` that each loop of `op` is, as far as the tensors that
 /// both know tell; nothing if they contradict or leave a loop open.
-static std::optional<SmallVector<unsigned>>
-matchLoops(const Group &group, linalg::LinalgOp op) {
+std::optional<SmallVector<unsigned>>
+tilewright::matchLoops(const Group &group, linalg::LinalgOp op) {
   SmallVector<std::optional<unsigned>> loops(op.getNumLoops());
   auto follow = [&](OpOperand &operand) {
     auto known = group.dims.find(operand.get());
@@ -145,7 +146,7 @@ matchLoops(const Group &group, linalg::LinalgOp op) {
 
 /// Nobody outside of `group` that stands before `op` reads a result, and `op` reads
 /// none of them other than by its maps.
-static bool mayMoveTo(const Group &group, Operation *op) {
+bool tilewright::mayMoveTo(const Group &group, Operation *op) {
   for (linalg::LinalgOp member : group.ops)
     for (Operation *user : member->getUsers()) {
       Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
@@ -157,16 +158,16 @@ static bool mayMoveTo(const Group &group, Operation *op) {
   return true;
 }
 
-static bool isProduct(linalg::LinalgOp op) {
+bool tilewright::isProduct(linalg::LinalgOp op) {
   return classify(op) == GroupKind::Contraction;
 }
 
-static unsigned countProducts(const Group &group) {
+unsigned tilewright::countProducts(const Group &group) {
   return llvm::count_if(group.ops, isProduct);
 }
 
 /// The product that opened `group`; what computes its operands stands before it.
-static linalg::LinalgOp firstProduct(const Group &group) {
+linalg::LinalgOp tilewright::firstProduct(const Group &group) {
   return *llvm::find_if(group.ops, isProduct);
 }
 
@@ -256,7 +257,7 @@ static bool mayJoin(const Group &group, linalg::LinalgOp op, TargetAttr target,
 }
 
 /// The loops of `member` of `group`, loop l of which becomes `to[l]`.
-static SmallVector<unsigned> mapLoops(const Group &group, linalg::LinalgOp member,
+SmallVector<unsigned> tilewright::mapLoops(const Group &group, linalg::LinalgOp member,
                                       ArrayRef<std::optional<unsigned>> to) {
   SmallVector<unsigned> loops(member.getNumLoops());
   for (OpOperand &operand : member->getOpOperands()) {
@@ -321,7 +322,7 @@ static bool tryAbsorb(Group &base, ArrayRef<unsigned> loops, Group &other,
 }
 
 /// Groups that compute inputs of `op`, the latest first, each once.
-static SmallVector<Group *> producersOf(MutableArrayRef<Group> groups,
+SmallVector<Group *> tilewright::producersOf(MutableArrayRef<Group> groups,
                                         linalg::LinalgOp op) {
   SmallVector<Group *> producers;
   for (Group &group : llvm::reverse(groups))
@@ -406,7 +407,7 @@ static bool reducesWholeRows(const Group &producer, linalg::LinalgOp product,
 
 /// Moves the members of `producer` into `group`, which `product` has just opened, if
 /// they compute one of its operands and that is better done tile by tile.
-static bool tryFuseProducers(Group &group, Group &producer,
+bool tilewright::tryFuseProducers(Group &group, Group &producer,
                              linalg::LinalgOp product, TargetAttr target,
                              std::string &reason) {
   if (producer.kind == GroupKind::Contraction || !mayMoveTo(producer, product) ||
@@ -462,75 +463,6 @@ static bool tryFuseProducers(Group &group, Group &producer,
   group.notes.push_back(reason);
   producer.ops.clear();
   return true;
-}
-
-/// Moves the members of `other` into `base`, whose product reads an operand of the product in
-/// `other`, if `op`, which has joined `base` with `loops`, combines the results of both element
-/// by element: a dual product.
-static bool tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
-                        linalg::LinalgOp op, TargetAttr target, std::string &reason) {
-  auto isPlain = [](const Group &group) {
-    return group.kind == GroupKind::Contraction && countProducts(group) == 1 &&
-           group.reduced == group.summed;
-  };
-  if (!isPlain(base) || !isPlain(other) || !mayMoveTo(other, op))
-    return false;
-  linalg::LinalgOp product = firstProduct(base), second = firstProduct(other);
-  std::optional<unsigned> shared = sharedOperand(second, product);
-  std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
-  if (!shared || !otherLoops)
-    return false;
-  auto fail = [&](StringRef why) {
-    reason = "two products of one operand are not computed in one kernel: " + why.str();
-    return false;
-  };
-  // What is written anyway saves nothing.
-  SmallVector<Value> between;
-  for (linalg::LinalgOp member : other.ops)
-    for (OpOperand &use : member->getUses()) {
-      if (other.contains(use.getOwner()))
-        continue;
-      if (use.getOwner() != op)
-        return fail("others than what combines the results read the first one's, too");
-      if (!llvm::is_contained(between, use.get()))
-        between.push_back(use.get());
-    }
-  // Loop l of either product is loop l of its group: it has opened it.
-  SmallVector<std::optional<unsigned>> toBase;
-  for (unsigned loop = 0; loop < other.reduced.size(); ++loop)
-    toBase.push_back(loop);
-  for (auto [mine, theirs] : llvm::zip_equal(loops, *otherLoops))
-    if (mine != theirs)
-      return fail("their results are combined along different loops");
-  bool inMemory = true;
-  for (linalg::LinalgOp one : {product, second})
-    for (Value input : one.getDpsInputs())
-      if (Operation *producer = input.getDefiningOp())
-        inMemory &= !base.contains(producer) && !other.contains(producer);
-  if (!mayFuseDual(second, product, *shared, between, inMemory, target, reason))
-    return false;
-  for (linalg::LinalgOp member : other.ops)
-    addMember(base, member, mapLoops(other, member, toBase));
-  llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
-    return a->isBeforeInBlock(b);
-  });
-  llvm::append_range(base.notes, other.notes);
-  base.notes.push_back(reason);
-  other.ops.clear();
-  return true;
-}
-
-/// Lets the group of a dual product take in what computes the operand that its products
-/// share, of which it is the only reader now.
-static void fuseSharedProducer(MutableArrayRef<Group> groups, Group &group,
-                               TargetAttr target) {
-  linalg::LinalgOp product = firstProduct(group);
-  for (Group *producer : producersOf(groups, product)) {
-    std::string why;
-    if (producer != &group && producer->kind != GroupKind::Contraction &&
-        !tryFuseProducers(group, *producer, product, target, why) && !why.empty())
-      producer->apart = why;
-  }
 }
 
 static bool joinSomeGroup(MutableArrayRef<Group> groups, linalg::LinalgOp op,

@@ -18,10 +18,11 @@
 //
 //   a product of the same operand   x w and x v, whose results are combined element by
 //                         element (a dual product): one loop over the sum reads x once for
-//                         two accumulators. On GPUs; where warpgroups multiply each alone
-//                         and cannot multiply both, as an operand is computed, if what they
-//                         are faster by is less than a launch and the result that is not
-//                         written.
+//                         two accumulators. On GPUs; by warpgroups if one kernel is
+//                         predicted to take no longer than both and a launch; where
+//                         warpgroups multiply each alone and cannot multiply both, as an
+//                         operand is computed, if what they are faster by is less than a
+//                         launch and the result that is not written.
 //
 // And in front of it:
 //
@@ -73,13 +74,22 @@ bool mayFuseNorm(llvm::ArrayRef<mlir::linalg::LinalgOp> producers,
                         mlir::linalg::LinalgOp product, unsigned number, unsigned products,
                         TargetAttr target, std::string &reason);
 
+/// The two kernels that a dual product is made of.
+struct DualParts {
+  /// The ops of each, in program order; the last of `after` combines the results of both.
+  llvm::ArrayRef<mlir::linalg::LinalgOp> before, after;
+  /// What the second would read of the first.
+  llvm::ArrayRef<mlir::Value> between;
+  /// No operand of either product is computed in its kernel.
+  bool inMemory;
+};
+
 /// Whether `first` and `second`, which share operand `number`, may run side by side in one
-/// kernel, a dual product, so that `between`, what `second` would read of the kernel of
-/// `first`, is never written; `reason` says why, or why not. `inMemory`: no operand is computed
-/// in the kernel.
+/// kernel, a dual product, so that what is between `parts` is never written; `reason` says why,
+/// or why not.
 bool mayFuseDual(mlir::linalg::LinalgOp first, mlir::linalg::LinalgOp second,
-                 unsigned number, llvm::ArrayRef<mlir::Value> between, bool inMemory,
-                 TargetAttr target, std::string &reason);
+                 unsigned number, const DualParts &parts, TargetAttr target,
+                 std::string &reason);
 
 } // namespace tilewright
 

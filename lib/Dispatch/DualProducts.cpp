@@ -1,0 +1,86 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Dual products (DualProducts.h). The group of the product that stands first joins that of
+// the other where the op that reads both does.
+//
+//   %g = matmul(%x, %w)      group 1
+//   %h = silu(%g)            group 1
+//   %u = matmul(%x, %v)      group 2
+//   %r = %h * %u             joins group 2, which takes in group 1
+
+#include "DualProducts.h"
+#include "GroupMembers.h"
+
+#include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Configure/TileFusion.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+bool tilewright::tryFuseDual(Group &base, ArrayRef<unsigned> loops, Group &other,
+                        linalg::LinalgOp op, TargetAttr target, std::string &reason) {
+  auto isPlain = [](const Group &group) {
+    return group.kind == GroupKind::Contraction && countProducts(group) == 1 &&
+           group.reduced == group.summed;
+  };
+  if (!isPlain(base) || !isPlain(other) || !mayMoveTo(other, op))
+    return false;
+  linalg::LinalgOp product = firstProduct(base), second = firstProduct(other);
+  std::optional<unsigned> shared = sharedOperand(second, product);
+  std::optional<SmallVector<unsigned>> otherLoops = matchLoops(other, op);
+  if (!shared || !otherLoops)
+    return false;
+  auto fail = [&](StringRef why) {
+    reason = "two products of one operand are not computed in one kernel: " + why.str();
+    return false;
+  };
+  // What is written anyway saves nothing.
+  SmallVector<Value> between;
+  for (linalg::LinalgOp member : other.ops)
+    for (OpOperand &use : member->getUses()) {
+      if (other.contains(use.getOwner()))
+        continue;
+      if (use.getOwner() != op)
+        return fail("others than what combines the results read the first one's, too");
+      if (!llvm::is_contained(between, use.get()))
+        between.push_back(use.get());
+    }
+  // Loop l of either product is loop l of its group: it has opened it.
+  SmallVector<std::optional<unsigned>> toBase;
+  for (unsigned loop = 0; loop < other.reduced.size(); ++loop)
+    toBase.push_back(loop);
+  for (auto [mine, theirs] : llvm::zip_equal(loops, *otherLoops))
+    if (mine != theirs)
+      return fail("their results are combined along different loops");
+  bool inMemory = true;
+  for (linalg::LinalgOp one : {product, second})
+    for (Value input : one.getDpsInputs())
+      if (Operation *producer = input.getDefiningOp())
+        inMemory &= !base.contains(producer) && !other.contains(producer);
+  SmallVector<linalg::LinalgOp> after = base.ops;
+  after.push_back(op);
+  if (!mayFuseDual(second, product, *shared, {other.ops, after, between, inMemory}, target,
+                   reason))
+    return false;
+  for (linalg::LinalgOp member : other.ops)
+    addMember(base, member, mapLoops(other, member, toBase));
+  llvm::sort(base.ops, [](linalg::LinalgOp a, linalg::LinalgOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  llvm::append_range(base.notes, other.notes);
+  base.notes.push_back(reason);
+  other.ops.clear();
+  return true;
+}
+
+void tilewright::fuseSharedProducer(MutableArrayRef<Group> groups, Group &group,
+                               TargetAttr target) {
+  linalg::LinalgOp product = firstProduct(group);
+  for (Group *producer : producersOf(groups, product)) {
+    std::string why;
+    if (producer != &group && producer->kind != GroupKind::Contraction &&
+        !tryFuseProducers(group, *producer, product, target, why) && !why.empty())
+      producer->apart = why;
+  }
+}

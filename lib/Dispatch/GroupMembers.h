@@ -1,0 +1,46 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Members of groups and their loops, for the rules by which groups grow (Groups.cpp and
+// DualProducts.cpp).
+
+#ifndef TILEWRIGHT_LIB_DISPATCH_GROUPMEMBERS_H
+#define TILEWRIGHT_LIB_DISPATCH_GROUPMEMBERS_H
+
+#include "tilewright/Dispatch/Groups.h"
+
+namespace tilewright {
+
+bool isProduct(mlir::linalg::LinalgOp op);
+unsigned countProducts(const Group &group);
+/// The product that opened `group`; what computes its operands stands before it.
+mlir::linalg::LinalgOp firstProduct(const Group &group);
+
+/// Adds `op`, whose loop l is loop `loops[l]` of the group.
+void addMember(Group &group, mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> loops);
+
+/// The loop of `group` that each loop of `op` is, as far as the tensors that
+/// both know tell; nothing if they contradict or leave a loop open.
+std::optional<llvm::SmallVector<unsigned>> matchLoops(const Group &group,
+                                                      mlir::linalg::LinalgOp op);
+
+/// The loops of `member` of `group`, loop l of which becomes `to[l]`.
+llvm::SmallVector<unsigned> mapLoops(const Group &group, mlir::linalg::LinalgOp member,
+                                     llvm::ArrayRef<std::optional<unsigned>> to);
+
+/// Nobody outside of `group` that stands before `op` reads a result, and `op` reads
+/// none of them other than by its maps.
+bool mayMoveTo(const Group &group, mlir::Operation *op);
+
+/// Groups that compute inputs of `op`, the latest first, each once.
+llvm::SmallVector<Group *> producersOf(llvm::MutableArrayRef<Group> groups,
+                                       mlir::linalg::LinalgOp op);
+
+/// Moves the members of `producer` into `group`, which `product` has just opened, if
+/// they compute one of its operands and that is better done tile by tile.
+bool tryFuseProducers(Group &group, Group &producer, mlir::linalg::LinalgOp product,
+                      TargetAttr target, std::string &reason);
+
+} // namespace tilewright
+
+#endif

@@ -6,6 +6,7 @@
 
 #include "CostModel.h"
 #include "Bound.h"
+#include "tilewright/Configure/KeptRows.h"
 
 #include "tilewright/Dialect/MatrixInstruction.h"
 
@@ -16,6 +17,9 @@
 
 using namespace mlir;
 using namespace tilewright;
+
+/// Differences between times that the model does not see.
+static constexpr double kNoise = 0.01;
 
 int64_t tilewright::nominalExtent(const LoopClass &loopClass) {
   return ShapedType::isDynamic(loopClass.extent)
@@ -77,6 +81,20 @@ int64_t tilewright::blocksEachOf(TargetAttr target) {
   return int64_t(chipOf(target).blocksEach);
 }
 
+/// Whether blocks walk along rows that several ops run over, and keep none of them.
+static bool walksRows(const KernelInfo &info, LoweringConfigAttr config,
+                      const TilePlan &plan) {
+  if (config.getStrategy() != Strategy::Reduction || !keptRows(info, config).empty())
+    return false;
+  for (auto [number, loopClass] : llvm::enumerate(info.classes))
+    if (!loopClass.parallel && plan.classes[number].loop &&
+        llvm::count_if(info.ops, [&, number = unsigned(number)](linalg::LinalgOp op) {
+          return llvm::is_contained(info.getClasses(op), number);
+        }) > 1)
+      return true;
+  return false;
+}
+
 double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr config,
                                 const TilePlan &plan, TargetAttr target) {
   if (plan.subgroup <= 1)
@@ -90,6 +108,9 @@ double tilewright::estimateTime(const KernelInfo &info, LoweringConfigAttr confi
                          : std::nullopt;
   if (instruction)
     time *= 1 + 1.0 / (instruction->m * instruction->n * instruction->k);
+  // … rows on chip before rows that are read as often as caches ask for it,
+  if (walksRows(info, config, plan))
+    time *= 1 + kNoise;
   // … and blocks of about four warps.
   return time + 1e-3 * std::abs(plan.threads - 4.0 * plan.subgroup);
 }

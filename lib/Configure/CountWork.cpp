@@ -9,6 +9,7 @@
 #include "Counter.h"
 #include "CostModel.h"
 #include "tilewright/Configure/KeptRows.h"
+#include "tilewright/Dialect/KeptRows.h"
 #include "tilewright/Dialect/Packed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -237,8 +238,10 @@ double Counter::memoryBytes() const {
 }
 
 /// Rows that stay in shared memory are written there once, and read by all passes but the
-/// first.
+/// first, or by all where they are copied there.
 void Counter::countKept(OpOperand &operand, double runs, double passes) {
+  if (keptRowCopies(info, config, operand))
+    passes += 1;
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   double bytes = bytesPerElement(operand.get().getType()) * runs * passes;
   for (AffineExpr dim : op.getMatchingIndexingMap(&operand).getResults())
@@ -246,6 +249,26 @@ void Counter::countKept(OpOperand &operand, double runs, double passes) {
   double access = chip.warp * double(target.getFact("access_bytes", 16));
   work[Resource::Issue] += bytes / access * 2 / chip.schedulers;
   work[Resource::Shared] += bytes / chip.bankBytes;
+}
+
+/// Cycles that the first pass over rows that are copied to shared memory waits for them;
+/// nothing where some come by way of registers.
+std::optional<double> Counter::keptWait(ArrayRef<OpOperand *> kept, double steps) const {
+  double ahead = 0;
+  for (OpOperand *row : kept) {
+    if (!keptRowCopies(info, config, *row))
+      return std::nullopt;
+    double bytes = bytesPerElement(row->get().getType());
+    auto op = cast<linalg::LinalgOp>(row->getOwner());
+    for (AffineExpr dim : op.getMatchingIndexingMap(row).getResults())
+      bytes *= plan.classes[info.getClasses(op)[cast<AffineDimExpr>(dim).getPosition()]].step;
+    double own = keptStepsAhead(int64_t(bytes), int64_t(steps));
+    ahead = ahead ? std::min(ahead, own) : own;
+  }
+  if (!ahead)
+    return std::nullopt;
+  return loadCycles() +
+         steps * std::max(chip.cyclesShared + chip.cyclesBarrier, loadCycles() / (ahead + 1));
 }
 
 void Counter::countOperands() {
@@ -372,10 +395,11 @@ BlockWork Counter::count() {
       if (isWalked(number))
         steps *= tilesOf(number);
     double passes = countPasses(info, plan), again = passes - 1;
-    work.latency += steps * loadCycles();
+    SmallVector<OpOperand *> kept = keptRows(info, config);
+    // … which copies that go ahead of the steps wait for in turns,
+    work.latency += keptWait(kept, steps).value_or(steps * loadCycles());
     // … from shared memory where rows stay there.
-    work.latency += steps * again *
-                    (keptRows(info, config).empty() ? loadCycles() : chip.cyclesShared);
+    work.latency += steps * again * (kept.empty() ? loadCycles() : chip.cyclesShared);
     issue(steps * passes * kPerStep);
   }
   return work;

@@ -40,6 +40,7 @@ public:
   void lanes(Resource resource, llvm::StringRef unit, double operations);
   /// Until what a block has asked for is there: from L2 what neighbours have read before.
   double loadCycles() const;
+  std::optional<double> keptWait(llvm::ArrayRef<mlir::OpOperand *> kept, double steps) const;
 
   const KernelInfo &info;
   LoweringConfigAttr config;

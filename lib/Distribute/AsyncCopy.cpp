@@ -13,6 +13,7 @@
 
 #include "Swizzle.h"
 #include "tilewright/Dialect/AsyncCopies.h"
+#include "tilewright/Dialect/KeptRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -38,6 +39,8 @@ private:
   Value isInside(int64_t dim, int64_t coordinate);
   /// How many elements of a run are read; null: all.
   Value validOf(ArrayRef<int64_t> coordinates);
+  /// i1: a run of a clipped copy (kClippedAttr) is there; null: it is.
+  Value isThere(ArrayRef<int64_t> coordinates);
   Value fromOffset(ArrayRef<int64_t> coordinates);
   Value sum(Value left, Value right) {
     return !left ? right
@@ -77,12 +80,22 @@ Value CopyWriter::isInside(int64_t dim, int64_t coordinate) {
   return known;
 }
 
+Value CopyWriter::isThere(ArrayRef<int64_t> coordinates) {
+  Value live = op.getLive() ? code.scalars.lookup(op.getLive()) : Value();
+  if (cast<BoolAttr>(op.getInBounds()[runs.dim]).getValue())
+    return live;
+  Value inside = isInside(runs.dim, coordinates[runs.dim]);
+  return live ? arith::AndIOp::create(code.b, loc, live, inside).getResult() : inside;
+}
+
 Value CopyWriter::validOf(ArrayRef<int64_t> coordinates) {
   OpBuilder &b = code.b;
-  Value all = op.getLive() ? code.scalars.lookup(op.getLive()) : Value();
+  bool isClipped = op->hasAttr(kClippedAttr);
+  Value all = op.getLive() && !isClipped ? code.scalars.lookup(op.getLive()) : Value();
   bool cut = false; // a run may be inside in part
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
-    if (cast<BoolAttr>(op.getInBounds()[dim]).getValue())
+    if (cast<BoolAttr>(op.getInBounds()[dim]).getValue() ||
+        (isClipped && int64_t(dim) == runs.dim))
       continue;
     Value inside = isInside(dim, coordinate);
     all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside;
@@ -161,8 +174,15 @@ void CopyWriter::write() {
     int64_t constant = 0;
     for (auto [coordinate, stride] : llvm::zip_equal(coordinates, strides))
       constant += coordinate * stride;
-    AsyncCopyRunOp::create(b, loc, from.base, fromOffset(coordinates), to.base,
-                           offsets.at(constant), validOf(coordinates),
+    OpBuilder::InsertionGuard guard(b);
+    // A condition's values serve other runs, too: they stay outside.
+    Value to = offsets.at(constant), from = fromOffset(coordinates),
+          valid = validOf(coordinates);
+    if (Value there = op->hasAttr(kClippedAttr) ? isThere(coordinates) : Value()) {
+      auto branch = scf::IfOp::create(b, loc, there, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    AsyncCopyRunOp::create(b, loc, this->from.base, from, this->to.base, to, valid,
                            runs.length);
   }
 }
@@ -182,6 +202,16 @@ LogicalResult ThreadCode::asyncCopy(AsyncCopyOp op) {
   for (const Index &stride : to->strides)
     if (!stride.isConstant())
       return op.emitOpError() << "needs constant strides in shared memory";
+  if (auto bytes = op->getAttrOfType<IntegerAttr>(kClippedAttr)) {
+    // A run is there, or it is not.
+    runs->length = std::min(runs->length, bytes.getInt() / elementBytes(tile.getElementType()));
+    unsigned along = op.getMap().getDimPosition(runs->dim);
+    if (!cast<BoolAttr>(op.getInBounds()[runs->dim]).getValue() &&
+        (!runs->length || from->sizeDivisors[along] % runs->length ||
+         knownDivisor(op.getIndices()[along]) % runs->length))
+      return op.emitOpError() << "is clipped at an end that is in the middle of "
+                              << bytes.getInt() << " bytes ('" << kClippedAttr << "')";
+  }
   auto layout = copyLayout(tile, op.getMap(), runs->length, threads);
   if (failed(layout))
     return op.emitOpError() << "has no layout for " << tile;

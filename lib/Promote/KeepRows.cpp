@@ -12,6 +12,15 @@
 //                    vector.transfer_write %v, %row[%c0, %j] }
 //   scf.for %j = … { %w = vector.transfer_read %row[%c0, %j] … }
 //
+// Where the target copies asynchronously and rows begin and end at multiples of 4 bytes
+// (better 16), copies go A steps ahead instead, without registers:
+//
+//   for a in 0 .. A-1: copy step a of %x to %row; commit
+//   scf.for %j = … { copy step %j + A * s, if there is one; commit; wait A; barrier
+//                    %v = vector.transfer_read %row[%c0, %j] … }
+//
+// Groups of steps that there are none of are empty, so that nothing is under way behind.
+//
 // The copy ends where the row does: what lies behind is padded as each read says. Of rows of
 // a dynamic extent, which the kernel's guard limits (`tilewright.at_most`), memory has as much
 // as the limit, and the copy is the beginning of that:
@@ -22,9 +31,11 @@
 #include "KeepRows.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/KeptRows.h"
+#include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -146,6 +157,93 @@ static SmallVector<Value> indicesIn(OpBuilder &b, RowRead row, SmallVector<bool>
   return indices;
 }
 
+/// Reads a step out of the copy.
+static void readKept(RowRead row, Value rows) {
+  OpBuilder b(row.read);
+  SmallVector<bool> inBounds;
+  SmallVector<Value> indices = indicesIn(b, row, inBounds);
+  auto kept = vector::TransferReadOp::create(
+      b, row.read.getLoc(), row.read.getVectorType(), rows, indices,
+      row.read.getPermutationMapAttr(), row.read.getPadding(), Value(),
+      b.getBoolArrayAttr(inBounds));
+  row.read.getResult().replaceAllUsesWith(kept.getResult());
+  row.read.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+/// Bytes of the copies; 0: there are none.
+static int64_t copiedBytes(func::FuncOp kernel, BlockArgument argument, RowRead row) {
+  std::optional<int64_t> step = getConstantIntValue(row.loop.getStep());
+  return step && getConstantIntValue(row.loop.getLowerBound()) == 0
+             ? keptRowCopies(kernel, argument, row.dim, *step)
+             : 0;
+}
+
+static int64_t stepsAhead(RowRead row) {
+  VectorType step = row.read.getVectorType();
+  return keptStepsAhead(step.getNumElements() * step.getElementTypeBitWidth() / 8,
+                        llvm::divideCeil(row.most, *getConstantIntValue(row.loop.getStep())));
+}
+
+/// Starts to copy the step that begins at `at`, if there is one, and closes a group.
+static void startCopy(OpBuilder &b, RowRead row, Value rows, int64_t bytes, Value at) {
+  Location loc = row.read.getLoc();
+  Value source = row.read.getBase();
+  int64_t rank = cast<MemRefType>(source.getType()).getRank();
+  SmallVector<Value> indices(row.read.getIndices());
+  indices[row.dim] = at;
+  SmallVector<OpFoldResult> begin(rank, b.getIndexAttr(0)), steps(rank, b.getIndexAttr(1));
+  begin[row.dim] = at;
+  // Of rows of a dynamic extent, the memory for the longest.
+  if (auto part = rows.getDefiningOp<memref::SubViewOp>())
+    rows = part.getSource();
+  SmallVector<int64_t> shape = stepShape(row.read);
+  Value tile = memref::SubViewOp::create(
+      b, loc, rows, begin, getAsIndexOpFoldResult(b.getContext(), shape), steps);
+  SmallVector<bool> inBounds(rank, true);
+  for (auto [dim, expr] : llvm::enumerate(row.read.getPermutationMap().getResults()))
+    inBounds[cast<AffineDimExpr>(expr).getPosition()] = row.read.isDimInBounds(dim);
+  Value live = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at,
+                                     row.loop.getUpperBound());
+  auto copy = AsyncCopyOp::create(b, loc, source, indices, tile, live,
+                                  b.getMultiDimIdentityMap(rank),
+                                  b.getBoolArrayAttr(inBounds));
+  copy->setAttr(kClippedAttr, b.getI64IntegerAttr(bytes));
+  AsyncCommitOp::create(b, loc);
+}
+
+/// Copies go ahead of the loop that reads the rows first, which waits for its step's.
+static void copyRows(RowRead first, Value rows, int64_t bytes) {
+  Location loc = first.read.getLoc();
+  Value memory = rows;
+  if (auto part = rows.getDefiningOp<memref::SubViewOp>())
+    memory = part.getSource();
+  int64_t ahead = stepsAhead(first);
+  OpBuilder b(first.loop);
+  // Barriers are those of this schedule.
+  memory.getDefiningOp()->setAttr(kStagesAttr, b.getI64IntegerAttr(1));
+  if (!isa<func::FuncOp>(first.loop->getParentOp()))
+    gpu::BarrierOp::create(b, loc);
+  auto stepAt = [&](OpBuilder &b, Value from, int64_t steps) -> Value {
+    if (!steps)
+      return from;
+    Value by = arith::MulIOp::create(b, loc, first.loop.getStep(),
+                                     arith::ConstantIndexOp::create(b, loc, steps));
+    return arith::AddIOp::create(b, loc, from, by);
+  };
+  for (int64_t step = 0; step < ahead; ++step)
+    startCopy(b, first, rows, bytes, stepAt(b, first.loop.getLowerBound(), step));
+  OpBuilder inner = OpBuilder::atBlockBegin(first.loop.getBody());
+  startCopy(inner, first, rows, bytes,
+            stepAt(inner, first.loop.getInductionVar(), ahead));
+  AsyncWaitOp::create(inner, loc, ahead);
+  gpu::BarrierOp::create(inner, loc);
+  readKept(first, rows);
+}
+
 static LogicalResult keepRows(func::FuncOp kernel, BlockArgument argument) {
   SmallVector<RowRead> reads;
   WalkResult walk = kernel.walk([&](vector::TransferReadOp read) {
@@ -167,22 +265,19 @@ static LogicalResult keepRows(func::FuncOp kernel, BlockArgument argument) {
   Location loc = first.read.getLoc();
   OpBuilder top = OpBuilder::atBlockBegin(&kernel.front());
   Value rows = allocateRows(top, first);
-  SmallVector<bool> inBounds;
   for (RowRead other : ArrayRef(reads).drop_front()) {
     if (!isSameRow(first, other))
       return other.read.emitOpError() << "reads another part of rows that stay in shared "
                                          "memory ('" << kKeptRowsAttr << "')";
-    OpBuilder b(other.read);
-    SmallVector<Value> indices = indicesIn(b, other, inBounds);
-    auto kept = vector::TransferReadOp::create(
-        b, other.read.getLoc(), other.read.getVectorType(), rows, indices,
-        other.read.getPermutationMapAttr(), other.read.getPadding(), Value(),
-        b.getBoolArrayAttr(inBounds));
-    other.read.getResult().replaceAllUsesWith(kept.getResult());
-    other.read.erase();
+    readKept(other, rows);
+  }
+  if (int64_t bytes = copiedBytes(kernel, argument, first)) {
+    copyRows(first, rows, bytes);
+    return success();
   }
   OpBuilder b(first.read);
   b.setInsertionPointAfter(first.read);
+  SmallVector<bool> inBounds;
   SmallVector<Value> indices = indicesIn(b, first, inBounds);
   vector::TransferWriteOp::create(b, loc, first.read.getVector(), rows, indices,
                                   first.read.getPermutationMap(), inBounds);

@@ -6,9 +6,9 @@
 #kept = affine_map<(m, n) -> (m)>
 module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", {sm = 80, subgroup = 32, max_threads = 1024, shared_memory = 166912, registers = 255, access_bytes = 16, index_bits = 32, async_copy}>} {
 // CHECK-LABEL: func.func private @Fits(
-// CHECK-SAME: rows of operand 0 are read from memory once: the block keeps them in shared memory (160000 bytes in all)
+// CHECK-SAME: rows of operand 0 are read from memory once: the block keeps them in shared memory (160000 bytes in all), where asynchronous copies of 16 bytes a thread put them, steps ahead
 // CHECK: linalg.generic {{.*}}strategy = reduction, {{.*}}promote = [0]>
-func.func private @Fits(%x: tensor<?x40000xf32>, %o: tensor<?x40000xf32>) -> tensor<?x40000xf32> attributes {tilewright.kernel} {
+func.func private @Fits(%x: tensor<?x40000xf32>, %o: tensor<?x40000xf32>) -> tensor<?x40000xf32> attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x40000xf32>

@@ -53,3 +53,29 @@ func.func private @narrow(%a: memref<?x514xf16>, %k: index, %live: i1)
   return
 }
 }
+
+// -----
+
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, access_bytes = 16, async_copy}>} {
+// Clipped at the end of rows: a run there is none of is not written, and a row that there is none of is zeros.
+// CHECK-LABEL: @clipped
+// CHECK-SAME: %[[LIVE:[a-z0-9]+]]: i1)
+// CHECK: %[[ROW:.*]] = arith.cmpi sgt, %arg1, %c0
+// CHECK: %[[N:.*]] = arith.select %[[ROW]], %c4, %c0
+// CHECK: %[[COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %c1000
+// CHECK: %[[THERE:.*]] = arith.andi %[[LIVE]], %[[COLUMN]] : i1
+// CHECK: scf.if %[[THERE]] {
+// CHECK-NEXT: tilewright.async_copy_run %{{.*}}[%{{.*}}] to %{{.*}}[%{{.*}}] valid %[[N]] {count = 4 : i64}
+// CHECK-NEXT: }
+func.func private @clipped(%a: memref<?x1000xf32>, %k: index, %live: i1)
+    attributes {tilewright.kernel, tilewright.access = ["read"],
+                tilewright.launch = #tilewright.launch<threads = 32, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %at = arith.muli %k, %c128 : index
+  %s = memref.alloc() : memref<2x128xf32, #tilewright.shared>
+  tilewright.async_copy %a[%c0, %at] to %s if %live {in_bounds = [false, false], map = affine_map<(d0, d1) -> (d0, d1)>, tilewright.clipped = 16 : i64} : memref<?x1000xf32> to memref<2x128xf32, #tilewright.shared>
+  tilewright.async_commit
+  return
+}
+}

@@ -26,6 +26,11 @@ struct DynamicRows {
 /// Nothing where there are none, or several loops have dynamic extents.
 std::optional<DynamicRows> findDynamicRows(const KernelInfo &info);
 
+/// Bytes of the asynchronous copies by which the rows that `row` reads come into shared memory
+/// where `config` keeps them; 0: they come by way of registers (Dialect/KeptRows.h).
+int64_t keptRowCopies(const KernelInfo &info, LoweringConfigAttr config,
+                      mlir::OpOperand &row);
+
 } // namespace tilewright
 
 #endif

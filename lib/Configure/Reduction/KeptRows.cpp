@@ -14,6 +14,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Reduction.h"
+#include "tilewright/Dialect/KeptRows.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/UserNames.h"
 
@@ -86,6 +87,15 @@ static bool isWalked(const KernelInfo &info, LoweringConfigAttr config, unsigned
   const LoopClass &row = info.classes[number];
   return !row.parallel && (ShapedType::isDynamic(row.most) ||
                            row.most > stepOf(info, config, number));
+}
+
+int64_t tilewright::keptRowCopies(const KernelInfo &info, LoweringConfigAttr config,
+                                  OpOperand &row) {
+  for (auto [dim, number] : llvm::enumerate(dimClasses(info, row)))
+    if (isWalked(info, config, number))
+      return keptRowCopies(info.kernel, cast<BlockArgument>(row.get()), dim,
+                           stepOf(info, config, number));
+  return 0;
 }
 
 /// Passes of a block that read `argument`: reductions, and results.

@@ -157,10 +157,15 @@ std::string Reduction::explain(const KernelInfo &info) const {
 
 void Reduction::explainMore(const KernelInfo &info, LoweringConfigAttr config,
                             SmallVectorImpl<std::string> &lines) const {
-  for (OpOperand *operand : keptRows(info, config))
+  for (OpOperand *operand : keptRows(info, config)) {
+    int64_t run = keptRowCopies(info, config, *operand);
     lines.push_back("rows of " + nameOperand(*operand) +
                     " are read from memory once: the block keeps them in shared memory (" +
-                    std::to_string(keptBytes(info, config)) + " bytes in all)");
+                    std::to_string(keptBytes(info, config)) + " bytes in all), " +
+                    (run ? "where asynchronous copies of " + std::to_string(run) +
+                               " bytes a thread put them, steps ahead"
+                         : std::string("by way of registers")));
+  }
   std::string reason;
   FailureOr<TilePlan> plan = planTiles(info, config, getTarget(info.kernel), reason);
   if (succeeded(plan) && plan->onlineSums)

@@ -52,6 +52,10 @@ def functions():
     how = {"how": "kept"}
     yield softmax(F32, "ragged", {"m": 3, "n": 1100}, config([1, 256], 2), **how)
     yield softmax(F32, "vector", {"n": 700}, config([256], 1), **how)
+    yield softmax(F32, "vector_odd", {"n": 701}, config([256], 1), **how)
+    yield softmax(F16, "vector_words", {"n": 702}, config([256], 1), **how)
+    yield softmax(F16, "words", {"m": 3, "n": 1030}, config([1, 256], 2), **how)
+    yield softmax(F16, "doublewords", {"m": 3, "n": 1036}, config([2, 256], 2), **how)
     yield softmax(F16, "rows", {"m": 3, "n": 2048}, config([1, 512], 2), True, empty, **how)
     yield softmax(BF16, "odd", {"m": 2, "n": 2041}, config([1, 256], 4), **how)
     yield softmax(F32, "rows_together", {"m": 6, "n": 517}, config([4, 256], 2), True, empty, **how)

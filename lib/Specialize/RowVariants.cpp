@@ -10,6 +10,7 @@
 //   func.func private @softmax_aligned_upto8192(…)     … of a larger one
 //   func.func private @softmax_aligned_upto40704(…)    rows in shared memory
 //       attributes {tilewright.at_most = array<i64: 0, 1, 40704>, tilewright.at_least = array<i64: 0, 1, 1>}
+// and @softmax, whose rows begin anywhere, has the same in front of it: @softmax_upto1024, …
 //
 // Which of both a variant does is configure's to decide: it knows how long rows are at most.
 // A row has an element, which lanes behind its end read.
@@ -49,6 +50,30 @@ static SmallVector<int64_t> promise(const KernelInfo &info, unsigned number, int
   return {operandNumber(kernel.getArgument(row.argument)), row.dim, limit};
 }
 
+/// Adds the variants of `kernel`, if a block reads its rows more than once; says whether it did.
+static FailureOr<bool> addVariants(func::FuncOp kernel, TargetAttr target,
+                                   SymbolTable &symbols) {
+  FailureOr<KernelInfo> info = KernelInfo::get(kernel);
+  if (failed(info))
+    return failure();
+  std::optional<DynamicRows> rows = findDynamicRows(*info);
+  if (!rows || info->root->hasAttr(kConfigAttr))
+    return false;
+  OpBuilder b(kernel);
+  for (int64_t most : rowClasses(*rows, target.getFact("shared_memory", 0))) {
+    auto variant = cast<func::FuncOp>(kernel->clone());
+    variant.setName((kernel.getName() + "_upto" + Twine(most)).str());
+    if (!kernel->hasAttr(kVariantOfAttr))
+      variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));
+    variant->setAttr(kAtMostAttr,
+                     b.getDenseI64ArrayAttr(promise(*info, rows->number, most)));
+    variant->setAttr(kAtLeastAttr,
+                     b.getDenseI64ArrayAttr(promise(*info, rows->number, 1)));
+    symbols.insert(variant, Block::iterator(kernel));
+  }
+  return true;
+}
+
 LogicalResult tilewright::addRowVariants(ModuleOp program) {
   TargetAttr target = getTarget(program);
   if (!target || target.getFact("subgroup", 0) <= 1)
@@ -62,22 +87,15 @@ LogicalResult tilewright::addRowVariants(ModuleOp program) {
         !findIrregular(func))
       kernels.push_back(func);
   for (func::FuncOp kernel : kernels) {
-    FailureOr<KernelInfo> info = KernelInfo::get(kernel);
-    if (failed(info))
+    FailureOr<bool> added = addVariants(kernel, target, symbols);
+    if (failed(added))
       return failure();
-    std::optional<DynamicRows> rows = findDynamicRows(*info);
-    if (!rows || info->root->hasAttr(kConfigAttr))
-      continue;
-    OpBuilder b(kernel);
-    for (int64_t most : rowClasses(*rows, target.getFact("shared_memory", 0))) {
-      auto variant = cast<func::FuncOp>(kernel->clone());
-      variant.setName((kernel.getName() + "_upto" + Twine(most)).str());
-      variant->setAttr(kAtMostAttr,
-                       b.getDenseI64ArrayAttr(promise(*info, rows->number, most)));
-      variant->setAttr(kAtLeastAttr,
-                       b.getDenseI64ArrayAttr(promise(*info, rows->number, 1)));
-      symbols.insert(variant, Block::iterator(kernel));
-    }
+    // Rows that begin anywhere are on chip as well, element by element.
+    auto general = symbols.lookup<func::FuncOp>(
+        kernel->getAttrOfType<StringAttr>(kVariantOfAttr).getValue());
+    if (*added && general && !general->hasAttr(kAtMostAttr) &&
+        failed(addVariants(general, target, symbols)))
+      return failure();
   }
   return success();
 }

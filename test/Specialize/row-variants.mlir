@@ -11,6 +11,10 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // CHECK: func private @rows_aligned_upto16384({{.*}} tilewright.at_most = array<i64: 0, 1, 16384>
 // CHECK: func private @rows_aligned(
 // CHECK-NOT: at_most
+// Those that begin anywhere have as many, behind it.
+// CHECK: func private @rows_upto1024({{.*}} tilewright.at_least = array<i64: 0, 1, 1>, tilewright.at_most = array<i64: 0, 1, 1024>, {{.*}}tilewright.variant_of = "rows"
+// CHECK: func private @rows_upto8192({{.*}} tilewright.at_most = array<i64: 0, 1, 8192>
+// CHECK: func private @rows_upto16384({{.*}} tilewright.at_most = array<i64: 0, 1, 16384>
 // CHECK: func private @rows(
 func.func private @rows(%x: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32>
     attributes {tilewright.kernel, tilewright.access = ["read", "write"]} {

@@ -29,7 +29,7 @@ def SpecializePass : Pass<"tilewright-specialize", "::mlir::ModuleOp"> {
     Rows that several ops of a reduction read stay on chip where it is known how long
     they are at most. On GPUs, a kernel with such rows of a dynamic extent has clones for
     rows of up to 1024 and 8192 elements and of as many as shared memory holds, in front of
-    the clone for aligned rows; `tilewright.at_least` promises that rows are not empty.
+    the clone for aligned rows, and as many in front of the kernel itself; `tilewright.at_least` promises that rows are not empty.
 
     Kernels compute indices with 32 bits. Where a buffer may have 2^31 elements
     or more and the target can compute with 64 (`wide_index`), a clone behind

@@ -27,8 +27,8 @@ llvm::LogicalResult addImageVariants(mlir::ModuleOp program);
 /// diagnostic.
 llvm::LogicalResult addShapeVariants(mlir::ModuleOp program);
 
-/// Puts in front of every kernel with aligned rows of a dynamic extent, which it reads more
-/// than once, variants for rows that fit on chip: registers, then shared memory. Fails after
+/// Puts in front of every variant with aligned rows of a dynamic extent, which it reads more
+/// than once, and in front of the kernel that it is a variant of, variants for rows that fit on chip: registers, then shared memory. Fails after
 /// a diagnostic.
 llvm::LogicalResult addRowVariants(mlir::ModuleOp program);
 

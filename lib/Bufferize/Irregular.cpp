@@ -241,6 +241,10 @@ LogicalResult tilewright::writeIrregular(OpBuilder &b, func::FuncOp kernel, Oper
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   if (!config || !launch)
     return op->emitOpError("is not tiled; run tilewright-tile");
+  if (auto scan = dyn_cast<ScanOp>(op); scan && scan.getLookBack()) {
+    writeLookBack(b, kernel, scan, memory, config, launch);
+    return success();
+  }
   IrregularWriter writer(b, kernel, op, memory, config, launch);
   if (auto scatter = dyn_cast<ScatterOp>(op))
     writer.scatter(scatter);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Writes what the threads of a block do of an irregular op: the frame, and
-// small helpers. Irregular.cpp has scatters and scans, Sort.cpp sorts.
+// small helpers. Irregular.cpp has scatters and scans, Sort.cpp sorts, LookBack.cpp
+// scans of blocks that look back.
 
 #ifndef TILEWRIGHT_LIB_BUFFERIZE_IRREGULARWRITER_H
 #define TILEWRIGHT_LIB_BUFFERIZE_IRREGULARWRITER_H
@@ -27,7 +28,7 @@ public:
   void scan(ScanOp op);
   void sort(SortOp op); // Sort.cpp
 
-private:
+protected:
   using Body = llvm::function_ref<void()>;
 
   mlir::Value index(int64_t value) {
@@ -124,6 +125,10 @@ private:
   LoweringConfigAttr config;
   LaunchAttr launch;
 };
+
+/// A scan in one pass, whose blocks look back (LookBack.cpp).
+void writeLookBack(mlir::OpBuilder &b, mlir::func::FuncOp kernel, ScanOp op,
+                   const mlir::IRMapping &memory, LoweringConfigAttr config, LaunchAttr launch);
 } // namespace tilewright
 
 #endif

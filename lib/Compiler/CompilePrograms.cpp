@@ -9,6 +9,7 @@
 #include "Explain.h"
 #include "tilewright/Artifact/Manifest.h"
 #include "tilewright/Dialect/Irregular.h"
+#include "tilewright/Dispatch/Dispatch.h"
 #include "tilewright/Input/Input.h"
 #include "tilewright/Target/Reference/BoundErrors.h"
 #include "tilewright/Target/Reference/Reference.h"
@@ -122,6 +123,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   PrepareIrregularPassOptions whole;
   whole.keepSorts = true;
   input.addNestedPass<func::FuncOp>(createPrepareIrregularPass(whole));
+  input.addNestedPass<func::FuncOp>(createSplitScansPass());
   if (failed(input.run(*job.hostForm)))
     return failure();
   for (auto func : job.hostForm->getOps<func::FuncOp>())

@@ -191,11 +191,30 @@ LogicalResult ScatterOp::verify() {
 //===----------------------------------------------------------------------===//
 
 void ScanOp::getEffects(Effects &effects) {
-  addEffects(*this, getOutput(), effects);
+  addEffects(*this, getDpsInits(), effects);
+}
+
+/// States and values, of one dim each.
+static LogicalResult checkLookBack(ScanOp op) {
+  auto isOfOneDim = [](Value value, Type element) {
+    auto type = cast<ShapedType>(value.getType());
+    return type.getRank() == 1 && type.getElementType() == element;
+  };
+  ValueRange scratch = op.getScratch();
+  if (!op.getLookBack())
+    return scratch.empty() ? success()
+                           : op.emitOpError("has scratch memory and does not look back");
+  Type state = IntegerType::get(op.getContext(), 32);
+  if (!op.getChunk() || op.getCarried() || op.getTotals() || scratch.size() != 2 ||
+      !isOfOneDim(scratch[0], state) ||
+      !isOfOneDim(scratch[1], op.getInputType().getElementType()))
+    return op.emitOpError("looks back: that needs a 'chunk', neither 'carried' nor 'totals', and scratch "
+                          "memory for states of i32 and for values, of one dim each");
+  return success();
 }
 
 LogicalResult ScanOp::verify() {
-  if (failed(checkOperands(*this, getOutput())))
+  if (failed(checkOperands(*this, getDpsInits())) || failed(checkLookBack(*this)))
     return failure();
   ShapedType input = getInputType(), output = getOutputType();
   int64_t rank = input.getRank(), dim = getDim();
@@ -214,7 +233,7 @@ LogicalResult ScanOp::verify() {
     return emitOpError("is 'carried', and there is no init to carry");
   if (getTotals() && getExclusive())
     return emitOpError("'totals' are those of whole chunks, and it is exclusive");
-  if (getChunk() && (rank != 3 || dim != 1 || (!init && !getTotals())))
+  if (getChunk() && (rank != 3 || dim != 1 || (!init && !getTotals() && !getLookBack())))
     return emitOpError("in chunks is along the second of three dims, with an init or "
                        "'totals'");
   for (int64_t d = 0; d < rank; ++d)
@@ -222,17 +241,17 @@ LogicalResult ScanOp::verify() {
                                      !mayBeEqual(output.getDimSize(d), input.getDimSize(d))))
       return emitOpError() << "has an output of " << output << " for an input of " << input;
   if (init) {
-    bool fits = init.getRank() == rank - (getChunk() ? 0 : 1);
+    bool fits = init.getRank() == rank - (hasOwnChunks() ? 0 : 1);
     for (int64_t d = 0, at = 0; fits && d < rank; ++d) {
       if (d == dim) {
-        at += bool(getChunk());
+        at += hasOwnChunks();
         continue;
       }
       fits = mayBeEqual(init.getDimSize(at++), input.getDimSize(d));
     }
     if (!fits)
       return emitOpError() << "has an init of " << init << "; it has the dims of the input, "
-                           << input << (getChunk() ? ", and one element for each chunk"
+                           << input << (hasOwnChunks() ? ", and one element for each chunk"
                                                    : ", but the one of the scan");
   }
   return checkCombiner(*this, getCombiner(), input.getElementType(), input.getElementType());

@@ -47,6 +47,9 @@ static void outline(DestinationStyleOpInterface op, StringRef name, SymbolTable 
   auto gemm = dyn_cast<GemmOp>(op.getOperation());
   bool updates = isa<ScatterOp>(op) || (gemm && gemm.getAccumulate());
   access.append(dests.size(), b.getStringAttr(updates ? "readwrite" : "write"));
+  // States, which are zero at the beginning.
+  if (auto scan = dyn_cast<ScanOp>(op.getOperation()); scan && scan.getLookBack())
+    access[access.size() - 2] = b.getStringAttr("readwrite");
   SmallVector<Type> arguments = llvm::to_vector(ValueRange(inputs.getArrayRef()).getTypes());
   llvm::append_range(arguments, ValueRange(dests).getTypes());
   auto kernel = func::FuncOp::create(

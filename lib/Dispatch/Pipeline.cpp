@@ -43,6 +43,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
     func.addPass(createCanonicalizePass("dispatch"));
   }
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
+  pm.nest<func::FuncOp>().addPass(createSplitScansPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
   pm.nest<func::FuncOp>().addPass(createFlattenWindowsPass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());

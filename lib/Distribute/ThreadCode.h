@@ -29,6 +29,7 @@
 
 #include "LayoutRules.h"
 #include "tilewright/Dialect/Clusters.h"
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/Padding.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Layout/Conversion.h"
@@ -192,6 +193,10 @@ public:
   mlir::LogicalResult write(mlir::vector::TransferWriteOp op);
   mlir::LogicalResult gather(mlir::vector::GatherOp op);
   mlir::LogicalResult scalarLoad(mlir::memref::LoadOp op);
+  /// Accesses by which blocks wait for each other.
+  mlir::LogicalResult takeNumber(TakeNumberOp op);
+  mlir::LogicalResult publish(PublishOp op);
+  mlir::LogicalResult observe(ObserveOp op);
   mlir::LogicalResult scalarStore(mlir::memref::StoreOp op);
   mlir::LogicalResult allocate(mlir::memref::AllocOp op);
   mlir::LogicalResult subview(mlir::memref::SubViewOp op);
@@ -230,6 +235,8 @@ public:
   /// Element offset of a view at coordinates, swizzle applied.
   mlir::Value elementOffset(mlir::Location loc, const MemView &view,
                             Index unswizzled);
+  /// The same at indices of the block form.
+  mlir::Value offsetOf(mlir::Location loc, const MemView &view, mlir::ValueRange indices);
   /// Loads / stores `count` neighbouring elements (i1 as bytes).
   mlir::SmallVector<mlir::Value> load(mlir::Location loc, const MemView &view,
                                       mlir::Value offset, int64_t count);

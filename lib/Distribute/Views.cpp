@@ -83,16 +83,20 @@ LogicalResult ThreadCode::subview(memref::SubViewOp op) {
 // Scalar accesses (uniform over the block)
 //===----------------------------------------------------------------------===//
 
+Value ThreadCode::offsetOf(Location loc, const MemView &view, ValueRange indices) {
+  Index offset = view.offset;
+  for (auto [dim, index] : llvm::enumerate(indices))
+    offset = add(loc, offset,
+                 multiply(loc, mapped(OpFoldResult(index)), view.strides[dim]));
+  return elementOffset(loc, view, offset);
+}
+
 LogicalResult ThreadCode::scalarLoad(memref::LoadOp op) {
   FailureOr<MemView> mem = view(op.getMemRef());
   if (failed(mem))
     return failure();
   Location loc = op.getLoc();
-  Index offset = mem->offset;
-  for (auto [dim, index] : llvm::enumerate(op.getIndices()))
-    offset = add(loc, offset,
-                 multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
-  Value at = elementOffset(loc, *mem, offset), inside;
+  Value at = offsetOf(loc, *mem, op.getIndices()), inside;
   if (mem->padding) {
     SmallVector<Index> coordinates;
     for (Value index : op.getIndices())
@@ -112,13 +116,9 @@ LogicalResult ThreadCode::scalarStore(memref::StoreOp op) {
   if (failed(mem))
     return failure();
   Location loc = op.getLoc();
-  Index offset = mem->offset;
-  for (auto [dim, index] : llvm::enumerate(op.getIndices()))
-    offset = add(loc, offset,
-                 multiply(loc, mapped(OpFoldResult(index)), mem->strides[dim]));
+  Value at = offsetOf(loc, *mem, op.getIndices());
   if (isOneThread) {
-    store(loc, *mem, elementOffset(loc, *mem, offset),
-          {scalars.lookup(op.getValueToStore())});
+    store(loc, *mem, at, {scalars.lookup(op.getValueToStore())});
     return success();
   }
   // One thread writes, when all have read what stood there.
@@ -132,7 +132,42 @@ LogicalResult ThreadCode::scalarStore(memref::StoreOp op) {
   auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  store(loc, *mem, elementOffset(loc, *mem, offset),
-        {scalars.lookup(op.getValueToStore())});
+  store(loc, *mem, at, {scalars.lookup(op.getValueToStore())});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Between blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult ThreadCode::takeNumber(TakeNumberOp op) {
+  FailureOr<MemView> mem = view(op.getCounter());
+  if (failed(mem))
+    return failure();
+  Location loc = op.getLoc();
+  Value at = offsetOf(loc, *mem, op.getIndices());
+  scalars.map(op.getNumber(),
+              TakeNumberOp::create(b, loc, b.getI32Type(), mem->base, at).getNumber());
+  return success();
+}
+
+LogicalResult ThreadCode::publish(PublishOp op) {
+  FailureOr<MemView> mem = view(op.getStates());
+  if (failed(mem))
+    return failure();
+  Location loc = op.getLoc();
+  Value at = offsetOf(loc, *mem, op.getIndices());
+  PublishOp::create(b, loc, scalars.lookup(op.getState()), mem->base, at);
+  return success();
+}
+
+LogicalResult ThreadCode::observe(ObserveOp op) {
+  FailureOr<MemView> mem = view(op.getStates());
+  if (failed(mem))
+    return failure();
+  Location loc = op.getLoc();
+  Value at = offsetOf(loc, *mem, op.getIndices());
+  scalars.map(op.getState(),
+              ObserveOp::create(b, loc, b.getI32Type(), mem->base, at).getState());
   return success();
 }

@@ -112,7 +112,7 @@ ScanOp tilewright::sumFlags(OpBuilder &b, Location loc, Value flags) {
   Value empty =
       tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, flags), type);
   auto scan = ScanOp::create(b, loc, TypeRange(empty.getType()), flags, Value(), Value(), empty,
-                             /*dim=*/0, false, false, false, false);
+                             ValueRange(), /*dim=*/0, false, false, false, false, false);
   OpBuilder::InsertionGuard guard(b);
   Block *block = b.createBlock(&scan.getCombiner(), {}, {type, type}, {loc, loc});
   Value sum = arith::AddIOp::create(b, loc, block->getArgument(0), block->getArgument(1));

@@ -11,6 +11,7 @@
 // Dims of size one are dropped with reshapes at the edge of the program; between
 // ops the reshapes cancel.
 
+#include "Capture.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Dialect/Windows.h"
 #include "tilewright/Normalize/Normalize.h"
@@ -57,15 +58,9 @@ struct CaptureScalarInputs : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    bool changed = false;
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(input);
-      if (isa<ShapedType>(input->get().getType()) || argument.use_empty())
-        continue;
-      rewriter.replaceAllUsesWith(argument, input->get());
-      changed = true;
-    }
-    return success(changed);
+    return captureInputs(rewriter, op, [](OpOperand *input) {
+      return isa<ShapedType>(input->get().getType()) ? Value() : input->get();
+    });
   }
 };
 

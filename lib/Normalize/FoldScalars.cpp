@@ -12,6 +12,7 @@
 // What has the same value everywhere is computed once, outside, and fills a tensor where
 // one is asked for.
 
+#include "Capture.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
 #include "tilewright/Normalize/Normalize.h"
 
@@ -54,16 +55,7 @@ struct ReadFilled : OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics() || op->hasAttr(kConfigAttr))
       return failure();
-    bool changed = false;
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      BlockArgument element = op.getMatchingBlockArgument(operand);
-      Value scalar = scalarOf(operand);
-      if (!scalar || element.use_empty() || scalar.getType() != element.getType())
-        continue;
-      rewriter.replaceAllUsesWith(element, scalar);
-      changed = true;
-    }
-    return success(changed);
+    return captureInputs(rewriter, op, scalarOf);
   }
 };
 

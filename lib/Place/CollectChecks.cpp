@@ -114,7 +114,7 @@ static void joinDims(DimClasses &classes, ScanOp op) {
   for (int64_t d = 0, at = 0; d < rank; ++d) {
     if (d != dim || !op.getTotals())
       classes.join(classes.node(op.getInput(), d), classes.node(op.getOutput(), d));
-    if (d == dim && !op.getChunk())
+    if (d == dim && !op.hasOwnChunks())
       continue;
     if (op.getInit() && d != dim)
       classes.join(classes.node(op.getInput(), d), classes.node(op.getInit(), at));

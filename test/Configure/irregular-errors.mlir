@@ -75,3 +75,21 @@ func.func private @Rows(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>) -> tensor<
   return %r : tensor<4x?x1xf32>
 }
 }
+
+// -----
+
+#target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024}>
+module attributes {tilewright.target = #target,
+    tilewright.pins = {Tiles = #tilewright.lowering_config<strategy = irregular, block = [1, 4096, 1], warps = [1, 1, 1]>}} {
+func.func private @Tiles(%x: tensor<4x?x1xf32>, %e: tensor<4x?x1xf32>, %s: tensor<?xi32>, %v: tensor<?xf32>) -> (tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>)
+    attributes {tilewright.kernel} {
+  %n = arith.constant 4096 : index
+  // expected-error @+1 {{the pinned lowering config does not fit: a tile of 4096 elements is not that of 32 threads, of which two warps look back}}
+  %r:3 = tilewright.scan ins(%x : tensor<4x?x1xf32>) chunk(%n) outs(%e : tensor<4x?x1xf32>) scratch(%s, %v : tensor<?xi32>, tensor<?xf32>) {dim = 1 : i64, look_back} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>
+  return %r#0, %r#1, %r#2 : tensor<4x?x1xf32>, tensor<?xi32>, tensor<?xf32>
+}
+}

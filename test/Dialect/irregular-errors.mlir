@@ -202,3 +202,27 @@ func.func @inverse(%x: tensor<4x7xf32>, %v: tensor<28xf32>, %n: tensor<i64>, %i:
       -> tensor<28xf32>, tensor<i64>, tensor<28xi64>
   return %r#2 : tensor<28xi64>
 }
+
+// -----
+
+func.func @scratch(%x: tensor<1x4x1xf32>, %e: tensor<1x4x1xf32>, %n: index, %s: tensor<3xi64>, %v: tensor<3xf32>) -> tensor<1x4x1xf32> {
+  // expected-error @below {{looks back: that needs a 'chunk', neither 'carried' nor 'totals', and scratch memory for states of i32 and for values, of one dim each}}
+  %r:3 = tilewright.scan ins(%x : tensor<1x4x1xf32>) chunk(%n) outs(%e : tensor<1x4x1xf32>) scratch(%s, %v : tensor<3xi64>, tensor<3xf32>) {dim = 1 : i64, look_back} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<1x4x1xf32>, tensor<3xi64>, tensor<3xf32>
+  return %r#0 : tensor<1x4x1xf32>
+}
+
+// -----
+
+func.func @noLookBack(%x: tensor<1x4x1xf32>, %e: tensor<1x4x1xf32>, %s: tensor<3xi32>) -> tensor<1x4x1xf32> {
+  // expected-error @below {{has scratch memory and does not look back}}
+  %r:2 = tilewright.scan ins(%x : tensor<1x4x1xf32>) outs(%e : tensor<1x4x1xf32>) scratch(%s : tensor<3xi32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<1x4x1xf32>, tensor<3xi32>
+  return %r#0 : tensor<1x4x1xf32>
+}

@@ -47,4 +47,30 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
     }
     return
   }
+
+  // Blocks wait for each other at elements of flat memory.
+  // CHECK-LABEL: func.func private @between(
+  // CHECK: tilewright.take_number %arg0[%c0{{.*}}] : memref<?xi32>
+  // CHECK: scf.while
+  // CHECK: tilewright.observe %arg0[%{{.*}}] : memref<?xi32>
+  // CHECK: tilewright.publish %{{.*}}, %arg0[%{{.*}}] : memref<?xi32>
+  func.func private @between(%s: memref<3x5xi32>)
+      attributes {tilewright.kernel, tilewright.launch = #tilewright.launch<threads = 128, subgroup = 32, tiles = affine_map<() -> (1)>>} {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %zero = arith.constant 0 : i32
+    scf.forall (%i) in (128) {
+      %n = tilewright.take_number %s[%c0, %c0] : memref<3x5xi32>
+      %w = scf.while : () -> i32 {
+        %o = tilewright.observe %s[%c2, %i] : memref<3x5xi32>
+        %again = arith.cmpi eq, %o, %zero : i32
+        scf.condition(%again) %o : i32
+      } do {
+      ^bb0(%o: i32):
+        scf.yield
+      }
+      tilewright.publish %w, %s[%c2, %c2] : memref<3x5xi32>
+    }
+    return
+  }
 }

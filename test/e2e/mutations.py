@@ -35,8 +35,9 @@ import sys
 import time
 
 import artifact
-from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
-from families import attention, attention_pages, chained, clusters, dual, filling, images, kept_rows, matrix_unit, ringed, streams
+from data import BF16, E4M3, E5M2, F16, F32, F64, I32, I4, I8, integers
+from families import (attention, attention_pages, chained, clusters, dual, filling, images, kept_rows, matrix_unit, ringed, scan,
+                      streams)
 from families.contraction import sizes
 from families.matrix_unit import product
 from families.warpgroups import TWO_LEVELS, config, dequantised, in_registers, product_float8, residual, swapped, text
@@ -119,6 +120,7 @@ def kernels():
     yield from shared_rows()
     yield from rows_in_shared_memory()
     yield from paged()
+    yield from look_back()
 
 
 def fillings():
@@ -183,6 +185,12 @@ def paged():
 
     yield case("pages-decode", 1, 4, 1, 32)
     yield case("pages-queries", 1, 1, 40, 32, layout="phs")
+
+
+def look_back():
+    """Blocks that wait for what others publish: tiles of one group, and of three."""
+    yield "scan-tiles", scan.scan("mutation", F64, "last", "n", {"n": 9000}, "n", False)
+    yield "scan-groups", scan.scan("mutation_groups", F64, "last", "n", {"n": 2048 * 65 + 5}, "n", False, exclusive=True)
 
 
 # ---------------------------------------------------------------------------
@@ -293,7 +301,32 @@ def wrong_pages(kernel, lines):
                 line.replace(f"[{index}]", "[%mutant_index]", 1)])
 
 
+#: Of an op between blocks: the same without its order, or without being one access among others'.
+BETWEEN_BLOCKS = {
+    "publish": ("without release", r"tilewright\.publish (%[\w#]+), (%\w+)\[(%[\w#]+)\]", r"memref.store \1, \2[\3]"),
+    "observe": ("without acquire", r"tilewright\.observe (%\w+)\[(%[\w#]+)\]", r"memref.load \1[\2]"),
+}
+
+
+def weak_accesses(kernel, lines):
+    """Each access by which blocks wait for each other as a plain one, and each state a step early: in front of its value."""
+    counts = collections.Counter()
+    for at, line in enumerate(lines):
+        for op, (change, pattern, plain) in BETWEEN_BLOCKS.items():
+            if not re.search(pattern, line):
+                continue
+            counts[op] += 1
+            place = f"{op} {counts[op]}"
+            yield Mutant(kernel, place, change, line.strip(), lines[:at] + [re.sub(pattern, plain, line)] + lines[at + 1:])
+            if op == "publish":
+                stored = next(i for i in range(at - 1, 0, -1) if "memref.store" in lines[i])
+                yield Mutant(kernel, place, "before its value", line.strip(),
+                             lines[:stored] + lines[stored + 1:at + 1] + [lines[stored]] + lines[at + 1:])
+
+
 def mutants(kernel, lines):
+    if kernel.startswith("scan-"):
+        yield from weak_accesses(kernel, lines)
     if kernel.startswith("pages-"):
         yield from wrong_pages(kernel, lines)
     counts = collections.Counter()
@@ -347,9 +380,9 @@ class Kernel:
         return done.stdout
 
     def split(self, lines):
-        """What stands around the kernel, and the kernel: the one function that has matrix instructions, or that reduces."""
+        """What stands around the kernel, and the kernel: the one function that has matrix instructions, or that reduces, or scans."""
         starts = [i for i, line in enumerate(lines) if re.match(r"\s*func\.func", line)]
-        start = next(i for strategies in ("warp_specialized|attention", "matrix_unit", "reduction") for i in starts
+        start = next(i for strategies in ("warp_specialized|attention", "matrix_unit", "reduction", "irregular") for i in starts
                      if re.search(f"{CONFIG}<strategy = ({strategies})", lines[i]))
         end = next(i for i in range(start, len(lines)) if lines[i] == re.match(r"\s*", lines[start])[0] + "}")
         program = max(i for i, line in enumerate(lines[:start]) if re.match(r"\s*module", line))

@@ -20,6 +20,7 @@ import onnx
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python/src/tilewright/_lowering"))
 import lower_onnx
+from diagnostics import REFUSED
 
 LIMIT = 60  # seconds to lower a model
 # Their results are another random generator's.
@@ -80,7 +81,7 @@ def write(case, folder):
     code, said = forked(folder, case.model)
     if code == 0:
         return {**entry, "lowered": True}
-    if code == lower_onnx.REFUSED:
+    if code == REFUSED:
         return {**entry, "reason": said}
     return {**entry, "reason": f"torch-mlir {'does not end' if code == -signal.SIGALRM else 'crashes'}"}
 
@@ -102,7 +103,7 @@ def forked(folder, model):
                 code = 0
             except lower_onnx.Refused as refusal:
                 os.write(1, str(refusal).encode())
-                code = lower_onnx.REFUSED
+                code = REFUSED
         finally:
             os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -8,6 +8,7 @@
 //                    scattered to are in so many ranges; whoever has one looks at all
 //                    updates, in order, and takes those of his range
 //   scan             block = [outer, chunks, inner]: each scan is one thread's
+//   … that looks back  block = [1, elements, 1]: each tile is one block's
 //   sort             block = [outer, chunks, inner]: each chunk is one thread's
 //   gemm             block = [1]: a library computes it, in one call or one for each matrix
 

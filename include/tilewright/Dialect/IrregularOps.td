@@ -77,6 +77,11 @@ def Tilewright_ScanOp : Tilewright_IrregularOp<"scan", [AttrSizedOperandSegments
     for each chunk along the dim; `carried`: that of the chunk before, and none for the
     first. With `totals`, the output has the last value of each chunk alone.
 
+    With `look_back`, which `tilewright-split-scans` makes of scans for targets whose blocks may wait for
+    each other, all is one kernel: each block scans a tile of `chunk` elements, and finds what is
+    before it among what others have published in `scratch` (Dialect/LookBack.h): states, zero at the
+    beginning, and values. `init` then is that of the whole scan.
+
     ```mlir
     // running sums of rows
     %r = tilewright.scan ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {dim = 1 : i64} combine {
@@ -87,19 +92,61 @@ def Tilewright_ScanOp : Tilewright_IrregularOp<"scan", [AttrSizedOperandSegments
     ```
   }];
   let arguments = (ins AnyShaped:$input, Optional<AnyShaped>:$init,
-                       Optional<Index>:$chunk, AnyShaped:$output, I64Attr:$dim,
+                       Optional<Index>:$chunk, AnyShaped:$output,
+                       Variadic<AnyShaped>:$scratch, I64Attr:$dim,
                        UnitAttr:$exclusive, UnitAttr:$reverse, UnitAttr:$carried,
-                       UnitAttr:$totals);
+                       UnitAttr:$totals, UnitAttr:$look_back);
   let assemblyFormat = [{
     `ins` `(` $input `:` type($input) `)` (`init` `(` $init^ `:` type($init) `)`)?
-    (`chunk` `(` $chunk^ `)`)? `outs` `(` $output `:` type($output) `)` attr-dict
+    (`chunk` `(` $chunk^ `)`)? `outs` `(` $output `:` type($output) `)`
+    (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict
     `combine` $combiner (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::ShapedType getInputType() { return ::llvm::cast<::mlir::ShapedType>(getInput().getType()); }
     ::mlir::ShapedType getOutputType() { return ::llvm::cast<::mlir::ShapedType>(getOutput().getType()); }
-    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
+    /// Whether each chunk is a scan of its own, with an init of its own.
+    bool hasOwnChunks() { return getChunk() && !getLookBack(); }
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      unsigned count = 1 + getScratch().size();
+      return ::mlir::MutableOperandRange(getOperation(), getNumOperands() - count, count);
+    }
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Between blocks: code of one thread
+//===----------------------------------------------------------------------===//
+
+class Tilewright_BetweenBlocksOp<string mnemonic> : Op<Tilewright_Dialect, mnemonic>;
+
+def Tilewright_TakeNumberOp : Tilewright_BetweenBlocksOp<"take_number"> {
+  let summary = "how many have taken a number before: 0, 1, 2, ...";
+  let description = [{
+    An atomic increment of an element. A block that waits only for those with smaller numbers waits
+    for blocks that have begun, whatever order the device starts them in.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$counter, Variadic<Index>:$indices);
+  let results = (outs I32:$number);
+  let assemblyFormat = "$counter `[` $indices `]` attr-dict `:` type($counter)";
+}
+
+def Tilewright_PublishOp : Tilewright_BetweenBlocksOp<"publish"> {
+  let summary = "stores a state, and with it all that this thread has written before";
+  let description = [{
+    A release store at the scope of the device: who sees the state by `tilewright.observe` sees
+    what was written before it.
+  }];
+  let arguments = (ins I32:$state, Arg<AnyMemRef, "", [MemWrite]>:$states, Variadic<Index>:$indices);
+  let assemblyFormat = "$state `,` $states `[` $indices `]` attr-dict `:` type($states)";
+}
+
+def Tilewright_ObserveOp : Tilewright_BetweenBlocksOp<"observe"> {
+  let summary = "loads a state, and after it what was written before that was published";
+  let description = [{ An acquire load at the scope of the device. }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead, MemWrite]>:$states, Variadic<Index>:$indices);
+  let results = (outs I32:$state);
+  let assemblyFormat = "$states `[` $indices `]` attr-dict `:` type($states)";
 }
 
 def Tilewright_SortOp : Tilewright_IrregularOp<"sort", [AttrSizedOperandSegments]> {

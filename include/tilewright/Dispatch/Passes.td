@@ -122,6 +122,22 @@ def SplitReductionsPass
     "::mlir::tensor::TensorDialect"];
 }
 
+def SplitScansPass : Pass<"tilewright-split-scans", "::mlir::func::FuncOp"> {
+  let summary = "Let many threads share a long scan";
+  let description = [{
+    A long `tilewright.scan` along the second of three dims, of elements that are neighbours,
+    is one whose blocks look back (tilewright/Dialect/LookBack.h) on targets where
+    blocks may wait for each other (`forward_progress`). Elsewhere, and without a target, as for
+    the oracle, a long one, of which there are few side by side, becomes one of each
+    chunk's total, one of these totals, and one within each chunk; chunks depend on the
+    shape alone. Of dynamic sizes the host decides.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def SplitMarkedPass : Pass<"tilewright-split-marked", "::mlir::func::FuncOp"> {
   let summary = "Cut reductions by a marked combiner into parts that threads compute side "
                 "by side";

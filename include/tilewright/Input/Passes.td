@@ -149,9 +149,7 @@ def PrepareIrregularPass
   let summary = "Bring scatters, scans and sorts into the forms that have kernels";
   let description = [{
     The updates of a `tilewright.scatter` are counted by one dim. A `tilewright.scan` is
-    along the second of three dims; a long one, of which there are few side by side,
-    becomes one of each chunk's total, one of these totals, and one within each chunk.
-    Chunks depend on the shape alone, and all targets have the same. A `tilewright.sort`
+    along the second of three dims. A `tilewright.sort`
     becomes one of runs, and a loop of merges; where slices take the first elements alone,
     another loop drops the others. A `tilewright.top_k` becomes slices of a sort, a
     `tilewright.nonzero` a scan of what is not zero, and a scatter to where that counts,

@@ -51,6 +51,7 @@
 //   wide_index     unit  kernels can compute indices with 64 bits instead
 //   async_copy     unit  copies from global to shared without registers
 //   shuffle        unit  subgroup shuffles
+//   forward_progress  unit  blocks that have begun go on, so that others may wait for them
 //   typed_shared_memory  unit  variables in shared memory have an element type: only
 //                        buffers of one type can have the same bytes
 //   masked_runs    unit  vector.maskedload and maskedstore of the first elements

@@ -13,6 +13,7 @@
 #include "Fields.h"
 #include "tilewright/Configure/Configure.h"
 #include "tilewright/Configure/Pins.h"
+#include "tilewright/Dialect/LookBack.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -46,6 +47,19 @@ ArrayRef<ConfigField> tilewright::irregularFields(bool isCpu) {
   if (isCpu)
     return kCpu;
   return kGpu;
+}
+
+/// Why no block can scan the tiles of `scan` so, or nothing.
+static std::string whyNotLookBack(ScanOp scan, LoweringConfigAttr config,
+                                  const IrregularPlan &plan) {
+  std::optional<int64_t> tile = getConstantIntValue(scan.getChunk());
+  if (!tile || config.getBlock() != ArrayRef<int64_t>{1, *tile, 1})
+    return "'block' of a scan that looks back is [1, elements of a tile, 1], as its 'chunk' is";
+  if (plan.threads < 2 * kLookBackGroup || plan.threads % kLookBackGroup ||
+      *tile % plan.threads)
+    return "a tile of " + std::to_string(*tile) + " elements is not that of " +
+           std::to_string(plan.threads) + " threads, of which two warps look back";
+  return "";
 }
 
 FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfigAttr config,
@@ -87,6 +101,10 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     plan.threads *= warps;
   if (plan.threads > target.getFact("max_threads", 1024))
     return refuse("needs " + Twine(plan.threads) + " threads");
+  auto lookBack = dyn_cast<ScanOp>(op);
+  if (lookBack && lookBack.getLookBack())
+    if (std::string why = whyNotLookBack(lookBack, config, plan); !why.empty())
+      return refuse(why);
   MLIRContext *context = op->getContext();
   auto count = [&](Value tensor, int64_t dim, int64_t tile) {
     AffineExpr size = getAffineConstantExpr(typeOf(tensor).getDimSize(dim), context);
@@ -100,6 +118,8 @@ FailureOr<IrregularPlan> tilewright::planIrregular(Operation *op, LoweringConfig
     count(scan.getInput(), 0, block[0]);
     if (!scan.getChunk())
       plan.tileCounts.push_back(getAffineConstantExpr(1, context));
+    else if (scan.getLookBack())
+      count(scan.getInput(), 1, block[1]);
     else
       count(scan.getTotals() ? scan.getOutput() : scan.getInit(), 1, block[1]);
     count(scan.getInput(), 2, block[2]);
@@ -143,7 +163,11 @@ static LoweringConfigAttr chooseConfig(Operation *op, TargetAttr target) {
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     int64_t inner = cover(typeOf(scan.getInput()).getDimSize(2), isCpu ? 16 : threads);
     int64_t rest = isCpu ? 1 : threads / inner;
-    block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
+    if (scan.getLookBack()) {
+      threads = kLookBackThreads;
+      block = {1, getConstantIntValue(scan.getChunk()).value_or(0), 1};
+    } else
+      block = scan.getChunk() ? SmallVector<int64_t>{1, rest, inner}
                             : SmallVector<int64_t>{rest, 1, inner};
   } else if (auto sort = dyn_cast<SortOp>(op)) {
     ShapedType type = sort.getKeyType();
@@ -207,7 +231,10 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
              "' computes it, with the library's own threads")
                 .str();
   else if (auto scan = dyn_cast<ScanOp>(op))
-    text += scan.getTotals() ? "each thread combines a chunk"
+    text += scan.getLookBack()
+                ? "in one pass over memory: each block scans a tile, and looks back at what those "
+                  "before it have published"
+            : scan.getTotals() ? "each thread combines a chunk"
             : scan.getChunk() ? "each thread scans a chunk, from what is before it on"
                               : "each thread scans one row along the dim";
   else if (auto sort = dyn_cast<SortOp>(op))
@@ -225,6 +252,12 @@ LogicalResult tilewright::configureIrregular(func::FuncOp kernel, Operation *op,
             "do not";
   else
     text += "each update has a place of its own: all at once";
+  if (auto scan = dyn_cast<ScanOp>(op);
+      scan && scan.getTotals() && target.getFact("subgroup", 1) > 1)
+    text += target.has("forward_progress")
+                ? "; three kernels, as neighbours along the dim are not neighbours in memory"
+                : "; three kernels, as " + target.getName().str() +
+                      " does not promise that blocks go on while others wait for them";
   std::string configText;
   llvm::raw_string_ostream(configText) << (pinned ? "config (pinned): " : "config: ")
                                        << Attribute(config);

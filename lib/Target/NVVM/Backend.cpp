@@ -50,6 +50,9 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name, const ChipNam
   number("index_bits", 32);
   facts.set("wide_index", builder.getUnitAttr());
   facts.set("shuffle", builder.getUnitAttr());
+  // CUDA C++ Programming Guide, the C++ execution model: device threads have parallel forward
+  // progress, those that have begun go on.
+  facts.set("forward_progress", builder.getUnitAttr());
   facts.set("masked_runs", builder.getUnitAttr());
   if (sm >= 75)
     facts.set("load_matrices", builder.getUnitAttr());

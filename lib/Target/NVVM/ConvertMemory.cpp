@@ -14,6 +14,7 @@
 
 #include "Convert.h"
 
+#include "tilewright/Dialect/Irregular.h"
 #include "tilewright/Dialect/SharedPlaces.h"
 #include "tilewright/Dialect/Tilewright.h"
 
@@ -208,6 +209,64 @@ template <typename Op> struct AccessLowering : ConvertOpToLLVMPattern<Op> {
 };
 
 //===----------------------------------------------------------------------===//
+// Between blocks
+//===----------------------------------------------------------------------===//
+
+/// Where 32 bits of `base` are.
+Value stateAddress(OpBuilder &b, Location loc, Value base, ValueRange indices) {
+  return LLVM::GEPOp::create(b, loc, base.getType(), b.getI32Type(), base, indices,
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+/// All threads of the device.
+constexpr StringLiteral kDeviceScope = "device";
+
+struct TakeNumberLowering : ConvertOpToLLVMPattern<TakeNumberOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(TakeNumberOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value one = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(1));
+    Value at = stateAddress(rewriter, loc, adaptor.getCounter(), adaptor.getIndices());
+    rewriter.replaceOpWithNewOp<LLVM::AtomicRMWOp>(op, LLVM::AtomicBinOp::add, at, one,
+                                                   LLVM::AtomicOrdering::monotonic,
+                                                   kDeviceScope);
+    return success();
+  }
+};
+
+struct PublishLowering : ConvertOpToLLVMPattern<PublishOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(PublishOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value at =
+        stateAddress(rewriter, op.getLoc(), adaptor.getStates(), adaptor.getIndices());
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
+        op, adaptor.getState(), at, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariantGroup=*/false, LLVM::AtomicOrdering::release,
+        kDeviceScope);
+    return success();
+  }
+};
+
+struct ObserveLowering : ConvertOpToLLVMPattern<ObserveOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(ObserveOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value at =
+        stateAddress(rewriter, op.getLoc(), adaptor.getStates(), adaptor.getIndices());
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(
+        op, rewriter.getI32Type(), at, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
+        LLVM::AtomicOrdering::acquire, kDeviceScope);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
@@ -280,5 +339,6 @@ void tilewright::nvvm::populateMemoryPatterns(const LLVMTypeConverter &converter
   patterns.add<AllocLowering, AccessLowering<memref::LoadOp>,
                AccessLowering<memref::StoreOp>, AccessLowering<vector::LoadOp>,
                AccessLowering<vector::StoreOp>, AsyncCopyRunLowering,
-               AsyncCommitLowering, AsyncWaitLowering>(converter, benefit);
+               AsyncCommitLowering, AsyncWaitLowering, TakeNumberLowering, PublishLowering,
+               ObserveLowering>(converter, benefit);
 }

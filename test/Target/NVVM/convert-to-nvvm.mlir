@@ -53,3 +53,16 @@ func.func private @Booleans(%a: memref<?xi1>, %i: index)
   memref.store %v, %a[%i] : memref<?xi1>
   return
 }
+
+// CHECK-LABEL: llvm.func @BetweenBlocks(
+func.func private @BetweenBlocks(%s: memref<?xi32>, %i: index)
+    attributes {tilewright.kernel, tilewright.access = ["readwrite"]} {
+  // CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic
+  %n = tilewright.take_number %s[%i] : memref<?xi32>
+  // CHECK: llvm.store %{{.*}}, %{{.*}} atomic syncscope("device") release {alignment = 4 : i64}
+  tilewright.publish %n, %s[%i] : memref<?xi32>
+  // CHECK: llvm.load %{{.*}} atomic syncscope("device") acquire {alignment = 4 : i64}
+  %o = tilewright.observe %s[%i] : memref<?xi32>
+  tilewright.publish %o, %s[%i] : memref<?xi32>
+  return
+}

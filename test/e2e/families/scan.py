@@ -9,7 +9,29 @@ from functions import BOUNDED, EXACT, Function
 
 # Op of floats, op of integers, NumPy, data whose results are exact.
 COMBINERS = {"sum": ("addf", "addi", np.add, integers(-2, 2)), "product": ("mulf", "muli", np.multiply, choice(1, -1, 1)),
-             "max": ("maximumf", "maxsi", np.maximum, integers(-99, 99))}
+             "max": ("maximumf", "maxsi", np.maximum, integers(-99, 99)),
+             # Not commutative: the last one that is not zero.
+             "last": (None, None, None, choice(0, 0, 0, 3, -7))}
+
+
+def combiner(how, element):
+    """The text of a combiner's ops."""
+    t = element.name
+    if how == "last":
+        zero, compare = ("0.0", "cmpf une") if element.is_float else ("0", "cmpi ne")
+        return (f"        %z = arith.constant {zero} : {t}\n        %p = arith.{compare}, %next, %z : {t}\n"
+                f"        %c = arith.select %p, %next, %sum : {t}\n")
+    return f"        %c = arith.{COMBINERS[how][0 if element.is_float else 1]} %sum, %next : {t}\n"
+
+
+def accumulated(how, x):
+    """NumPy's, along the first axis."""
+    if how != "last":
+        return COMBINERS[how][2].accumulate(x, axis=0)
+    y = x.copy()
+    for i in range(1, len(y)):
+        y[i] = np.where(y[i] != 0, y[i], y[i - 1])
+    return y
 
 
 def scan(label, element, how, dims, sizes, along, dynamic, exclusive=False, reverse=False, init=False, more=(), data=None,
@@ -17,7 +39,7 @@ def scan(label, element, how, dims, sizes, along, dynamic, exclusive=False, reve
     flags = "".join(f".{name}" for name, on in (("exclusive", exclusive), ("reverse", reverse), ("init", init and not exclusive),
                                                 ("memref", memref)) if on)
     f = Function("scan", element.name, f"{how}.{label}{flags}", sizes, dynamic)
-    float_op, int_op, combine, exact = COMBINERS[how]
+    exact = COMBINERS[how][3]
     others = dims.replace(along, "")
     x = f.arg(element, dims, memref)
     start = f.arg(element, others, memref) if init or exclusive else None
@@ -29,8 +51,7 @@ def scan(label, element, how, dims, sizes, along, dynamic, exclusive=False, reve
         text += f"init({start.name} : {f.value_type(start)}) "
     t = element.name
     text += (f"outs({out.name} : {f.value_type(out)}) {{{attributes}}} combine {{\n      ^bb0(%sum: {t}, %next: {t}):\n"
-             f"        %c = arith.{float_op if element.is_float else int_op} %sum, %next : {t}\n"
-             f"        tilewright.combined %c : {t}\n    }}")
+             f"{combiner(how, element)}        tilewright.combined %c : {t}\n    }}")
     if memref:
         f.emit(text)
         f.ret()
@@ -43,7 +64,7 @@ def scan(label, element, how, dims, sizes, along, dynamic, exclusive=False, reve
             x = x[::-1]
         if start:
             x = np.concatenate([rest[0][None], x])
-        y = combine.accumulate(x, axis=0) if x.shape[0] else x
+        y = accumulated(how, x) if x.shape[0] else x
         if start:
             y = y[:-1] if exclusive else y[1:]
         if reverse:
@@ -77,3 +98,10 @@ def functions():
     yield scan("rows.random", F32, "sum", "mn", {"m": 3, "n": 700}, "n", True, data=uniform(-1, 1), check=BOUNDED, more=[{"n": 20000}])
     yield scan("columns.random", F16, "sum", "nm", {"m": 70, "n": 100}, "n", False, data=uniform(-1, 1), check=BOUNDED)
     yield scan("rows", F32, "sum", "mn", row, "n", True, memref=True, more=[{"n": 1000}])
+    # Tiles that look back (2048 elements of f64, 4096 of f32, 8192 of bytes): several, in groups of 32.
+    yield scan("tiles", F32, "last", "n", {"n": 9000}, "n", False)
+    yield scan("tiles", I32, "last", "mn", {"m": 3, "n": 8195}, "n", True, exclusive=True, more=[{"n": 4096}, {"n": 4097}, {"m": 1, "n": 12289}])
+    yield scan("tiles", I8, "last", "mn", {"m": 2, "n": 20000}, "n", True, reverse=True, more=[{"n": 8192}, {"n": 257}])
+    yield scan("tiles", BF16, "max", "n", {"n": 20000}, "n", False, exclusive=True, reverse=True)
+    yield scan("groups", F64, "last", "mn", {"m": 2, "n": 67600}, "n", True, init=True, more=[{"m": 1, "n": 65536}, {"m": 1, "n": 65537}])
+    yield scan("groups.random", F64, "sum", "n", {"n": 140000}, "n", False, exclusive=True, data=uniform(-1, 1), check=BOUNDED)

@@ -11,6 +11,7 @@ These three are scripts: they import what lies beside them, and nothing of Tilew
     irregular.py     scatters, scans, sorts: the packages' ops become ours
     spelling.py      torch-mlir's text as MLIR 22 spells it, names of arguments
     parameters.py    large constants go to a parameter file
+    finish.py        how each of the three ends: what it writes, its exit code
     diagnostics.py   why a model is refused
     float8.py        casts of ONNX that saturate
 
@@ -97,13 +98,20 @@ def command(name, description, model, lower):
     """python -m NAME: lowers a file, `model` in words, by `lower`; the exit code."""
     package = {"tilewright.onnx": ONNX, "tilewright.stablehlo": STABLEHLO}[name].package
     parser = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
-    parser.add_argument("model", help=model)
+    source = parser.add_argument("model", help=model)
     parser.add_argument("-o", dest="output", default="-", help="the MLIR text; '-', the default, is standard output")
     parser.add_argument("--timeout", type=float, help=f"seconds after which {package} is ended")
     parser.add_argument("--parameters", metavar="FILE", help="parameter file (safetensors) for constants of 4 KiB and more; the "
                         "default has the name of the text, with .safetensors; the compiler looks for it beside the text")
     parser.add_argument("--inline", action="store_true", help="all constants stay in the text, as they do on standard output")
-    options = parser.parse_args()
+    # A flag that is not known is named before a model that is missing, of which argparse alone would speak first.
+    parser.usage = parser.format_usage().removeprefix("usage: ").strip()
+    source.nargs = "?"
+    options, unknown = parser.parse_known_args()
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if options.model is None:
+        parser.error("the following arguments are required: model")
     if options.inline and options.parameters:
         parser.error("--inline and --parameters exclude each other")
     parameters = options.parameters

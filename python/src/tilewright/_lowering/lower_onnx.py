@@ -11,7 +11,6 @@ written, and the parameter file where one is named and there are large constants
     model.onnx ─ shapes are inferred ─ importer ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py ─▶ model.mlir
 """
 
-import os
 import sys
 import warnings
 
@@ -25,7 +24,8 @@ from torch_mlir.passmanager import PassManager
 import float8
 import parameters
 import spelling
-from diagnostics import REFUSED, Refused, first_line, reason
+from diagnostics import Refused, first_line, reason
+from finish import finish
 
 PIPELINE = ("builtin.module(torch-onnx-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
@@ -114,19 +114,8 @@ def names_of_constants(model):
 
 def main(source, target, parameter_file=None):
     warnings.filterwarnings("ignore")
-    try:
-        model = onnx.load(source)
-        text = lower(model)
-    except Refused as refusal:
-        print(refusal)
-        return REFUSED
-    if parameter_file:
-        text, tensors = parameters.take_out(text, os.path.basename(parameter_file), names_of_constants(model))
-        if tensors:
-            parameters.write(parameter_file, tensors)
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text)
-    return 0
+    model = onnx.load(source)
+    return finish(lambda: lower(model), target, parameter_file, lambda: names_of_constants(model))
 
 
 if __name__ == "__main__":

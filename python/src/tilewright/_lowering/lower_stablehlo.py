@@ -13,7 +13,6 @@ anything else is a fault of IREE's compiler.
 """
 
 import argparse
-import os
 import re
 import sys
 
@@ -21,10 +20,10 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 import irregular
-import parameters
 import prepare_stablehlo
 import spelling
-from diagnostics import REFUSED, Refused, first_line
+from diagnostics import Refused, first_line
+from finish import finish
 
 EXPAND = "builtin.module(inline,symbol-dce)"
 # These forget how broadcasts of dynamic shapes are meant.
@@ -100,18 +99,7 @@ def main():
     options = parser.parse_args()
     with open(options.source, "rb") as file:
         source = file.read()
-    try:
-        text = lower(source, options.inputs.split(","))
-    except Refused as refusal:
-        print(refusal)
-        return REFUSED
-    if options.parameters:
-        text, tensors = parameters.take_out(text, os.path.basename(options.parameters))
-        if tensors:
-            parameters.write(options.parameters, tensors)
-    with open(options.target, "w", encoding="utf-8") as file:
-        file.write(text)
-    return 0
+    return finish(lambda: lower(source, options.inputs.split(",")), options.target, options.parameters)
 
 
 if __name__ == "__main__":

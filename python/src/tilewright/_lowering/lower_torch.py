@@ -10,7 +10,6 @@ lower_onnx.py.
     program.pt2 ─ torch_mlir.fx ─▶ torch dialect ─ pipelines ─▶ linalg ─ spelling.py, parameters.py ─▶ model.mlir, model.safetensors
 """
 
-import os
 import sys
 import warnings
 
@@ -23,6 +22,7 @@ from torch_mlir.passmanager import PassManager
 import diagnostics
 import parameters
 import spelling
+from finish import finish
 
 PIPELINE = ("builtin.module(func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline,"
             "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)")
@@ -80,18 +80,7 @@ def names_of_constants(program):
 def main(source, target, parameter_file):
     warnings.filterwarnings("ignore")
     program = torch.export.load(source)
-    try:
-        text = lower(program)
-    except diagnostics.Refused as refusal:
-        print(refusal)
-        return diagnostics.REFUSED
-    if parameter_file:
-        text, tensors = parameters.take_out(text, os.path.basename(parameter_file), names_of_constants(program))
-        if tensors:
-            parameters.write(parameter_file, tensors)
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text)
-    return 0
+    return finish(lambda: lower(program), target, parameter_file, lambda: names_of_constants(program))
 
 
 if __name__ == "__main__":

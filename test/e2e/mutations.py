@@ -188,8 +188,7 @@ def paged():
 
 
 def look_back():
-    """Blocks that wait for what others publish: tiles of one group, and of three."""
-    yield "scan-tiles", scan.scan("mutation", F64, "last", "n", {"n": 9000}, "n", False)
+    """Blocks that wait for what others publish: tiles in three groups."""
     yield "scan-groups", scan.scan("mutation_groups", F64, "last", "n", {"n": 2048 * 65 + 5}, "n", False, exclusive=True)
 
 

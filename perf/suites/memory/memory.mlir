@@ -3,7 +3,7 @@
 //
 // Kernels whose time is that of reading and writing memory once: sums, softmax
 // and normalisation of rows, log-sum-exp, variance, largest elements, sums of columns,
-// transposes, elementwise. Names are KIND_TYPE_ROWSxCOLUMNS.
+// transposes, elementwise, running sums. Names are KIND_TYPE_ROWSxCOLUMNS.
 
 #row = affine_map<(i, j) -> (i)>
 #column = affine_map<(i, j) -> (j)>
@@ -442,4 +442,15 @@ func.func @chain_f32_8192x8192(%x: tensor<8192x8192xf32>, %y: tensor<8192x8192xf
   %7 = linalg.sub ins(%5, %6 : tensor<8192x8192xf32>, tensor<8192x8192xf32>) outs(%e : tensor<8192x8192xf32>) -> tensor<8192x8192xf32>
   %8 = linalg.max ins(%7, %x : tensor<8192x8192xf32>, tensor<8192x8192xf32>) outs(%e : tensor<8192x8192xf32>) -> tensor<8192x8192xf32>
   return %8 : tensor<8192x8192xf32>
+}
+
+// Running sums of a few long rows.
+func.func @scan_f32_8x8388608(%x: tensor<8x8388608xf32>) -> tensor<8x8388608xf32> {
+  %e = tensor.empty() : tensor<8x8388608xf32>
+  %r = tilewright.scan ins(%x : tensor<8x8388608xf32>) outs(%e : tensor<8x8388608xf32>) {dim = 1 : i64} combine {
+  ^bb0(%sum: f32, %next: f32):
+    %c = arith.addf %sum, %next : f32
+    tilewright.combined %c : f32
+  } -> tensor<8x8388608xf32>
+  return %r : tensor<8x8388608xf32>
 }

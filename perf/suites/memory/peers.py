@@ -107,6 +107,11 @@ def columnsum(x):
     return x.sum(0), (x.shape[0] + 8) * F32 * abs(x).sum(0)
 
 
+def scan(x):
+    """Of sums of i terms, in whatever order."""
+    return x.cumsum(-1), (x.shape[-1] + 8) * F32 * abs(x).cumsum(-1)
+
+
 def transpose(x):
     return x.T, 0.0 * abs(x.T)
 
@@ -131,6 +136,7 @@ def torch(function, *inputs):
     x = inputs[0]
     return {"softmax": lambda: torch.softmax(x, -1), "rmsnorm": lambda: functional.rms_norm(x, x.shape[-1:], inputs[-1], 1e-5),
             "rowsum": lambda: x.sum(-1), "columnsum": lambda: x.sum(0), "transpose": lambda: x.T.contiguous(),
+            "scan": lambda: x.cumsum(-1),
             "layernorm": lambda: functional.layer_norm(x, x.shape[-1:], inputs[1], inputs[2], 1e-5),
             "groupnorm": lambda: functional.group_norm(x.reshape(x.shape[0], -1, x.shape[3]), x.shape[1], inputs[1].reshape(-1),
                                                        inputs[2].reshape(-1), 1e-5).reshape(x.shape),

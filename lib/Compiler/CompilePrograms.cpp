@@ -120,6 +120,7 @@ LogicalResult Compilation::compileOracle(Job &job, const HostOptions &host,
   input.addNestedPass<func::FuncOp>(createConvertTosaPass());
   input.addNestedPass<func::FuncOp>(createDecomposeGathersPass());
   input.addNestedPass<func::FuncOp>(createDecomposeWinogradPass());
+  input.addPass(createAliasArgumentsPass());
   PrepareIrregularPassOptions whole;
   whole.keepSorts = true;
   input.addNestedPass<func::FuncOp>(createPrepareIrregularPass(whole));

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Chains of elementwise ops become one op, and an elementwise op that only a
-// reduction reads becomes part of the reduction's body.
+// reduction reads becomes part of the reduction's body. A tensor of one element that elementwise
+// ops alone read (1 - b^t of a step of Adam) is computed by each of them.
 //
 //   %s = linalg.generic ins(%a, %b) { addf }      %r = linalg.generic ins(%a, %b)
 //   %r = linalg.generic ins(%s) { exp }      =>        { addf; exp }
@@ -28,6 +29,17 @@ static bool readsContraction(linalg::GenericOp op) {
   });
 }
 
+/// One number, which each reader, all of them elementwise, computes by itself: once a thread,
+/// as it does not depend on the loops.
+static bool isSharedNumber(linalg::GenericOp producer) {
+  return producer.getNumLoops() == 0 && producer.getNumResults() == 1 &&
+         llvm::all_of(producer->getUsers(), [&](Operation *user) {
+           auto reader = dyn_cast<linalg::GenericOp>(user);
+           return reader && reader->getBlock() == producer->getBlock() &&
+                  !reader->hasAttr(kConfigAttr) && classify(reader) == GroupKind::Elementwise;
+         });
+}
+
 static bool shouldMerge(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -35,6 +47,8 @@ static bool shouldMerge(OpOperand *operand) {
       producer->hasAttr(kConfigAttr) || consumer->hasAttr(kConfigAttr) ||
       classify(producer) != GroupKind::Elementwise)
     return false;
+  if (isSharedNumber(producer))
+    return true;
   GroupKind kind = classify(consumer);
   if (kind == GroupKind::Contraction ||
       (kind == GroupKind::Reduction && readsContraction(producer)))

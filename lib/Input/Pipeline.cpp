@@ -28,6 +28,7 @@ void tilewright::populateInputPipeline(OpPassManager &pm,
   func.addPass(createUnpackSubBytesPass());
   pm.addPass(createCheckInputPass());
   pm.nest<func::FuncOp>().addPass(createRaiseMemrefsPass());
+  pm.addPass(createAliasArgumentsPass());
   pm.nest<func::FuncOp>().addPass(createPrepareIrregularPass());
 }
 

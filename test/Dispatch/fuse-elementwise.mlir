@@ -2,6 +2,8 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
+#none = affine_map<(i, j) -> ()>
+#number = affine_map<() -> ()>
 
 // CHECK-LABEL: func @ChainBecomesOneOp
 // CHECK-COUNT-1: linalg.generic
@@ -60,4 +62,32 @@ func.func @RowValueIsNotRecomputed(%x: tensor<4x8xf32>, %s: tensor<4xf32>) -> te
     linalg.yield %v : f32
   } -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
+}
+
+// One number for two ops, which compute it by themselves.
+// CHECK-LABEL: func @EachReaderComputesANumber
+// CHECK-NOT: iterator_types = []
+// CHECK-COUNT-2: math.powf
+func.func @EachReaderComputesANumber(%t: tensor<f32>, %x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %base = arith.constant 0.9 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = tensor.empty() : tensor<4x8xf32>
+  %n = linalg.generic {indexing_maps = [#number, #number], iterator_types = []} ins(%t : tensor<f32>) outs(%e : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = math.powf %base, %a : f32
+    %v = arith.subf %one, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %n : tensor<4x8xf32>, tensor<f32>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %d: f32, %b: f32):
+    %v = arith.divf %a, %d : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  %s = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %n : tensor<4x8xf32>, tensor<f32>) outs(%f : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %d: f32, %b: f32):
+    %v = arith.divf %a, %d : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  return %r, %s : tensor<4x8xf32>, tensor<4x8xf32>
 }

@@ -28,6 +28,7 @@ class Value:
     dims: str
     memref: bool = False
     type_text: str = None  # where it is not the type of element and dims
+    result: int = None  # of an argument: the result that is in its memory, and not returned
 
 
 @dataclasses.dataclass
@@ -201,7 +202,9 @@ class Function:
         self.returned = list(values)
 
     def text(self):
-        args = ", ".join(f"{a.name}: {self.value_type(a)}" for a in self.args)
+        def donated(arg):
+            return "" if arg.result is None else f" {{tf.aliasing_output = {arg.result} : i32}}"
+        args = ", ".join(f"{a.name}: {self.value_type(a)}{donated(a)}" for a in self.args)
         types = ", ".join(self.value_type(v) for v in self.returned)
         arrow = f" -> ({types})" if self.returned else ""
         names = ", ".join(v.name for v in self.returned)

@@ -40,6 +40,17 @@ def DropAssertsPass : Pass<"tilewright-drop-asserts", "::mlir::func::FuncOp"> {
   }];
 }
 
+def AliasArgumentsPass : Pass<"tilewright-alias-arguments", "::mlir::ModuleOp"> {
+  let summary = "Results in the memory of arguments that the caller gives away";
+  let description = [{
+    An argument with `tf.aliasing_output = N`, a tensor of the type of result N, becomes a
+    memref, into which that result is written; the function does not return it any more.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def DefineShiftsPass : Pass<"tilewright-define-shifts", "::mlir::func::FuncOp"> {
   let summary = "Shifts by the width of a number or more move all bits out";
   let description = [{

@@ -26,7 +26,6 @@ from diagnostics import Refused, first_line
 from finish import finish
 
 EXPAND = "builtin.module(inline,symbol-dce)"
-# These forget how broadcasts of dynamic shapes are meant.
 SIMPLIFY = ("builtin.module(func.func(chlo-legalize-to-stablehlo),iree-stablehlo-preprocessing-flatten-scf-tuples,"
             "iree-stablehlo-to-stablehlo-preprocessing,canonicalize,cse)")
 PIPELINE = ("builtin.module(func.func(chlo-legalize-to-stablehlo,iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow,"
@@ -59,7 +58,7 @@ def lower(source, inputs=()):
                 raise Refused(f"op {op.name}: IREE's compiler does not lower it to linalg")
         text = module.operation.get_asm()
     try:
-        return spelling.name_arguments(irregular.rewrite(text), inputs)
+        return spelling.name_arguments(irregular.rewrite(donated(text)), inputs)
     except ValueError as error:
         raise Refused(str(error)) from None
 
@@ -68,11 +67,15 @@ def lower_text(module):
     prepare_stablehlo.expand(module)
     run(EXPAND, module)
     prepare_stablehlo.prepare(module)
-    if not any(op.name == "stablehlo.dynamic_broadcast_in_dim" for op in prepare_stablehlo.ops(module)):
-        prepare_stablehlo.hide_products(module)
-        run(SIMPLIFY, module)
-        prepare_stablehlo.show_products(module)
+    prepare_stablehlo.hide(module)
+    run(SIMPLIFY, module)
+    prepare_stablehlo.show(module)
     run(PIPELINE, module)
+
+
+def donated(text):
+    """Arguments whose memory a result may have, as JAX marks them: IREE's lowering has put them into words of its own."""
+    return re.sub(r"\biree\.abi\.output = (\d+) : index", r"tf.aliasing_output = \1 : i32", text)
 
 
 def run(pipeline, module):

@@ -70,22 +70,23 @@ def prepare(module):
     complex_parts.split(ops(module), _Builder)
 
 
-#: Products under a name that IREE's simplifications do not know: they would collapse dims, and part them from what follows.
-_KEPT_PRODUCT = "tilewright.dot_general"
+#: Ops under names that IREE's simplifications do not know: they would collapse the dims of products, and part them from what
+#: follows, and forget how broadcasts to dynamic shapes are meant.
+_KEPT = {f"stablehlo.{op}": f"tilewright.{op}" for op in ("dot_general", "dynamic_broadcast_in_dim")}
 
 
-def hide_products(module):
-    _rename(module, "stablehlo.dot_general", _KEPT_PRODUCT)
+def hide(module):
+    _rename(module, _KEPT)
 
 
-def show_products(module):
-    _rename(module, _KEPT_PRODUCT, "stablehlo.dot_general")
+def show(module):
+    _rename(module, {new: old for old, new in _KEPT.items()})
 
 
-def _rename(module, old, new):
+def _rename(module, names):
     for op in ops(module):
-        if op.name == old:
-            result = ir.Operation.create(new, results=[op.results[0].type], operands=list(op.operands),
+        if op.name in names:
+            result = ir.Operation.create(names[op.name], results=[op.results[0].type], operands=list(op.operands),
                                          attributes={name: op.attributes[name] for name in op.attributes}, ip=ir.InsertionPoint(op))
             op.results[0].replace_all_uses_with(result.results[0])
             op.erase()

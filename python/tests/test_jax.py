@@ -130,6 +130,64 @@ def test_dims_of_any_size():
 
 
 @needs_jax
+def test_scatters_of_any_size():
+    def scattered(x, places, columns, rows, elements):
+        return x.at[places].add(rows), x.at[places, columns].add(elements), jax.nn.softmax(x, axis=-1)
+
+    n, b, c = jax.export.symbolic_shape("n, b, c")
+    shapes = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in (((n, 4), jnp.float32), ((b, c), jnp.int32), ((b, c), jnp.int32),
+                                                                      ((b, c, 4), jnp.float32), ((b, c), jnp.float32))]
+    program = tilewright.from_jax(scattered, shapes, target=["cpu", "cuda:sm_80"])
+    for sizes in ((20, 5, 6), (3, 1, 7)):
+        random = np.random.default_rng(sizes[0])
+        count, *batch = sizes
+        arguments = (random.standard_normal((count, 4)).astype(np.float32), random.integers(0, count, batch, np.int32),
+                     random.integers(0, 4, batch, np.int32), random.standard_normal((*batch, 4)).astype(np.float32),
+                     random.standard_normal(batch).astype(np.float32))
+        for device in ("cpu", "ptxsim"):
+            check(program, scattered, arguments, device)
+
+
+@needs_jax
+def test_a_cache_that_is_given_away():
+    """A step of a decoder: keys and values get a row where they are, and are attended to."""
+    def step(keys, values, key, value, query, at):
+        keys, values = (jax.lax.dynamic_update_slice(old, new[:, None], (0, at, 0)) for old, new in ((keys, key), (values, value)))
+        scores = jnp.einsum("hd,hnd->hn", query, keys) / 4 + jnp.where(jnp.arange(keys.shape[1]) <= at, 0, -jnp.inf)
+        return keys, values, jnp.einsum("hn,hnd->hd", jax.nn.softmax(scores, axis=-1), values)
+
+    random = np.random.default_rng(7)
+    caches = [random.standard_normal((2, 24, 16)).astype(np.float32) for _ in range(2)]
+    rows = [random.standard_normal((2, 16)).astype(np.float32) for _ in range(3)]
+    program = tilewright.from_jax(jax.jit(step, donate_argnums=(0, 1)), (*caches, *rows, np.int32(0)), target=["cpu", "cuda:sm_80"], explain=True)
+    assert program.main.signature.startswith("main(keys: memref<2x24x16xf32>, values: memref<2x24x16xf32>, key: tensor<2x16xf32>"), program.main.signature
+    assert program.main.signature.endswith("-> tensor<2x16xf32>")
+    # A row of each is written, and no kernel writes all of them.
+    assert len(re.findall(r"write 2x(?:1x)?16xf32 %inserted_slice", program.diagnostics)) == 4 and "write 2x24x16" not in program.diagnostics, program.diagnostics
+    for device in ("cpu", "ptxsim"):
+        now, expected = [cache.copy() for cache in caches], caches
+        for at in (0, 5, 23):
+            *expected, attended = step(*expected, *rows, at)
+            got = program(*now, *rows, np.array(at, np.int32), device=device)
+            np.testing.assert_allclose(np.asarray(got), attended, rtol=1e-4, atol=2e-5)
+            for cache, wanted in zip(now, expected):
+                np.testing.assert_array_equal(cache, wanted)
+
+
+@needs_jax
+def test_a_step_of_adam():
+    """1 - b ** t is part of the kernels that divide by it."""
+    def adam(weights, means, squares, gradient, t):
+        means, squares = 0.9 * means + 0.1 * gradient, 0.999 * squares + 0.001 * gradient**2
+        return weights - 0.01 * (means / (1 - 0.9**t)) / (jnp.sqrt(squares / (1 - 0.999**t)) + 1e-8), means, squares
+
+    arguments = *(np.random.default_rng(n).random((40, 30), np.float32) for n in range(4)), np.float32(3)
+    program = tilewright.from_jax(adam, arguments, target="cpu", explain=True)
+    assert re.search(r"@main\(.*: 1 kernel$", program.diagnostics, re.M), program.diagnostics
+    check(program, adam, arguments, "cpu")
+
+
+@needs_jax
 def test_arguments_that_are_not_used():
     def first(x, y):
         return x + 1
@@ -168,6 +226,8 @@ def test_the_command(tmp_path):
         texts.append(lowered.read_text())
         check(tilewright.from_stablehlo(tmp_path / name, target="cpu"), product, (np.eye(64, dtype=np.float32),), "cpu")
     assert all("linalg.matmul" in text for text in texts)
+    done = subprocess.run([sys.executable, "-m", "tilewright.stablehlo", "--wrong"], capture_output=True, text=True)
+    assert done.returncode == 2 and "unrecognized arguments: --wrong" in done.stderr and "usage: python -m tilewright.stablehlo" in done.stderr
     (tmp_path / "wrong.mlir").write_text("nothing")
     done = subprocess.run([sys.executable, "-m", "tilewright.stablehlo", tmp_path / "wrong.mlir"], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.startswith("tilewright.stablehlo: error: ") and "Traceback" not in done.stderr

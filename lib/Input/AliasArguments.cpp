@@ -38,7 +38,8 @@ static constexpr StringLiteral kAliasingAttr = "tf.aliasing_output";
 static FailureOr<SmallVector<int64_t>> aliasedResults(func::FuncOp func) {
   SmallVector<int64_t> results;
   llvm::SmallDenseSet<int64_t> taken;
-  for (auto [number, type] : llvm::enumerate(func.getArgumentTypes())) {
+  for (unsigned number = 0; number < func.getNumArguments(); ++number) {
+    Type type = func.getArgumentTypes()[number];
     results.push_back(-1);
     Attribute attr = func.getArgAttr(number, kAliasingAttr);
     if (!attr)
@@ -132,7 +133,8 @@ LogicalResult tilewright::aliasArguments(func::FuncOp func) {
   for (auto [number, type] : llvm::enumerate(func.getResultTypes()))
     if (!dropped[number])
       kept.push_back(type);
-  func.eraseResults(dropped);
+  if (failed(func.eraseResults(dropped)))
+    return failure();
   func.setFunctionType(b.getFunctionType(types, kept));
   return success();
 }

@@ -41,6 +41,7 @@ void tilewright::populateNormalizePipeline(OpPassManager &pm,
   rest.addPass(createDecomposeArgReductionsPass());
   rest.addPass(createSliceConstantDimsPass());
   rest.addPass(createFoldRelayoutsPass());
+  rest.addPass(createFoldReshapesPass());
   rest.addPass(createWriteTransposedPass());
   rest.addPass(createExpandSlicesPass());
   rest.addPass(createReadWindowsPass());

@@ -188,6 +188,22 @@ def test_a_step_of_adam():
 
 
 @needs_jax
+def test_a_norm_of_groups():
+    """The gain of each channel is in the kernel of the norm, behind a reshape of groups to channels."""
+    def group_norm(x, gain, bias):
+        groups = x.reshape(x.shape[0], 8, -1)
+        centred = groups - groups.mean(-1, keepdims=True)
+        normal = (centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5)).reshape(x.shape)
+        return normal * gain[:, None] + bias[:, None]
+
+    arguments = [np.random.default_rng(3).standard_normal(shape).astype(np.float32) for shape in ((4, 32, 100), (32,), (32,))]
+    program = tilewright.from_jax(group_norm, arguments, target=["cpu", "cuda:sm_80"], explain=True)
+    assert len(re.findall(r"@main\(.*: 1 kernel$", program.diagnostics, re.M)) == 2, program.diagnostics
+    for device in ("cpu", "ptxsim"):
+        check(program, group_norm, arguments, device)
+
+
+@needs_jax
 def test_arguments_that_are_not_used():
     def first(x, y):
         return x + 1

@@ -183,6 +183,40 @@ def test_from_onnx(model, monkeypatch):
     assert not os.path.exists(file)
 
 
+CACHE = """
+import sys
+import onnx
+from onnx import TensorProto, helper
+tensor = lambda name, kind, *dims: helper.make_tensor_value_info(name, kind, dims)
+nodes = [helper.make_node("ScatterND", ["past", "at", "new"], ["present"]), helper.make_node("MatMul", ["present", "x"], ["seen"])]
+graph = helper.make_graph(nodes, "step", [tensor("past", TensorProto.FLOAT, 8, 4), tensor("new", TensorProto.FLOAT, 1, 4),
+    tensor("at", TensorProto.INT64, 1, 1), tensor("x", TensorProto.FLOAT, 4, 3)],
+    [tensor("seen", TensorProto.FLOAT, 8, 3), tensor("present", TensorProto.FLOAT, 8, 4)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), sys.argv[1])
+"""
+
+
+@needs_torch_mlir
+def test_a_cache_that_is_given_away(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_ONNX_PYTHON", LOWERING)
+    path = tmp_path / "step.onnx"
+    subprocess.run([LOWERING, "-c", CACHE, path], check=True)
+    program = tilewright.from_onnx(path, donate={"past": 1}, target="cpu")
+    assert program.main.signature == "main(past: memref<8x4xf32>, new: tensor<1x4xf32>, at: tensor<1x1xi64>, x: tensor<4x3xf32>) -> tensor<8x3xf32>"
+    random = np.random.default_rng(1)
+    past, new, x = (random.standard_normal(shape).astype(np.float32) for shape in ((8, 4), (1, 4), (4, 3)))
+    expected = past.copy()
+    expected[5] = new
+    np.testing.assert_allclose(np.asarray(program(past, new, np.array([[5]]), x)), expected @ x, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(past, expected)
+    done = command(path, "-o", tmp_path / "step.mlir", "--donate", "past=1")
+    assert done.returncode == 0 and "%past: tensor<8x4xf32> {tf.aliasing_output = 1 : i32}" in (tmp_path / "step.mlir").read_text()
+    with pytest.raises(tilewright.InvalidArgumentError, match="donate: 'main' has no tensor 'future' among its arguments"):
+        tilewright.from_onnx(path, donate={"future": 1}, target="cpu")
+    with pytest.raises(tilewright.CompileError, match="argument 1 has 'tf.aliasing_output' = 1 : i32, and is of type"):
+        tilewright.from_onnx(path, donate={"new": 1}, target="cpu")
+
+
 @needs_torch_mlir
 def test_example(model, tmp_path):
     # The example by the Python that has both: the package in a folder in front of torch-mlir's environment.

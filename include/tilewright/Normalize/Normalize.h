@@ -88,6 +88,9 @@ mlir::LogicalResult generalizeFunction(mlir::func::FuncOp func);
 /// Computes outside of structured ops what has the same value everywhere.
 mlir::LogicalResult foldScalars(mlir::func::FuncOp func);
 
+/// Elementwise ops with reshapes between them get the same loops.
+mlir::LogicalResult foldReshapes(mlir::func::FuncOp func);
+
 /// Has products write in the order in which their only readers read.
 mlir::LogicalResult writeTransposed(mlir::func::FuncOp func);
 

@@ -45,6 +45,17 @@ def FoldScalarsPass : Pass<"tilewright-fold-scalars", "::mlir::func::FuncOp"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FoldReshapesPass : Pass<"tilewright-fold-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Let elementwise ops with reshapes between them run over the same loops";
+  let description = [{
+    An elementwise `linalg.generic`, of which another reads the result as another shape, gets the
+    loops of the shape with more dims, and so does the reader; reductions of one tensor that
+    read it with fewer dims do, too. Reshapes move to arguments and results. Ops with a
+    pinned `tilewright.lowering_config` stay.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def WriteTransposedPass
     : Pass<"tilewright-write-transposed", "::mlir::func::FuncOp"> {
   let summary = "Compute products transposed whose only reader transposes them";

@@ -24,6 +24,7 @@ def from_jax(function: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     order, are main's arguments, by names such as `params_w` (those of an Exported have none); its results are the leaves of what the
     function returns. jax.jit leaves out arguments that a function does not use, unless it is told keep_unused. Dims that
     jax.export.symbolic_shape made are of any size. What the function closes over is constant: large arrays go to the parameter file.
+    Arguments that jax.jit is told to donate are written in place where a result has their type, which is not returned then.
 
     timeout: seconds after which IREE's compiler is ended. options: those of tilewright.compile; parameters: where the parameter
     file goes, as for from_onnx.

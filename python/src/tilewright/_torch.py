@@ -36,7 +36,7 @@ def from_torch(module: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] 
     dynamic_shapes: of torch.export, which dims of the arguments are of any size. via: "torch-mlir", or "onnx": by
     torch.onnx.export and torch-mlir's ONNX front end; None: "torch-mlir", and "onnx" where torch-mlir's Python
     (TILEWRIGHT_ONNX_PYTHON, or this one) has no torch. timeout: seconds after which torch-mlir is ended. options: those of
-    tilewright.compile; parameters: where the parameter file goes, as for from_onnx.
+    tilewright.compile; parameters: where the parameter file goes, and donate: arguments whose memory a result gets, as for from_onnx.
 
     Raises CompileError where the module is not exported or not lowered, with the reason, UnavailableError without the packages.
     """

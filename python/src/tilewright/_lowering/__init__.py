@@ -29,7 +29,7 @@ import subprocess
 import sys
 import tempfile
 
-from .._errors import Error, UnavailableError
+from .._errors import Error, InvalidArgumentError, UnavailableError
 from .._program import compile as compile_text
 from .diagnostics import REFUSED
 
@@ -75,13 +75,24 @@ TORCH = FrontEnd("lower_torch.py", "torch-mlir", "torch with torch-mlir", "torch
 STABLEHLO = FrontEnd("lower_stablehlo.py", "IREE's compiler", "iree-base-compiler", "stablehlo", "TILEWRIGHT_STABLEHLO_PYTHON")
 
 
+def donated(text, results):
+    """The text with main's arguments that are given away, {name: number of the result that is in its memory}, marked as such."""
+    for name, result in results.items():
+        argument = re.escape(re.sub(r"[^\w$.-]", "_", name))  # as name_arguments of spelling.py has it
+        text, count = re.subn(rf"(func\.func (?:public )?@main\([^\n]*?%{argument}: tensor<[^<>]*>)(?! *\{{)",
+                              rf"\1 {{tf.aliasing_output = {int(result)} : i32}}", text, count=1)
+        if not count:
+            raise InvalidArgumentError(f"donate: 'main' has no tensor '{name}' among its arguments, or gives it away already")
+    return text
+
+
 def compile_lowered(lower_to, stem, options):
     """Compiles lower_to(path of the parameter file), the text. The file is options' "parameters", or one in a folder that goes
-    when the program does, by the name `stem`."""
+    when the program does, by the name `stem`; options' "donate" is what donated() takes."""
     kept = options.pop("parameters", None)
     folder = None if kept else tempfile.TemporaryDirectory(prefix="tilewright-")
     path = os.fspath(kept or os.path.join(folder.name, _plain(stem) + ".safetensors"))
-    text = lower_to(path)
+    text = donated(lower_to(path), options.pop("donate", None) or {})
     named = 'tilewright.parameters = "' in text
     program = compile_text(text, parameters=path if named else None, **options)
     if named:
@@ -103,6 +114,8 @@ def command(name, description, model, lower):
     parser.add_argument("--timeout", type=float, help=f"seconds after which {package} is ended")
     parser.add_argument("--parameters", metavar="FILE", help="parameter file (safetensors) for constants of 4 KiB and more; the "
                         "default has the name of the text, with .safetensors; the compiler looks for it beside the text")
+    parser.add_argument("--donate", metavar="INPUT=RESULT", action="append", default=[], help="the result with this number, from 0 on, "
+                        "is written into that input's memory, and not returned: a cache that is updated where it is")
     parser.add_argument("--inline", action="store_true", help="all constants stay in the text, as they do on standard output")
     # A flag that is not known is named before a model that is missing, of which argparse alone would speak first.
     parser.usage = parser.format_usage().removeprefix("usage: ").strip()
@@ -114,12 +127,16 @@ def command(name, description, model, lower):
         parser.error("the following arguments are required: model")
     if options.inline and options.parameters:
         parser.error("--inline and --parameters exclude each other")
+    pairs = [pair.rpartition("=") for pair in options.donate]
+    if wrong := [pair for pair, (name, _, result) in zip(options.donate, pairs) if not name or not result.isdecimal()]:
+        parser.error(f"--donate={wrong[0]}: expected INPUT=RESULT, the name of an input and the number of a result")
     parameters = options.parameters
     if not parameters and not options.inline and options.output != "-":
         stem = options.output[:-len(".mlir")] if options.output.endswith(".mlir") else options.output
         parameters = stem + ".safetensors"
     try:
         text = lower(options.model, timeout=options.timeout, parameters=parameters)
+        text = donated(text, {name: int(result) for name, _, result in pairs})
         if options.output == "-":
             sys.stdout.write(text)
             return 0

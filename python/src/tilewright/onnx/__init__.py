@@ -43,6 +43,7 @@ def from_onnx(model: str | os.PathLike | bytes, *, timeout: float | None = None,
     """Lowers a model as `lower` does and compiles it; options are those of tilewright.compile.
 
     parameters: where the parameter file goes; None: into a folder that goes when the program does. `Program.save` copies it.
+    donate: {name of an input: number of a result}: that result is written into the input's memory, and not returned.
     """
     stem = pathlib.Path(model).stem if isinstance(model, (str, os.PathLike)) else "model"
     return compile_lowered(lambda path: lower(model, timeout=timeout, parameters=path), stem, options)

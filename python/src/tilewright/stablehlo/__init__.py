@@ -51,6 +51,7 @@ def from_stablehlo(model: str | os.PathLike | bytes, *, inputs: Sequence[str] = 
     """Lowers a module as `lower` does and compiles it; options are those of tilewright.compile.
 
     parameters: where the parameter file goes; None: into a folder that goes when the program does. `Program.save` copies it.
+    donate: {name of an argument: number of a result}: that result is written into its memory, and not returned.
     """
     stem = pathlib.Path(model).stem if isinstance(model, (str, os.PathLike)) else "model"
     return compile_lowered(lambda path: lower(model, inputs=inputs, timeout=timeout, parameters=path), stem, options)

@@ -1,0 +1,176 @@
+// Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Elementwise ops between which a tensor has another shape run over the same loops, those of
+// the shape with more dims:
+//
+//   %y = linalg.generic <(n, g, k)> ins(%x, %mean) …          // a norm of groups
+//   %s = tensor.expand_shape %y into n x g x c x p
+//   %t = tensor.collapse_shape %s into n x (g c) x p
+//   %r = linalg.generic <(n, C, p)> ins(%t, %gain) …          // a gain of each channel
+// becomes
+//   %y = linalg.generic <(n, g, c, p)> ins(%x, %mean) …
+//   %w = tensor.expand_shape %gain into g x c
+//   %r = linalg.generic <(n, g, c, p)> ins(%y, %w) …
+//   … tensor.collapse_shape %r
+//
+// and so are the reductions beside them that read what they read, so that all can be one kernel.
+// A reshape by way of fewer dims, as front ends write one from n x (g x c x p) to n x (g x c) x p,
+// goes by way of more first.
+
+#include "tilewright/Dialect/GreedyRewrite.h"
+#include "tilewright/Normalize/Normalize.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace tilewright {
+#define GEN_PASS_DEF_FOLDRESHAPESPASS
+#include "tilewright/Normalize/Passes.h.inc"
+} // namespace tilewright
+
+static bool isPointwise(Operation *op) {
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  return generic && !generic->hasAttr(kConfigAttr) && generic.hasPureTensorSemantics() &&
+         generic.getNumLoops() > 0 && generic.getNumParallelLoops() == generic.getNumLoops();
+}
+
+/// A reduction of one tensor: no contraction.
+static bool reducesOne(linalg::GenericOp op) {
+  if (op->hasAttr(kConfigAttr) || !op.hasPureTensorSemantics() || !op.getNumReductionLoops())
+    return false;
+  SmallVector<utils::IteratorType> loops = op.getIteratorTypesArray();
+  auto isReduced = [&](OpOperand *input) {
+    return llvm::any_of(op.getMatchingIndexingMap(input).getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return !dim || loops[dim.getPosition()] == utils::IteratorType::reduction;
+    });
+  };
+  return llvm::count_if(op.getDpsInputOperands(), isReduced) == 1;
+}
+
+/// Whether `op` can read what it reads with more dims.
+static bool mayExpand(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && (isPointwise(generic) || reducesOne(generic));
+}
+
+/// Whether an elementwise op reads `value`, or what it is as another shape with fewer dims.
+static bool isReadElementwise(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+    return collapse ? llvm::any_of(collapse->getUsers(), isPointwise) : isPointwise(user);
+  });
+}
+
+/// Whether the op that writes or reads `operand`, on the other side of a reshape, gets the loops
+/// of the shape with more dims.
+static bool shouldExpand(OpOperand *operand) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
+    return isPointwise(operand->get().getDefiningOp()) &&
+           isReadElementwise(expand.getResult()) &&
+           llvm::all_of(operand->get().getUsers(), [&](Operation *user) {
+             return user == expand || mayExpand(user);
+           });
+  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  if (!collapse || !mayExpand(operand->getOwner()))
+    return false;
+  Value source = collapse.getSrc();
+  return isPointwise(source.getDefiningOp()) ||
+         llvm::any_of(source.getUsers(), llvm::IsaPred<linalg::GenericOp>);
+}
+
+/// The dims between all of those that two shapes of the same elements have boundaries between:
+/// 4 x 8 x 400 and 4 x 32 x 100 give 4 x 8 x 4 x 100. None where they do not divide each other.
+static std::optional<SmallVector<int64_t>> refine(ArrayRef<int64_t> first,
+                                                  ArrayRef<int64_t> second) {
+  SmallVector<int64_t> bounds;
+  for (ArrayRef<int64_t> shape : {first, second}) {
+    int64_t bound = 1;
+    for (int64_t size : shape) {
+      if (ShapedType::isDynamic(size) || size < 2 || llvm::MulOverflow(bound, size, bound))
+        return std::nullopt;
+      bounds.push_back(bound);
+    }
+  }
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  SmallVector<int64_t> sizes;
+  int64_t before = 1;
+  for (int64_t bound : bounds) {
+    if (bound % before)
+      return std::nullopt;
+    sizes.push_back(bound / before);
+    before = bound;
+  }
+  return sizes;
+}
+
+/// Which dims of `fine` each dim of `coarse` has.
+static SmallVector<ReassociationIndices> groupsOf(ArrayRef<int64_t> coarse,
+                                                  ArrayRef<int64_t> fine) {
+  SmallVector<ReassociationIndices> groups;
+  int64_t next = 0;
+  for (int64_t size : coarse) {
+    groups.emplace_back();
+    for (int64_t covered = 1; covered < size; ++next) {
+      groups.back().push_back(next);
+      covered *= fine[next];
+    }
+  }
+  return groups;
+}
+
+namespace {
+/// expand(collapse(x)), between ops of loops or in front of one, as collapse(expand(x)).
+struct ReshapeByMoreDims : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto collapse = op.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
+    if (!collapse || llvm::none_of(op->getUsers(), mayExpand))
+      return failure();
+    Value source = collapse.getSrc();
+    auto structured = source.getDefiningOp<linalg::LinalgOp>();
+    if (structured && !isPointwise(structured))
+      return failure();
+    ArrayRef<int64_t> from = collapse.getSrcType().getShape();
+    ArrayRef<int64_t> to = op.getResultType().getShape();
+    std::optional<SmallVector<int64_t>> fine = refine(from, to);
+    if (!fine || ArrayRef<int64_t>(*fine) == from || ArrayRef<int64_t>(*fine) == to)
+      return failure();
+    auto type = RankedTensorType::get(*fine, op.getResultType().getElementType());
+    Value more = tensor::ExpandShapeOp::create(rewriter, op.getLoc(), type, source,
+                                               groupsOf(from, *fine));
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getResultType(), more,
+                                                         groupsOf(to, *fine));
+    return success();
+  }
+};
+} // namespace
+
+LogicalResult tilewright::foldReshapes(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldExpand);
+  patterns.add<ReshapeByMoreDims>(context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  return applyPatternsBounded(func, std::move(patterns), "normalize", "folding of reshapes");
+}
+
+namespace {
+struct FoldReshapesPass : public tilewright::impl::FoldReshapesPassBase<FoldReshapesPass> {
+  void runOnOperation() override {
+    if (failed(foldReshapes(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,86 @@
+// RUN: tilewright-opt %s -tilewright-fold-reshapes | FileCheck %s
+
+#abc = affine_map<(a, b, c) -> (a, b, c)>
+#b = affine_map<(a, b, c) -> (b)>
+#ab = affine_map<(a, b, c) -> (a, b)>
+
+// A norm of groups of channels, and a gain of each channel.
+// CHECK-LABEL: func.func @groups(
+// CHECK: %[[X:.*]] = tensor.expand_shape %arg0 {{\[\[}}0], [1, 2], [3]] output_shape [4, 8, 4, 100]
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%[[X]]
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[SUM]] : tensor<4x8x4x100xf32>, tensor<4x8xf32>)
+// CHECK: %[[GAIN:.*]] = tensor.expand_shape %arg1 {{\[\[}}0, 1]] output_shape [8, 4]
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[Y]], %[[GAIN]] : tensor<4x8x4x100xf32>, tensor<8x4xf32>)
+// CHECK: %[[C:.*]] = tensor.collapse_shape %[[R]] {{\[\[}}0], [1, 2], [3]]
+// CHECK: return %[[C]]
+func.func @groups(%x: tensor<4x32x100xf32>, %gain: tensor<32xf32>, %zero: tensor<4x8xf32>) -> tensor<4x32x100xf32> {
+  %flat = tensor.collapse_shape %x [[0, 1, 2]] : tensor<4x32x100xf32> into tensor<12800xf32>
+  %g = tensor.expand_shape %flat [[0, 1, 2]] output_shape [4, 8, 400] : tensor<12800xf32> into tensor<4x8x400xf32>
+  %s = linalg.generic {indexing_maps = [#abc, #ab], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g : tensor<4x8x400xf32>) outs(%zero : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %o, %a : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x8x400xf32>
+  %y = linalg.generic {indexing_maps = [#abc, #ab, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%g, %s : tensor<4x8x400xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8x400xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %v = arith.divf %a, %m : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8x400xf32>
+  %line = tensor.collapse_shape %y [[0, 1, 2]] : tensor<4x8x400xf32> into tensor<12800xf32>
+  %c = tensor.expand_shape %line [[0, 1, 2]] output_shape [4, 32, 100] : tensor<12800xf32> into tensor<4x32x100xf32>
+  %f = tensor.empty() : tensor<4x32x100xf32>
+  %r = linalg.generic {indexing_maps = [#abc, #b, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c, %gain : tensor<4x32x100xf32>, tensor<32xf32>) outs(%f : tensor<4x32x100xf32>) {
+  ^bb0(%a: f32, %k: f32, %o: f32):
+    %v = arith.mulf %a, %k : f32
+    linalg.yield %v : f32
+  } -> tensor<4x32x100xf32>
+  return %r : tensor<4x32x100xf32>
+}
+
+// A product reads the other shape: elements stay as they are.
+// CHECK-LABEL: func.func @product(
+// CHECK: linalg.generic {{.*}} ins(%arg0 : tensor<4x8x16xf32>)
+// CHECK: tensor.collapse_shape
+// CHECK: linalg.matmul
+func.func @product(%x: tensor<4x8x16xf32>, %w: tensor<16x5xf32>, %z: tensor<32x5xf32>) -> tensor<32x5xf32> {
+  %e = tensor.empty() : tensor<4x8x16xf32>
+  %y = linalg.generic {indexing_maps = [#abc, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<4x8x16xf32>) outs(%e : tensor<4x8x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.negf %a : f32
+    linalg.yield %v : f32
+  } -> tensor<4x8x16xf32>
+  %c = tensor.collapse_shape %y [[0, 1], [2]] : tensor<4x8x16xf32> into tensor<32x16xf32>
+  %r = linalg.matmul ins(%c, %w : tensor<32x16xf32>, tensor<16x5xf32>) outs(%z : tensor<32x5xf32>) -> tensor<32x5xf32>
+  return %r : tensor<32x5xf32>
+}
+
+// Dims that do not divide each other.
+// CHECK-LABEL: func.func @others(
+// CHECK: linalg.generic {{.*}} ins(%arg0 : tensor<4x6x5xf32>)
+// CHECK: tensor.collapse_shape
+// CHECK: tensor.expand_shape
+// CHECK: linalg.generic {{.*}}outs(%{{.*}} : tensor<10x3x4xf32>)
+func.func @others(%x: tensor<4x6x5xf32>) -> tensor<10x3x4xf32> {
+  %e = tensor.empty() : tensor<4x6x5xf32>
+  %y = linalg.generic {indexing_maps = [#abc, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<4x6x5xf32>) outs(%e : tensor<4x6x5xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.negf %a : f32
+    linalg.yield %v : f32
+  } -> tensor<4x6x5xf32>
+  %c = tensor.collapse_shape %y [[0, 1, 2]] : tensor<4x6x5xf32> into tensor<120xf32>
+  %d = tensor.expand_shape %c [[0, 1, 2]] output_shape [10, 3, 4] : tensor<120xf32> into tensor<10x3x4xf32>
+  %f = tensor.empty() : tensor<10x3x4xf32>
+  %r = linalg.generic {indexing_maps = [#abc, #abc], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%d : tensor<10x3x4xf32>) outs(%f : tensor<10x3x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = math.exp %a : f32
+    linalg.yield %v : f32
+  } -> tensor<10x3x4xf32>
+  return %r : tensor<10x3x4xf32>
+}

@@ -34,15 +34,19 @@ namespace tilewright {
 #include "tilewright/Normalize/Passes.h.inc"
 } // namespace tilewright
 
+/// Not where a body computes with coordinates, which would be computed of more of them.
+static bool mayHaveMoreLoops(linalg::GenericOp op) {
+  return !op->hasAttr(kConfigAttr) && op.hasPureTensorSemantics() && !op.hasIndexSemantics();
+}
+
 static bool isPointwise(Operation *op) {
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  return generic && !generic->hasAttr(kConfigAttr) && generic.hasPureTensorSemantics() &&
-         generic.getNumLoops() > 0 && generic.getNumParallelLoops() == generic.getNumLoops();
+  return generic && mayHaveMoreLoops(generic) && generic.getNumLoops() > 0 && generic.getNumParallelLoops() == generic.getNumLoops();
 }
 
 /// A reduction of one tensor: no contraction.
 static bool reducesOne(linalg::GenericOp op) {
-  if (op->hasAttr(kConfigAttr) || !op.hasPureTensorSemantics() || !op.getNumReductionLoops())
+  if (!mayHaveMoreLoops(op) || !op.getNumReductionLoops())
     return false;
   SmallVector<utils::IteratorType> loops = op.getIteratorTypesArray();
   auto isReduced = [&](OpOperand *input) {

@@ -84,3 +84,25 @@ func.func @others(%x: tensor<4x6x5xf32>) -> tensor<10x3x4xf32> {
   } -> tensor<10x3x4xf32>
   return %r : tensor<10x3x4xf32>
 }
+
+// Coordinates are those of the loops that there are.
+// CHECK-LABEL: func.func @coordinates(
+// CHECK: linalg.generic {{.*}}outs(%{{.*}} : tensor<32xindex>)
+// CHECK: tensor.expand_shape
+func.func @coordinates(%x: tensor<4x8xindex>) -> tensor<4x8xindex> {
+  %e = tensor.empty() : tensor<32xindex>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<32xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    linalg.yield %i : index
+  } -> tensor<32xindex>
+  %s = tensor.expand_shape %n [[0, 1]] output_shape [4, 8] : tensor<32xindex> into tensor<4x8xindex>
+  %f = tensor.empty() : tensor<4x8xindex>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<4x8xindex>, tensor<4x8xindex>) outs(%f : tensor<4x8xindex>) {
+  ^bb0(%a: index, %b: index, %o: index):
+    %v = arith.addi %a, %b : index
+    linalg.yield %v : index
+  } -> tensor<4x8xindex>
+  return %r : tensor<4x8xindex>
+}

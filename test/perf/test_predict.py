@@ -256,6 +256,39 @@ class Listings(unittest.TestCase):
         }
         self.assertEqual([round(x) for x in blocks.execution_counts(kernel, issue, 10)], [10, 90, 25, 90, 10])
 
+    def test_loads_that_were_merged_do_not_count(self):
+        """ptxas has made eight loads of line 7 into one of sixteen bytes: a copy less than it should have."""
+        kernel = sass.Kernel("k")
+        one = lambda root, line: sass.Instruction(root, [], line, 0, None, None)  # noqa: E731
+        loop = [one("LDS", 7)] * 2 + [one("FFMA", line) for line in (8, 8, 8, 8, 9, 9, 9, 9)] + [one("BAR", 10)]
+        kernel.code, kernel.successors = [[one("MOV", 1)], loop, [one("EXIT", 0)]], [{1}, {1, 2}, set()]
+        issue = {
+            7: {"instruction": "ld.shared.f32", "executed": 400}, 8: {"instruction": "fma.rn.f32", "executed": 400},
+            9: {"instruction": "fma.rn.f32", "executed": 400}, 10: {"instruction": "bar.sync", "executed": 100},
+        }  # fmt: skip
+        self.assertAlmostEqual(blocks.execution_counts(kernel, issue, 1)[1], 100, delta=0.01)
+
+    def test_blocks_behind_each_other_run_equally_often(self):
+        """Four copies of a line in four blocks of a loop whose rest, a fifth copy, is not counted alone."""
+        kernel = sass.Kernel("k")
+        one = lambda root, line: sass.Instruction(root, [], line, 0, None, None)  # noqa: E731
+        kernel.code = [[one("MOV", 0)], *[[one("LDGSTS", 7)] for _ in range(4)], [one("EXIT", 0)]]
+        kernel.successors = [{1}, {2}, {3}, {4}, {1, 5}, set()]
+        runs = blocks.execution_counts(kernel, {7: {"instruction": "cp.async.cg", "executed": 80}}, 1)
+        self.assertEqual([round(count) for count in runs], [1, 20, 20, 20, 20, 1])
+
+    def test_a_far_loop_is_left_by_a_call(self):
+        """Nothing comes back from it; a label that nothing jumps to begins no block."""
+        kernel, one = sass.Kernel("k"), sass.Instruction
+        items = [
+            one("MOV", [], 1, 0, None, None), one("FFMA", [], 2, 0, None, None),
+            one("CALL.REL.NOINC", ["`(.L_x_1)"], 3, 0, ".L_x_1", "P0"), one("BRA", ["`(.L_x_0)"], 3, 0, ".L_x_0", None),
+            one("STG", [], 4, 0, None, None), one("EXIT", [], 5, 0, None, None),
+        ]  # fmt: skip
+        sass.divide(kernel, items, {".L_x_0": 1, ".L_x_1": 4, ".L_x_9": 5})
+        self.assertEqual([len(block) for block in kernel.code], [1, 2, 1, 2])
+        self.assertEqual(kernel.successors, [{1}, {2, 3}, {1}, set()])
+
     def test_a_peeled_turn_counts(self):
         """One copy of the line stands before the loop, which each warp enters once."""
         kernel = sass.parse(LISTING)["k"]

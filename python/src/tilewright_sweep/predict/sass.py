@@ -126,10 +126,16 @@ def parse(text):
     return found
 
 
+def _jumps(item):
+    """Whether an instruction goes elsewhere: ptxas leaves far loops by a call that nothing returns from, under a predicate."""
+    return item.root == "BRA" or item.opcode == "CALL.REL.NOINC" and item.predicated and item.target is not None
+
+
 def divide(kernel, items, labels):
     """Basic blocks of a list of instructions."""
     ends = {"BRA", "EXIT", "RET", "JMP", "BRX"}
-    starts = {0, *labels.values()} | {i + 1 for i, item in enumerate(items) if item.root in ends}
+    targets = {labels[item.target] for item in items if item.target in labels}
+    starts = {0, *targets} | {i + 1 for i, item in enumerate(items) if item.root in ends or _jumps(item)}
     starts = sorted(start for start in starts if start < len(items))
     number = {start: index for index, start in enumerate(starts)}
     kernel.code = [items[start:end] for start, end in zip(starts, starts[1:] + [len(items)])]
@@ -137,7 +143,7 @@ def divide(kernel, items, labels):
     kernel._targets = {label: number[start] for label, start in labels.items() if start in number}
     for index, block in enumerate(kernel.code):
         last, following = block[-1], set()
-        if last.root == "BRA" and last.target in labels and labels[last.target] in number:
+        if _jumps(last) and last.target in labels and labels[last.target] in number:
             following.add(number[labels[last.target]])
         falls = last.root not in ends or last.predicated or any("P" in part for part in last.operands[:-1])
         if falls and index + 1 < len(kernel.code):

@@ -20,15 +20,22 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
 from tilewright_sweep import report
-from tilewright_sweep.predict import artifact, blocks, bound, chips, counts, predict, ptx, sass, score
+from tilewright_sweep.predict import (
+    artifact, blocks, bound, chips, counts, machine, operations, order, predict, ptx, rings, roles, sass, score,
+)  # fmt: skip
 
 MICRO = HERE / "predict/micro.ptx"
-MODES = ["ptx"] + (["sass"] if sass.find("ptxas", True) and sass.find("nvdisasm", True) else [])
+#: From PTX alone; from SASS by events; from SASS in the closed form.
+MODES = ["ptx"] + (["sass", "closed"] if sass.find("ptxas", True) and sass.find("nvdisasm", True) else [])
+
+
+def options_of(mode):
+    return {"mode": "sass", "form": "closed"} if mode == "closed" else {"mode": mode}
 
 
 def predicted(chip, entry, grid, block, arguments, mode):
     runner = BUILD / "bin/tilewright-run"
-    return predict.of_ptx(chips.Chip(chip), MICRO, entry, grid, block, arguments, runner, mode=mode)
+    return predict.of_ptx(chips.Chip(chip), MICRO, entry, grid, block, arguments, runner, **options_of(mode))
 
 
 class Bounds(unittest.TestCase):
@@ -96,7 +103,7 @@ class Hopper(unittest.TestCase):
         self.chip = chips.Chip("h100")
 
     def predicted(self, file, entry, grid, block, arguments, mode, **more):
-        return predict.of_ptx(self.chip, file, entry, grid, block, arguments, BUILD / "bin/tilewright-run", mode=mode, **more)
+        return predict.of_ptx(self.chip, file, entry, grid, block, arguments, BUILD / "bin/tilewright-run", **options_of(mode), **more)
 
     def test_warpgroups_take_their_operations(self):
         """Two of them: 64 cycles a product of 64 x 128 x 16; shared memory gives 16 + 32 wavefronts for it."""
@@ -323,6 +330,197 @@ class Listings(unittest.TestCase):
             "HGMMA.64x256x16.F32": ("f16_f32", 64 * 256 * 16),
         }.items():
             self.assertEqual(bound.tensor_operations(opcode), expected)
+
+
+def program(chip, *texts):
+    """Op of instructions: an opcode, the stall count, the barrier released by the result, those waited for."""
+    found = []
+    for number, (opcode, stall, released, waits) in enumerate(texts):
+        parts = opcode.split()
+        control = stall | (7 if released is None else released) << 5 | 7 << 8 | sum(1 << barrier for barrier in waits) << 11
+        item = sass.Instruction(parts[0], parts[1:], 0, control, None, None)
+        op = operations.Op(item, chip)
+        op.index, op.ports, op.cold = number, (0, 0), (0, 0)
+        found.append(op)
+    return found
+
+
+class Launched:
+    """What machine.Machine asks of a launch."""
+
+    def __init__(self, chip, blocks_=1):
+        self.chip, self.memory_bytes, self.l2_bytes = chip, 0.0, 0.0
+        self.counts = type("Counts", (), {"grid_blocks": blocks_, "stages": []})
+
+
+class Queues(unittest.TestCase):
+    """One multiprocessor with programs made by hand."""
+
+    def setUp(self):
+        self.chip = chips.Chip("a6000")
+
+    def run_(self, programs, resident=1, total=1):
+        launch = Launched(self.chip)
+        made = machine.Machine(launch, programs, resident, total, machine.Rates(launch, {"L2": 0.0, "memory": 0.0}))
+        made.run()
+        return made
+
+    def of(self, kind, count, stall=1, **members):
+        found = program(self.chip, *[("NOP", stall, None, ())] * count)
+        for op in found:
+            op.kind = kind
+            for name, value in members.items():
+                setattr(op, name, value)
+        return found
+
+    def end(self):
+        return self.of(operations.END, 1)
+
+    def test_a_scheduler_issues_one_a_cycle(self):
+        """Eight warps, two for each scheduler: one of them alone waits for its stall counts, both fill the slots."""
+        alone = self.run_([self.of(operations.SLOT, 100, stall=2) + self.end()])
+        both = self.run_([self.of(operations.SLOT, 100, stall=2) + self.end()] * 8)
+        self.assertAlmostEqual(alone.ends[0], 200, delta=4)
+        self.assertAlmostEqual(both.ends[0], 200, delta=4)
+        self.assertAlmostEqual(self.run_([self.of(operations.SLOT, 100, stall=2) + self.end()] * 16).ends[0], 400, delta=8)
+
+    def test_requests_take_turns(self):
+        """Of all schedulers: eight cycles each for 4 x 25 of them. Five wait in front, then the warp does."""
+        loads = self.of(operations.REQUEST, 25, busy=8.0, latency=30.0)
+        self.assertAlmostEqual(self.run_([loads + self.end()] * 4).ends[0], 8 * (100 - 4 * 5), delta=40)
+
+    def test_a_result_is_waited_for(self):
+        load = self.of(operations.REQUEST, 1, busy=2.0, latency=200.0, released=3)
+        use = self.of(operations.SLOT, 1, waits=(3,))
+        self.assertAlmostEqual(self.run_([load + use + self.end()]).ends[0], 200, delta=5)
+
+    def test_a_barrier_waits_for_the_slowest(self):
+        """Three of four warps load while one computes: they meet when both are done, each time."""
+        meet = self.of(operations.MEET, 1)
+        slow, fast = self.of(operations.SLOT, 100), self.of(operations.SLOT, 10)
+        turns = [((slow + meet) * 3 if warp == 0 else (fast + meet) * 3) + self.end() for warp in range(4)]
+        self.assertAlmostEqual(self.run_(turns).ends[0], 3 * (100 + self.chip.cycles_barrier), delta=12)
+        other = [(slow + meet + fast + meet) + self.end(), (fast + meet + slow + meet) + self.end()]
+        self.assertAlmostEqual(self.run_(other).ends[0], 2 * (100 + self.chip.cycles_barrier), delta=12)
+
+    def test_a_warp_that_ends_does_not_hold_a_barrier(self):
+        self.assertLess(self.run_([self.end(), self.of(operations.MEET, 1) + self.end()]).ends[0], 60)
+        with self.assertRaisesRegex(machine.Stuck, "1 of 1 blocks"):
+            self.run_([self.of(operations.MEET, 1, warps=2) + self.of(operations.SLOT, 1) + self.end()])
+
+    def test_groups_of_copies(self):
+        """The wait that leaves one running is for the first of two."""
+        copies = self.of(operations.REQUEST, 1, busy=2.0, latency=500.0, grouped=True) + self.of(operations.GATHER, 1)
+        more = self.of(operations.SLOT, 300) + copies
+        for left, expected in ((1, 500), (0, 800)):
+            made = self.run_([copies + more + self.of(operations.GATHERED, 1, left=left) + self.end()])
+            self.assertAlmostEqual(made.ends[0], expected, delta=10)
+
+    def test_blocks_follow_each_other(self):
+        block = [self.of(operations.SLOT, 100) + self.end()]
+        self.assertAlmostEqual(self.run_(block, resident=1, total=3).ends[-1], 3 * 101, delta=9)
+
+    def test_banks_of_registers(self):
+        """Three operands of one bank: three cycles each, but for what the first ones may spread."""
+        same = self.of(operations.SLOT, 99, ports=(3, 0), cold=(3, 0))
+        both = self.of(operations.SLOT, 99, ports=(2, 1), cold=(2, 1))
+        self.assertAlmostEqual(self.run_([same + self.end()]).ends[0], 3 * 99, delta=6)
+        self.assertAlmostEqual(self.run_([both + self.end()]).ends[0], 2 * 99, delta=6)
+
+
+class Orders(unittest.TestCase):
+    def kernel(self, successors):
+        made = sass.Kernel("k")
+        made.successors = successors
+        made.code = [[sass.Instruction("NOP" if of else "EXIT", [], 0, 0, None, None)] for of in successors]
+        return made
+
+    def test_a_loop_in_a_loop(self):
+        """Entered three times, for four turns each."""
+        found = order.Order(self.kernel([{1}, {2}, {2, 3}, {1, 4}, set()]), [1, 3, 12, 3, 1])
+        self.assertEqual(found.turns, {1: 3.0, 2: 4.0})
+        self.assertEqual(found.walk({}), [0] + [1, 2, 2, 2, 2, 3] * 3 + [4])
+        self.assertEqual(found.walk({2: 1}), [0] + [1, 2, 3] * 3 + [4])
+        self.assertEqual(found.longest_loop([1] * 5), None)
+        self.assertEqual(order.Order(self.kernel([{1}, {2}, {2, 3}, {1, 4}, set()]), [1, 3, 36, 3, 1]).longest_loop([1] * 5), 2)
+
+    def test_work_that_warps_drop_out_of(self):
+        """Of five turns the first two."""
+        found = order.Order(self.kernel([{1}, {2, 3}, {3}, {1, 4}, set()]), [1, 5, 2, 5, 1])
+        self.assertEqual(found.walk({}), [0, 1, 2, 3, 1, 2, 3, 1, 3, 1, 3, 1, 3, 4])
+
+    def test_what_nobody_counted_is_on_the_way(self):
+        found = order.Order(self.kernel([{1, 3}, {2}, {2, 3}, set()]), [1, 0, 3, 1])
+        self.assertEqual(found.walk({}), [0, 1, 2, 2, 2, 3])
+
+
+class Forms(unittest.TestCase):
+    def test_events_need_sass(self):
+        launch = type("Launch", (), {"kernel": sass.Kernel("k")})
+        launch.kernel.code = [[ptx.Instruction("EXIT", 1, [], [])]]
+        with self.assertRaisesRegex(sass.ToolError, "needs SASS: ptxas and nvdisasm; the closed form does without"):
+            predict.prediction_of(launch, "events")
+
+    def test_what_cannot_be_simulated_is_said(self):
+        """Two warps that wait for three: the closed form stands for it, and says why."""
+        if "sass" not in MODES:
+            self.skipTest("needs ptxas and nvdisasm")
+        text = MICRO.read_text().split(".visible")[0] + (
+            ".visible .entry never() {\n  barrier.sync 1, 96;\n  ret;\n}\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "k.ptx"
+            path.write_text(text)
+            kernel = sass.assemble(path, "sm_86")["never"]
+        line = 1 + text[: text.index("barrier.sync")].count("\n")
+        rows = [
+            {"memory": "launch", "grid": [1, 1, 1], "block": [64, 1, 1], "shared": 0, "blocks": 1},
+            {"memory": "issue", "line": line, "instruction": "barrier.sync", "executed": 2, "lanes": 64},
+        ]
+        made = predict.prediction_of(bound.Launch(chips.Chip("a6000"), counts.Counts(rows), kernel), "auto")
+        self.assertIn("1 of 1 blocks wait", made.instead)
+        self.assertIn("by the closed form: 1 of 1", "\n".join(made.lines()))
+        self.assertGreater(made.cycles, 0)
+
+
+class Stages(unittest.TestCase):
+    """One warp copies 8 fillings of two copies into 2 stages, two others read them."""
+
+    def setUp(self):
+        row = {"mbarriers": 2, "copies": 8, "places": 2, "blocks": 1, "bytes": 8 * 1024}
+        found = [roles.Stages(row), roles.Stages(row)]
+        self.plan = rings.Plan(found, 8 * 2048.0, copies=[16, 0, 0], waits=[8, 8, 8], gives=[8, 8, 8], reads=[0, 4, 4])
+        self.ring = rings.Ring(self.plan)
+        self.warps = [machine.Warp([], 0, number, 3) for number in range(3)]
+
+    def test_who_does_what(self):
+        plan = self.plan
+        self.assertEqual((plan.stages, plan.fillings, plan.bytes, plan.asked), (2, 8, 2048, 2048))
+        self.assertEqual((plan.producer, plan.giving, plan.waits_each), ([True, False, False], [1, 2], [1, 1, 1]))
+
+    def test_stages_are_given_back_by_all(self):
+        ring, (producer, first, second) = self.ring, self.warps
+        for filling in range(2):
+            self.assertEqual(ring.ready_at(producer), 0.0)
+            producer.waits, producer.fresh = producer.waits + 1, True
+            self.assertEqual([ring.begins(producer), ring.begins(producer)], [True, False])
+            ring.filled.append(100.0 + filling)
+        self.assertIsNone(ring.ready_at(producer))
+        self.assertEqual(ring.ready_at(first), 100.0)
+        for warp, at in ((first, 200.0), (second, 300.0)):
+            self.assertFalse(ring.give_back(warp, at))
+            warp.waits = 1
+            self.assertTrue(ring.give_back(warp, at))
+        self.assertEqual(ring.ready_at(producer), 300.0)
+
+    def test_products_that_run_keep_their_stage(self):
+        """The arrival behind a wait that leaves a group running gives back the filling before."""
+        warp = self.warps[1]
+        warp.waits, warp.running = 1, 1
+        self.assertFalse(self.ring.give_back(warp, 200.0))
+        warp.waits = 2
+        self.assertTrue(self.ring.give_back(warp, 300.0))
+        self.assertEqual(self.ring.given[1], [300.0])
 
 
 class FromPtx(unittest.TestCase):

@@ -96,6 +96,13 @@ def make_parser():
     guess.add_argument("--cluster", default="1", help="of a file: blocks of a cluster, 2,1")
     guess.add_argument("--shared", type=int, default=0, help="of a file: dynamic shared memory of a block in bytes")
     guess.add_argument("--arg", action="append", default=[], help="of a file: as for tilewright-run, in order")
+    guess.add_argument(
+        "--form",
+        choices=("auto", "events", "closed"),
+        default="auto",
+        help="events: simulate the warps of a multiprocessor, which needs ptxas and nvdisasm; closed: the busiest resource; "
+        "auto: events where these tools are (%(default)s)",
+    )
     measure = subparsers.add_parser("run", help="measures a bundle; needs no compiler")
     if not running_bundle():
         measure.add_argument("bundle")
@@ -240,13 +247,13 @@ def compile_command(arguments):
     return 0
 
 
-def predictions(folder, entries, chip):
+def predictions(folder, entries, chip, form="auto"):
     """{artifact: prediction} of what was compiled."""
     from tilewright_sweep import build
     from tilewright_sweep.predict import artifact, chips
 
     names = {e["artifact"] for e in entries.values() if e["ok"]}
-    return artifact.predict_all(folder, names, chips.Chip(chip), build.Progress(len(names), "predict"))
+    return artifact.predict_all(folder, names, chips.Chip(chip), build.Progress(len(names), "predict"), form)
 
 
 def three(text):
@@ -269,6 +276,7 @@ def predict_command(arguments):
             artifact.tool("tilewright-run"),
             arguments.shared,
             cluster=three(arguments.cluster),
+            form=arguments.form,
         )
         print("\n".join(made.lines()))
         return 0
@@ -276,7 +284,7 @@ def predict_command(arguments):
     found = build.known_entries(made, arguments.what)
     if not any(entry["ok"] for entry in found.values()):
         raise ValueError(f"{arguments.what}: nothing is compiled; tilewright-sweep compile {arguments.what}")
-    said = predictions(arguments.what, found, arguments.chip)
+    said = predictions(arguments.what, found, arguments.chip, arguments.form)
     for problem in made["problems"]:
         mine = [c for c in made["candidates"] if c["problem"] == problem["name"] and found.get(c["id"], {}).get("ok")]
         rows = [(said[found[c["id"]]["artifact"]], c["config"]) for c in mine]
@@ -287,7 +295,7 @@ def predict_command(arguments):
             else:
                 print(
                     f"    {row['seconds'] * 1e6:10.1f} µs  {row['resource']:10} {row['registers']:4} registers  "
-                    f"{row['spills']:4} bytes spilled  {config}"
+                    f"{row['spills']:4} bytes spilled  {config}" + ("; by the closed form" if "instead" in row else "")
                 )
     return 0
 

@@ -9,6 +9,9 @@
     blocks    how often each basic block runs, from the counts of PTX lines
     roles     what copies and wgmma do beside the warps that asked for them
     bound     the closed form: which resource a wave of blocks keeps busy the longest
+    events    the event-driven form: the warps of a multiprocessor, simulated
+    order     in which order they run basic blocks
+    operations, machine, rings    what instructions need, the queues that have it, stages of shared memory
     predict   all of these, for one launch
     artifact  the launches of a compiled candidate
     score     how good predictions were

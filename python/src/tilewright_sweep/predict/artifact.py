@@ -79,11 +79,12 @@ def launch_of(dispatch, chip):
     return grid, arguments
 
 
-def predict_artifact(path, chip):
-    """{"chip", "seconds", "resource", "registers", "spills"} of an artifact; {"chip", "error"} where it cannot be said."""
+def predict_artifact(path, chip, form="auto"):
+    """{"chip", "seconds", "resource", "registers", "spills"} of an artifact, "instead" with the reason where the closed form
+    stands for the simulation of a dispatch; {"chip", "error"} where it cannot be said."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return _predict(path, chip, pathlib.Path(folder))
+            return _predict(path, chip, pathlib.Path(folder), form)
     except (NotPredictable, sass.ToolError, counts.CountError, bound.UnknownRate, subprocess.TimeoutExpired) as error:
         return {"chip": chip.key, "error": str(error).splitlines()[0]}
 
@@ -92,12 +93,12 @@ def _inspect(*arguments):
     return subprocess.run([tool("tilewright-inspect"), *map(str, arguments)], capture_output=True, check=True).stdout
 
 
-def _predict(path, chip, folder):
+def _predict(path, chip, folder, form):
     programs = json.loads(_inspect("--json", path))["programs"]
     cuda = [program for program in programs if program["driver"] == "cuda"]
     if not cuda:
         raise NotPredictable("it has no program for CUDA")
-    longest, total, registers, spills = None, 0.0, 0, 0
+    longest, total, registers, spills, instead = None, 0.0, 0, 0, None
     for dispatch in cuda[0]["dispatches"]:
         variant = dispatch["variants"][0]
         grid, arguments = launch_of(dispatch, chip)
@@ -105,9 +106,10 @@ def _predict(path, chip, folder):
         _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
         made = predict.of_ptx(
             chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
-            cluster=variant.get("cluster", (1, 1, 1)),
+            cluster=variant.get("cluster", (1, 1, 1)), form=form,
         )
         total += made.seconds
+        instead = instead or getattr(made, "instead", None)
         registers, spills = max(registers, made.registers), max(spills, made.spills)
         if longest is None or made.seconds > longest.seconds:
             longest = made
@@ -119,16 +121,18 @@ def _predict(path, chip, folder):
         "resource": longest.resource,
         "registers": registers,
         "spills": spills,
+        **({"instead": instead} if instead else {}),
     }
 
 
-def predict_all(folder, artifacts, chip, progress=None):
-    """{artifact: what predict_artifact says}; FOLDER/cache/SHA.CHIP.predicted.json has what was said before, errors apart."""
+def predict_all(folder, artifacts, chip, progress=None, form="auto"):
+    """{artifact: what predict_artifact says}; FOLDER/cache/SHA.CHIP.FORM.predicted.json has what was said before, errors
+    apart."""
     cache = pathlib.Path(folder) / "cache"
 
     def one(name):
-        kept = cache / f"{name}.{chip.key}.predicted.json"
-        said = json.loads(kept.read_text()) if kept.exists() else predict_artifact(cache / f"{name}.tw", chip)
+        kept = cache / f"{name}.{chip.key}.{form}.predicted.json"
+        said = json.loads(kept.read_text()) if kept.exists() else predict_artifact(cache / f"{name}.tw", chip, form)
         if "error" not in said and not kept.exists():
             build.write_whole(kept, json.dumps(said).encode())
         if progress:

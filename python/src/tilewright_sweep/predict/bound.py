@@ -31,17 +31,17 @@ from tilewright_sweep.predict import roles
 from tilewright_sweep.predict.counts import grow
 
 #: A resource that is busy for so much of the time decides, though it has to be waited for now and then.
-_DECIDES = 0.9
+DECIDES = 0.9
 SHARED = {"LDS", "STS", "LDSM", "STSM", "ATOMS"}
 GLOBAL = {"LDG", "STG", "LDGSTS", "RED", "ATOMG", "ATOM", "LD", "ST"}
 #: What goes through the load/store units.
 MEETING = SHARED | GLOBAL | {"SHFL"}
-_ALU = {"IADD3", "LOP3", "SHF", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "LEA", "IMNMX", "FMNMX", "VIADD", "PLOP3", "IABS",
+ALU = {"IADD3", "LOP3", "SHF", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "LEA", "IMNMX", "FMNMX", "VIADD", "PLOP3", "IABS",
         "VIMNMX", "SGXT", "BMSK", "R2P", "P2R", "IADD", "CS2R", "HMNMX2", "VABSDIFF", "DSETP"}
-_FMA = {"FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I"}
-_FP16 = {"HFMA2", "HADD2", "HMUL2", "HSETP2"}
-_XU = {"MUFU", "F2I", "I2F", "F2F", "F2FP", "POPC", "FLO", "FRND", "I2FP"}
-_FP64 = {"DFMA", "DADD", "DMUL"}
+FMA = {"FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I"}
+FP16 = {"HFMA2", "HADD2", "HMUL2", "HSETP2"}
+XU = {"MUFU", "F2I", "I2F", "F2F", "F2FP", "POPC", "FLO", "FRND", "I2FP"}
+FP64 = {"DFMA", "DADD", "DMUL"}
 
 
 def tensor_operations(opcode):
@@ -169,18 +169,18 @@ class Launch:
         for item in block:
             root = item.root
             found["issue"] += 1 / chip.schedulers
-            if root in _FMA:
+            if root in FMA:
                 found["fma"] += lanes["fp32"]
             elif root == "IMAD":
                 found["imad"] += lanes["imad"]
                 found["fma"] += lanes["fp32"]
-            elif root in _ALU:
+            elif root in ALU:
                 found["alu"] += lanes["alu"]
-            elif root in _XU:
+            elif root in XU:
                 found["xu"] += lanes["xu"]
-            elif root in _FP16:
+            elif root in FP16:
                 found["fp16"] += lanes["fp16"]
-            elif root in _FP64:
+            elif root in FP64:
                 found["fp64"] += lanes["fp64"]
             elif root in MEETING or root in roles.BULK:
                 found["shared/L1"] += self.memory_cost(item)[0]
@@ -243,7 +243,7 @@ class Launch:
 
     def dependence_cycles(self, item):
         """Until an instruction can be issued that reads a result."""
-        if item.root in MEETING or item.root in _XU:
+        if item.root in MEETING or item.root in XU:
             return self.result_cycles(item)
         return self.chip.cycles_matrix if tensor_operations(item.opcode) else self.chip.cycles_arithmetic
 
@@ -338,6 +338,11 @@ class Launch:
         return total, latency
 
 
+def is_sass(kernel):
+    """Or a kernel that predict.ptx has read."""
+    return not hasattr(kernel.code[0][0], "reads")
+
+
 def occupancy(chip, warps, registers, shared):
     """Blocks that a multiprocessor holds at once; at least one."""
     limits = chip.limits
@@ -365,25 +370,35 @@ class Prediction:
         chip, counts = launch.chip, launch.counts
         self.chip, self.resident, self.stages = chip, launch.resident, counts.stages
         self.registers, self.spills = launch.kernel.registers, launch.kernel.spills
-        self.source = "estimated from PTX" if hasattr(launch.kernel.code[0][0], "reads") else "ptxas"
+        self.source = "ptxas" if is_sass(launch.kernel) else "estimated from PTX"
         self.demand, self.latency = launch.per_block()
-        busiest = max(self.demand, key=self.demand.get)
-        most = -(-counts.grid_blocks // chip.multiprocessors)
-        full, rest = divmod(most, self.resident)
+        self.most = -(-counts.grid_blocks // chip.multiprocessors)
         self.waves = counts.grid_blocks / (chip.multiprocessors * self.resident)
-        self.cycles = full * self._wave(self.resident) + (self._wave(rest) if rest else 0)
+        self.cycles = self._total(launch)
         self.seconds = chip.seconds(self.cycles)
-        together = min(self.resident, most) * self.demand[busiest]
-        self.resource = busiest if together >= _DECIDES * self.latency else "latency"
+        busiest = max(self.demand, key=self.demand.get)
+        self.resource = busiest if self._decides(busiest) else "latency"
+
+    def _decides(self, resource):
+        return min(self.resident, self.most) * self.demand[resource] >= DECIDES * self.latency
+
+    def _total(self, launch):
+        """Cycles of the multiprocessor that gets the most blocks."""
+        full, rest = divmod(self.most, self.resident)
+        return full * self._wave(self.resident) + (self._wave(rest) if rest else 0)
 
     def _wave(self, blocks):
         return max(blocks * max(self.demand.values()), self.latency)
+
+    def _of_a_block(self):
+        """Cycles that a multiprocessor has for each of its blocks."""
+        return max(max(self.demand.values()), self.latency / self.resident)
 
     def lines(self):
         yield f"predicted: {self.seconds * 1e6:.1f} µs on {self.chip.name} ({self.cycles:.0f} cycles at {self.chip.clock_mhz} MHz)"
         yield f"predicted bound: {self.resource}"
         shares = sorted(self.demand.items(), key=lambda x: -x[1])
-        whole = max(max(self.demand.values()), self.latency / self.resident)
+        whole = self._of_a_block()
         yield "predicted shares: " + ", ".join(f"{name} {cycles / whole:.0%}" for name, cycles in shares if cycles > 0.02 * whole)
         yield (
             f"{self.resident} blocks a multiprocessor, {self.waves:.2f} waves, {self.registers} registers, "

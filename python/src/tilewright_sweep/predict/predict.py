@@ -5,7 +5,7 @@
 import pathlib
 import re
 
-from tilewright_sweep.predict import bound, chips, counts, sass
+from tilewright_sweep.predict import bound, chips, counts, events, sass
 from tilewright_sweep.predict import ptx as ptxs
 
 
@@ -39,8 +39,20 @@ def target_of(chip, ptx):
     return chip.arch + suffix
 
 
-def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1)):
-    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them."""
+#: Forms of the prediction; "auto": by events where there is SASS.
+FORMS = ("auto", "events", "closed")
+
+
+def prediction_of(launch, form):
+    """By one of FORMS."""
+    has_sass = bound.is_sass(launch.kernel)
+    if form == "events" and not has_sass:
+        raise sass.ToolError("the event-driven form needs SASS: ptxas and nvdisasm; the closed form does without")
+    return (bound.Prediction if form == "closed" or not has_sass else events.Prediction)(launch)
+
+
+def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1), form="auto"):
+    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them; `form`: one of FORMS."""
     entries = entries_of(ptx)
     if entry is None and len(entries) == 1:
         entry = entries[0]
@@ -50,4 +62,4 @@ def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="aut
     cache = bound.cache_kib(chip, warps_of(block), kernel.registers, kernel.shared + shared)
     arch = "sm_90" if int(chip.arch[3:]) >= 90 else "sm_80"
     found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster)
-    return bound.Prediction(bound.Launch(chip, found, kernel))
+    return prediction_of(bound.Launch(chip, found, kernel), form)

@@ -51,7 +51,7 @@ class Stages:
 
     def __init__(self, row):
         self.stages = max(1, row["mbarriers"])
-        copies = row["copies"] / row["blocks"]
+        self.copies = copies = row["copies"] / row["blocks"]
         # A stage may take several copies; each place of the stages is filled as often as the others.
         self.fillings = copies * self.stages / max(row["places"], self.stages)
         self.bytes = row["bytes"] / row["blocks"] / self.fillings

@@ -449,6 +449,15 @@ class Orders(unittest.TestCase):
         found = order.Order(self.kernel([{1}, {2, 3}, {3}, {1, 4}, set()]), [1, 5, 2, 5, 1])
         self.assertEqual(found.walk({}), [0, 1, 2, 3, 1, 2, 3, 1, 3, 1, 3, 1, 3, 4])
 
+    def test_a_loop_whose_end_was_not_counted_ends(self):
+        found = order.Order(self.kernel([{1}, {2, 3}, {1}, set()]), [1, 2.5, 2.5, 0])
+        self.assertEqual(found.walk({}), [0, 1, 2, 1, 2, 1, 2, 1, 3])
+
+    def test_warps_end_in_a_loop(self):
+        kernel = self.kernel([{1}, {2}, {1}])
+        kernel.code[1].append(sass.Instruction("EXIT", [], 0, 0, None, "P0"))
+        self.assertEqual(order.Order(kernel, [1, 3, 2]).walk({}), [0, 1, 2, 1, 2, 1])
+
     def test_what_nobody_counted_is_on_the_way(self):
         found = order.Order(self.kernel([{1, 3}, {2}, {2, 3}, set()]), [1, 0, 3, 1])
         self.assertEqual(found.walk({}), [0, 1, 2, 2, 2, 3])

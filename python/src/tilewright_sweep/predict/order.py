@@ -99,12 +99,26 @@ class Order:
             if i in self.loops:
                 turn[i] = turn.get(i, 0) + 1
             options = self.flows[i]
-            if not options or self.kernel.code[i][-1].root == "EXIT" and not any(options.values()):
+            if not options or self.kernel.code[i][-1].root == "EXIT" and (
+                not any(options.values()) or self._exits(turn, limits)
+            ):
                 return order
             i = self._next(i, turn, limits)
             for header in [header for header in turn if i not in self.loops[header]]:
                 del turn[header]
         raise UnknownOrder(f"{self.kernel.name}: no end is found from the counts of its blocks")
+
+    def _last(self, header, limits):
+        return min(self.turns[header], limits.get(header, float("inf")))
+
+    def _exits(self, turn, limits):
+        """Whether warps end in the last turn of a loop that nothing else leaves."""
+        for header in turn:
+            body = self.loops[header]
+            left = any(times for i in body for j, times in self.flows[i].items() if j not in body)
+            if not left and turn[header] > self._last(header, limits) - 0.5:
+                return True
+        return False
 
     def _next(self, i, turn, limits):
         out = self.flows[i]
@@ -118,14 +132,16 @@ class Order:
             back = [j for j in options if j == header]
             stay = [j for j in options if j in body and j != header]
             leave = [j for j in options if j not in body]
-            more = turn[header] < min(self.turns[header], limits.get(header, float("inf"))) - 0.5
+            last = self._last(header, limits)
+            more = turn[header] < last - 0.5
             if back and leave and not stay:
                 return header if more else often(leave)
             if back and stay:
                 return often(back + stay) if more else often(stay)
             if leave and stay:
-                ends = not any(out[j] for j in stay) or not more and any(out[j] for j in leave)
-                if ends:
+                # An edge that was never taken is one only where no other leaves the loop.
+                leaves = any(out[j] for j in leave) or turn[header] > last + 1
+                if not any(out[j] for j in stay) or not more and leaves:
                     return often(leave)
                 options = stay
                 break

@@ -29,11 +29,14 @@
 
 #include "LayoutAssigner.h"
 #include "tilewright/Dialect/Clusters.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/Strategies.h"
 #include "tilewright/Distribute/Distribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tilewright;
@@ -118,6 +121,29 @@ FailureOr<DistributedLayout> LayoutAssigner::naturalLayout(VectorType type,
   return accessLayout(type, map, accessBytes, threads);
 }
 
+/// Lanes whose elements, of a byte or more, are side by side as stores want them.
+static constexpr int64_t kAdjacentLanes = 32;
+
+/// What is known of where rows begin that a reduction reads. Of those that begin anywhere
+/// neighbours are for neighbouring lanes, each one by itself: runs would be read element by
+/// element, and each time all lanes' lie apart.
+static void findAligned(func::FuncOp kernel, int64_t accessBytes,
+                        std::map<SmallVector<int64_t>, int64_t> &aligned) {
+  kernel.walk([&](vector::TransferReadOp read) {
+    auto argument = dyn_cast<BlockArgument>(read.getBase());
+    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
+        read.hasBroadcastDim() || read.getVectorType().getRank() == 0)
+      return;
+    BufferDivisors divisors = argumentDivisors(kernel, argument, accessBytes);
+    int64_t elements = divisors.offset;
+    for (int64_t stride : ArrayRef(divisors.strides).drop_back())
+      elements = std::gcd(elements, stride);
+    auto [known, isNew] =
+        aligned.try_emplace(llvm::to_vector(read.getVectorType().getShape()), elements);
+    known->second = std::gcd(known->second, elements);
+  });
+}
+
 LogicalResult LayoutAssigner::run() {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   if (!launch)
@@ -127,6 +153,10 @@ LogicalResult LayoutAssigner::run() {
   threads.warps = launch.getThreads() / launch.getSubgroup();
   if (TargetAttr target = getTarget(kernel))
     accessBytes = target.getFact("access_bytes", 16);
+  if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+      config && config.getStrategy() == Strategy::Reduction &&
+      threads.lanes >= kAdjacentLanes)
+    findAligned(kernel, accessBytes, aligned);
   if (failed(propose(kernel.getBody().front())) ||
       failed(resolve(kernel.getBody().front())))
     return failure();
@@ -225,6 +255,9 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     AffineMap map = read.getPermutationMap();
     int64_t bytes = staging ? accessBytes
                             : std::min(accessBytes, computedBytes(result, isOperand));
+    if (auto known = aligned.find(llvm::to_vector(type.getShape())); known != aligned.end())
+      bytes = std::min(bytes, std::gcd(known->second, accessBytes) *
+                                  elementBytes(type.getElementType()));
     auto layout = isOperand ? operandLayout(type, map, bytes, threads)
                   : staging
                       ? stagingLayout(staging, map, accessBytes, threads)

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <map>
+
 namespace tilewright {
 
 class LayoutAssigner {
@@ -70,6 +72,9 @@ private:
   mlir::func::FuncOp kernel;
   ThreadRange threads;
   int64_t accessBytes = 16;
+  /// Of a reduction, for each shape that is read: how many elements surely lie at a multiple
+  /// of as many.
+  std::map<llvm::SmallVector<int64_t>, int64_t> aligned;
   bool opaque = false; // the kernel has opaque fragments
   llvm::DenseMap<mlir::Value, Proposal> proposals;
   /// Layouts that values ended up with.

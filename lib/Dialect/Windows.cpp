@@ -132,6 +132,23 @@ static int64_t multiply(int64_t a, int64_t b) {
   return result;
 }
 
+static SmallVector<int64_t> stridesOf(Value value);
+
+/// Strides of a padded tensor: its source's. Of a window's dim of one element memory has no
+/// stride, and the runtime takes any, which shows once there are more of them.
+static SmallVector<int64_t> stridesOfPadded(tensor::PadOp pad) {
+  Value source = skipCasts(pad.getSource());
+  SmallVector<int64_t> strides = stridesOf(source);
+  if (!source.getDefiningOp<tensor::ExtractSliceOp>() && !memrefOf(source))
+    return strides;
+  bool isLast = true;
+  for (int64_t dim = int64_t(strides.size()) - 1; dim >= 0; --dim, isLast = false)
+    if (int64_t size = pad.getSourceType().getDimSize(dim);
+        (size == 1 || ShapedType::isDynamic(size)) && !(isLast && strides[dim] == 1))
+      strides[dim] = ShapedType::kDynamic;
+  return strides;
+}
+
 /// Strides of a tensor, dense or not.
 static SmallVector<int64_t> stridesOf(Value value) {
   value = skipCasts(value);
@@ -144,7 +161,7 @@ static SmallVector<int64_t> stridesOf(Value value) {
     return strides;
   }
   if (auto pad = value.getDefiningOp<tensor::PadOp>())
-    return stridesOf(pad.getSource());
+    return stridesOfPadded(pad);
   SmallVector<int64_t> strides;
   if (auto im2col = value.getDefiningOp<Im2colOp>()) {
     strides.assign(im2col.getType().getRank(), 0);

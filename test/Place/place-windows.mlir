@@ -39,3 +39,23 @@ func.func @DenseOperandsSayNothing(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     attributes {tilewright.kernel, tilewright.access = ["read", "write"]}
+
+// -----
+
+// Memory has no stride for the one row of a slice: what the padded one has along it is known at run time. Other strides are
+// those of the slice.
+// CHECK-LABEL: func @PaddedRow
+// CHECK: func private @padded_row{{.*}}tilewright.views = [strided<[?, 2], offset: ?>, unit]
+module {
+  func.func @PaddedRow(%x: tensor<10x16xf32>, %o: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %zero = arith.constant 0.0 : f32
+    %s = tensor.extract_slice %x[7, 0] [1, 8] [1, 2] : tensor<10x16xf32> to tensor<1x8xf32>
+    %p = tensor.pad %s low[2, 0] high[1, 0] {
+    ^bb0(%i: index, %j: index):
+      tensor.yield %zero : f32
+    } : tensor<1x8xf32> to tensor<4x8xf32>
+    %r = tilewright.dispatch @padded_row(%p : tensor<4x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %r : tensor<4x8xf32>
+  }
+  func.func private @padded_row(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> attributes {tilewright.kernel, tilewright.access = ["read", "write"]}
+}

@@ -100,6 +100,34 @@ def kept_slices():
     return f
 
 
+def padded_row(dynamic):
+    """A slice of one row, in steps of two, with rows around it."""
+    f = family("padded_row", {"m": 3, "n": 16, "j": 8, "p": 4}, dynamic)
+    x = f.arg(F32, "mn")
+    rows = "1"
+    if dynamic:
+        f.emit(f"%c0 = arith.constant 0 : index\n    %c2 = arith.constant 2 : index\n"
+               f"    %size = tensor.dim {x.name}, %c0 : {f.value_type(x)}\n    %rows = arith.divui %size, %c2 : index")
+        rows = "%rows"
+    given = f"tensor<{'?' if dynamic else 1}x8xf32>"
+    part = f.raw(f"tensor.extract_slice {x.name}[0, 4] [{rows}, 8] [2, 1] : {f.value_type(x)} to {given}", F32, None)
+    zero = f.constant(F32, 0)
+    padded = f"tensor<{'?' if dynamic else 4}x8xf32>"
+    result = f.raw(f"tensor.pad {part.name} low[2, 0] high[1, 0] {{\n      ^bb0(%i0: index, %i1: index):\n"
+                f"        tensor.yield {zero.name} : f32\n    }} : {given} to {padded}", F32, "pj")
+    if dynamic:
+        result = f.raw(f"tensor.cast {result.name} : {padded} to {f.type(F32, 'pj')}", F32, "pj")
+    f.ret(result)
+
+    def reference(x):
+        return np.pad(x[0:2 * (len(x) // 2):2, 4:12], ((2, 1), (0, 0)))
+
+    f.case("3x16", {}, integers(-9, 9), EXACT, reference)
+    if dynamic:
+        f.case("8x16", {"m": 8, "p": 7}, integers(-9, 9), EXACT, reference)
+    return f
+
+
 def one_element():
     """A slice of rank 0, which begins at any element."""
     f = family("element", {"m": 9})
@@ -131,4 +159,6 @@ def functions():
                       lambda x, w: np.einsum("nkc,kcf->nf", x[:, :1], w)[:, None, :])
     yield one_image()
     yield kept_slices()
+    yield padded_row(dynamic=False)
+    yield padded_row(dynamic=True)
     yield one_element()

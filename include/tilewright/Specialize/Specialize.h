@@ -28,8 +28,8 @@ llvm::LogicalResult addImageVariants(mlir::ModuleOp program);
 llvm::LogicalResult addShapeVariants(mlir::ModuleOp program);
 
 /// Puts in front of every variant with aligned rows of a dynamic extent, which it reads more
-/// than once, and in front of the kernel that it is a variant of, variants for rows that fit on chip: registers, then shared memory. Fails after
-/// a diagnostic.
+/// than once, and in front of the kernel that it is a variant of, variants for rows that fit
+/// on chip: registers, then shared memory. Fails after a diagnostic.
 llvm::LogicalResult addRowVariants(mlir::ModuleOp program);
 
 /// Gives every kernel of the program with buffers that may have 2^31 elements or

@@ -133,7 +133,8 @@ int64_t tilewright::loneElementBytes(const KernelInfo &info, const TilePlan &pla
 
 int64_t tilewright::withAhead(int64_t registers, int64_t ahead, const TilePlan &plan,
                               TargetAttr target) {
-  int64_t left = std::max<int64_t>(0, registerLimit(target, plan.threads) - registers);
+  int64_t limit = registerLimit(target, plan.threads + plan.copyThreads),
+          left = std::max<int64_t>(0, limit - registers);
   return registers + std::min(left, ahead / (4 * plan.threads));
 }
 

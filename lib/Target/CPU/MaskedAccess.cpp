@@ -71,12 +71,41 @@ static Function *getHelper(Module &module, FixedVectorType *type, bool isLoad) {
   return function;
 }
 
+/// The only lane of a constant mask that is set, if it is one.
+static std::optional<unsigned> onlyLane(Value *mask, unsigned lanes) {
+  auto *constant = dyn_cast<Constant>(mask);
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; constant && lane < lanes; ++lane) {
+    Constant *bit = constant->getAggregateElement(lane);
+    if (!bit || !(bit->isOneValue() || bit->isZeroValue()) || (only && bit->isOneValue()))
+      return std::nullopt;
+    if (bit->isOneValue())
+      only = lane;
+  }
+  return only;
+}
+
+/// A store of one lane is that of its element. LLVM 22 for x86 does so too, but of integers
+/// that are narrowed on their way it stores the wide one, and so what is behind it.
+static void storeLane(IntrinsicInst *store, unsigned lane) {
+  IRBuilder<> builder(store);
+  Align align = store->getParamAlign(1).valueOrOne();
+  builder.CreateAlignedStore(builder.CreateExtractElement(store->getArgOperand(0), lane),
+                             builder.CreateConstGEP1_64(
+                                 store->getArgOperand(0)->getType()->getScalarType(),
+                                 store->getArgOperand(1), lane),
+                             lane ? Align(1) : align);
+  store->eraseFromParent();
+}
+
 static void lower(IntrinsicInst *access, unsigned nativeBits) {
   bool isLoad = access->getIntrinsicID() == Intrinsic::masked_load;
   Value *vector = access->getArgOperand(isLoad ? 2 : 0);
   Value *address = access->getArgOperand(isLoad ? 0 : 1);
   Value *mask = access->getArgOperand(isLoad ? 1 : 2);
   auto *type = cast<FixedVectorType>(vector->getType());
+  if (std::optional<unsigned> lane = onlyLane(mask, type->getNumElements()); lane && !isLoad)
+    return storeLane(access, *lane);
   unsigned bits = type->getScalarSizeInBits();
   bool isFloat = type->getElementType()->isFloatingPointTy();
   bool isCalled = bits < nativeBits && !isa<Constant>(mask);

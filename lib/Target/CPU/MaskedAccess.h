@@ -10,7 +10,8 @@ namespace tilewright::cpu {
 
 /// Gives masked loads and stores of elements under `nativeBits` bits a form
 /// that stays small: a call of a loop over the mask's set bits. 16-bit floats
-/// become integers first. Masks that are constants keep their form.
+/// become integers first. Masks that are constants keep their form, but stores of one lane,
+/// which are those of its element.
 void lowerMaskedAccesses(llvm::Module &module, unsigned nativeBits);
 
 /// Stores of 16-bit floats, as many as no power of two, become masked stores of

@@ -236,6 +236,17 @@ def ComputeAtLoadPass : Pass<"tilewright-compute-at-load", "::mlir::ModuleOp"> {
                            "::tilewright::TilewrightDialect"];
 }
 
+def DropConstantSumsPass : Pass<"tilewright-drop-constant-sums", "::mlir::func::FuncOp"> {
+  let summary = "Reductions whose result does not depend on what they read do not reduce";
+  let description = [{
+    A reduction whose body yields values from outside of it becomes an elementwise op: its init where
+    a dim that is reduced has no elements, else those values.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def OrderLoopsPass : Pass<"tilewright-order-loops", "::mlir::func::FuncOp"> {
   let summary = "Put the loops of every linalg.generic into canonical order";
   let description = [{

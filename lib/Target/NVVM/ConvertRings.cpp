@@ -351,7 +351,8 @@ RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
   Type i64 = b.getI64Type();
   Type element = cast<MemRefType>(op.getBase().getType()).getElementType();
   // In units of 16 bytes; start address, leading and stride offset have 14
-  // bits, in which every address of shared memory has a place.
+  // bits, in which every place of shared memory has its number. An address has
+  // more: in clusters the bits from 24 on say whose shared memory it is.
   int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   uint64_t swizzle = op.getSwizzle() == 128 ? 1 : op.getSwizzle() == 64 ? 2 : 3;
   uint64_t leading = op.getLeading() >> 4, stride = op.getStride() >> 4;
@@ -362,6 +363,7 @@ RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
   low = LLVM::AddOp::create(b, loc, sharedAddress(b, loc, adaptor.getBase()),
                             low);
   low = LLVM::LShrOp::create(b, loc, low, createI32(b, loc, 4));
+  low = LLVM::AndOp::create(b, loc, low, createI32(b, loc, 0x3fff));
   low = LLVM::AddOp::create(
       b, loc, low,
       createI32(b, loc, int64_t(leading << 16) + op.getAdvance() * bytes / 16));

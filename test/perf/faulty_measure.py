@@ -22,10 +22,10 @@ def check(self, request):
     return reply
 
 
-def batch(self, call, length):
+def batch(self, call, length, **more):
     if call is getattr(self, "hanging", None):
         time.sleep(600)
-    return timed(self, call, length)
+    return timed(self, call, length, **more)
 
 
 measure.Measurer.check, measure.Measurer._batch = check, batch

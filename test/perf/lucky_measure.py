@@ -15,7 +15,7 @@ first = not file.exists()
 file.touch()
 
 
-def batch(self, call, length):
+def batch(self, call, length, **more):
     if call is self.calls.get(fast):
         return 0.8e-6
     return 0.5e-6 if first and call is self.calls.get(lucky) else 1e-6

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 
@@ -38,6 +39,32 @@ from tilewright_sweep import contest, runtime
 
 def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+
+
+class Queue:
+    """A device and its stream, whose work is done beside the host's."""
+
+    def __init__(self, name):
+        self.name, self.free = name, 0
+
+    def enqueue(self, device, host=0):
+        """The time when it is done."""
+        if host:
+            time.sleep(host)
+        self.free = max(self.free, time.perf_counter()) + device
+        return self.free
+
+    def synchronize(self):
+        time.sleep(max(0, self.free - time.perf_counter()))
+
+    def event(self):
+        event = types.SimpleNamespace()
+        event.record = lambda _: setattr(event, "at", self.enqueue(0))
+        event.seconds_until = lambda end: end.at - event.at
+        return event
+
+    def buffer(self, _):
+        return types.SimpleNamespace(fill=lambda *_: self.enqueue(1e-4))
 
 
 class Small(unittest.TestCase):
@@ -337,6 +364,14 @@ class Parts(unittest.TestCase):
     def test_percentile(self):
         self.assertEqual(contest.percentile([1, 2, 3, 4], 0.5), 2.5)
         self.assertEqual(contest.percentile([7], 0.9), 7)
+
+    def test_a_slow_host_is_not_in_the_times(self):
+        """Calls that take the device 20 us and the host 400."""
+        for name, least, most in (("cuda:0", 19e-6, 100e-6), ("cpu", 390e-6, 1e-2)):
+            queue = Queue(name)
+            device, host = contest.Batches(queue, queue).time(lambda _: queue.enqueue(20e-6, 400e-6), 10)
+            self.assertTrue(least < device < most, f"{name}: {device}")
+            self.assertGreater(host, 390e-6)
 
     def test_line_cut_off(self):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:

@@ -27,7 +27,7 @@ import sys
 import time
 
 from tilewright_sweep import libraries, runtime, values, watch
-from tilewright_sweep.contest import percentile
+from tilewright_sweep.contest import Batches, percentile
 
 #: A sample is a batch of calls that takes at least so long, for the clock's steps not to show.
 BATCH_SECONDS = 2e-4
@@ -77,7 +77,7 @@ class Measurer:
         self.device = self.library.open("cpu" if wanted else request["device"])
         self.host = self.device if self.device.name == "cpu" else self.library.open("cpu")
         self.stream = self.device.stream()
-        self.events = self.device.event(), self.device.event()
+        self.batches = Batches(self.device, self.stream)
         return {
             "device": request["device"] if wanted else self.device.name,
             "uuid": self.device.uuid,
@@ -121,8 +121,9 @@ class Measurer:
                 call(None)
             return max(time.perf_counter() - begin, 1e-9) / count
 
-        on_stream = lambda count: self._batch(call, count, stream)
-        return {"name": name, **self._fastest(request, on_stream if stream else batch)}
+        on_stream = Batches(self.device, stream) if stream else None
+        device = lambda count: on_stream.time(call, count)[0]
+        return {"name": name, **self._fastest(request, device if stream else batch)}
 
     def views(self, device, stream, data):
         made = []
@@ -226,20 +227,14 @@ class Measurer:
         self.calls.pop(request["id"], None)
         return {}
 
-    def _batch(self, call, length, stream=None):
-        (start, end), stream = self.events, stream or self.stream
-        start.record(stream)
-        for _ in range(length):
-            call(stream)
-        end.record(stream)
-        stream.synchronize()
-        return max(start.seconds_until(end), 1e-9) / length
+    def _batch(self, call, length, warm=True):
+        return self.batches.time(lambda _: call(self.stream), length, name=call, warm=warm)[0]
 
     def _cold(self, call, turn):
         if not self.flushed:
             self.flushed = self.device.buffer(flush_bytes(self.device))
         self.flushed.fill(self.stream, turn)
-        return self._batch(call, 1)
+        return self._batch(call, 1, warm=False)
 
     def time(self, request):
         """By turns: the baseline stands beside every third candidate, or beside each where there are few."""

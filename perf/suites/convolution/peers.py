@@ -44,7 +44,7 @@ def cudnn_halves(function, x, w):
     stride, low, high = geometry(function, x.shape[1], w.shape[0])
     image = pad(x, low, high).permute(0, 3, 1, 2)
     filters = w.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
-    return lambda: torch.nn.functional.conv2d(image, filters, stride=stride)
+    return lambda: torch.nn.functional.conv2d(image, filters, stride=stride).permute(0, 2, 3, 1)
 
 
 PEERS = {"cudnn_halves": cudnn_halves}

@@ -62,8 +62,8 @@ class Batches:
         return max(start.seconds_until(end), 1e-9), host
 
     def time(self, call, length, turn=0, name=None, warm=True):
-        """Seconds of the device and of the host, per call, of `length` calls with the numbers from `turn` on. Those of one
-        `name` take the host about as long each time. Not `warm`: the caches have nothing of it."""
+        """Seconds of the device and of the host, per call, of `length` calls with the numbers from `turn` on. Those
+        of one `name` take the host about as long each time. Not `warm`: the caches have nothing of it."""
 
         def enqueue():
             for i in range(length):

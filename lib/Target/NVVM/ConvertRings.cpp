@@ -360,10 +360,11 @@ RingLowering<MatrixDescriptorOp>::lower(MatrixDescriptorOp op, Adaptor adaptor,
     return op.emitOpError() << "is of a matrix that no descriptor can name";
   Value low = LLVM::MulOp::create(b, loc, toI32(b, loc, adaptor.getOffset()),
                                   createI32(b, loc, bytes));
-  low = LLVM::AddOp::create(b, loc, sharedAddress(b, loc, adaptor.getBase()),
-                            low);
+  // Of the base, which no loop changes.
+  Value place = LLVM::AndOp::create(b, loc, sharedAddress(b, loc, adaptor.getBase()),
+                                    createI32(b, loc, 0x3ffff));
+  low = LLVM::AddOp::create(b, loc, place, low);
   low = LLVM::LShrOp::create(b, loc, low, createI32(b, loc, 4));
-  low = LLVM::AndOp::create(b, loc, low, createI32(b, loc, 0x3fff));
   low = LLVM::AddOp::create(
       b, loc, low,
       createI32(b, loc, int64_t(leading << 16) + op.getAdvance() * bytes / 16));

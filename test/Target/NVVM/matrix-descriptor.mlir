@@ -6,7 +6,10 @@ module attributes {tilewright.target = #t} {
   // In a cluster an address says from bit 24 on whose shared memory it is: a descriptor has its lower bits alone,
   // and behind them the leading offset, here 1024 bytes: 64 << 16.
   // CHECK-LABEL: // kernel descriptor: ptx
-  // CHECK: bfe.u32 %[[UNITS:r[0-9]+]], %r{{[0-9]+}}, 4, 14;
+  // 262016: the lower 18 bits, but those that the memory's alignment leaves clear.
+  // CHECK: and.b32 %[[BASE:r[0-9]+]], %r{{[0-9]+}}, 262016;
+  // CHECK: add.s32 %[[PLACE:r[0-9]+]], %[[BASE]], %r{{[0-9]+}};
+  // CHECK: shr.u32 %[[UNITS:r[0-9]+]], %[[PLACE]], 4;
   // CHECK: add.s32 %r{{[0-9]+}}, %[[UNITS]], 4194306;
   func.func private @descriptor(%d: memref<?xi64>, %i: index)
       attributes {tilewright.kernel, tilewright.access = ["write"], tilewright.launch = #l} {

@@ -228,7 +228,8 @@ class Measurer:
         return {}
 
     def _batch(self, call, length, warm=True):
-        return self.batches.time(lambda _: call(self.stream), length, name=call, warm=warm)[0]
+        # Not the call itself, which would keep what it is bound to.
+        return self.batches.time(lambda _: call(self.stream), length, name=id(call), warm=warm)[0]
 
     def _cold(self, call, turn):
         if not self.flushed:

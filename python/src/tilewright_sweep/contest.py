@@ -42,9 +42,11 @@ class Batches:
     """
 
     ATTEMPTS = 4
+    #: `late`: of how many batches of a name the host's time is in the device's all the same.
 
     def __init__(self, device, stream):
-        self.stream, self.events, self.lead, self.host = stream, (device.event(), device.event()), None, {}
+        self.stream, self.events, self.lead = stream, (device.event(), device.event()), None
+        self.host, self.late = {}, {}
         if not device.name.startswith("cuda"):
             return
         self.lead = device.buffer(LEAD_BYTES)
@@ -80,11 +82,15 @@ class Batches:
             self.host[name, length] = host
             if host <= ahead:
                 break
+        else:
+            if self.lead:
+                self.late[name] = self.late.get(name, 0) + 1
         return device / length, host / length
 
 
 def contest(device, stream, contenders, seconds, least=5):
-    """Per contender: median_s, min_s, spread ((p90 - p10) / median), count, enqueue_s (host time of one call)."""
+    """Per contender: median_s, min_s, spread ((p90 - p10) / median), count, enqueue_s (host time of one call), late (samples that
+    have the host's time in them)."""
     batches, lengths = Batches(device, stream), {}
     for name, call in contenders.items():
         batches.time(call, 1, 0, name)
@@ -93,6 +99,7 @@ def contest(device, stream, contenders, seconds, least=5):
         warm = time.perf_counter() + min(seconds, 0.3)
         while time.perf_counter() < warm:
             batches.time(call, lengths[name], 0, name)
+    batches.late.clear()
     samples = {name: [] for name in contenders}
     enqueue = dict.fromkeys(contenders, float("inf"))
     begin, turn = time.perf_counter(), 0
@@ -102,4 +109,5 @@ def contest(device, stream, contenders, seconds, least=5):
             samples[name].append(sample)
             enqueue[name] = min(enqueue[name], host)
         turn += 1
-    return {name: summary(samples[name], enqueue[name]) for name in contenders}
+    late = {name: {"late": batches.late.get(name, 0)} for name in contenders}
+    return {name: {**summary(samples[name], enqueue[name]), **late[name]} for name in contenders}

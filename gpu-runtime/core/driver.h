@@ -83,6 +83,7 @@ struct KernelDesc {
   uint32_t shared = 0;             // dynamic shared memory, bytes per block
   uint32_t subgroup = 0;           // required subgroup size; 0: any
   bool scalarsInUniform = false;   // vulkan: uniform buffer, not push constants
+  bool dependentLaunch = false;    // cuda: waits itself for kernels before it
 
   size_t numBuffers() const {
     size_t n = 0;

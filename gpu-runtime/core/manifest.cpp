@@ -394,6 +394,9 @@ Status readVariant(const JsonCursor &json, const Artifact &artifact,
     return s;
   if (Status s = readUnsigned(json, "subgroup", result.subgroup))
     return s;
+  if (json.has("dependent_launch"))
+    if (Status s = json["dependent_launch"].boolean(result.dependentLaunch))
+      return s;
   if (json.has("scalars_in")) {
     std::string where;
     if (Status s = json["scalars_in"].string(where))

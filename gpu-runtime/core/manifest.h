@@ -109,6 +109,7 @@ struct VariantDesc {
   uint32_t shared = 0;
   uint32_t subgroup = 0;
   bool scalarsInUniform = false;
+  bool dependentLaunch = false;
   std::vector<ParamDesc> params;
 };
 

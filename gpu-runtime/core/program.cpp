@@ -70,6 +70,7 @@ KernelDesc kernelDesc(const VariantDesc &variant) {
   desc.shared = variant.shared;
   desc.subgroup = variant.subgroup;
   desc.scalarsInUniform = variant.scalarsInUniform;
+  desc.dependentLaunch = variant.dependentLaunch;
   return desc;
 }
 

@@ -333,6 +333,8 @@ tilewright::describeVariant(func::FuncOp kernel, StringRef entry,
                            {"block", json::Array{launch.getThreads(), 1, 1}},
                            {"cluster", json::Array{cluster, 1, 1}},
                            {"params", std::move(params)}};
+  if (target && target.has("dependent_launch"))
+    description["dependent_launch"] = true;
   if (auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
     std::string text;
     llvm::raw_string_ostream(text) << config;

@@ -124,6 +124,7 @@ constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
 
 enum CUlaunchAttributeID : unsigned {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
 };
 
 union CUlaunchAttributeValue {
@@ -131,6 +132,7 @@ union CUlaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int programmaticStreamSerializationAllowed;
   // NVIDIA's union holds pointers: this gives ours the same alignment.
   void *alignment;
 };

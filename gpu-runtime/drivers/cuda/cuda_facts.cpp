@@ -12,12 +12,17 @@
 //   max_grid_x/y/z, max_block_x/y/z, max_threads
 //   max_binding, memory   device memory
 //   max_cluster           blocks of a portable cluster; 1 without clusters
+//   dependent_launch      1 where a kernel may be launched while the one before it
+//                         runs; TILEWRIGHT_CUDA_DEPENDENT_LAUNCH=0 says no, to
+//                         measure or to find out what it has to do with a fault
 //   l2_cache, clock_khz, memory_clock_khz, memory_bus_bits
 //   timestamps            1
 //   simulator             1 on ptxsim
 #include "cuda_device.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace tilewright::cuda {
 
@@ -75,6 +80,10 @@ Status queryFacts(const CudaLibrary &library, CUdevice device,
   bool clusters = attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0 &&
                   library.cuLaunchKernelEx;
   facts["max_cluster"] = clusters ? 8 : 1;
+  // Chips with clusters have programmatic launches.
+  const char *dependent = std::getenv("TILEWRIGHT_CUDA_DEPENDENT_LAUNCH");
+  facts["dependent_launch"] =
+      clusters && !(dependent && std::string_view(dependent) == "0");
   facts["l2_cache"] = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   facts["clock_khz"] = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   facts["memory_clock_khz"] = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);

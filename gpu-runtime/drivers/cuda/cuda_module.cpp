@@ -137,6 +137,8 @@ Status CudaModule::prepare(Kernel &kernel) {
                        std::to_string(device.fact("subgroup_size")));
   uint64_t cluster =
       uint64_t(desc.cluster[0]) * desc.cluster[1] * desc.cluster[2];
+  kernel.dependent =
+      desc.dependentLaunch && device.fact("dependent_launch") != 0;
   kernel.cluster = cluster > 1;
   if (!kernel.cluster)
     return Status::ok();

@@ -20,6 +20,7 @@ struct Kernel {
   size_t numBuffers = 0, numScalars = 0;
   CUfunction function = nullptr;
   bool cluster = false;
+  bool dependent = false; // is launched as a programmatic dependent
   std::atomic<bool> ready{false};
 };
 

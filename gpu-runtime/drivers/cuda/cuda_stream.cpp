@@ -103,16 +103,25 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
       scalar += p.slots;
     }
 
+  std::array<CUlaunchAttribute, 2> attributes = {};
+  unsigned numAttributes = 0;
+  if (kernel->cluster) {
+    CUlaunchAttribute &attribute = attributes[numAttributes++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {desc.cluster[0], desc.cluster[1],
+                                  desc.cluster[2]};
+  }
+  if (kernel->dependent) {
+    CUlaunchAttribute &attribute = attributes[numAttributes++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  }
   CUresult r;
-  if (!kernel->cluster) {
+  if (numAttributes == 0) {
     r = api.cuLaunchKernel(kernel->function, args.grid[0], args.grid[1],
                            args.grid[2], desc.block[0], desc.block[1],
                            desc.block[2], desc.shared, stream, values, nullptr);
   } else {
-    CUlaunchAttribute attribute = {};
-    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attribute.value.clusterDim = {desc.cluster[0], desc.cluster[1],
-                                  desc.cluster[2]};
     CUlaunchConfig config = {};
     config.gridDimX = args.grid[0];
     config.gridDimY = args.grid[1];
@@ -122,16 +131,15 @@ Status CudaStream::launch(DriverModule &driverModule, uint32_t index,
     config.blockDimZ = desc.block[2];
     config.sharedMemBytes = desc.shared;
     config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes.data();
+    config.numAttrs = numAttributes;
     r = api.cuLaunchKernelEx(&config, kernel->function, values, nullptr);
   }
   if (deadline.passed() && api.cuStreamQuery(stream) != CUDA_SUCCESS)
     return missedDeadline(timeoutNs).in(where());
   if (r == CUDA_SUCCESS)
     return device.lost(); // perhaps by another thread, while it was simulated
-  return device.check(r, kernel->cluster ? "cuLaunchKernelEx"
-                                         : "cuLaunchKernel")
+  return device.check(r, numAttributes ? "cuLaunchKernelEx" : "cuLaunchKernel")
       .in(where());
 }
 

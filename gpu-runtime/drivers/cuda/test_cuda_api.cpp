@@ -145,6 +145,7 @@ TW_VALUE(CU_STREAM_NON_BLOCKING)
 TW_VALUE(CU_EVENT_DEFAULT)
 TW_VALUE(CU_EVENT_DISABLE_TIMING)
 TW_VALUE(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+TW_VALUE(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
 #undef TW_VALUE
 static_assert(oursHostAllocPortable == CU_MEMHOSTALLOC_PORTABLE);
 
@@ -170,6 +171,7 @@ TW_FIELD(CUlaunchAttribute, value)
 TW_STRUCT(CUlaunchAttributeValue)
 TW_FIELD(CUlaunchAttributeValue, clusterDim)
 TW_FIELD(CUlaunchAttributeValue, clusterDim.y)
+TW_FIELD(CUlaunchAttributeValue, programmaticStreamSerializationAllowed)
 
 int main() {
   std::printf("CUDA declarations agree with cuda.h %d\n", CUDA_VERSION);

@@ -21,6 +21,11 @@ uint64_t pendingCount(uint64_t state, const Inst &) { return state & Mbarrier::m
 
 void nothing(ExecContext &, const Inst &) {}
 
+void waitForLaunches(ExecContext &context, const Inst &) {
+  if (BlockRaces *races = context.block->races.get())
+    races->waitForLaunches();
+}
+
 /// .sem.scope, of which forms before PTX 8.0 have none.
 bool takeSemantics(InstDecoder &d, Order usual, std::string_view usualName) {
   Inst &inst = d.inst;
@@ -141,10 +146,14 @@ bool decodeMbarrier(InstDecoder &d) {
 }
 
 bool decodeGriddepcontrol(InstDecoder &d) {
-  // Grids run one after the other, each to its end: the earlier one is always complete.
-  if (!d.take("wait") && !d.take("launch_dependents"))
+  // Grids run one after the other, each to its end: the earlier one is always complete. Races between them tell who did
+  // not wait.
+  if (d.take("wait"))
+    d.inst.run = waitForLaunches;
+  else if (d.take("launch_dependents"))
+    d.inst.run = nothing;
+  else
     return d.fail("needs .wait or .launch_dependents");
-  d.inst.run = nothing;
   d.inst.undef = UndefRule::Own;
   return d.expectOperands(0);
 }

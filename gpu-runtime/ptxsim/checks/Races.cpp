@@ -144,7 +144,7 @@ RaceReport BlockRaces::reportOf(uint32_t globalThread, uint32_t line, bool wasWr
 bool BlockRaces::renewCell(RaceCell &cell, const Access &access, RaceReport &report) {
   bool raced = false, writes = access.kind != AccessKind::Read;
   // An earlier launch is ordered as a whole, or not at all.
-  if (cell.launch != 0 && !grid.launchOrdered(cell.launch)) {
+  if (cell.launch != 0 && !isBefore(cell.launch)) {
     if (cell.writeClock != 0)
       raced = !writes || !access.sameValue;
     else

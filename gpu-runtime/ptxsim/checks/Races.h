@@ -169,6 +169,8 @@ public:
   const ClusterShape clusters;
   /// Whether an earlier launch happens before this one.
   std::function<bool(uint32_t)> launchOrdered;
+  /// Whether it may still run while this one's blocks have not waited for it; none does when empty.
+  std::function<bool(uint32_t)> mayOverlap;
 
   /// Lanes of one warp that read at the same clock.
   struct Reader {
@@ -230,6 +232,8 @@ public:
   void learn(uint32_t thread, uint32_t agent, uint32_t clock);
 
   void fence(uint32_t thread, Scope scope);
+  /// griddepcontrol.wait of one of its threads, which the others are taken to come together with.
+  void waitForLaunches() { hasWaited = true; }
   /// Whether a fence between proxies of that thread stands between an event of it and what the agent knows of it.
   bool proxyFenced(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   uint32_t clockOf(uint32_t thread) const { return threads[thread].clock; }
@@ -283,6 +287,9 @@ private:
                 uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool fencedOnTheWay(uint32_t globalThread, uint32_t clock, uint32_t agent, uint8_t memory) const;
   bool accessCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
+  bool isBefore(uint32_t launch) const {
+    return grid.launchOrdered(launch) && (hasWaited || !grid.mayOverlap || !grid.mayOverlap(launch));
+  }
   /// A cell that an earlier launch touched, or nobody; true when that races.
   bool renewCell(RaceCell &cell, const Access &access, RaceReport &report);
   bool readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
@@ -299,6 +306,7 @@ private:
   /// Number in the grid of the block's first thread.
   uint32_t firstThread;
   std::vector<Thread> threads;
+  bool hasWaited = false;
   /// The latest by thread.
   std::map<uint32_t, Outstanding> outstanding;
 };

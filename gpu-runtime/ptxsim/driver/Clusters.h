@@ -18,6 +18,8 @@ struct Shape {
   /// Given with the launch.
   bool hasCluster = false;
   Dim3 cluster;
+  /// May begin while kernels in front of it in its stream still run.
+  bool dependent = false;
 };
 
 /// The clusters of the launch, from the launch or the kernel, or why it is refused. Without any, clusters of one block.

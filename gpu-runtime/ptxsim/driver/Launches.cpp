@@ -110,13 +110,35 @@ CUresult gatherParams(const CUfunc_st &function, void **params, void **extra, st
   return CUDA_SUCCESS;
 }
 
-void runLaunch(LaunchRequest request, CUcontext context, const Operation &operation) {
+/// The first of the launches that may still run when a dependent one begins: nothing else stands between them in the
+/// stream, and the host has not waited for them. One that is no dependent began when all before it had ended.
+uint64_t firstOverlapping(const Operation &operation) {
+  const std::vector<LaunchRecord> &launches = driver().launches;
+  uint64_t first = operation.index;
+  for (auto it = launches.rbegin(); it != launches.rend() && first > operation.hostKnew + 1; ++it) {
+    if (it->stream != operation.stream)
+      continue;
+    if (it->index + 1 != first || !it->isKernel)
+      break;
+    first = it->index;
+    if (!it->dependent)
+      break;
+  }
+  return first;
+}
+
+void runLaunch(LaunchRequest request, CUcontext context, const Operation &operation, bool dependent) {
   Driver &state = driver();
   if (context->cancelled)
     failContext(context, CUDA_ERROR_LAUNCH_TIMEOUT);
   if (context->sticky)
     return;
-  state.launches.push_back({operation.stream, operation.index});
+  if (uint64_t first = firstOverlapping(operation); dependent && first < operation.index)
+    request.mayOverlap = [first, &state, stream = operation.stream](uint32_t launch) {
+      const LaunchRecord &record = state.launches[launch - 1];
+      return record.stream == stream && record.index >= first;
+    };
+  state.launches.push_back({operation.stream, operation.index, true, dependent});
   request.launchId = state.launches.size();
   // Operations before this one, by the record of earlier launches.
   auto before = operation.before;
@@ -162,8 +184,8 @@ CUresult launch(CUfunction function, const Shape &shape, CUstream handle, void *
   request.cluster = cluster;
   request.explicitCluster = hasCluster;
   request.dynamicShared = shape.sharedBytes;
-  enqueue(stream, [request = std::move(request), context](const Operation &operation) {
-    runLaunch(request, context, operation);
+  enqueue(stream, [request = std::move(request), context, dependent = shape.dependent](const Operation &operation) {
+    runLaunch(request, context, operation, dependent);
   });
   return CUDA_SUCCESS;
 }
@@ -213,11 +235,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       shape.hasCluster = true;
       shape.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z};
       break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+      shape.dependent = attribute.value.programmaticStreamSerializationAllowed != 0;
+      break;
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

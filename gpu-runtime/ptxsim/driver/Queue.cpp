@@ -39,6 +39,7 @@ OperationRef Queue::enqueue(uint64_t stream, std::vector<OperationRef> dependenc
   operation->index = ++counts[stream];
   operation->work = std::move(work);
   operation->before = hostKnows;
+  operation->hostKnew = hostKnows[stream];
   for (OperationRef &dependency : dependencies) {
     if (!dependency)
       continue;

@@ -27,6 +27,8 @@ struct Operation {
   std::vector<std::shared_ptr<Operation>> dependencies;
   /// Streams to the last index that happens before this operation.
   std::map<uint64_t, uint64_t> before;
+  /// The last of its own stream that the host had waited for.
+  uint64_t hostKnew = 0;
   bool done = false;
   /// Simulated time at completion, in microseconds.
   double finished = 0;

@@ -89,6 +89,8 @@ struct HostAllocation {
 struct LaunchRecord {
   uint64_t stream = 0;
   uint64_t index = 0;
+  /// Neither a copy nor a fill; launched as a programmatic dependent.
+  bool isKernel = false, dependent = false;
 };
 
 struct Driver {

@@ -400,6 +400,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
                              {request.cluster.x, request.cluster.y, request.cluster.z}};
     races = std::make_unique<GridRaces>(static_cast<uint32_t>(request.launchId), static_cast<uint32_t>(threads),
                                         request.program->usesAgents, clusters, std::move(ordered));
+    races->mayOverlap = request.mayOverlap;
     grid.races = races.get();
   }
   uint64_t sharedBytes = request.program->dynamicSharedOffset + request.dynamicShared;

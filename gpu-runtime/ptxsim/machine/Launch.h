@@ -34,6 +34,8 @@ struct LaunchRequest {
   const std::atomic<bool> *cancelled = nullptr;
   /// Whether an earlier launch happens before this one; all do when empty.
   std::function<bool(uint32_t)> launchOrdered;
+  /// Whether an earlier launch may still run until a thread has waited for it (griddepcontrol.wait); none does when empty.
+  std::function<bool(uint32_t)> mayOverlap;
 };
 
 struct LaunchResult {

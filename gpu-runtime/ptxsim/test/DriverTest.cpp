@@ -89,6 +89,15 @@ protected:
     EXPECT_EQ(cu::cuModuleGetFunction(&result, module, name), CUDA_SUCCESS);
     return result;
   }
+  /// `scale` as a programmatic dependent: it may begin while what is in front of it in the stream runs.
+  CUresult scaleEarly(CUdeviceptr data, unsigned factor, unsigned count, CUstream stream) {
+    void *params[] = {&data, &factor, &count};
+    CUlaunchAttribute attribute = {};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    CUlaunchConfig config = {(count + 127) / 128, 1, 1, 128, 1, 1, 0, stream, &attribute, 1};
+    return cu::cuLaunchKernelEx(&config, function("scale"), params, nullptr);
+  }
   CUresult scale(CUdeviceptr data, unsigned factor, unsigned count, CUstream stream, unsigned block = 128) {
     void *params[] = {&data, &factor, &count};
     return cu::cuLaunchKernel(function("scale"), (count + block - 1) / block, 1, 1, block, 1, 1, 0, stream, params,
@@ -155,6 +164,24 @@ TEST_F(DriverTest, MissingWaitBetweenStreamsIsFound) {
   ASSERT_EQ(cu::cuMemsetD32Async(data, 7, 100, first), CUDA_SUCCESS);
   ASSERT_EQ(scale(data, 6, 100, second), CUDA_SUCCESS);
   EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+TEST_F(DriverTest, DependentLaunchThatDoesNotWaitIsFound) {
+  CUstream stream;
+  ASSERT_EQ(cu::cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  CUdeviceptr data;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+  // Behind a fill, and when the host has waited, all that it reads is there; so it is for a plain launch behind it.
+  ASSERT_EQ(cu::cuMemsetD32Async(data, 7, 100, stream), CUDA_SUCCESS);
+  ASSERT_EQ(scaleEarly(data, 6, 100, stream), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 2, 100, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamSynchronize(stream), CUDA_SUCCESS);
+  ASSERT_EQ(scaleEarly(data, 6, 100, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamSynchronize(stream), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, stream), CUDA_SUCCESS);
+  ASSERT_EQ(scaleEarly(data, 6, 100, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cu::cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
   cu::cuDevicePrimaryCtxReset_v2(0);
 }
 

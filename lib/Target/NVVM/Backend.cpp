@@ -61,8 +61,10 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name, const ChipNam
   // Instructions of a block's own memory, which nothing here writes yet.
   if (sm >= 100 && sm < 120 && chip.suffix)
     facts.set("unused_mma", builder.getStringAttr("tcgen05"));
-  if (sm >= 90)
+  if (sm >= 90) {
     facts.set("tensor_copy", builder.getUnitAttr());
+    facts.set("dependent_launch", builder.getUnitAttr());
+  }
   // Chips for workstations (sm_120, 121) have clusters of one block: CUTLASS 4,
   // "Blackwell SM120 GEMMs": no multicast.
   if (sm >= 90 && sm < 120)
@@ -146,8 +148,10 @@ public:
     return target;
   }
 
-  void buildLowering(OpPassManager &pm, TargetAttr,
+  void buildLowering(OpPassManager &pm, TargetAttr target,
                      const BackendOptions &options) const override {
+    if (target.has("dependent_launch"))
+      pm.addPass(createDependentLaunchPass());
     pm.addPass(createNativeMathPass());
     pm.addPass(createExpandMathPass());
     pm.addPass(createExpandFloat8Pass());

@@ -24,6 +24,17 @@ def ConvertToNVVMPass : Pass<"tilewright-convert-to-nvvm", "::mlir::ModuleOp"> {
                            "mlir::NVVM::NVVMDialect"];
 }
 
+def DependentLaunchPass : Pass<"tilewright-dependent-launch", "::mlir::ModuleOp"> {
+  let summary = "kernels wait themselves for those in front of them";
+  let description = [{
+    Writes `griddepcontrol.wait` in front of the first op of each kernel that reads or writes what
+    other kernels see, and `griddepcontrol.launch_dependents` behind it (sm_90 and newer). Such
+    kernels have `"dependent_launch": true` in the manifest, and are launched as programmatic
+    dependents (docs/abi.md).
+  }];
+  let dependentDialects = ["mlir::NVVM::NVVMDialect"];
+}
+
 def NativeMathPass : Pass<"tilewright-native-math"> {
   let summary = "math by the instructions that the hardware has";
   let description = [{

@@ -164,6 +164,19 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
                       " long, one block each; a second kernel combines them");
     return;
   }
+  if (std::optional<unsigned> summed = clusterSumLoop(info, config)) {
+    ClusterSum sum = planClusterSum(info, config, *summed);
+    ArrayRef<unsigned> loops = info.getClasses(info.getRoot());
+    int64_t sliced = llvm::find(loops, sum.sliced) - loops.begin();
+    explain.push_back("computes " + std::to_string(sum.parts) + " parts of loop " +
+                      std::to_string(*summed) + ", " + std::to_string(sum.length) +
+                      " long, by the blocks of a cluster, which add them up through each "
+                      "other's shared memory, each " +
+                      std::to_string(config.getBlock()[sliced] / sum.parts) + " of a tile's " +
+                      std::to_string(config.getBlock()[sliced]) + " elements along loop " +
+                      std::to_string(sliced) + "; there is no second kernel");
+    return;
+  }
   const ScheduleStrategy &strategy = strategyOf(info, config, getTarget(info.kernel));
   if (std::optional<unsigned> shared = strategy.sharedLoop(config)) {
     int64_t extent = info.classes[info.getClasses(info.getRoot())[*shared]].extent;

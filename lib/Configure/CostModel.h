@@ -28,6 +28,11 @@ int64_t bytesPerElement(mlir::Type type);
 /// many elements a wide access has.
 int64_t accessedBytes(const KernelInfo &info);
 
+/// The parts of loop `summed`, and the slices of a tile, of a config that asks for such
+/// (WarpSpecialized/ClusterSums.cpp).
+ClusterSum planClusterSum(const KernelInfo &info, LoweringConfigAttr config,
+                          unsigned summed);
+
 /// How often a block goes through its sequential loops: once per op that has a
 /// loop of its own.
 double countPasses(const KernelInfo &info, const TilePlan &plan);

@@ -60,7 +60,7 @@ double Counter::tileOf(linalg::LinalgOp op) const {
   double elements = 1;
   for (unsigned number : info.getClasses(op))
     elements *= plan.classes[number].step;
-  return elements;
+  return elements / double(plan.getSlices(info, op));
 }
 
 void Counter::lanes(Resource resource, StringRef unit, double operations) {
@@ -146,8 +146,15 @@ void Counter::countSpread() {
     add(number);
   for (unsigned number : order)
     work.blocks *= tilesOf(number);
+  if (plan.clusterSum)
+    work.blocks *= double(plan.clusterSum->parts);
   double left = std::min(work.blocks, chip.multiprocessors * residentBlocks(work, chip));
   waves = work.blocks / left;
+  // All parts of a sum are at work at the same time.
+  if (plan.clusterSum) {
+    wave[plan.clusterSum->reduced] = double(plan.clusterSum->parts);
+    left = std::max(1.0, left / double(plan.clusterSum->parts));
+  }
   if (config.getRaster() > 1 && order.size() > 1) {
     double rows = std::min({double(config.getRaster()), tilesOf(order[1]), left});
     wave[order[1]] = rows;
@@ -179,10 +186,16 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
     if (isContiguous)
       run *= std::min(step, extent);
     isContiguous &= step >= extent;
-    if (isSpread(number))
+    if (isSpread(number) || isSummedInCluster(number))
       distinct *= wave[number];
-    else if (isWalked(number))
+    if (!isSpread(number) && isWalked(number))
       walked *= tilesOf(number);
+  }
+  // Of what a cluster has summed, a block has a slice.
+  if (double slices = double(plan.getSlices(info, op)); slices > 1 || (isWritten && plan.clusterSum)) {
+    slices = double(plan.clusterSum->parts);
+    tile /= slices;
+    distinct *= slices;
   }
   bool isPromoted =
       !isWritten && (op == chained ||
@@ -370,6 +383,22 @@ void Counter::countReduction(linalg::LinalgOp op) {
     work.latency += 2 * chip.cyclesShared + 2 * chip.cyclesBarrier;
 }
 
+/// Each block stores its sums in its own shared memory, all meet, and each reads a slice of
+/// all of them; then all have read.
+void Counter::countClusterSum() {
+  double parts = double(plan.clusterSum->parts);
+  linalg::LinalgOp root = info.getRoot();
+  double elements = 1;
+  for (auto [loop, iterator] : llvm::enumerate(root.getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::parallel)
+      elements *= double(plan.classes[info.getClasses(root)[loop]].step);
+  double bytes = elements * double(bytesPerElement(root.getDpsInits()[0].getType()));
+  work[Resource::Shared] += 2 * bytes / chip.bankBytes;
+  work[Resource::Port] += bytes * (parts - 1) / parts / chip.l2PortBytes;
+  issue(2 * elements / double(plan.threads));
+  work.around += 2 * (chip.cyclesL2 + chip.cyclesBarrier) + bytes / chip.l2PortBytes;
+}
+
 BlockWork Counter::count() {
   Footprint footprint = estimate(info, config, plan, target);
   work.threads = double(plan.threads + plan.copyThreads);
@@ -388,6 +417,8 @@ BlockWork Counter::count() {
     else
       countBody(op);
   }
+  if (plan.clusterSum)
+    countClusterSum();
   if (products.empty()) {
     // Each step begins with its loads.
     double steps = 1;

@@ -55,9 +55,14 @@ private:
   /// Tiles of a class, of one part of it where it is cut into parts.
   double tilesOf(unsigned number) const {
     const LoopClass &loopClass = info.classes[number];
+    int64_t parts = isSummedInCluster(number) ? plan.clusterSum->parts : loopClass.parts;
     return std::max<double>(
-        1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), loopClass.parts),
+        1, llvm::divideCeil(llvm::divideCeil(nominalExtent(loopClass), parts),
                             plan.classes[number].step));
+  }
+  /// Whether blocks of a cluster have parts of a class.
+  bool isSummedInCluster(unsigned number) const {
+    return plan.clusterSum && plan.clusterSum->reduced == number;
   }
   /// Whether blocks lie side by side along a class.
   bool isSpread(unsigned number) const {
@@ -79,6 +84,7 @@ private:
   double memoryBytes() const;
   void countBody(mlir::linalg::LinalgOp op);
   void countReduction(mlir::linalg::LinalgOp op);
+  void countClusterSum();
 
   const ScheduleStrategy &strategy;
   llvm::SmallVector<mlir::linalg::LinalgOp> products;

@@ -10,6 +10,7 @@
 //     a transpose: the tile, rows padded against bank conflicts
 //   a reduction that several warps share: a partial result of each warp
 //   one that the blocks of a cluster share: a result of each block, at all times
+//   a sum of which the blocks of a cluster have parts: a block's part, at all times
 //   what a reduction leaves, stored: the result tile
 //   an accumulator of narrow rows a warp, stored: the result tile
 //   fragments of a matrix instruction, stored as (or combined with) types of which
@@ -174,6 +175,13 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
 static int64_t exchangedBytes(const KernelInfo &info, const TilePlan &plan) {
   std::optional<unsigned> shared = plan.getSharedClass();
   int64_t bytes = 0;
+  // All of a tile's sums, of which the others read slices.
+  if (plan.clusterSum) {
+    OpOperand &init = *info.getRoot().getDpsInitOperand(0);
+    return llvm::alignTo(elementsOf(plan, vectorClasses(info, plan, init)) *
+                             bytesPerElement(init.get().getType()),
+                         128);
+  }
   for (linalg::LinalgOp op : info.ops)
     for (auto [iterator, number] :
          llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
@@ -239,7 +247,9 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
         continue;
       // Rows of an operand are reduced in the layout in which they are read.
       bool ofOperand = isFusedReduction(info, op) && !op.isDpsInit(&operand);
-      bool isNarrow = config.getMma() ? isNarrowFragment(info, config, classes, type)
+      // Slices of a cluster's sums are stored in the layout in which they are read.
+      bool isNarrow = plan.clusterSum   ? false
+                      : config.getMma() ? isNarrowFragment(info, config, classes, type)
                                       : bytesPerElement(type) < 4;
       if (contracts && !promoted && !ofOperand && isInMemory(info, operand) && isNarrow) {
         use(type, paddedBytes(plan, classes, type));

@@ -144,6 +144,16 @@ static bool staysWhole(linalg::LinalgOp op, TargetAttr target, int64_t blocks,
   return kPasses * pass / share <= kPassesOfParts * pass + kMoreKernels * kLaunch;
 }
 
+std::optional<unsigned> tilewright::clusterSumLoop(linalg::LinalgOp op,
+                                                   LoweringConfigAttr config) {
+  ArrayRef<int64_t> cluster = config.getCluster();
+  for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (loop < cluster.size() && cluster[loop] > 1 &&
+        iterator == utils::IteratorType::reduction)
+      return loop;
+  return std::nullopt;
+}
+
 FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
                                          std::string &reason) {
   auto fail = [&](const Twine &why) {
@@ -151,6 +161,8 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return failure();
   };
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  if (op->hasAttr(kClusterSumAttr) || (config && config.isWarpSpecialized() && clusterSumLoop(op, config)))
+    return fail("the blocks of a cluster have a part of its sum each, and add them up");
   if (config && config.getSplits() == 1)
     return fail("the pinned lowering config has no 'splits'");
   if (!isa<linalg::GenericOp>(op.getOperation()) ||

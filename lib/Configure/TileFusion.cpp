@@ -59,7 +59,7 @@ static std::optional<Contraction> matchTile(linalg::LinalgOp product,
     return std::nullopt;
   };
   std::optional<Contraction> contraction = matchContraction(product);
-  if (!contraction || product->hasAttr(kSplitAttr))
+  if (!contraction || product->hasAttr(kSplitAttr) || product->hasAttr(kClusterSumAttr))
     return fail("it is computed in parts");
   if (product->hasAttr(kConfigAttr) && !isAsked)
     return fail("its lowering config is pinned");

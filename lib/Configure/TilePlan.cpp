@@ -32,11 +32,33 @@ using namespace tilewright;
 /// 2^20 elements: the most that a tile may have in all.
 static constexpr int64_t kLargestTile = int64_t(1) << 20;
 
+/// Whether the root is `op`, or computed from it.
+static bool isBeforeSum(const KernelInfo &info, Operation *op) {
+  SmallVector<Operation *> work{info.getRoot()};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!work.empty()) {
+    Operation *next = work.pop_back_val();
+    if (next == op)
+      return true;
+    for (Value operand : next->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && seen.insert(producer).second)
+        work.push_back(producer);
+  }
+  return false;
+}
+
+int64_t TilePlan::getSlices(const KernelInfo &info, Operation *op) const {
+  return clusterSum && !isBeforeSum(info, op) ? clusterSum->parts : 1;
+}
+
 SmallVector<int64_t> TilePlan::getVectorSizes(const KernelInfo &info,
                                               Operation *op) const {
   SmallVector<int64_t> sizes;
-  for (unsigned number : info.getClasses(op))
-    sizes.push_back(classes[number].vector);
+  int64_t slices = getSlices(info, op);
+  for (unsigned number : info.getClasses(op)) {
+    bool isSliced = slices > 1 && number == clusterSum->sliced;
+    sizes.push_back(isSliced ? classes[number].vector / slices : classes[number].vector);
+  }
   return sizes;
 }
 
@@ -102,7 +124,13 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   plan.subgroup = std::max<int64_t>(1, target.getFact("subgroup", 1));
   bool lanes = plan.subgroup > 1;
 
-  if (config.getSplits() != info.getSplits())
+  std::optional<unsigned> summed = clusterSumLoop(info, config);
+  if (summed && config.getSplits() != config.getCluster()[*summed])
+    return fail("'cluster' has " + Twine(config.getCluster()[*summed]) +
+                " blocks along loop " + Twine(*summed) +
+                ", which is summed, and 'splits' is " + Twine(config.getSplits()) +
+                "; each block has one part");
+  if (!summed && config.getSplits() != info.getSplits())
     return fail("'splits' is " + Twine(config.getSplits()) +
                 " but the kernel computes " + Twine(info.getSplits()) +
                 (info.getSplits() == 1 ? " part" : " parts"));
@@ -179,6 +207,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
   if (failed(strategy.checkPlan(info, config, target, reason)))
     return failure();
   std::optional<unsigned> shared = strategy.sharedLoop(config);
+  if (summed)
+    plan.clusterSum = planClusterSum(info, config, *summed);
   plan.copyThreads = strategy.copyThreads(config);
   llvm::SmallDenseSet<unsigned> contracted = contractedClasses(info, config);
   int64_t elements = 1;
@@ -193,7 +223,8 @@ FailureOr<TilePlan> tilewright::planTiles(const KernelInfo &info,
       return fail("'block' has " + Twine(tile.step) +
                   " for a loop that is reduced by a body of its own, whose terms "
                   "are taken one by one; make it 1");
-    bool isSplit = info.split && info.split->reduced == number;
+    bool isSplit = (info.split && info.split->reduced == number) ||
+                   (plan.clusterSum && plan.clusterSum->reduced == number);
     if (isStatic && !isSplit) {
       int64_t whole = std::max<int64_t>(extent, 1);
       // Matrix instructions need whole tiles; edges are filled with zeros.

@@ -226,6 +226,12 @@ void tilewright::splitReductionGuarded(RewriterBase &rewriter,
   rewriter.replaceOp(op, branch);
 }
 
+/// Whether the parts of a sum are for the blocks of a cluster, as its pinned config says.
+static bool staysInCluster(linalg::LinalgOp op, TargetAttr target) {
+  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
+  return config && config.isWarpSpecialized() && clusterSumLoop(op, config);
+}
+
 namespace {
 struct SplitReductionsPass
     : public tilewright::impl::SplitReductionsPassBase<SplitReductionsPass> {
@@ -241,6 +247,10 @@ struct SplitReductionsPass
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
       std::string reason;
+      if (staysInCluster(cast<linalg::LinalgOp>(op.getOperation()), target)) {
+        op->setAttr(kClusterSumAttr, rewriter.getUnitAttr());
+        continue;
+      }
       FailureOr<Split> split =
           chooseSplit(cast<linalg::LinalgOp>(op.getOperation()), target, reason);
       if (succeeded(split)) {

@@ -265,6 +265,12 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
     offer(result, *layout, Read);
+  } else if (isa<ClusterScatterOp>(op)) {
+    auto layout = naturalLayout(
+        type, AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext()));
+    if (failed(layout))
+      return op->emitOpError() << "has no coalesced layout for " << type;
+    offer(result, *layout, Read);
   } else if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     auto layout = DistributedLayout::parse(
         std::string(convert.getTo().getText()),

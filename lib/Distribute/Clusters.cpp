@@ -58,6 +58,17 @@ Value ThreadCode::tileOfCluster(Location loc, unsigned loop, Value number) {
                                     clusterDigit(loc, loop)));
 }
 
+Value ThreadCode::blockAlong(Location loc, unsigned loop, Value place) {
+  if (clusterSize() == blocksAlong(cluster(), loop))
+    return place;
+  int64_t stride = rankStride(cluster(), loop);
+  Value rank = ClusterRankOp::create(b, loc, b.getIndexType());
+  Value own = materialize(loc, multiply(loc, clusterDigit(loc, loop), Index(stride)));
+  Value first = arith::SubIOp::create(b, loc, rank, own);
+  return materialize(
+      loc, add(loc, Index(first), multiply(loc, Index(place), Index(stride))));
+}
+
 Value ThreadCode::clusterBlocks(Location loc, unsigned loop) {
   int64_t stride = rankStride(cluster(), loop), bits = 0;
   for (int64_t block = 0; block < blocksAlong(cluster(), loop); ++block)

@@ -63,14 +63,12 @@ Value ThreadCode::shuffle(Location loc, Value value, Value offset,
              : integer;
 }
 
-/// Scratch memory in the arrangement of a shared layout.
-static MemView scratchView(ThreadCode &code, Location loc, Type element,
-                           const SharedLayout &layout) {
+MemView ThreadCode::scratch(Location loc, Type element, const SharedLayout &layout) {
   MemView view;
   int64_t elements = layout.sizeInElements();
-  view.base = code.sharedMemory(loc, element, elements);
-  view.shared = SharedAttr::getSwizzled(
-      code.b.getContext(), layout.elementSwizzle().value_or(Swizzle()));
+  view.base = sharedMemory(loc, element, elements);
+  view.shared = SharedAttr::getSwizzled(b.getContext(),
+                                        layout.elementSwizzle().value_or(Swizzle()));
   view.element = element;
   for (auto [size, stride] :
        llvm::zip_equal(layout.shape(), layout.strides())) {
@@ -80,24 +78,20 @@ static MemView scratchView(ThreadCode &code, Location loc, Type element,
   return view;
 }
 
-/// Element offset of register `reg` before the swizzle.
-static Index registerAddress(ThreadCode &code, Location loc,
-                             const MemView &view,
-                             const DistributedLayout &layout, Index base,
-                             int64_t reg) {
+Index ThreadCode::registerOffset(Location loc, const MemView &view,
+                                 const DistributedLayout &layout, Index base,
+                                 int64_t reg) {
   std::vector<int64_t> coordinates = layout.registerOffset(reg);
   for (auto [coordinate, stride] : llvm::zip_equal(coordinates, view.strides))
-    base = code.add(loc, base,
-                    code.multiply(loc, Index(coordinate), stride));
+    base = add(loc, base, multiply(loc, Index(coordinate), stride));
   return base;
 }
 
-static Index baseAddress(ThreadCode &code, Location loc, const MemView &view,
-                         const DistributedLayout &layout) {
+Index ThreadCode::threadOffset(Location loc, const MemView &view,
+                               const DistributedLayout &layout) {
   Index base(0);
-  for (auto [coordinate, stride] :
-       llvm::zip_equal(code.baseCoordinates(layout), view.strides))
-    base = code.add(loc, base, code.multiply(loc, coordinate, stride));
+  for (auto [coordinate, stride] : llvm::zip_equal(baseCoordinates(layout), view.strides))
+    base = add(loc, base, multiply(loc, coordinate, stride));
   return base;
 }
 
@@ -109,12 +103,12 @@ void ThreadCode::storeBlock(Location loc, const MemView &view,
     auto branch = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
-  Index base = baseAddress(*this, loc, view, layout);
+  Index base = threadOffset(loc, view, layout);
   for (const std::vector<int64_t> &run : layout.registerRuns(dim, width).groups) {
     SmallVector<Value> stored;
     for (int64_t reg : run)
       stored.push_back(values[reg]);
-    Index offset = registerAddress(*this, loc, view, layout, base, run[0]);
+    Index offset = registerOffset(loc, view, layout, base, run[0]);
     store(loc, view, elementOffset(loc, view, offset), stored);
   }
 }
@@ -123,9 +117,9 @@ Registers ThreadCode::loadBlock(Location loc, const MemView &view,
                                 const DistributedLayout &layout, int dim,
                                 int64_t width) {
   Registers result(layout.numRegisters());
-  Index base = baseAddress(*this, loc, view, layout);
+  Index base = threadOffset(loc, view, layout);
   for (const std::vector<int64_t> &run : layout.registerRuns(dim, width).groups) {
-    Index offset = registerAddress(*this, loc, view, layout, base, run[0]);
+    Index offset = registerOffset(loc, view, layout, base, run[0]);
     SmallVector<Value> values =
         load(loc, view, elementOffset(loc, view, offset), run.size());
     for (auto [reg, value] : llvm::zip_equal(run, values))
@@ -178,8 +172,7 @@ LogicalResult ThreadCode::convert(ConvertLayoutOp op) {
     return op.emitOpError() << plan.error();
 
   if (plan->kind == ConversionKind::SharedMemory) {
-    MemView view =
-        scratchView(*this, loc, type.getElementType(), plan->shared.layout);
+    MemView view = scratch(loc, type.getElementType(), plan->shared.layout);
     storeBlock(loc, view, *from, *source, plan->shared.dim,
                std::max<int64_t>(1, plan->shared.writeElems));
     define(op.getResult(), loadBlock(loc, view, *to, plan->shared.dim,

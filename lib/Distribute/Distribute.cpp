@@ -73,6 +73,7 @@ LogicalResult Distributor::op(Operation *op) {
       .Case([&](memref::DeallocOp) { return success(); })
       .Case([&](vector::MultiDimReductionOp op) { return code.reduce(op); })
       .Case([&](ClusterReduceOp op) { return code.reduceOverCluster(op); })
+      .Case([&](ClusterScatterOp op) { return code.scatterOverCluster(op); })
       .Case([&](ConvertLayoutOp op) { return code.convert(op); })
       .Case([&](MmaOp op) { return code.mma(op); })
       .Case([&](MapFragmentsOp op) { return code.mapFragments(op); })

@@ -300,7 +300,9 @@ LogicalResult LayoutAssigner::settleOperands(Operation *op) {
         return failure();
     return success();
   }
-  if (op->getNumResults() == 0 || !laidOutType(op->getResult(0).getType()))
+  // Takes the sums as they are: it goes through memory anyway.
+  if (op->getNumResults() == 0 || !laidOutType(op->getResult(0).getType()) ||
+      isa<ClusterScatterOp>(op))
     return success();
   DistributedLayout layout = settled.find(op->getResult(0))->second;
 

@@ -18,8 +18,8 @@
 // Barriers are made known to copy engines and other blocks by a fence, to the block's own
 // threads by its barrier alone.
 //
-// In a cluster a stage is empty when the consumers of all its blocks have said so,
-// each of them to each block: a tile that is multicast goes to all of them.
+// A stage is empty when the consumers of all blocks have said so that what is multicast
+// goes to, each of them to each block: those of the cluster along one loop.
 
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/SharedPlaces.h"
@@ -80,11 +80,42 @@ static FailureOr<int64_t> copyThreadsOf(RingOp ring, int64_t lanes) {
   return threads.value_or(0);
 }
 
+/// The tiled loop along which blocks copy to each other's stages of `ring`. An error says
+/// what is copied along two.
+static FailureOr<std::optional<unsigned>> multicastOf(RingOp ring) {
+  std::optional<unsigned> found;
+  for (Operation *user : ring.getRing().getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    if (!acquire)
+      continue;
+    for (Value tile : acquire.getTiles())
+      for (Operation *user : tile.getUsers()) {
+        auto copy = cast<TileCopyOp>(user);
+        if (!copy.getMulticast())
+          continue;
+        if (found.value_or(*copy.getMulticast()) != *copy.getMulticast())
+          return copy.emitOpError() << "multicasts along loop " << *copy.getMulticast()
+                                    << ", and others of the ring along loop " << *found;
+        found = *copy.getMulticast();
+      }
+  }
+  return found;
+}
+
+int64_t ThreadCode::sharingBlocks(const RingCode &ring) {
+  return ring.multicast && *ring.multicast < cluster().size() ? cluster()[*ring.multicast]
+                                                              : 1;
+}
+
 LogicalResult ThreadCode::ring(RingOp op) {
   Location loc = op.getLoc();
   auto type = cast<RingType>(op.getRing().getType());
   RingCode ring;
   ring.stages = type.getStages();
+  FailureOr<std::optional<unsigned>> multicast = multicastOf(op);
+  if (failed(multicast))
+    return failure();
+  ring.multicast = *multicast;
   FailureOr<int64_t> copyThreads = copyThreadsOf(op, threads.lanes);
   if (failed(copyThreads))
     return failure();
@@ -99,7 +130,7 @@ LogicalResult ThreadCode::ring(RingOp op) {
         return user->emitOpError()
                << "stands in the 'tilewright.warps' of a consumer";
       if (consumers.insert(warps))
-        arrivals += warps.getCount() * clusterSize();
+        arrivals += warps.getCount() * sharingBlocks(ring);
     }
   for (Operation *user : op.getRing().getUsers()) {
     auto acquire = dyn_cast<AcquireOp>(user);
@@ -220,8 +251,8 @@ LogicalResult ThreadCode::release(ReleaseOp op) {
   if (ring == rings.end())
     return op.emitOpError() << "has no ring";
   Location loc = op.getLoc();
-  // One lane for each warp and each block of the cluster.
-  int64_t blocks = clusterSize();
+  // One lane for each warp and each block that copies to this one.
+  int64_t blocks = sharingBlocks(ring->second);
   Value says = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, laneId,
                                      constant(loc, blocks));
   auto branch = scf::IfOp::create(b, loc, says, /*withElseRegion=*/false);
@@ -230,6 +261,7 @@ LogicalResult ThreadCode::release(ReleaseOp op) {
   MbarrierArriveOp::create(
       b, loc, ring->second.barriers,
       stageOf(loc, ring->second, op.getPosition(), /*empty=*/true),
-      blocks > 1 ? laneId : Value(), IntegerAttr());
+      blocks > 1 ? blockAlong(loc, *ring->second.multicast, laneId) : Value(),
+      IntegerAttr());
   return success();
 }

@@ -12,6 +12,7 @@
 //   TileId.cpp       which tile the block computes
 //   Reduce.cpp       multi_reduction: registers, shuffles, shared memory; blocks of a cluster
 //   Fragments.cpp    opaque fragments: memory, bodies, conversions
+//   ClusterSums.cpp  sums of which the blocks of a cluster have parts
 //   Convert.cpp      convert_layout as planned by the layout library
 //   ConvertByShuffles.cpp  its plans within a warp
 //   Mma.cpp          matrix products by FMA from shared memory
@@ -85,6 +86,9 @@ struct MemView {
 /// A ring: barriers that say of each stage that it is full, then that it is empty.
 struct RingCode {
   mlir::Value barriers;
+  /// The tiled loop along which blocks of the cluster multicast to each other; none: each
+  /// fills its own stages.
+  std::optional<unsigned> multicast;
   int64_t stages = 0, stageBytes = 0;
   /// How many threads copy into a stage; 0: copy engines do.
   int64_t copyThreads = 0;
@@ -162,6 +166,8 @@ public:
   std::optional<int64_t> takeBarriers(int64_t count);
 
   //===--- Clusters -------------------------------------------------------===//
+  /// Blocks of a cluster along each tiled loop, and in all.
+  llvm::ArrayRef<int64_t> cluster();
   int64_t clusterSize();
   /// Where blocks share rows, says so, and that this one is here.
   bool beginCluster();
@@ -171,6 +177,10 @@ public:
   mlir::Value tileOfCluster(mlir::Location loc, unsigned loop, mlir::Value number);
   /// This block's place along `loop` in its cluster.
   Index clusterDigit(mlir::Location loc, unsigned loop);
+  /// The block of the cluster with this place along `loop`, which differs along it alone.
+  mlir::Value blockAlong(mlir::Location loc, unsigned loop, mlir::Value place);
+  /// How many blocks fill a stage of `ring` together.
+  int64_t sharingBlocks(const RingCode &ring);
   /// A bit for each block of the cluster that differs along `loop` alone.
   mlir::Value clusterBlocks(mlir::Location loc, unsigned loop);
 
@@ -207,6 +217,7 @@ public:
   mlir::LogicalResult workItem(WorkItemOp op);
   mlir::LogicalResult reduce(mlir::vector::MultiDimReductionOp op);
   mlir::LogicalResult reduceOverCluster(ClusterReduceOp op);
+  mlir::LogicalResult scatterOverCluster(ClusterScatterOp op);
   mlir::LogicalResult convert(ConvertLayoutOp op);
   /// What a plan without shared memory makes of `source`.
   Registers convertInWarp(mlir::Location loc,
@@ -243,6 +254,15 @@ public:
   void store(mlir::Location loc, const MemView &view, mlir::Value offset,
              mlir::ArrayRef<mlir::Value> values);
 
+  /// Shared memory in the arrangement of a shared layout.
+  MemView scratch(mlir::Location loc, mlir::Type element,
+                  const layout::SharedLayout &layout);
+  /// Element offset, before the swizzle, of a thread's first register, and of register
+  /// `reg` where that is `base`.
+  Index threadOffset(mlir::Location loc, const MemView &view,
+                     const DistributedLayout &layout);
+  Index registerOffset(mlir::Location loc, const MemView &view,
+                       const DistributedLayout &layout, Index base, int64_t reg);
   /// All registers of a block vector to / from memory without bounds, in runs
   /// of at most `width` along `dim`. Only first owners store.
   void storeBlock(mlir::Location loc, const MemView &view,
@@ -328,7 +348,6 @@ private:
   void enterOneOfGroup(mlir::Location loc);
   /// For the threads of the current warpgroup, the `group`th of its range.
   mlir::LogicalResult groupBarrier(mlir::Operation *op, mlir::Value group);
-  llvm::ArrayRef<int64_t> cluster();
   mlir::Value stageOf(mlir::Location loc, const RingCode &ring,
                       mlir::Value position, bool empty);
 

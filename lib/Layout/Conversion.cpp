@@ -7,7 +7,7 @@
 
 #include "Checked.h"
 #include "Refinement.h"
-#include "SharedTransfer.h"
+#include "tilewright/Layout/Conversion.h"
 
 #include <algorithm>
 

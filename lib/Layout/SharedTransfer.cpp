@@ -3,7 +3,7 @@
 //
 // Chooses the shared layout and the runs of a conversion through memory.
 
-#include "SharedTransfer.h"
+#include "tilewright/Layout/Conversion.h"
 
 #include <algorithm>
 

@@ -106,6 +106,9 @@ LogicalResult RingWriter::findShared() {
 IntegerAttr RingWriter::multicastOf(RingOperand &operand) {
   SetVector<Value> sources;
   SmallVector<Value> work(operand.read.getIndices());
+  // Steps begin where the block's part of the sum does.
+  if (loop)
+    work.push_back(loop.getLowerBound());
   while (!work.empty()) {
     Value value = work.pop_back_val();
     if (sources.insert(value) && value.getDefiningOp() &&

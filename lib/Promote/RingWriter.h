@@ -84,6 +84,7 @@ private:
   bool knowsReads() const;
   void skipWithoutTile(mlir::OpBuilder &b, TileBody &body,
                        mlir::ArrayRef<mlir::Operation *> epilogue);
+  void meetCluster(mlir::OpBuilder &copiers);
   void explainRing(RingType ring);
   void explainSums();
   mlir::Value constant(mlir::OpBuilder &b, int64_t value);

@@ -68,6 +68,7 @@
 #include "RingFragments.h"
 #include "RingWriter.h"
 
+#include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Float8.h"
 #include "tilewright/Dialect/Rings.h"
 
@@ -216,7 +217,8 @@ Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value
 /// it, and has waited. A warpgroup's wait is for the products of its four warps.
 bool RingWriter::knowsReads() const {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
-  bool isAlone = llvm::product_of(launch.getCluster()) == 1;
+  bool isAlone = llvm::product_of(launch.getCluster()) == 1 ||
+                 (!second && llvm::none_of(multicasts, [](IntegerAttr loop) { return bool(loop); }));
   int64_t warps = llvm::product_of(config.getWarps());
   return isAlone && !config.getProducer() &&
          (config.isForWarpgroups() ? warps == 4 && !computedA : warps == 1);
@@ -377,6 +379,20 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   }
 }
 
+/// Where consumers add up what the blocks of a cluster have, they meet in a barrier of all
+/// threads of the cluster: those that copy come to it when they have started their copies.
+void RingWriter::meetCluster(OpBuilder &copiers) {
+  bool meets = false;
+  kernel.walk([&](ClusterScatterOp) { meets = true; });
+  if (!meets)
+    return;
+  Operation *role = copiers.getInsertionBlock()->getParentOp();
+  while (role->getParentOp() != kernel)
+    role = role->getParentOp();
+  OpBuilder b = OpBuilder::atBlockEnd(&role->getRegion(0).front());
+  ClusterBarrierOp::create(b, loc);
+}
+
 void RingWriter::explainRing(RingType ring) {
   int64_t consumers = llvm::product_of(config.getWarps());
   int64_t units = config.isForWarpgroups() ? consumers / 4 : consumers;
@@ -507,6 +523,7 @@ LogicalResult RingWriter::write() {
   if (config.getProducer()) {
     OpBuilder inside = addProducer(b, loc, consumers, all - consumers, config);
     writeProducer(inside, ring);
+    meetCluster(inside);
   }
   writeConsumers(addConsumers(b, loc, consumers, config), ring, rest);
   // Each tile has its own.

@@ -70,12 +70,15 @@ OpFoldResult BlockBuilder::tileSize(unsigned number, int64_t step,
 void BlockBuilder::setRaster(TileIdOp tile, int64_t raster,
                              ArrayRef<unsigned> loops) {
   tile.setRasterAttr(b.getI64IntegerAttr(raster));
-  if (!info.split || loops.back() != info.split->part || loops.size() < 3)
+  // Those of a cluster are a loop of their own behind `loops`.
+  bool isLast = info.split && loops.back() == info.split->part && loops.size() >= 3;
+  if (!plan.clusterSum && !isLast)
     return;
   SmallVector<int64_t> order;
-  for (int64_t loop = int64_t(loops.size()) - 2; loop >= 0; --loop)
+  int64_t part = int64_t(loops.size()) - (plan.clusterSum ? 0 : 1);
+  for (int64_t loop = part - 1; loop >= 0; --loop)
     order.push_back(loop);
-  order.push_back(int64_t(loops.size()) - 1);
+  order.push_back(part);
   tile.setOrderAttr(b.getDenseI64ArrayAttr(order));
 }
 
@@ -127,10 +130,16 @@ Environment BlockBuilder::placeBlock() {
     tileCounts.push_back(b.getAffineConstantExpr(blocks));
     counts.push_back(arith::ConstantIndexOp::create(b, loc, blocks));
   }
+  if (plan.clusterSum) {
+    sliceLoop = int64_t(counts.size());
+    tileCounts.push_back(b.getAffineConstantExpr(plan.clusterSum->parts));
+    counts.push_back(arith::ConstantIndexOp::create(b, loc, plan.clusterSum->parts));
+  }
   ValueRange ids;
-  if (!spread.empty()) {
+  Value clusterPart;
+  if (!counts.empty()) {
     auto tile = TileIdOp::create(
-        b, loc, SmallVector<Type>(spread.size(), b.getIndexType()), counts,
+        b, loc, SmallVector<Type>(counts.size(), b.getIndexType()), counts,
         /*number=*/item ? item.getTile() : Value(), DenseI64ArrayAttr(), IntegerAttr());
     if (config && config.getRaster() > 1 && spread.size() > 1)
       setRaster(tile, config.getRaster(), spread);
@@ -141,7 +150,11 @@ Environment BlockBuilder::placeBlock() {
           cluster.push_back(loop < config.getCluster().size()
                                 ? config.getCluster()[loop]
                                 : 1);
-    ids = tile.getIds();
+    if (plan.clusterSum)
+      cluster.push_back(plan.clusterSum->parts);
+    ids = tile.getIds().take_front(spread.size());
+    if (plan.clusterSum)
+      clusterPart = tile.getIds().back();
   }
   for (auto [number, id] : llvm::zip_equal(spread, ids)) {
     int64_t step = plan.classes[number].step;
@@ -150,6 +163,8 @@ Environment BlockBuilder::placeBlock() {
     env.sizes[number] = tileSize(number, step, env.offsets[number],
                                  getExtent(number));
   }
+  if (clusterPart)
+    placeClusterPart(clusterPart, env);
   for (auto [number, loopClass] : llvm::enumerate(info.classes))
     env.tiled[number] =
         loopClass.parallel ? !plan.classes[number].innerLoop
@@ -168,6 +183,31 @@ Environment BlockBuilder::placeBlock() {
     placePart(env);
   }
   return env;
+}
+
+/// Parts begin at whole steps; the last one ends where the sum does. A block's slice of the
+/// tile may begin where there is nothing left of it.
+void BlockBuilder::placeClusterPart(Value block, Environment &env) {
+  Location loc = kernel.getLoc();
+  const ClusterSum &sum = *plan.clusterSum;
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  int64_t extent = info.classes[sum.reduced].extent;
+  partBegin = affine::makeComposedFoldedAffineApply(b, loc, d0 * sum.length, {block});
+  partEnd = affine::makeComposedFoldedAffineApply(b, loc, d0 * sum.length + sum.length, {block});
+  if (extent != sum.parts * sum.length)
+    partEnd = arith::MinSIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, partEnd),
+                                     arith::ConstantIndexOp::create(b, loc, extent))
+                  .getResult();
+  int64_t slice = plan.classes[sum.sliced].step / sum.parts;
+  tileOffset = env.offsets[sum.sliced];
+  wholeSize = env.sizes[sum.sliced];
+  env.offsets[sum.sliced] = affine::makeComposedFoldedAffineApply(
+      b, loc, d0 + d1 * slice, {tileOffset, block});
+  // Of whole tiles, slices are whole.
+  env.sizes[sum.sliced] = getConstantIntValue(wholeSize) == plan.classes[sum.sliced].step
+                              ? OpFoldResult(b.getIndexAttr(slice))
+                              : tileSize(sum.sliced, slice, env.offsets[sum.sliced],
+                                         getExtent(sum.sliced));
 }
 
 /// Steps of a share are whole but for the last one of a sum.
@@ -261,7 +301,8 @@ BlockBuilder::sequentialLoops(linalg::LinalgOp op, const Environment &env,
        llvm::zip_equal(op.getIteratorTypesArray(), info.getClasses(op)))
     if ((iterator != utils::IteratorType::parallel) == reductions &&
         !info.classes[number].parallel && !env.tiled[number]) {
-      bool isSplit = info.split && info.split->reduced == number;
+      bool isSplit = (info.split && info.split->reduced == number) ||
+                     (plan.clusterSum && plan.clusterSum->reduced == number);
       loops.push_back({number, isSplit ? partBegin : b.getIndexAttr(0),
                        isSplit ? partEnd : getExtent(number),
                        plan.classes[number].step});
@@ -416,6 +457,8 @@ FailureOr<SmallVector<Value>> BlockBuilder::writeOp(linalg::LinalgOp op,
     if (auto found = scope.find(key); found != scope.end())
       return found->second;
 
+  if (plan.clusterSum && op == info.getRoot() && !writesWholeTile)
+    return writeSlice(env);
   SmallVector<Loop> loops = sequentialLoops(op, env, /*reductions=*/true);
   FailureOr<SmallVector<Value>> values;
   if (loops.empty()) {
@@ -431,6 +474,33 @@ FailureOr<SmallVector<Value>> BlockBuilder::writeOp(linalg::LinalgOp op,
   if (failed(writeReductions(together, env, loops)))
     return failure();
   return scopes.back().at(key);
+}
+
+FailureOr<SmallVector<Value>> BlockBuilder::writeSlice(const Environment &env) {
+  linalg::LinalgOp root = info.getRoot();
+  unsigned sliced = plan.clusterSum->sliced;
+  Environment whole = env;
+  whole.offsets[sliced] = tileOffset;
+  whole.sizes[sliced] = wholeSize;
+  writesWholeTile = true;
+  FailureOr<SmallVector<Value>> sums = writeOp(root, whole);
+  writesWholeTile = false;
+  if (failed(sums))
+    return failure();
+  AffineMap map = root.getMatchingIndexingMap(root.getDpsInitOperand(0));
+  SmallVector<OpFoldResult> sizes;
+  int64_t dim = 0;
+  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
+    unsigned number = info.getClasses(root)[map.getDimPosition(i)];
+    sizes.push_back(env.sizes[number]);
+    dim = number == sliced ? i : dim;
+  }
+  Value into = tensor::EmptyOp::create(b, root.getLoc(), sizes,
+                                       getElementTypeOrSelf(sums->front()));
+  SmallVector<Value> slice{ClusterScatterOp::create(b, root.getLoc(), into.getType(),
+                                                    sums->front(), into, dim, sliceLoop)};
+  scopes.back()[makeKey(root, env)] = slice;
+  return slice;
 }
 
 LogicalResult BlockBuilder::writeReductions(ArrayRef<linalg::LinalgOp> ops,

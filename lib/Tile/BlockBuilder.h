@@ -83,6 +83,10 @@ private:
   void placePart(const Environment &env);
   /// The same of a part that blocks share.
   void placeShare(WorkItemOp item);
+  /// The part of a sum, and the slice of its tile, that are the `block`th's of a cluster.
+  void placeClusterPart(mlir::Value block, Environment &env);
+  /// Of the root, which blocks of a cluster have parts of: this block's slice of the sum.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> writeSlice(const Environment &env);
 
   /// Writes a nest of scf.for over `loops` that carries `inits`; `body` is
   /// called inside with the narrowed environment.
@@ -124,6 +128,11 @@ private:
   llvm::SmallVector<mlir::OpFoldResult> extents;
   /// Bounds of the part of a split loop.
   mlir::OpFoldResult partBegin, partEnd;
+  /// Where a block has a slice of a tile: offset and size of the tile along that class, the
+  /// tiled loop that counts the slices, and whether the tile itself is written.
+  mlir::OpFoldResult tileOffset, wholeSize;
+  int64_t sliceLoop = 0;
+  bool writesWholeTile = false;
   /// Values written so far and visible here, innermost scope last.
   std::vector<Scope> scopes;
   /// Destination argument -> its current value.

@@ -116,6 +116,8 @@ LogicalResult Vectorizer::visit(Operation *op) {
     dead.push_back(op);
     return success();
   }
+  if (auto scatter = dyn_cast<ClusterScatterOp>(op))
+    return visitScatter(scatter);
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     if (!isa<BlockArgument>(dim.getSource()))
       return op->emitOpError("asks for a dim of a computed value; dims of a "
@@ -221,6 +223,34 @@ LogicalResult Vectorizer::visitInsert(tensor::InsertSliceOp op) {
   if (op->hasAttr(kOneBlockAttr))
     result.value.getDefiningOp()->setAttr(kOneBlockAttr, b.getUnitAttr());
   tiles[op] = std::move(result);
+  dead.push_back(op);
+  return success();
+}
+
+/// A slice of a tile that blocks of a cluster add up.
+LogicalResult Vectorizer::visitScatter(ClusterScatterOp op) {
+  const Tile *sums = lookup(op.getValue()), *into = lookup(op.getInto());
+  auto type = sums && sums->kind == Tile::Register ? dyn_cast<VectorType>(sums->value.getType())
+                                                   : VectorType();
+  int64_t dim = op.getDim();
+  if (!type || !into || dim >= int64_t(sums->extents.size()) || !sums->extents[dim])
+    return op.emitOpError("must add up a computed tile, along a dim of its vector");
+  auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
+  int64_t loop = op.getLoop();
+  int64_t parts = loop < int64_t(launch.getCluster().size()) ? launch.getCluster()[loop] : 1;
+  if (sums->extents[dim] % parts)
+    return op.emitOpError() << "has " << sums->extents[dim] << " elements along dim " << dim
+                            << ", which are not " << parts << " slices";
+  Tile slice = *sums;
+  slice.sizes = into->sizes;
+  slice.extents[dim] /= parts;
+  int64_t position = dim - llvm::count(ArrayRef(slice.extents).take_front(dim), 0);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[position] = slice.extents[dim];
+  slice.value = ClusterScatterOp::create(b, op.getLoc(),
+                                         VectorType::get(shape, type.getElementType()),
+                                         sums->value, /*into=*/Value(), position, loop);
+  tiles[op.getResult()] = std::move(slice);
   dead.push_back(op);
   return success();
 }

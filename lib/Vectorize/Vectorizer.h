@@ -24,6 +24,8 @@
 #ifndef TILEWRIGHT_LIB_VECTORIZE_VECTORIZER_H
 #define TILEWRIGHT_LIB_VECTORIZE_VECTORIZER_H
 
+#include "tilewright/Dialect/Clusters.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -88,6 +90,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult visitSlice(mlir::tensor::ExtractSliceOp op);
   mlir::LogicalResult visitInsert(mlir::tensor::InsertSliceOp op);
+  mlir::LogicalResult visitScatter(ClusterScatterOp op);
   mlir::LogicalResult visitFor(mlir::scf::ForOp op);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
   const Tile *lookup(mlir::Value value);

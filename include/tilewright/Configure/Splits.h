@@ -36,6 +36,14 @@ struct Split {
   bool partsFirst = false;
 };
 
+/// On a product whose sum stays whole for the blocks of a cluster, which have a part of it
+/// each (unit; Configure/WarpSpecialized/ClusterSums.cpp).
+inline constexpr llvm::StringLiteral kClusterSumAttr = "tilewright.cluster_sum";
+
+/// The loop of `op` that is summed and along which `config` has several blocks of a cluster;
+/// none: there is no such.
+std::optional<unsigned> clusterSumLoop(mlir::linalg::LinalgOp op, LoweringConfigAttr config);
+
 /// How to split `op` for `target`; on failure `reason` says why not, in numbers.
 /// A lowering config on `op` decides by its `splits`.
 mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,

@@ -48,8 +48,19 @@ struct Panels {
   bool rowsInPlace = false;
 };
 
+/// A sum of which each block of a cluster has a part (`cluster` and `splits` of
+/// warp_specialized): a slice of the tile's sums is each block's to add up.
+struct ClusterSum {
+  /// The class that is summed, and the one along which the tile is sliced.
+  unsigned reduced = 0, sliced = 0;
+  int64_t parts = 1;
+  /// Elements of a part but the last: whole steps.
+  int64_t length = 0;
+};
+
 struct TilePlan {
   llvm::SmallVector<ClassTile> classes;
+  std::optional<ClusterSum> clusterSum;
   /// Threads that compute, and those beside them that only copy (roles of warps).
   int64_t threads = 1, copyThreads = 0;
   int64_t subgroup = 1;
@@ -67,6 +78,9 @@ struct TilePlan {
     return shared == classes.end() ? std::nullopt
                                    : std::optional<unsigned>(shared - classes.begin());
   }
+  /// How many slices there are of a tile of `op`: those of a cluster's sum behind it, 1
+  /// elsewhere.
+  int64_t getSlices(const KernelInfo &info, mlir::Operation *op) const;
   /// The vector extents of `op`'s loops, in order.
   llvm::SmallVector<int64_t> getVectorSizes(const KernelInfo &info,
                                             mlir::Operation *op) const;
@@ -103,6 +117,10 @@ std::optional<ChunkedSum> chunkedSum(const KernelInfo &info);
 /// What the tiles of `plan` take packed. The kernel can be packed.
 Panels planPanels(const KernelInfo &info, LoweringConfigAttr config,
                   const TilePlan &plan);
+
+/// The loop of the root along which the blocks of a cluster have parts of the sum; none
+/// where each block has all of it.
+std::optional<unsigned> clusterSumLoop(const KernelInfo &info, LoweringConfigAttr config);
 
 /// What a planned kernel uses of the target's limited resources (estimates).
 struct Footprint {

@@ -35,6 +35,44 @@ def Tilewright_ClusterReduceOp
   let assemblyFormat = "$kind `,` $value attr-dict `:` type($value)";
 }
 
+def Tilewright_ClusterScatterOp : Cluster_Op<"cluster_scatter"> {
+  let summary = "what the blocks of a cluster hold of sums, added up, a slice for each block";
+  let description = [{
+    Each block of the cluster that differs along tiled loop `loop` alone has a part of the
+    sums of one tile. Block r gets the r-th slice of the tile along dim `dim`, its parts
+    added in the order of their blocks (reduce-scatter). All of them come here, once.
+
+    ```mlir
+    %mine = tilewright.cluster_scatter %sums along 0 loop 2 : vector<64x256xf32> -> vector<16x256xf32>
+    ```
+
+    Of tensors, which `tile` writes, the result has the sizes of `into`. In thread form each
+    block stores its sums in its own shared memory, a barrier of the cluster makes them
+    visible, and each reads its slice from all of them (`cluster_load`). No block may end
+    before all others have read: a barrier of the cluster follows.
+  }];
+  let arguments = (ins AnyType:$value, Optional<AnyType>:$into, I64Attr:$dim,
+                       I64Attr:$loop);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $value (`into` $into^ `:` type($into))? `along` $dim `loop` $loop attr-dict
+    `:` type($value) `->` type($result)
+  }];
+}
+
+def Tilewright_ClusterLoadOp : Cluster_Op<"cluster_load"> {
+  let summary = "neighbouring elements of the shared memory of block `block` of the cluster";
+  let description = [{
+    Of the place that `memory` has there, which is that of this block, from element
+    `index` on. The block must have written them, in front of a barrier of the cluster.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$memory, Index:$index, Index:$block);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = [{
+    $memory `[` $index `]` `block` $block attr-dict `:` type($memory) `->` type($result)
+  }];
+}
+
 def Tilewright_ClusterStoreOp : Cluster_Op<"cluster_store"> {
   let summary = "one element into shared memory of block `block` of the cluster";
   let description = [{

@@ -190,6 +190,14 @@ Result<ConversionPlan> planConversion(const DistributedLayout &from,
                                       int elementBits,
                                       const ConversionOptions &options = {});
 
+/// The conversion of last resort, through shared memory. Tries every dimension as the
+/// fastest, and wide runs against narrow ones: wide runs take fewer instructions, but leave
+/// fewer ways to spread over the banks. A wavefront counts as much as issuing two
+/// instructions.
+Result<SharedTransfer> planSharedTransfer(const DistributedLayout &from,
+                                          const DistributedLayout &to, int elementBits,
+                                          const ConversionOptions &options);
+
 } // namespace tilewright::layout
 
 #endif // TILEWRIGHT_LAYOUT_CONVERSION_H

@@ -112,6 +112,9 @@ int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAt
   // lets about half wait for the others. Other reads, which it moves to where they are used,
   // cannot pass the barriers of pieces that leave.
   bool isAlone = pieces.size() == 1 && (config.getTmaStore() || !whole);
+  // Of a cluster's sums a block has a slice.
+  if (clusterSumLoop(info, config))
+    return (whole + brought) / config.getSplits();
   if (!config.getTmaStore() && !isAlone)
     return whole + brought;
   return whole + (isAlone ? pieces.front() : brought / 2);

@@ -116,6 +116,8 @@ LogicalResult RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr c
   if (!config.getCluster().empty() && !target.has("multicast"))
     return fail("'cluster': " + target.getName() +
                 " does not copy to several blocks at once; leave it out");
+  if (std::string why = whyNotSummedInCluster(info, config, loops, target); !why.empty())
+    return fail(why);
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
   int64_t most = std::min(kMostRegisters, registersEach(threads));

@@ -119,6 +119,18 @@ int64_t registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
 /// Why blocks cannot be in clusters as `config` says; empty if they can, or are alone.
 std::string whyNotClustered(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops);
+/// Why blocks of a cluster cannot have parts of the sum as `config` says; empty if they can,
+/// or each has all of it (ClusterSums.cpp).
+std::string whyNotSummedInCluster(const KernelInfo &info, LoweringConfigAttr config,
+                                  const MatrixLoops &loops, TargetAttr target);
+/// `config`, a plain one, with parts of the sum in clusters: where dispatch has left the sum
+/// whole for that.
+llvm::SmallVector<LoweringConfigAttr> withClusterSums(const KernelInfo &info,
+                                                      LoweringConfigAttr config);
+/// So many blocks along the rows, or else the columns, of which there is a multiple of
+/// tiles; none where that is not known.
+llvm::SmallVector<int64_t> sharingBlocks(const KernelInfo &info, LoweringConfigAttr config,
+                                         const MatrixLoops &loops, int64_t blocks);
 /// Why no tensor map, or no descriptor, is of operand `number`; empty if one is.
 std::string whyNotCopied(const KernelInfo &info, LoweringConfigAttr config, unsigned number,
                          const MatrixLoops &loops, const Contraction &product);

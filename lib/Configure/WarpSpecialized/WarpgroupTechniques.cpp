@@ -179,7 +179,8 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
   for (auto [loop, blocks] : llvm::enumerate(config.getCluster())) {
     std::string along = "'cluster' has " + std::to_string(blocks) +
                         " blocks along loop " + std::to_string(loop);
-    if (blocks == 1)
+    // Parts of a sum: whyNotSummedInCluster.
+    if (blocks == 1 || clusterSumLoop(info, config) == unsigned(loop))
       continue;
     if (loop != loops.m && loop != loops.n)
       return along + ", which is not the rows or columns of the tile: they share nothing";
@@ -231,19 +232,17 @@ static LoweringConfigAttr with(LoweringConfigAttr config,
       /*stream_k=*/0, config.getProducer(), config.getTmaCopy());
 }
 
-/// Two blocks along the rows, or else the columns, of which there is an even number of
-/// tiles; none where that is not known.
-static SmallVector<int64_t> pairOfBlocks(const KernelInfo &info,
-                                         LoweringConfigAttr config,
-                                         const MatrixLoops &loops) {
+SmallVector<int64_t> tilewright::sharingBlocks(const KernelInfo &info,
+                                               LoweringConfigAttr config,
+                                               const MatrixLoops &loops, int64_t blocks) {
   SmallVector<int64_t> extents = info.getRoot().getStaticLoopRanges();
   for (unsigned loop : {loops.m, loops.n}) {
     if (ShapedType::isDynamic(extents[loop]) ||
-        llvm::divideCeil(extents[loop], config.getBlock()[loop]) % 2)
+        llvm::divideCeil(extents[loop], config.getBlock()[loop]) % blocks)
       continue;
     Techniques pair;
     pair.cluster.assign(config.getBlock().size(), 1);
-    pair.cluster[loop] = 2;
+    pair.cluster[loop] = blocks;
     if (whyNotClustered(info, with(config, pair), loops).empty())
       return pair.cluster;
   }
@@ -260,7 +259,7 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
   Techniques all;
   all.persistent = true;
   all.tmaStore = whyNotStoredByEngine(info, config, *loops).empty();
-  all.cluster = pairOfBlocks(info, config, *loops);
+  all.cluster = sharingBlocks(info, config, *loops, 2);
   SmallVector<LoweringConfigAttr> configs{with(config, all)};
   auto add = [&](const Techniques &techniques) {
     LoweringConfigAttr other = with(config, techniques);

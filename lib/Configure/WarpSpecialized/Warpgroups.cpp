@@ -275,6 +275,8 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
       return fail(why);
   if (std::string why = whyNotClustered(info, config, loops); !why.empty())
     return fail(why);
+  if (std::string why = whyNotSummedInCluster(info, config, loops, target); !why.empty())
+    return fail(why);
   if (std::string why = whyNotCopiedByThreads(info, config, groups); !why.empty())
     return fail(why);
   bool inRegisters = hasAInRegisters(config, product);
@@ -372,18 +374,16 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
           (info.split && info.isSplit(k) && info.split->unit % block[k]))
         continue;
       for (bool twoLevels : levelsOf(info, *instruction))
-        for (int64_t stages : {4, 6, 5, 3, 2, 8})
-          llvm::append_range(
-              configs,
-              withTechniques(info,
-                             LoweringConfigAttr::get(
-                                 context, Strategy::WarpSpecialized, block, warps, {},
-                                 stages, promote, name, info.getSplits(),
-                                 rasterOf(info, m, n, rows, instruction->n),
-                                 registersOf(groups), /*persistent=*/false, {},
-                                 /*tma_store=*/false, twoLevels, /*stream_k=*/0,
-                                 /*producer=*/true, /*tma_copy=*/true),
-                             /*each=*/stages == 4));
+        for (int64_t stages : {4, 6, 5, 3, 2, 8}) {
+          auto plain = LoweringConfigAttr::get(
+              context, Strategy::WarpSpecialized, block, warps, {}, stages, promote, name,
+              info.getSplits(), rasterOf(info, m, n, rows, instruction->n),
+              registersOf(groups), /*persistent=*/false, {},
+              /*tma_store=*/false, twoLevels, /*stream_k=*/0,
+              /*producer=*/true, /*tma_copy=*/true);
+          llvm::append_range(configs, withTechniques(info, plain, /*each=*/stages == 4));
+          llvm::append_range(configs, withClusterSums(info, plain));
+        }
     }
   }
 }

@@ -325,6 +325,23 @@ LogicalResult RingLowering<ClusterWaitOp>::lower(ClusterWaitOp op, Adaptor,
   return success();
 }
 
+/// The base address is mapped, not each element's: what differs are constants.
+template <>
+LogicalResult RingLowering<ClusterLoadOp>::lower(ClusterLoadOp op, Adaptor adaptor,
+                                                 ConversionPatternRewriter &b) {
+  Location loc = op.getLoc();
+  auto cluster = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  auto type = cast<VectorType>(op.getType());
+  Value there = NVVM::MapaOp::create(b, loc, cluster, adaptor.getMemory(),
+                                     toI32(b, loc, adaptor.getBlock()));
+  Value from = elementAddress(b, loc, type.getElementType(), there, adaptor.getIndex());
+  b.replaceOpWithNewOp<LLVM::LoadOp>(op, type, from,
+                                     type.getNumElements() *
+                                         type.getElementTypeBitWidth() / 8);
+  return success();
+}
+
 template <>
 LogicalResult RingLowering<ClusterStoreOp>::lower(ClusterStoreOp op, Adaptor adaptor,
                                                   ConversionPatternRewriter &b) {
@@ -571,7 +588,8 @@ void tilewright::nvvm::populateRingPatterns(const LLVMTypeConverter &converter,
                RingLowering<ProxyFenceOp>, RingLowering<GroupBarrierOp>,
                RingLowering<ClusterRankOp>, RingLowering<ClusterBarrierOp>,
                RingLowering<ClusterArriveOp>, RingLowering<ClusterWaitOp>,
-               RingLowering<ClusterStoreOp>, RingLowering<MatrixDescriptorOp>,
+               RingLowering<ClusterStoreOp>, RingLowering<ClusterLoadOp>,
+               RingLowering<MatrixDescriptorOp>,
                RingLowering<WarpgroupMmaOp>, RingLowering<MmaFenceOp>,
                RingLowering<MmaCommitOp>, RingLowering<MmaWaitOp>,
                RingLowering<SetRegistersOp>>(converter);

@@ -168,9 +168,9 @@ static void explainGrid(const KernelInfo &info, StringRef whole,
     ClusterSum sum = planClusterSum(info, config, *summed);
     ArrayRef<unsigned> loops = info.getClasses(info.getRoot());
     int64_t sliced = llvm::find(loops, sum.sliced) - loops.begin();
-    explain.push_back("computes " + std::to_string(sum.parts) + " parts of loop " +
-                      std::to_string(*summed) + ", " + std::to_string(sum.length) +
-                      " long, by the blocks of a cluster, which add them up through each "
+    explain.push_back("computes " + std::to_string(sum.parts) + " parts of the " +
+                      std::to_string(sum.steps) + " steps along loop " +
+                      std::to_string(*summed) + " by the blocks of a cluster, which add them up through each "
                       "other's shared memory, each " +
                       std::to_string(config.getBlock()[sliced] / sum.parts) + " of a tile's " +
                       std::to_string(config.getBlock()[sliced]) + " elements along loop " +

@@ -185,16 +185,20 @@ Environment BlockBuilder::placeBlock() {
   return env;
 }
 
-/// Parts begin at whole steps; the last one ends where the sum does. A block's slice of the
+/// Parts are whole steps; the last one ends where the sum does. A block's slice of the
 /// tile may begin where there is nothing left of it.
 void BlockBuilder::placeClusterPart(Value block, Environment &env) {
   Location loc = kernel.getLoc();
   const ClusterSum &sum = *plan.clusterSum;
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
-  int64_t extent = info.classes[sum.reduced].extent;
-  partBegin = affine::makeComposedFoldedAffineApply(b, loc, d0 * sum.length, {block});
-  partEnd = affine::makeComposedFoldedAffineApply(b, loc, d0 * sum.length + sum.length, {block});
-  if (extent != sum.parts * sum.length)
+  int64_t extent = info.classes[sum.reduced].extent, step = plan.classes[sum.reduced].step;
+  auto begin = [&](AffineExpr part) -> OpFoldResult {
+    return affine::makeComposedFoldedAffineApply(
+        b, loc, (part * sum.steps).floorDiv(sum.parts) * step, {block});
+  };
+  partBegin = begin(d0);
+  partEnd = begin(d0 + 1);
+  if (extent != sum.steps * step)
     partEnd = arith::MinSIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, partEnd),
                                      arith::ConstantIndexOp::create(b, loc, extent))
                   .getResult();
@@ -204,10 +208,11 @@ void BlockBuilder::placeClusterPart(Value block, Environment &env) {
   env.offsets[sum.sliced] = affine::makeComposedFoldedAffineApply(
       b, loc, d0 + d1 * slice, {tileOffset, block});
   // Of whole tiles, slices are whole.
-  env.sizes[sum.sliced] = getConstantIntValue(wholeSize) == plan.classes[sum.sliced].step
-                              ? OpFoldResult(b.getIndexAttr(slice))
-                              : tileSize(sum.sliced, slice, env.offsets[sum.sliced],
-                                         getExtent(sum.sliced));
+  env.sizes[sum.sliced] = b.getIndexAttr(slice);
+  if (getConstantIntValue(wholeSize) != plan.classes[sum.sliced].step)
+    env.sizes[sum.sliced] = affine::makeComposedFoldedAffineMin(
+        b, loc, AffineMap::get(2, 0, {b.getAffineConstantExpr(slice), d1 - d0}, b.getContext()),
+        {env.offsets[sum.sliced], getExtent(sum.sliced)});
 }
 
 /// Steps of a share are whole but for the last one of a sum.

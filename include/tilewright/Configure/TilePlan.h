@@ -54,8 +54,8 @@ struct ClusterSum {
   /// The class that is summed, and the one along which the tile is sliced.
   unsigned reduced = 0, sliced = 0;
   int64_t parts = 1;
-  /// Elements of a part but the last: whole steps.
-  int64_t length = 0;
+  /// Steps of the sum, which are spread evenly over the parts.
+  int64_t steps = 1;
 };
 
 struct TilePlan {

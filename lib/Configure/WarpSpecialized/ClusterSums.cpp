@@ -47,8 +47,7 @@ ClusterSum tilewright::planClusterSum(const KernelInfo &info, LoweringConfigAttr
   sum.reduced = info.getClasses(root)[summed];
   MatrixLoops loops = *findMatrixLoops(*matchOriented(root, config), config);
   sum.sliced = info.getClasses(root)[slicedLoop(root, loops.m, loops.n)];
-  int64_t step = config.getBlock()[summed];
-  sum.length = llvm::alignTo(llvm::divideCeil(info.classes[sum.reduced].extent, sum.parts), step);
+  sum.steps = llvm::divideCeil(info.classes[sum.reduced].extent, config.getBlock()[summed]);
   return sum;
 }
 
@@ -102,7 +101,7 @@ std::string tilewright::whyNotSummedInCluster(const KernelInfo &info,
   if (ShapedType::isDynamic(extent))
     return along + ", whose extent is dynamic: how long a part is must be known";
   ClusterSum sum = planClusterSum(info, config, *summed);
-  if ((parts - 1) * sum.length >= extent)
+  if (sum.steps < parts)
     return along + ", which has no step of " + std::to_string(config.getBlock()[*summed]) +
            " for each: there are " + std::to_string(extent) + " elements";
   for (unsigned loop : {loops.m, loops.n}) {

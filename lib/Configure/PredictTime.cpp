@@ -139,8 +139,8 @@ func::FuncOp KernelSketch::write(ModuleOp module) {
   return kernel;
 }
 
-std::optional<double> tilewright::predictTime(ArrayRef<linalg::LinalgOp> ops,
-                                              TargetAttr target) {
+/// What is ranked first for a kernel of `ops`.
+static std::optional<Candidate> predict(ArrayRef<linalg::LinalgOp> ops, TargetAttr target) {
   auto program = ops.front()->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(program.getLoc());
   (*module)->setDiscardableAttrs(program->getDiscardableAttrDictionary());
@@ -153,5 +153,17 @@ std::optional<double> tilewright::predictTime(ArrayRef<linalg::LinalgOp> ops,
   std::vector<Candidate> candidates = listConfigs(*info, target);
   if (candidates.empty() || !candidates.front().refused.empty())
     return std::nullopt;
-  return candidates.front().cost * 1e-3;
+  return candidates.front();
+}
+
+std::optional<double> tilewright::predictTime(ArrayRef<linalg::LinalgOp> ops,
+                                              TargetAttr target) {
+  std::optional<Candidate> first = predict(ops, target);
+  return first ? std::optional(first->cost * 1e-3) : std::nullopt;
+}
+
+LoweringConfigAttr tilewright::predictConfig(ArrayRef<linalg::LinalgOp> ops,
+                                             TargetAttr target) {
+  std::optional<Candidate> first = predict(ops, target);
+  return first ? first->config : LoweringConfigAttr();
 }

@@ -17,9 +17,14 @@
 //
 //   %r = scf.if %few_and_long -> (tensor<?xf32>) { parts, combine } else { whole }
 //
+// Products of few results stay whole on targets whose clusters add up parts of a sum in
+// one kernel (`tilewright.cluster_sum`).
+//
 // Splits.h says what the attribute means and which reductions are worth it. The
 // order of additions is fixed: the same program gives the same bits every time.
 
+#include "tilewright/Analysis/Contractions.h"
+#include "tilewright/Configure/PredictTime.h"
 #include "tilewright/Configure/Splits.h"
 #include "tilewright/Dispatch/Dispatch.h"
 
@@ -226,10 +231,38 @@ void tilewright::splitReductionGuarded(RewriterBase &rewriter,
   rewriter.replaceOp(op, branch);
 }
 
-/// Whether the parts of a sum are for the blocks of a cluster, as its pinned config says.
-static bool staysInCluster(linalg::LinalgOp op, TargetAttr target) {
-  auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  return config && config.isWarpSpecialized() && clusterSumLoop(op, config);
+/// Whether `input` is computed element by element from what no other op of the program
+/// computes, for `op` alone: a weight that is dequantised, say, in the product's kernel.
+static bool isComputedForOp(Value input, linalg::LinalgOp op) {
+  auto producer = input.getDefiningOp<linalg::LinalgOp>();
+  return producer && !isa<linalg::FillOp>(producer.getOperation()) &&
+         producer.getNumReductionLoops() == 0 && input.hasOneUse() &&
+         llvm::none_of(producer.getDpsInputs(),
+                       [](Value value) { return value.getDefiningOp<linalg::LinalgOp>(); });
+}
+
+/// Whether the parts of a sum are for the blocks of a cluster, which add them up in one
+/// kernel: as its pinned config says, or where that is what ranks first for such a kernel.
+/// Then `op` is marked kClusterSumAttr.
+static bool markClusterSum(linalg::LinalgOp op, TargetAttr target) {
+  auto mark = UnitAttr::get(op->getContext());
+  if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr)) {
+    bool asks = config.isWarpSpecialized() && clusterSumLoop(op, config);
+    if (asks)
+      op->setAttr(kClusterSumAttr, mark);
+    return asks;
+  }
+  std::string reason;
+  if (!target.has("warpgroup_mma") || !target.has("multicast") || !matchContraction(op) ||
+      failed(chooseSplit(op, target, reason)) ||
+      llvm::any_of(op.getDpsInputs(), [&](Value input) { return isComputedForOp(input, op); }))
+    return false;
+  op->setAttr(kClusterSumAttr, mark);
+  LoweringConfigAttr best = predictConfig(op, target);
+  if (best && best.isWarpSpecialized() && clusterSumLoop(op, best))
+    return true;
+  op->removeAttr(kClusterSumAttr);
+  return false;
 }
 
 namespace {
@@ -247,10 +280,8 @@ struct SplitReductionsPass
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : ops) {
       std::string reason;
-      if (staysInCluster(cast<linalg::LinalgOp>(op.getOperation()), target)) {
-        op->setAttr(kClusterSumAttr, rewriter.getUnitAttr());
+      if (markClusterSum(cast<linalg::LinalgOp>(op.getOperation()), target))
         continue;
-      }
       FailureOr<Split> split =
           chooseSplit(cast<linalg::LinalgOp>(op.getOperation()), target, reason);
       if (succeeded(split)) {

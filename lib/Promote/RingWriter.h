@@ -107,6 +107,8 @@ private:
   mlir::Value secondRing;
   /// Whether it is the same for all tiles of a block, which fills the stage once.
   bool isSecondShared = false;
+  /// Whether blocks of a cluster have parts of the sum, which consumers add up.
+  bool sumsOverCluster = false;
   /// Where A is in registers: what it is computed by.
   std::optional<ComputedOperand> computedA;
   /// The tiled loop along which a cluster's blocks share the operand's tile.

@@ -143,11 +143,16 @@ Value RingWriter::countSteps(OpBuilder &b, const TileBody &body) {
   SmallVector<Value> bounds;
   for (Value bound : {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
     bounds.push_back(body.mapping.lookupOrDefault(bound));
-  return getValueOrCreateConstantIndexOp(
+  Value steps = getValueOrCreateConstantIndexOp(
       b, loc,
       affine::makeComposedFoldedAffineApply(
           b, loc, AffineMap::get(0, 3, (s1 - s0).ceilDiv(s2)),
           getAsOpFoldResult(bounds)));
+  // No part of a cluster's sum is empty. On a way around the loop zeros would be moved into
+  // the registers that asynchronous instructions have.
+  return sumsOverCluster && !getConstantIntValue(steps)
+             ? arith::MaxSIOp::create(b, loc, steps, constant(b, 1)).getResult()
+             : steps;
 }
 
 Value RingWriter::position(OpBuilder &b, const TileBody &body, Value step) {
@@ -382,9 +387,7 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
 /// Where consumers add up what the blocks of a cluster have, they meet in a barrier of all
 /// threads of the cluster: those that copy come to it when they have started their copies.
 void RingWriter::meetCluster(OpBuilder &copiers) {
-  bool meets = false;
-  kernel.walk([&](ClusterScatterOp) { meets = true; });
-  if (!meets)
+  if (!sumsOverCluster)
     return;
   Operation *role = copiers.getInsertionBlock()->getParentOp();
   while (role->getParentOp() != kernel)
@@ -480,6 +483,7 @@ LogicalResult RingWriter::check() {
 
 LogicalResult RingWriter::write() {
   loop = dyn_cast<scf::ForOp>(product->getParentOp());
+  sumsOverCluster = !kernel.getOps<ClusterScatterOp>().empty();
   if (failed(check()) || failed(findShared()))
     return failure();
   for (RingOperand &operand : operands)

@@ -22,6 +22,10 @@ namespace tilewright {
 std::optional<double> predictTime(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
                                   TargetAttr target);
 
+/// That config; null where there is no such time.
+LoweringConfigAttr predictConfig(llvm::ArrayRef<mlir::linalg::LinalgOp> ops,
+                                 TargetAttr target);
+
 } // namespace tilewright
 
 #endif

@@ -74,8 +74,9 @@ tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
 }
 
 bool tilewright::isForMatrixUnit(linalg::LinalgOp op, TargetAttr target) {
-  /// Rows, or columns, of which a tile has at least one in two.
-  constexpr int64_t kMinExtent = 8;
+  /// Rows, or columns, of which a tile has at least one in two; of warpgroups, whose copies keep
+  /// memory busy whoever multiplies, any that are more than one.
+  const int64_t kMinExtent = target.has("warpgroup_mma") ? 2 : 8;
   if (auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr))
     return bool(config.getMma());
   std::optional<Contraction> contraction = matchContraction(op);

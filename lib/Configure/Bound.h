@@ -41,6 +41,11 @@ struct BlockWork {
   /// Cycles of its multiprocessor, by resource. `Port`: what goes through to L2.
   std::array<double, kNumResources> demand = {};
   double &operator[](Resource resource) { return demand[unsigned(resource)]; }
+  /// Blocks of a cluster, and those of them that wait for each other with each stage of a ring.
+  double cluster = 1, sharing = 1;
+  /// Bytes of device memory that a block has asked for at a time, where copies go ahead of its
+  /// steps in a ring; 0: as many as memory likes.
+  double ahead = 0;
   /// Bytes that a block asks of L2, and that the launch asks of device memory.
   double l2Bytes = 0, memoryBytes = 0;
   /// Cycles that a block needs alone: before and after its steps, and in them.

@@ -38,6 +38,8 @@ public:
   void issue(double each) { work[Resource::Issue] += warps * each / chip.schedulers; }
   /// Adds operations of single lanes, on units that the chip's table names.
   void lanes(Resource resource, llvm::StringRef unit, double operations);
+  /// The share of what blocks ask of L2 that comes from device memory.
+  double memoryShare() const;
   /// Until what a block has asked for is there: from L2 what neighbours have read before.
   double loadCycles() const;
   std::optional<double> keptWait(llvm::ArrayRef<mlir::OpOperand *> kept, double steps) const;
@@ -95,6 +97,8 @@ private:
   double waves = 1;
   /// Bytes of everything that the launch reads and writes, once.
   double footprint = 0;
+  /// Bytes that a block asks for, whether or not L2 answers several blocks at once.
+  double requested = 0;
   /// Of each operand: its bytes, those that one wave of blocks asks for, and how often a
   /// block comes back to them.
   struct Asked {

@@ -154,6 +154,20 @@ std::optional<unsigned> tilewright::clusterSumLoop(linalg::LinalgOp op,
   return std::nullopt;
 }
 
+bool tilewright::fillsHalf(linalg::LinalgOp op, LoweringConfigAttr config,
+                           TargetAttr target) {
+  int64_t tiles = 1;
+  for (auto [extent, step, iterator] : llvm::zip(op.getStaticLoopRanges(), config.getBlock(),
+                                                 op.getIteratorTypesArray())) {
+    if (ShapedType::isDynamic(extent))
+      return false;
+    if (iterator == utils::IteratorType::parallel && step > 0 &&
+        llvm::MulOverflow(tiles, int64_t(llvm::divideCeil(extent, step)), tiles))
+      return true;
+  }
+  return tiles >= multiprocessorsOf(target) / 2;
+}
+
 FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
                                          std::string &reason) {
   auto fail = [&](const Twine &why) {

@@ -259,10 +259,12 @@ static bool markClusterSum(linalg::LinalgOp op, TargetAttr target) {
     return false;
   op->setAttr(kClusterSumAttr, mark);
   LoweringConfigAttr best = predictConfig(op, target);
-  if (best && best.isWarpSpecialized() && clusterSumLoop(op, best))
+  bool inRing = best && best.isWarpSpecialized();
+  if (inRing && clusterSumLoop(op, best))
     return true;
   op->removeAttr(kClusterSumAttr);
-  return false;
+  // A second kernel costs more than multiprocessors that have no tile.
+  return inRing && fillsHalf(op, best, target);
 }
 
 namespace {

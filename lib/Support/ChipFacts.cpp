@@ -74,6 +74,8 @@ static ChipFacts read(llvm::StringRef key, const json::Object &chip,
   facts.bankBytes = common.number("bank_bytes_per_clock");
   facts.linesPerClock = common.number("lines_per_clock");
   facts.l2PortBytes = common.number("l2_port_bytes");
+  facts.cyclesCluster = own.number("cycles_cluster", common.number("cycles_cluster"));
+  facts.clusterBlocks = own.numbers("cluster_blocks");
   facts.warp = common.number("warp");
   facts.schedulers = common.number("schedulers");
   facts.reservedShared = common.number("reserved_shared");

@@ -8,7 +8,7 @@
 #columns = affine_map<(i, j) -> (j)>
 
 // CHECK-LABEL: func.func private @long_matmul_0
-// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, 256, 128], warps = [{{[0-9]}}, 1, 1], stages = {{[0-9]}}, promote = [1], mma = "wgmma.m64n256k16.f16.f32", {{.*}}persistent = true, cluster = [2, 1, 1], tma_store = true>}
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [{{[0-9]+}}, 256, 128], warps = [{{[0-9]}}, 1, 1], stages = {{[0-9]}}, promote = [1], mma = "wgmma.m64n256k16.f16.f32", {{.*}}persistent = true, {{.*}}tma_store = true>}
 // PLAIN: func.func private @long_matmul_0
 // PLAIN: func.func private @long_matmul_1
 // PLAIN-SAME: the product of a product cannot be computed in the kernel of the latter: a block would read rows of 1024 elements again for each tile of them, which pays up to 256; cuda:sm_90 has no warpgroups that keep all of a result

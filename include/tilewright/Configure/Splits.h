@@ -44,6 +44,10 @@ inline constexpr llvm::StringLiteral kClusterSumAttr = "tilewright.cluster_sum";
 /// none: there is no such.
 std::optional<unsigned> clusterSumLoop(mlir::linalg::LinalgOp op, LoweringConfigAttr config);
 
+/// Whether there is a tile of results for every second multiprocessor; not where extents are
+/// dynamic.
+bool fillsHalf(mlir::linalg::LinalgOp op, LoweringConfigAttr config, TargetAttr target);
+
 /// How to split `op` for `target`; on failure `reason` says why not, in numbers.
 /// A lowering config on `op` decides by its `splits`.
 mlir::FailureOr<Split> chooseSplit(mlir::linalg::LinalgOp op, TargetAttr target,

@@ -46,6 +46,10 @@ struct ChipFacts {
   /// Blocks that fill a multiprocessor, and the share of multiprocessors that ask for all
   /// that memory gives.
   double blocksEach = 2, memoryShare = 0.75;
+  /// What a launch in clusters takes more; blocks that are at work at the same time, one on a
+  /// multiprocessor, in clusters of "2", "4", "8": those of a cluster are close to each other.
+  double cyclesCluster = 0;
+  llvm::StringMap<double> clusterBlocks;
   /// What a multiprocessor holds: threads, blocks, registers, bytes of shared memory.
   double threads = 0, blocks = 0, registers = 0, sharedBytes = 0;
 };

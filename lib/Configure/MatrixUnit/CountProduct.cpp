@@ -26,6 +26,20 @@ static StringRef tensorKind(const MatrixInstruction &instruction) {
   return instruction.accumulator.isF16() ? "f16_f16" : "f16_f32";
 }
 
+/// Whether neighbours in memory of a tile of `operand` are more than 128 bytes
+/// and no multiple of that: its rows in shared memory, and what is copied at a
+/// time, are shorter then.
+static bool hasShortRows(const Counter &counter, linalg::LinalgOp op,
+                         OpOperand &operand) {
+  constexpr double kRow = 128;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  unsigned number =
+      counter.info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)];
+  double bytes = double(counter.plan.classes[number].step *
+                        bytesPerElement(operand.get().getType()));
+  return bytes > kRow && std::fmod(bytes, kRow) != 0;
+}
+
 /// A product by matrix instructions.
 void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) const {
   const KernelInfo &info = counter.info;
@@ -50,6 +64,26 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   if (!instruction.warpgroup)
     each *= chip.mmaSyncShare;
   double tensor = tile / each;
+  // Measured on an H100: rings of three stages, whatever their tile, and a
+  // warpgroup that multiplies alone on its multiprocessor, 64 x 256 by 64 in
+  // four stages or 64 x 128. Between one instruction and the next pass a few
+  // cycles, which 96 columns of 8-bit floats show beside 192; tiles of 160
+  // columns, of which rows in shared memory have 64 bytes, lose a little more.
+  constexpr double kShortRing = 1.07, kAlone = 1.8, kBetween = 3,
+                   kCyclesOfColumn = 0.5;
+  constexpr double kShortRows = 1.02;
+  if (instruction.warpgroup)
+    tensor *= 1 + kBetween / (kCyclesOfColumn * double(instruction.n));
+  if (instruction.warpgroup &&
+      (hasShortRows(counter, op, op->getOpOperand(product.a)) ||
+       hasShortRows(counter, op, op->getOpOperand(product.b))))
+    tensor *= kShortRows;
+  if (instruction.warpgroup && config.getStages() <= 3)
+    tensor *= kShortRing;
+  if (instruction.warpgroup && warps <= 4 &&
+      (residentBlocks(counter.work, chip) < 2 ||
+       counter.work.blocks <= chip.multiprocessors))
+    tensor *= kAlone;
   counter.work[Resource::Tensor] += tensor * runs;
 
   // Rows and columns of a warp; of two products, the root's warps lie over both alike.
@@ -108,6 +142,8 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
     bool waits = !hasRoles() && (isRegisterStaged(info, counter.target) ||
                                  !counter.target.has("async_copy"));
     counter.work.around += load;
+    if (hasRoles() || counter.target.has("warpgroup_mma"))
+      counter.work.ahead = copied * (stages - 1) * counter.memoryShare();
     if (stages <= 1)
       step += load + chip.cyclesBarrier;
     else if (waits)

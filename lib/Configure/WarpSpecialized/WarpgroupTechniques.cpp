@@ -270,13 +270,14 @@ tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
   Techniques less = all;
   less.tmaStore = false;
   add(less);
+  // To be launched in clusters takes time, too.
+  less = all;
+  less.cluster.clear();
+  add(less);
   if (!each)
     return configs;
   less = all;
   less.persistent = false;
-  add(less);
-  less = all;
-  less.cluster.clear();
   add(less);
   add(Techniques());
   return configs;

@@ -338,6 +338,8 @@ static bool isTransposed(const KernelInfo &info, const Contraction &product,
 static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
                               const Contraction &product,
                               std::vector<LoweringConfigAttr> &configs) {
+  /// Columns of the smallest instruction.
+  constexpr int64_t kFewest = 8;
   MLIRContext *context = info.getRoot()->getContext();
   unsigned m = longestLoop(info, product.m), n = longestLoop(info, product.n),
            k = contiguousSum(info.getRoot(), product)
@@ -354,10 +356,12 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
     InstructionRefusal refusal;
     auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
-        instruction->n > int64_t(llvm::PowerOf2Ceil(nominalExtent(info, n))))
+        instruction->n >
+            std::max<int64_t>(kFewest,
+                              llvm::PowerOf2Ceil(nominalExtent(info, n))))
       continue;
     for (auto [rows, groups] :
-         {std::pair<int64_t, int64_t>{128, 2}, {256, 2}, {64, 1}}) {
+         {std::pair<int64_t, int64_t>{128, 2}, {256, 2}, {64, 1}, {192, 3}}) {
       SmallVector<int64_t> block(info.getNumConfigLoops(), 1), warps(block);
       block[m] = rows, block[n] = instruction->n;
       // All columns of the first of two products.
@@ -390,9 +394,10 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
 
 std::vector<LoweringConfigAttr>
 Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
-  // Rows of one warpgroup: of fewer, columns are its rows; so they are where the right
-  // operand is computed or transposed, as A alone may be in registers.
-  constexpr int64_t kRows = 64;
+  // Rows of one warpgroup: of fewer, columns are its rows, and perhaps of some that are no
+  // multiple; so they are where the right operand is computed or transposed, as A alone may be
+  // in registers.
+  constexpr int64_t kRows = 64, kMostColumns = 256;
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
   std::optional<Contraction> product = matchContraction(info.getRoot());
@@ -405,7 +410,8 @@ Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
   auto isForRegisters = [&](unsigned number) {
     return isComputed(info, number) || isTransposed(info, *product, number);
   };
-  if (nominalExtent(info, longestLoop(info, product->m)) < kRows ||
+  int64_t rows = nominalExtent(info, longestLoop(info, product->m));
+  if (rows < kRows || (rows % kRows && rows <= kMostColumns) ||
       (isForRegisters(product->b) && !isForRegisters(product->a)))
     enumerateOriented(info, names, swapped(*product), configs);
   return configs;

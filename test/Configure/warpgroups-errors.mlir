@@ -213,7 +213,7 @@ func.func private @ForOthers(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %
 
 module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n128k16.f16.f32"]}>} {
 func.func private @ClusterAlongTheSum(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %o: tensor<512x512xf32>) -> tensor<512x512xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 2, which is not the rows or columns of the tile: they share nothing}}
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 2, which is summed, and 'splits' is 1; each block has one part}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 128, 64], warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n128k16.f16.f32", registers = [40, 232], cluster = [1, 1, 2]>}
       ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
   return %m : tensor<512x512xf32>

@@ -8,6 +8,11 @@ func.func @few(%a: tensor<1024x8192xbf16>, %b: tensor<8192x512xbf16>) -> tensor<
   return %p : tensor<1024x512xf32>
 }
 
+func.func @added(%a: tensor<1024x8192xbf16>, %b: tensor<8192x512xbf16>, %c: tensor<1024x512xf32>) -> tensor<1024x512xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<1024x8192xbf16>, tensor<8192x512xbf16>) outs(%c : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  return %p : tensor<1024x512xf32>
+}
+
 func.func @more(%a: tensor<2048x8192xbf16>, %b: tensor<8192x2304xbf16>) -> tensor<2048x2304xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2048x2304xf32>

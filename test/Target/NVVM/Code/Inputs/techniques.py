@@ -95,6 +95,10 @@ OFF = {
     # Parts are added in a second kernel, in a fixed order.
     "one part of the sum": ({"splits": "2"}, {"kernels": (1, 2), "stmatrix": (8, 0), "stores by TMA": (2, 4), "stores": (0, 2), "fences between proxies": (2, 4),
                                                "waits for stores": (3, 5)}),
+    # Parts are those of the blocks of a cluster, each of which reads a slice from all, behind a barrier of theirs, and stores it.
+    "a cluster for each tile": ({"splits": "2", "cluster": "[2, 1, 2]", "persistent": None, "tma_store": None},
+                                {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8), "fences between proxies": (2, 0),
+                                 "barriers of clusters": (2, 4), "arrivals elsewhere": (2, 3), "blocks asked for": (2, 0), "divisions": (2, 1)}),
     # Blocks have steps of all tiles, and go to a place of their own with what they have of a tile.
     "whole tiles": ({"splits": "3", "stream_k": "132"},
                     {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 2), "fences between proxies": (2, 4),
@@ -120,9 +124,9 @@ DEFAULTS = [
     # Nobody knows whether there are pairs of tiles, nor whether parts of the sum pay.
     ("any", ["persistent = true"], ["cluster", "splits"]),
     # One warpgroup: each thread has what it can use.
-    ((64, 4096, 4096), ["persistent = true", "warps = [4, 1, 1]", "splits = "], ["registers"]),
+    ((64, 4096, 4096), ["warps = [4, 1, 1]", "splits = 4, cluster = [1, 2, 4]"], ["registers", "persistent", "tma_store"]),
     # Columns as the instruction's rows.
-    ((16, 4096, 4096), ["warps = [1, 8, 1]", "splits = ", "persistent = true", "cluster = [1, 2, 1]"], ["tma_store"]),
+    ((16, 4096, 4096), ["warps = [1, 8, 1]", "splits = ", "cluster = [1, "], ["persistent", "tma_store"]),
 ]
 
 

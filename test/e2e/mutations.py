@@ -36,7 +36,7 @@ import time
 
 import artifact
 from data import BF16, E4M3, E5M2, F16, F32, F64, I32, I4, I8, integers
-from families import (attention, attention_pages, chained, clusters, dual, filling, images, kept_rows, matrix_unit, ringed, scan,
+from families import (attention, attention_pages, chained, cluster_sums, clusters, dual, filling, images, kept_rows, matrix_unit, ringed, scan,
                       streams)
 from families.contraction import sizes
 from families.matrix_unit import product
@@ -86,6 +86,10 @@ def kernels():
     yield gemm("stream-k", (72, 40, 776), "nn", streams.stream(config(BF16, F32, 64, 32, **ring), 3, 2))
     yield gemm("stream-k-cluster", (136, 40, 1032), "tb",
                streams.stream(config(BF16, F32, 64, 32, **ring), 6, 3, ", cluster = [2, 1, 1], tma_store = true"))
+    # Parts of a sum in a cluster, and blocks that share an operand beside them.
+    yield gemm("cluster-sum", (72, 40, 1288), "nn", cluster_sums.parts(config(BF16, F32, 64, 32, **ring), 2))
+    yield gemm("cluster-sum-pairs", (128, 32, 1288), "tb", cluster_sums.parts(config(BF16, F32, 64, 32, **ring), 2, (2, 1)))
+    yield gemm("cluster-sum-alone", (16, 72, 1288), "nn", cluster_sums.parts(swapped(BF16, F32, 16, 64, 2), 4, more=", producer = false"))
     yield "registers", in_registers("mutation", "tb", None, I8, sizes(16, 72, 784), right(swapped(F16, F32, 16, 64, 2)))
     yield "registers-left", in_registers("mutation", "nn", I8, None, sizes(136, 40, 1296), left(config(F16, F32, 128, 32, 3)))
     yield "dequantised", dequantised("mutation", I4, False, 13, 32, 16, 96, right(swapped(F16, F32, 16, 64, 2)).replace(
@@ -214,7 +218,7 @@ class Mutant:
 
 
 OP = re.compile(r"(?:(%\w+)(?::\d+)? = )?(?:tilewright|gpu)\.(mbarrier_\w+|mma_fence|mma_commit|mma_wait|proxy_fence|"
-                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_(?:barrier|arrive|wait|store)|barrier|tensor_copy|async_wait|async_commit)\b(.*)")
+                r"group_barrier|warp_barrier|store_commit|store_wait|cluster_(?:barrier|arrive|wait|store|load)|barrier|tensor_copy|async_wait|async_commit)\b(.*)")
 
 
 def without(lines, at, match):
@@ -246,6 +250,9 @@ def changes(op, rest):
                 ["%mutant_one = arith.constant 1 : index", f"%mutant = arith.{kind} {found[2]}, %mutant_one : index"])
 
     other_barrier = ("of another barrier", *swap(r"(%\w+\[)(%[\w#]+)\]", "xori")) if op in ("mbarrier_arrive", "mbarrier_wait") else None
+    if op == "cluster_load":
+        yield "of its own block", re.sub(r" block %[\w#]+", " block %mutant", rest), ["%mutant = tilewright.cluster_rank"]
+        return
     yield "removed", None, []
     if op == "mbarrier_init":
         if int(number[1]) > 1:

@@ -73,15 +73,17 @@ def Tilewright_LoweringConfigAttr
       * `registers`: of warp_specialized, what each thread has of the warps that
         copy, and of those that multiply; empty: as many each.
       * `splits`: parts that the outermost long reduction loop is cut into, one
-        block each; a second kernel combines them (1 = no splitting). Such a
-        loop's `block` entry divides the unit of the parts.
+        block each; a second kernel combines them, or, with as many blocks along the
+        loop in `cluster`, these do (1 = no splitting). Such a loop's `block` entry
+        divides the unit of the parts of a second kernel.
       * `raster`: rows of tiles that blocks walk down side by side (1 = row after
         row), see `tilewright.tile_id`.
       * `persistent`: of warp_specialized: as many blocks as the device has
         multiprocessors, each of which computes tile after tile; the next tile's
         copies are under way during a tile's epilogue.
       * `cluster`: of warp_specialized, blocks of a cluster per loop (empty: one). What
-        several of them read is copied once and multicast to them. Of reduction, blocks
+        several of them read is copied once and multicast to them; along the sum they
+        have the parts of a tile's sum, and a slice of it each. Of reduction, blocks
         that share a row, each of which keeps a tile of it.
       * `tma_store`: of warp_specialized: results leave through shared memory, in
         pieces that copy engines store.

@@ -13,8 +13,9 @@
 //   cluster_barrier
 //   cluster_load %memory[…] block 0, block 1, …      all loads in front of all additions
 //   … arith.addf, in the order of blocks
-//   …
-//   cluster_barrier                                  at the kernel's end: all have read
+//   cluster_arrive                                   this block has read
+//   … what follows the product, stores of results
+//   cluster_wait                                     at the kernel's end: all have read
 //
 // Memory is swizzled as for a conversion between the layout of the sums and that of the
 // slices, so that neither side meets in banks.
@@ -96,6 +97,8 @@ LogicalResult ThreadCode::scatterOverCluster(ClusterScatterOp op) {
   for (const Registers &registers : ArrayRef(held).drop_front())
     for (auto [sum, value] : llvm::zip_equal(sums, registers))
       sum = combine(b, loc, vector::CombiningKind::ADD, sum, value);
+  // What others have stored here is read; results go to memory meanwhile.
+  ClusterArriveOp::create(b, loc);
   define(op.getResult(), sums);
   return success();
 }

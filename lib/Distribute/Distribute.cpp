@@ -411,8 +411,13 @@ LogicalResult tilewright::distributeKernel(func::FuncOp kernel) {
     bool shareRows = distributor.code.beginCluster();
     if (failed(distributor.block(kernel.getBody().front())))
       return failure();
-    // No block goes while others of its cluster may write into its memory.
-    if (distributor.code.clusterSize() > 1 && !shareRows)
+    // No block goes while others of its cluster may write into its memory, or read it: those
+    // have said when they have (scatterOverCluster).
+    bool sums = false;
+    kernel.walk([&](ClusterScatterOp) { sums = true; });
+    if (sums)
+      ClusterWaitOp::create(distributor.code.b, kernel.getLoc());
+    else if (distributor.code.clusterSize() > 1 && !shareRows)
       ClusterBarrierOp::create(distributor.code.b, kernel.getLoc());
     return success();
   };

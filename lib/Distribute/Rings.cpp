@@ -19,7 +19,8 @@
 // threads by its barrier alone.
 //
 // A stage is empty when the consumers of all blocks have said so that what is multicast
-// goes to, each of them to each block: those of the cluster along one loop.
+// goes to, each of them to each block: those of the cluster along one loop. Where nothing
+// is, a ring is its block's alone.
 
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Dialect/SharedPlaces.h"
@@ -193,7 +194,10 @@ LogicalResult ThreadCode::ring(RingOp op) {
     if (isLast && (byEngines || clusterSize() > 1))
       MbarrierFenceOp::create(b, loc);
   }
-  if (isLast && clusterSize() > 1)
+  bool isShared = sharingBlocks(ring) > 1 || llvm::any_of(rings, [&](const auto &other) {
+    return sharingBlocks(other.second) > 1;
+  });
+  if (isLast && isShared)
     ClusterBarrierOp::create(b, loc);
   else if (isLast)
     barrier(loc);

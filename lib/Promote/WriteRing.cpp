@@ -384,8 +384,9 @@ void RingWriter::writeConsumers(WarpsOp role, Value ring,
   }
 }
 
-/// Where consumers add up what the blocks of a cluster have, they meet in a barrier of all
-/// threads of the cluster: those that copy come to it when they have started their copies.
+/// Where consumers add up what the blocks of a cluster have, they meet in barriers of all
+/// threads of the cluster: those that copy come to them when they have started their copies,
+/// and wait for the second one at the kernel's end.
 void RingWriter::meetCluster(OpBuilder &copiers) {
   if (!sumsOverCluster)
     return;
@@ -394,6 +395,7 @@ void RingWriter::meetCluster(OpBuilder &copiers) {
     role = role->getParentOp();
   OpBuilder b = OpBuilder::atBlockEnd(&role->getRegion(0).front());
   ClusterBarrierOp::create(b, loc);
+  ClusterArriveOp::create(b, loc);
 }
 
 void RingWriter::explainRing(RingType ring) {

@@ -4,7 +4,7 @@
 #target = #tilewright.target<"cuda:sm_90a", "nvvm", {sm = 90, subgroup = 32, access_bytes = 16}>
 module attributes {tilewright.target = #target} {
   // Sums go to memory of the block, swizzled; when all blocks of the cluster have stored theirs, each loads its rows from all of
-  // them, in front of the first addition; none ends before all have.
+  // them, in front of the first addition, and says so before it stores its results; none ends before all have.
   // CHECK-LABEL: func.func private @Slice(
   // CHECK: %[[SUMS:.+]] = memref.alloc() {{.*}} : memref<1024xf32, #tilewright.shared>
   // CHECK: %[[RANK:.+]] = tilewright.cluster_rank
@@ -15,7 +15,9 @@ module attributes {tilewright.target = #target} {
   // CHECK-NOT: arith.addf
   // CHECK: %[[B:.+]] = tilewright.cluster_load %[[SUMS]][%[[AT]]] block %c1
   // CHECK: arith.addf
-  // CHECK: tilewright.cluster_barrier
+  // CHECK: tilewright.cluster_arrive
+  // CHECK: vector.store {{.*}} %{{.*}}[%{{.*}}] {{.*}}memref<?xf32>
+  // CHECK: tilewright.cluster_wait
   // CHECK-NEXT: return
   func.func private @Slice(%a: memref<64x16xf32>, %out: memref<64x16xf32>)
       attributes {tilewright.kernel, tilewright.access = ["read", "write"],

@@ -1,5 +1,5 @@
 // Blocks of a cluster that have parts of a sum: consumers add them up behind their loop, and the warps that copy come to the
-// cluster's barrier when they have started their copies. What only some steps of the sum have is multicast to nobody.
+// cluster's barriers when they have started their copies. What only some steps of the sum have is multicast to nobody.
 
 // RUN: tilewright-opt %s -tilewright-promote | FileCheck %s
 
@@ -19,6 +19,7 @@
 // CHECK: }
 // CHECK: }
 // CHECK-NEXT: tilewright.cluster_barrier
+// CHECK-NEXT: tilewright.cluster_arrive
 // CHECK-NEXT: }
 // CHECK: tilewright.warps[0, 4]
 // CHECK: %[[SUM:.+]] = tilewright.mma_wait 0

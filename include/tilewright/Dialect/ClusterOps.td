@@ -48,8 +48,9 @@ def Tilewright_ClusterScatterOp : Cluster_Op<"cluster_scatter"> {
 
     Of tensors, which `tile` writes, the result has the sizes of `into`. In thread form each
     block stores its sums in its own shared memory, a barrier of the cluster makes them
-    visible, and each reads its slice from all of them (`cluster_load`). No block may end
-    before all others have read: a barrier of the cluster follows.
+    visible, and each reads its slice from all of them (`cluster_load`) and says so
+    (`cluster_arrive`). No block may end before all others have: all threads wait at the
+    kernel's end (`cluster_wait`). Those that do not come here arrive elsewhere, twice.
   }];
   let arguments = (ins AnyType:$value, Optional<AnyType>:$into, I64Attr:$dim,
                        I64Attr:$loop);

@@ -53,7 +53,7 @@ def kinds():
                               parts(warpgroups.config(I8, I32, 64, 64, 3, 1), 4))
     yield warpgroups.product_float8(E4M3, E5M2, "cluster_sum", sizes(136, 48, 656),
                                     parts(warpgroups.config(E4M3, F32, 64, 32, 2, 1, b=E5M2, techniques=TWO_LEVELS), 4), out=BF16)
-    yield warpgroups.in_registers("cluster_sum", "nn", None, I8, sizes(16, 136, 328),
+    yield warpgroups.in_registers("cluster_sum", "nn", None, I8, sizes(16, 144, 328),
                                   parts(swapped(F16, F32, 16, 64, 3).replace("promote = [0, 1]", "promote = [0]"), 4))
     f = Function("cluster_sum", pair_name(BF16, F32), "rows_any", {"m": 1, "N": 136, "K": 328}, True, targets=("cuda", "cpu-reference"))
     x, y = f.arg(BF16, "mK"), f.arg(BF16, "KN")

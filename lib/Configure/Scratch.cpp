@@ -172,15 +172,20 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
 
 /// What blocks of a cluster store in each other's memory, each reduction of a row that they
 /// share at a place of its own.
-static int64_t exchangedBytes(const KernelInfo &info, const TilePlan &plan) {
+static int64_t exchangedBytes(const KernelInfo &info, LoweringConfigAttr config,
+                              const TilePlan &plan) {
   std::optional<unsigned> shared = plan.getSharedClass();
   int64_t bytes = 0;
-  // All of a tile's sums, of which the others read slices.
+  // All of a tile's sums, of which the others read slices; where a line of banks begins, and
+  // behind the ring's barriers if those fill more than half of one.
   if (plan.clusterSum) {
+    constexpr int64_t kBanks = 128;
     OpOperand &init = *info.getRoot().getDpsInitOperand(0);
-    return llvm::alignTo(elementsOf(plan, vectorClasses(info, plan, init)) *
-                             bytesPerElement(init.get().getType()),
-                         128);
+    int64_t barriers = 16 * config.getStages();
+    int64_t unused = barriers > kBanks / 2 ? llvm::alignTo(barriers, kBanks) - barriers : 0;
+    return unused +
+           elementsOf(plan, vectorClasses(info, plan, init)) *
+               bytesPerElement(init.get().getType());
   }
   for (linalg::LinalgOp op : info.ops)
     for (auto [iterator, number] :
@@ -278,5 +283,5 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
     total = typed ? total + llvm::alignTo(bytes, 16)
                   : std::max<int64_t>(total, llvm::alignTo(bytes, 16));
   return (typed ? total + unshared : std::max(total, unshared)) +
-         exchangedBytes(info, plan);
+         exchangedBytes(info, config, plan);
 }

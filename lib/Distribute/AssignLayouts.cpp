@@ -112,6 +112,28 @@ static int64_t computedBytes(Value read, bool isSkinny) {
   return std::max<int64_t>(bytes, packed ? elements / 2 : elements * bytes);
 }
 
+/// Bytes of an element of the slice of a cluster's sums with which `read` is combined, element
+/// by element; 0 where there is none.
+static int64_t sliceBytesBeside(Value read) {
+  SmallVector<Value> work{read};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (next.getDefiningOp<ClusterScatterOp>())
+      return elementBytes(getElementTypeOrSelf(next.getType()));
+    SmallVector<Operation *> ops(next.getUsers());
+    if (Operation *producer = next.getDefiningOp())
+      ops.push_back(producer);
+    for (Operation *op : ops) {
+      if (!isElementwise(op) || !seen.insert(op).second)
+        continue;
+      work.push_back(op->getResult(0));
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+  return 0;
+}
+
 static std::vector<int> asInts(ArrayRef<int64_t> values) {
   return {values.begin(), values.end()};
 }
@@ -258,6 +280,9 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
     if (auto known = aligned.find(llvm::to_vector(type.getShape())); known != aligned.end())
       bytes = std::min(bytes, std::gcd(known->second, accessBytes) *
                                   elementBytes(type.getElementType()));
+    // As many neighbours as the slice has that it is combined with.
+    if (int64_t sums = sliceBytesBeside(result))
+      bytes = std::min(bytes, accessBytes * elementBytes(type.getElementType()) / sums);
     auto layout = isOperand ? operandLayout(type, map, bytes, threads)
                   : staging
                       ? stagingLayout(staging, map, accessBytes, threads)
@@ -270,7 +295,7 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
         type, AffineMap::getMultiDimIdentityMap(type.getRank(), op->getContext()));
     if (failed(layout))
       return op->emitOpError() << "has no coalesced layout for " << type;
-    offer(result, *layout, Read);
+    offer(result, *layout, Reduced);
   } else if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     auto layout = DistributedLayout::parse(
         std::string(convert.getTo().getText()),

@@ -62,7 +62,7 @@ void complete(ExecContext &context, const PendingBulk &copy) {
   unsigned lane = copy.thread % warpSize;
   const Inst &inst = *copy.inst;
   if (ownerOfShared(context, copy.barrier) != ownerOfShared(context, copy.to))
-    return context.report(FindingKind::MbarrierMisuse, inst, lane, copy.barrier,
+    return context.report(FindingKind::MbarrierMisuse, inst, lane, toldShared(context, copy.barrier),
                           "the mbarrier is not in the block that the copy goes to");
   Mbarrier *barrier = findMbarrier(context, inst, Space::SharedCluster, copy.writer, lane, copy.barrier);
   if (!barrier)
@@ -135,7 +135,7 @@ void issueBulk(ExecContext &context, unsigned lane, PendingBulk copy, uint16_t m
   }
   uint64_t ranks = context.grid->clusterDim.count();
   if (multicast >> ranks != 0)
-    return context.report(FindingKind::ClusterMisuse, *copy.inst, lane, copy.to,
+    return context.report(FindingKind::ClusterMisuse, *copy.inst, lane, toldShared(context, copy.to),
                           "a multicast to block " + std::to_string(31 - __builtin_clz(multicast)) +
                               " of a cluster of " + std::to_string(ranks));
   copy.clock = ++copies.threads[agent].clock;

@@ -48,14 +48,14 @@ void bulkCopy(ExecContext &context, const Inst &inst) {
       copy.barrier = (context.row(inst.src[3])[lane] + static_cast<uint64_t>(inst.offset3)) & 0xffffffff;
     }
     if (copy.bytes % 16 != 0 || copy.to % 16 != 0 || copy.from % 16 != 0) {
-      context.report(FindingKind::Misaligned, inst, lane, copy.to,
+      context.report(FindingKind::Misaligned, inst, lane, copy.endsInGroup() ? copy.to : toldShared(context, copy.to),
                      "a bulk copy of " + std::to_string(copy.bytes) +
                          " bytes: addresses and size must be multiples of 16");
       return;
     }
     uint16_t mask = list.empty() ? 0 : static_cast<uint16_t>(context.row(list[0])[lane]);
     if (!list.empty() && mask == 0)
-      return context.report(FindingKind::ClusterMisuse, inst, lane, copy.to, "a multicast to no block");
+      return context.report(FindingKind::ClusterMisuse, inst, lane, toldShared(context, copy.to), "a multicast to no block");
     issueBulk(context, lane, std::move(copy), mask);
   });
 }

@@ -97,9 +97,9 @@ void tensorCopy(ExecContext &context, const Inst &inst) {
     bool isMulticast = at < list.size();
     uint16_t mask = isMulticast ? static_cast<uint16_t>(context.row(list[at])[lane]) : 0;
     if (isMulticast && mask == 0)
-      return context.report(FindingKind::ClusterMisuse, inst, lane, copy.to, "a multicast to no block");
+      return context.report(FindingKind::ClusterMisuse, inst, lane, toldShared(context, copy.to), "a multicast to no block");
     if (shared % 128 != 0)
-      return context.report(FindingKind::Misaligned, inst, lane, shared,
+      return context.report(FindingKind::Misaligned, inst, lane, toldShared(context, shared),
                             "a tile in shared memory must be aligned to 128 bytes");
     copy.bytes = copy.map->tileBytes();
     issueBulk(context, lane, std::move(copy), mask);

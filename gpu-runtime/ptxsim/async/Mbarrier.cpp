@@ -14,7 +14,7 @@ namespace tilewright::ptxsim {
 namespace {
 
 void misuse(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, std::string message) {
-  context.report(FindingKind::MbarrierMisuse, inst, lane, address, std::move(message));
+  context.report(FindingKind::MbarrierMisuse, inst, lane, toldShared(context, address), std::move(message));
 }
 
 /// Ends the phase when it is complete, and wakes whom that concerns.
@@ -197,7 +197,7 @@ Mbarrier *findMbarrier(ExecContext &context, const Inst &inst, Space space, uint
     // The race above is with the last access, which may be of one that has seen the initialisation.
     const BlockRaces *races = context.block->races.get();
     if (races && !races->knows(thread, found->second.initThread, found->second.initClock))
-      context.reportWithOther(FindingKind::Race, inst, lane, address,
+      context.reportWithOther(FindingKind::Race, inst, lane, toldShared(context, address),
                               "the mbarrier is used and nothing orders that with its initialisation at line " +
                                   std::to_string(found->second.initLine),
                               found->second.initLine);

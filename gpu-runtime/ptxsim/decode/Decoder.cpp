@@ -55,11 +55,24 @@ bool Decoder::fail(uint32_t line, std::string message) {
   return false;
 }
 
+Row Decoder::newRow(uint64_t value) {
+  Row row = constantBank | static_cast<Row>(program.constants.size() / warpSize);
+  program.constants.insert(program.constants.end(), warpSize, value);
+  return row;
+}
+
 Row Decoder::constantRow(uint64_t value) {
   auto [it, isNew] = constantRows.try_emplace(value, 0);
+  if (isNew)
+    it->second = newRow(value);
+  return it->second;
+}
+
+Row Decoder::sharedRow(uint64_t address) {
+  auto [it, isNew] = sharedRows.try_emplace(address & 0xffffffff, 0);
   if (isNew) {
-    it->second = constantBank | static_cast<Row>(program.constants.size() / warpSize);
-    program.constants.insert(program.constants.end(), warpSize, value);
+    it->second = newRow(it->first);
+    program.sharedRows.push_back(it->second);
   }
   return it->second;
 }
@@ -73,9 +86,9 @@ bool Decoder::isDynamicShared(std::string_view name) const {
 }
 
 Row Decoder::dynamicSharedRow(int64_t addend) {
-  Row row = constantBank | static_cast<Row>(program.constants.size() / warpSize);
-  program.constants.insert(program.constants.end(), warpSize, 0);
+  Row row = newRow(0);
   dynamicRows.emplace_back(row, addend);
+  program.sharedRows.push_back(row);
   return row;
 }
 

@@ -51,6 +51,8 @@ public:
   Row highRow(const Function &function, uint32_t index) { return layouts[&function].highRows[index]; }
   /// Whether a parameter of a device function lives in local memory, because its address is taken; where.
   bool onStack(const Function &function, uint32_t variable, uint64_t &offset) const;
+  /// A row with an address in shared memory: no constant of the same value, since every block of a cluster has its own.
+  Row sharedRow(uint64_t address);
   /// Whether the name is an `.extern .shared` array, and a row with its address plus `addend`.
   bool isDynamicShared(std::string_view name) const;
   Row dynamicSharedRow(int64_t addend);
@@ -69,6 +71,7 @@ private:
     /// Parameters in local memory, by variable.
     std::map<uint32_t, uint64_t> stack;
   };
+  Row newRow(uint64_t value);
   bool decodeFunction(uint32_t index);
   bool decodeInstruction(const Function &function, FunctionCode &code, const Instruction &syntax, Inst &inst);
   bool layOut(const Function &function, FunctionCode &code);
@@ -80,7 +83,7 @@ private:
   std::map<const Function *, uint32_t> indexOf;
   std::map<const Function *, Layout> layouts;
   std::map<std::string, uint64_t, std::less<>> moduleShared;
-  std::map<uint64_t, Row> constantRows;
+  std::map<uint64_t, Row> constantRows, sharedRows;
   uint64_t sharedEnd = 0;
   uint64_t dynamicAlign = 16;
   /// Rows that hold an address in dynamic shared memory, which is placed only when all static variables are.

@@ -219,6 +219,8 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
     // Local offsets are relative to the frame, whose place depends on the depth of the call.
     if (variable.space == Space::Local)
       inst.frameLocal = true;
+    if (variable.space == Space::Shared)
+      return addSource(decoder.sharedRow(offset + operand.offset));
     constant(offset + operand.offset);
     return true;
   }
@@ -229,6 +231,8 @@ bool InstDecoder::source(const Operand &operand, ScalarType type) {
     Space space;
     if (!decoder.symbolValue(operand.text, syntax.line, value, space))
       return false;
+    if (space == Space::Shared)
+      return addSource(decoder.sharedRow(value + operand.offset));
     constant(value + operand.offset);
     return true;
   }

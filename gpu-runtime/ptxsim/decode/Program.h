@@ -6,7 +6,7 @@
 // every operand is read the same way:
 //
 //   Row = 2 bits of bank | 30 bits of index      bank 0: registers of the current frame
-//                                                bank 1: constants of the program
+//                                                bank 1: constants of the program (addresses in shared memory: of the block)
 //                                                bank 2: special registers of the warp
 
 #ifndef TILEWRIGHT_PTXSIM_DECODE_PROGRAM_H
@@ -181,6 +181,8 @@ struct Program {
   std::vector<VideoCode> videos;
   /// Constant rows, 32 lanes each.
   std::vector<uint64_t> constants;
+  /// Those of them that hold addresses in shared memory, as the block of rank 0 in its cluster has them.
+  std::vector<Row> sharedRows;
   /// Module function index to index in `functions`.
   std::unordered_map<uint32_t, uint32_t> functionOfAddress;
   /// Asynchronous copies count as accesses of their own threads.

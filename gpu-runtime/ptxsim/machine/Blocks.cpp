@@ -4,6 +4,7 @@
 // Making the blocks of a cluster: shared memory, warps with all lanes at the kernel's entry, special registers.
 
 #include "machine/Blocks.h"
+#include "machine/MemoryAccess.h"
 #include "machine/Warp.h"
 
 #include <algorithm>
@@ -80,11 +81,15 @@ std::unique_ptr<Block> makeBlock(ExecContext &context, Cluster &cluster, const D
   block->grid = &grid;
   block->cluster = &cluster;
   block->rank = rank;
+  block->constants = rank == 0 || grid.constantsOfRank.empty() ? &grid.program->constants : &grid.constantsOfRank[rank - 1];
   block->linear = linear;
   block->id = id;
   block->smId = static_cast<uint32_t>(linear % grid.options->multiprocessors);
   uint64_t sharedBytes = uint64_t(grid.program->dynamicSharedOffset) + grid.dynamicShared;
   block->shared.assign(sharedBytes, 0);
+  block->sharedBegin = grid.program->sharedBegin;
+  block->sharedAddress = beginOfShared(rank) + block->sharedBegin;
+  block->sharedBytes = static_cast<uint32_t>(sharedBytes - block->sharedBegin);
   if (grid.checks)
     block->definedShared.assign(sharedBytes, 0);
   if (grid.races)
@@ -110,6 +115,18 @@ std::unique_ptr<Block> makeBlock(ExecContext &context, Cluster &cluster, const D
 }
 
 } // namespace
+
+std::vector<std::vector<uint64_t>> constantsOfRanks(const Program &program, uint64_t clusterSize) {
+  std::vector<std::vector<uint64_t>> result;
+  for (uint32_t rank = 1; rank < clusterSize && !program.sharedRows.empty(); ++rank) {
+    std::vector<uint64_t> &constants = result.emplace_back(program.constants);
+    for (Row row : program.sharedRows) {
+      uint64_t *lanes = constants.data() + uint64_t(row & rowIndexMask) * warpSize;
+      std::fill_n(lanes, warpSize, (*lanes + beginOfShared(rank)) & 0xffffffff);
+    }
+  }
+  return result;
+}
 
 std::unique_ptr<Cluster> makeCluster(ExecContext &context, uint64_t index) {
   const Grid &grid = *context.grid;

@@ -54,7 +54,7 @@ struct Allocation {
 class DeviceMemory {
 public:
   /// Sizes, relative to the start of the window, of the ranges that are not global memory.
-  /// Shared memory: the own block's, then that of the cluster's blocks by rank, as addresses of .shared::cluster have it.
+  /// Shared memory: that of the cluster's blocks by rank, as addresses of .shared::cluster have it.
   static constexpr uint64_t sharedWindow = 0;
   static constexpr uint64_t localWindow = 32ull << 24;
   static constexpr uint64_t paramWindow = 33ull << 24;

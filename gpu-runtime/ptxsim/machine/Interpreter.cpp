@@ -28,7 +28,7 @@ void bind(ExecContext &context, Warp &warp, Fragment &fragment) {
   context.fragment = &fragment;
   context.frame = fragment.frame;
   context.bases[0] = fragment.frame->registers.data();
-  context.bases[1] = const_cast<uint64_t *>(context.grid->program->constants.data());
+  context.bases[1] = const_cast<uint64_t *>(warp.block->constants->data());
   context.bases[2] = warp.special.data();
 }
 

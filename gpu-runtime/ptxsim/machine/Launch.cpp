@@ -376,6 +376,7 @@ LaunchResult runGrid(const LaunchRequest &request, DeviceMemory &memory, const M
   grid.blockDim = request.block;
   grid.clusterDim = request.cluster;
   grid.explicitCluster = request.explicitCluster;
+  grid.constantsOfRank = constantsOfRanks(*request.program, request.cluster.count());
   grid.dynamicShared = request.dynamicShared;
   grid.params = request.params;
   grid.params.resize(std::max<size_t>(grid.params.size(), request.program->paramBytes));

@@ -39,9 +39,8 @@ inline uint8_t *quickPlace(ExecContext &context, Space space, uint64_t address, 
   if (address % bytes != 0)
     return nullptr;
   if (space == Space::Shared) {
-    address &= 0xffffffff;
-    bool inside = address + bytes <= context.block->shared.size() && address >= context.grid->program->sharedBegin;
-    return inside ? context.block->shared.data() + address : nullptr;
+    uint32_t offset;
+    return offsetInOwn(context, address, bytes, offset) ? context.block->shared.data() + offset : nullptr;
   }
   // Pages are aligned, and so is the access: one look is enough.
   return context.grid->memory->pageMapped(address) ? context.grid->memory->backing(address) : nullptr;

@@ -112,25 +112,23 @@ bool outside(ExecContext &context, const Inst &inst, unsigned lane, uint64_t add
 
 bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
                   bool isWrite, Place &place) {
-  Block *owner = context.block;
-  if (address >= DeviceMemory::smallWindowBytes) {
-    owner = ownerOfShared(context, address);
-    if (!owner)
-      return outside(context, inst, lane, address, bytes, isWrite, space, context.block->shared.size());
-    if (owner != context.block && space == Space::Shared) {
-      context.report(FindingKind::ClusterMisuse, inst, lane, address,
-                     "the address is of block " + std::to_string(owner->rank) +
-                         " of the cluster, the instruction for shared memory of the own block");
-      return false;
-    }
-    if (owner->liveThreads == 0 && owner != context.block) {
-      context.report(FindingKind::ClusterMisuse, inst, lane, address,
-                     described(isWrite ? "write" : "read", bytes, Space::Shared) + " of block " +
-                         std::to_string(owner->rank) + " of the cluster, which has ended");
-      return false;
-    }
-    address = offsetInShared(address);
+  Block *owner = ownerOfShared(context, address);
+  if (!owner)
+    return outside(context, inst, lane, address, bytes, isWrite, space, context.block->shared.size());
+  if (owner != context.block && space == Space::Shared) {
+    context.report(FindingKind::ClusterMisuse, inst, lane, address,
+                   "the address is of block " + std::to_string(owner->rank) +
+                       " of the cluster, the instruction for shared memory of the own block, that of rank " +
+                       std::to_string(context.block->rank));
+    return false;
   }
+  if (owner->liveThreads == 0 && owner != context.block) {
+    context.report(FindingKind::ClusterMisuse, inst, lane, address,
+                   described(isWrite ? "write" : "read", bytes, Space::Shared) + " of block " +
+                       std::to_string(owner->rank) + " of the cluster, which has ended");
+    return false;
+  }
+  address = offsetInShared(address);
   std::vector<uint8_t> &shared = owner->shared;
   if (address + bytes > shared.size() || address < context.grid->program->sharedBegin)
     return outside(context, inst, lane, address, bytes, isWrite, Space::Shared, shared.size());
@@ -145,11 +143,9 @@ bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned 
 } // namespace
 
 Block *ownerOfShared(const ExecContext &context, uint64_t address) {
-  uint64_t slot = address / DeviceMemory::smallWindowBytes;
-  if (slot == 0)
-    return context.block;
+  uint64_t rank = address / DeviceMemory::smallWindowBytes;
   const auto &blocks = context.block->cluster->blocks;
-  return slot - 1 < blocks.size() ? blocks[slot - 1].get() : nullptr;
+  return rank < blocks.size() ? blocks[rank].get() : nullptr;
 }
 
 bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes, bool isWrite,
@@ -160,7 +156,8 @@ bool locate(ExecContext &context, const Inst &inst, unsigned lane, uint64_t addr
 bool locate(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
             unsigned align, bool isWrite, Place &place) {
   if (address & (align - 1)) {
-    context.report(FindingKind::Misaligned, inst, lane, address,
+    bool isShared = space == Space::Shared || space == Space::SharedCluster;
+    context.report(FindingKind::Misaligned, inst, lane, isShared ? toldShared(context, address) : address,
                    described(isWrite ? "write" : "read", bytes, space) + " at an address that is no multiple of " +
                        std::to_string(align));
     return false;
@@ -226,6 +223,7 @@ namespace {
 
 void reportProxyOrder(ExecContext &context, const Inst &inst, unsigned lane, uint64_t address, const Place &place,
                       AccessKind kind, const RaceReport &other) {
+  address = place.owner ? toldShared(context, address) : address;
   const GridRaces &races = *context.grid->races;
   std::string message = std::string("the asynchronous proxy ") + (kind == AccessKind::Read ? "reads " : "writes ") +
                         std::string(spelling(place.space)) + " memory that " +
@@ -246,6 +244,7 @@ void reportRace(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
                 AccessKind kind, const RaceReport &other) {
   if (other.needsProxyFence)
     return reportProxyOrder(context, inst, lane, address, place, kind, other);
+  address = place.owner ? toldShared(context, address) : address;
   std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
                         " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
                         (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";

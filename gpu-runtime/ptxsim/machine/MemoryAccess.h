@@ -27,12 +27,29 @@ struct Place {
   Block *owner = nullptr;
 };
 
-/// The block that an address of .shared::cluster means, an offset in its window: the own one below 2^24, else the one
-/// whose rank, plus one, is in the bits from 24 on. Null when there is none.
-Block *ownerOfShared(const ExecContext &context, uint64_t address);
+/// Addresses in shared memory have in the bits from 24 on the rank in its cluster of the block whose memory it is: what a
+/// block takes of its own variables by mov or cvta too, and what mapa makes. Code that ptxas makes for sm_90 computes
+/// them so (of a variable: S2R SR_CgaCtaId, which %cluster_ctarank is, then LEA ..., 0x18; for mapa: PRMT ..., 0x654), and
+/// blocks of rank 0 and 1 on an H100 were seen to have 0x400 and 0x01000400. Who puts an address into a descriptor of
+/// wgmma has to cut the rank off.
+inline uint32_t beginOfShared(uint32_t rank) { return rank << 24; }
 /// The place of an address in its block's shared memory, and the address of that place in a block of this rank.
 inline uint32_t offsetInShared(uint64_t address) { return address & (DeviceMemory::smallWindowBytes - 1); }
-inline uint32_t sharedOfRank(uint32_t rank, uint64_t address) { return (rank + 1) << 24 | offsetInShared(address); }
+inline uint32_t sharedOfRank(uint32_t rank, uint64_t address) { return beginOfShared(rank) | offsetInShared(address); }
+/// The block that such an address means; null when the cluster has none of this rank.
+Block *ownerOfShared(const ExecContext &context, uint64_t address);
+/// Where `bytes` of .shared::cta are in the own block's memory. False, of addresses of another block too, when they are not.
+inline bool offsetInOwn(const ExecContext &context, uint64_t address, unsigned bytes, uint32_t &offset) {
+  const Block &block = *context.block;
+  // Of lower addresses it is beyond the end.
+  uint32_t past = static_cast<uint32_t>(address) - block.sharedAddress;
+  offset = past + block.sharedBegin;
+  return uint64_t(past) + bytes <= block.sharedBytes;
+}
+/// An address in shared memory as findings tell it: the offset, where it is in that of the own block.
+inline uint64_t toldShared(const ExecContext &context, uint64_t address) {
+  return address >> 24 == context.block->rank ? offsetInShared(address) : address;
+}
 
 /// With checks.
 inline void placeInShared(Block &block, uint64_t offset, Place &place) {
@@ -77,11 +94,10 @@ inline bool locateQuick(ExecContext &context, const Inst &inst, uint64_t address
   if (address % bytes != 0)
     return false;
   if (inst.space == Space::Shared) {
-    Block &block = *context.block;
-    address &= 0xffffffff;
-    if (address + bytes > block.shared.size() || address < context.grid->program->sharedBegin)
+    uint32_t offset;
+    if (!offsetInOwn(context, address, bytes, offset))
       return false;
-    placeInShared(block, address, place);
+    placeInShared(*context.block, offset, place);
     return true;
   }
   Allocation *allocation = context.allocationCache[&inst - context.grid->program->code.data()];

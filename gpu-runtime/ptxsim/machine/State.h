@@ -138,7 +138,11 @@ struct Block {
   uint64_t linear = 0;
   /// Place in the cluster.
   uint32_t rank = 0;
+  /// The program's constants, with the addresses that this block has of what is in its shared memory.
+  const std::vector<uint64_t> *constants = nullptr;
   std::vector<uint8_t> shared;
+  /// The part of it that is the kernel's: its address, where it begins in `shared`, and its size.
+  uint32_t sharedAddress = 0, sharedBegin = 0, sharedBytes = 0;
   /// A bit set per defined bit of shared memory.
   std::vector<uint8_t> definedShared;
   std::vector<std::unique_ptr<Warp>> warps;
@@ -173,6 +177,8 @@ struct Grid {
   Dim3 gridDim, blockDim, clusterDim;
   /// Launched with clusters, be it of one block.
   bool explicitCluster = false;
+  /// The constants of blocks of rank 1 and up; none where the program takes no address in shared memory.
+  std::vector<std::vector<uint64_t>> constantsOfRank;
   uint32_t dynamicShared = 0;
   std::vector<uint8_t> params;
   uint64_t launchId = 0;

@@ -18,15 +18,15 @@ namespace {
 /// ldmatrix where there is nothing to check but bounds; false, with nothing done, when an address is out of them.
 bool loadQuick(const WarpRegisters &registers, const Inst &inst, const MatrixCode &code) {
   ExecContext &context = registers.context;
-  const std::vector<uint8_t> &shared = context.block->shared;
   uint64_t scratch[warpSize];
   const uint64_t *addresses = registers.readRow(inst.src[1], scratch);
   uint16_t elements[warpSize][8];
   for (unsigned lane = 0; lane < 8 * code.d.size(); ++lane) {
-    uint64_t address = (addresses[lane] + static_cast<uint64_t>(inst.offset)) & 0xffffffff;
-    if (address % 16 != 0 || address + 16 > shared.size() || address < context.grid->program->sharedBegin)
+    uint64_t address = addresses[lane] + static_cast<uint64_t>(inst.offset);
+    uint32_t offset;
+    if (address % 16 != 0 || !offsetInOwn(context, address, 16, offset))
       return false;
-    std::memcpy(elements[lane], shared.data() + address, 16);
+    std::memcpy(elements[lane], context.block->shared.data() + offset, 16);
   }
   for (unsigned matrix = 0; matrix < code.d.size(); ++matrix) {
     uint16_t(*rows)[8] = elements + 8 * matrix;

@@ -43,8 +43,9 @@ double valueOf(MatrixElement type, uint64_t bits) {
   return isIntegerElement(type) ? static_cast<double>(integerElement(type, bits)) : elementValue(type, bits);
 }
 
-/// Sixteen bytes of shared memory at a descriptor's unit; false after a finding.
-bool readUnit(ExecContext &context, const WgmmaFlight &flight, uint32_t address, uint8_t *bytes, uint8_t *defined) {
+/// Sixteen bytes of the block's shared memory at a descriptor's unit; false after a finding.
+bool readUnit(ExecContext &context, const WgmmaFlight &flight, uint32_t offset, uint8_t *bytes, uint8_t *defined) {
+  uint32_t address = sharedOfRank(context.block->rank, offset);
   Place place;
   if (!locate(context, *flight.inst, Space::Shared, 0, address, unitBytes, unitBytes, false, place))
     return false;

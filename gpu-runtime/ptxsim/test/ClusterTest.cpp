@@ -83,17 +83,178 @@ TEST(Cluster, Places) {
     }
 }
 
-/// A kernel of two blocks of 32 threads around `word` of shared memory; thread 0 of block 0 runs the body, which leaves
-/// results in %r0 to %r3.
-std::string twoBlocks(const std::string &body, const std::string &end = "barrier.cluster.arrive; barrier.cluster.wait;") {
+/// A kernel of two blocks of 32 threads around `word` of shared memory, whose address is in %own; thread 0 of the block of
+/// `rank` runs the body, or all of its threads, which leaves results in %r0 to %r3 of thread 0.
+std::string twoBlocks(const std::string &body, const std::string &end = "barrier.cluster.arrive; barrier.cluster.wait;",
+                      int rank = 0, bool byAll = false) {
   return ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) .reqnctapercluster 2 {\n"
-         "  .shared .align 8 .b8 word[8];\n  .reg .b32 %r<8>, %rank, %own;\n  .reg .b64 %g<8>, %out;\n"
+         "  .shared .align 8 .b8 word[8];\n  .shared .align 128 .b8 tile[512];\n  .shared .align 8 .b8 bar[8];\n"
+         "  .reg .b32 %r<8>, %rank, %own, %w<8>;\n  .reg .b64 %g<8>, %out;\n"
          "  .reg .pred %me, %first, %p, %q;\n  ld.param.u64 %out, [out];\n  mov.u32 %rank, %cluster_ctarank;\n"
-         "  mov.u32 %r0, %tid.x;\n  setp.eq.u32 %first, %r0, 0;\n  setp.eq.and.u32 %me, %rank, 0, %first;\n"
+         "  mov.u32 %r0, %tid.x;\n  setp.eq.u32 %first, %r0, 0;\n  setp.eq.u32 %me, %rank, " + std::to_string(rank) +
+         (byAll ? ";\n" : ";\n  and.pred %me, %me, %first;\n") +
          "  mad.lo.u32 %r1, %rank, 100, 7;\n  @%first st.shared.b32 [word], %r1;\n"
          "  mov.u32 %own, word;\n  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
          "  @!%me bra END;\n  mov.b32 %r0, 0; mov.b32 %r1, 0; mov.b32 %r2, 0; mov.b32 %r3, 0;\n" +
-         body + "\n  st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nEND:\n" + end + "\n  ret;\n}\n";
+         body + "\n  @%first st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nEND:\n" + end + "\n  ret;\n}\n";
+}
+
+/// Six blocks in clusters of three: what each has for the address of a variable, by every way to take one.
+TEST(Cluster, AddressesHaveTheRankOfTheirBlock) {
+  // The last result is the difference of two generic addresses of the same variable.
+  const std::string text = R"(
+.version 8.6
+.target sm_90
+.address_size 64
+.shared .align 8 .b8 outer[24];
+.extern .shared .align 16 .b8 dynamic[];
+.func (.param .b32 result) callee() {
+  .shared .align 8 .b8 inner[8];
+  .reg .b32 %r;
+  mov.u32 %r, inner; st.param.b32 [result], %r; ret;
+}
+.visible .entry k(.param .u64 out) {
+  .shared .align 8 .b8 word[8];
+  .reg .b32 %r<10>, %block;
+  .reg .b64 %g<4>, %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %block, %ctaid.x;
+  mad.wide.u32 %out, %block, 40, %out;
+  mov.u32 %r0, word; mov.b32 %r1, word+4; mov.u32 %r2, outer; mov.u32 %r3, dynamic; mov.u32 %r4, dynamic+32;
+  mov.u64 %g0, outer+8; cvt.u32.u64 %r5, %g0;
+  cvta.shared.u64 %g1, word; cvta.to.shared.u64 %g1, %g1; cvt.u32.u64 %r6, %g1;
+  add.u32 %r7, outer, 16;
+  { .param .b32 result; call (result), callee, (); ld.param.b32 %r8, [result]; }
+  cvta.shared::cta.u64 %g2, dynamic; cvt.u64.u32 %g3, %r3; cvta.shared.u64 %g3, %g3; sub.u64 %g3, %g3, %g2;
+  cvt.u32.u64 %r9, %g3;
+  st.global.v2.b32 [%out], {%r0, %r1}; st.global.v2.b32 [%out+8], {%r2, %r3}; st.global.v2.b32 [%out+16], {%r4, %r5};
+  st.global.v2.b32 [%out+24], {%r6, %r7}; st.global.v2.b32 [%out+32], {%r8, %r9};
+  ret;
+}
+)";
+  for (bool checks : {true, false}) {
+    TestDevice device(hopper(1, checks));
+    ASSERT_TRUE(device.load(text)) << device.message;
+    device.cluster = {3, 1, 1};
+    device.dynamicShared = 64;
+    uint64_t out = device.allocate(6 * 40);
+    ASSERT_TRUE(device.launch("k", {6}, {1}, out)) << device.report();
+    std::vector<uint32_t> got = device.download<uint32_t>(out, 60);
+    EXPECT_EQ(got[1], got[0] + 4);
+    EXPECT_EQ(got[4], got[3] + 32);
+    EXPECT_EQ(got[5], got[2] + 8);
+    EXPECT_EQ(got[6], got[0]);
+    EXPECT_EQ(got[7], got[2] + 16);
+    for (uint32_t block = 0; block < 6; ++block) {
+      for (uint32_t way = 0; way < 9; ++way) {
+        EXPECT_LT(got[way], 1u << 24) << way;
+        EXPECT_EQ(got[10 * block + way], got[way] + (block % 3 << 24)) << "block " << block << " way " << way;
+      }
+      EXPECT_EQ(got[10 * block + 9], 0u) << "block " << block;
+    }
+  }
+}
+
+struct OwnAccess {
+  const char *body;
+  std::vector<uint32_t> expected;
+  bool byAll = false;
+};
+
+const OwnAccess ownAccesses[] = {
+    {"st.shared.b32 [word], 1; ld.shared.b32 %r0, [%own]; st.shared.b32 [%own+4], 2; ld.shared::cta.b32 %r1, [word+4];"
+     "ld.shared.v2.b32 {%r2, %r3}, [%own];",
+     {1, 2, 1, 2}},
+    {"st.shared::cluster.b32 [%own], 3; ld.shared::cluster.b32 %r0, [word]; cvta.shared.u64 %g0, word; ld.b32 %r1, [%g0];"
+     "st.b32 [%g0+4], 4; ld.shared.b32 %r2, [%own+4]; mov.u64 %g1, word; ld.shared.b32 %r3, [%g1];",
+     {3, 3, 4, 3}},
+    {"st.shared.b32 [word], 5; atom.shared.add.u32 %r0, [word], 1; atom.shared::cluster.cas.b32 %r1, [%own], 6, 9;"
+     "red.shared.max.u32 [%own], 8; ld.volatile.shared.b32 %r2, [word]; cvta.shared.u64 %g0, word;"
+     "atom.exch.b32 %r3, [%g0], 1;",
+     {5, 6, 9, 9}},
+    {"cvta.shared.u64 %g0, word; isspacep.shared::cta %p, %g0; selp.b32 %r0, 1, 0, %p;"
+     "isspacep.shared::cluster %p, %g0; selp.b32 %r1, 1, 0, %p; getctarank.u64 %r2, %g0; sub.u32 %r2, %r2, %rank;"
+     "getctarank.shared::cluster.u32 %r3, %own; sub.u32 %r3, %r3, %rank;",
+     {1, 1, 0, 0}},
+    {"mapa.shared::cluster.u32 %w0, %own, %rank; sub.u32 %r0, %w0, %own; cvta.shared.u64 %g0, word; mapa.u64 %g1, %g0, %rank;"
+     "sub.u64 %g1, %g1, %g0; cvt.u32.u64 %r1, %g1; st.shared::cluster.b32 [%w0], 11; ld.shared.b32 %r2, [word];",
+     {0, 0, 11, 0}},
+    {"st.global.b32 [%out], 12; mov.u32 %w0, tile; cp.async.ca.shared.global [tile], [%out], 4;"
+     "cp.async.ca.shared::cta.global [%w0+8], [%out], 4; cp.async.wait_all; ld.shared.b32 %r0, [%w0];"
+     "ld.shared.b32 %r1, [tile+8];",
+     {12, 12, 0, 0}},
+    // Phases by an address from mov and by the name, and a count in the state.
+    {"mov.u32 %w0, bar; mbarrier.init.shared.b64 [%w0], 2; mbarrier.arrive.shared.b64 %g0, [bar];"
+     "mbarrier.pending_count.b64 %r0, %g0; mbarrier.test_wait.shared::cta.b64 %p, [bar], %g0; selp.b32 %r1, 1, 0, %p;"
+     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%w0]; mbarrier.try_wait.shared.b64 %p, [%w0], %g0;"
+     "selp.b32 %r2, 1, 0, %p; mbarrier.inval.shared.b64 [bar];",
+     {2, 0, 1, 0}},
+    // A bulk copy into the tile, one within shared memory, one back.
+    {"st.global.v2.b32 [%out], {21, 22}; st.global.v2.b32 [%out+8], {23, 24}; mov.u32 %w0, tile; mov.u32 %w1, bar;"
+     "mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;"
+     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%w1], 32;"
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%w0], [%out], 16, [bar];"
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile+16], [%out], 16, [%w1];"
+     "A: mbarrier.try_wait.parity.shared.b64 %p, [bar], 0; @!%p bra A; ld.shared.b32 %r0, [%w0+4];"
+     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;"
+     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%w0+32], [%w0], 16, [bar];"
+     "B: mbarrier.try_wait.parity.shared.b64 %p, [%w1], 1; @!%p bra B; ld.shared.b32 %r1, [tile+40];"
+     "st.shared.b32 [%w0+48], 31; st.shared.b32 [%w0+52], 32; st.shared.b32 [%w0+56], 33; st.shared.b32 [%w0+60], 34;"
+     "fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%out], [%w0+48], 16; cp.async.bulk.commit_group;"
+     "cp.async.bulk.wait_group 0; ld.global.b32 %r2, [%out+12]; fence.proxy.async;"
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%w0+48], 16; cp.async.bulk.commit_group;"
+     "cp.async.bulk.wait_group 0; ld.global.b32 %r3, [%out];",
+     {22, 23, 34, 62}},
+    {"mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 4; mov.u32 %w0, bar;"
+     "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%own], 41, [%w0];"
+     "A: mbarrier.try_wait.parity.shared.b64 %p, [bar], 0; @!%p bra A; ld.shared.b32 %r0, [word];",
+     {41, 0, 0, 0}},
+    // Rows of 16 bytes for ldmatrix: row i is of halves i, lane 5 reads row 1.
+    {"mov.u32 %w0, %laneid; mov.u32 %w1, tile; mad.lo.u32 %w1, %w0, 16, %w1; mad.lo.u32 %w2, %w0, 65536, %w0;"
+     "st.shared.v4.b32 [%w1], {%w2, %w2, %w2, %w2}; bar.warp.sync -1;"
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%w3, %w4, %w5, %w6}, [%w1]; shfl.sync.idx.b32 %r0, %w3, 5, 31, -1;"
+     "shfl.sync.idx.b32 %r1, %w6, 5, 31, -1; bar.warp.sync -1;"
+     "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%w1], {%w5, %w4}; bar.warp.sync -1; ld.shared.b32 %r2, [tile+20];"
+     "ld.shared.b32 %r3, [tile+148];",
+     {0x10001, 0x190019, 0x110011, 0x90009},
+     true},
+};
+
+/// The block of either rank, by addresses that it takes of its own variables.
+TEST(Cluster, OwnAddressesServeEveryAccess) {
+  for (const OwnAccess &access : ownAccesses)
+    for (int rank : {0, 1})
+      for (bool checks : {true, false}) {
+        TestDevice device(hopper(1, checks));
+        std::string text = twoBlocks(access.body, "barrier.cluster.arrive; barrier.cluster.wait;", rank, access.byAll);
+        ASSERT_TRUE(device.load(text)) << device.message << text;
+        device.cluster = {2, 1, 1};
+        uint64_t out = device.allocate(16);
+        EXPECT_TRUE(device.launch("k", {2}, {32}, out)) << access.body << rank << device.report();
+        EXPECT_EQ(device.findings.size(), 0u) << access.body << rank << device.report();
+        EXPECT_EQ(device.download<uint32_t>(out, 4), access.expected) << access.body << rank;
+      }
+}
+
+/// Of what is wrong in the own memory findings tell the offset, whatever the rank.
+TEST(Cluster, FindingsTellOffsetsInTheOwnBlock) {
+  for (const char *body :
+       {"ld.shared.b32 %r0, [%own+1];", "ld.shared.b32 %r0, [%own+2000];", "st.shared.b32 [%own-512], 1;",
+        "atom.shared.add.u32 %r0, [%own+8192], 1;", "mbarrier.arrive.shared.b64 %g0, [bar];",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%own], [%out], 12, [bar];"}) {
+    std::string reports[2];
+    for (int rank : {0, 1}) {
+      TestDevice device(hopper(1));
+      ASSERT_TRUE(device.load(twoBlocks(body, "", rank))) << device.message;
+      device.cluster = {2, 1, 1};
+      EXPECT_FALSE(device.launch("k", {2}, {32}, device.allocate(16))) << body;
+      reports[rank] = device.report();
+      size_t at = reports[rank].find("block (" + std::to_string(rank) + ",0,0)");
+      ASSERT_NE(at, std::string::npos) << reports[rank];
+      reports[rank][at + 7] = '0';
+    }
+    EXPECT_EQ(reports[0], reports[1]);
+  }
 }
 
 TEST(Cluster, AddressesOfEveryKind) {
@@ -132,6 +293,9 @@ TEST(Cluster, MisuseIsFound) {
       {twoBlocks("mapa.shared::cluster.u32 %r4, word, 2;"), FindingKind::ClusterMisuse},
       {twoBlocks("mov.b32 %r4, 0x03000400; ld.shared::cluster.b32 %r0, [%r4];"), FindingKind::OutOfBounds},
       {twoBlocks("mapa.shared::cluster.u32 %r4, word, 1; ld.shared::cluster.b32 %r0, [%r4+2000];"), FindingKind::OutOfBounds},
+      // .shared is the own block, whose addresses have its rank.
+      {twoBlocks("mapa.shared::cluster.u32 %r4, word, 1; ld.shared.b32 %r0, [%r4];"), FindingKind::ClusterMisuse},
+      {twoBlocks("and.b32 %r4, %own, 0xffffff; ld.shared.b32 %r0, [%r4];", "", 1), FindingKind::ClusterMisuse},
       // The other block may have ended.
       {twoBlocks("mapa.shared::cluster.u32 %r4, word, 1; ld.shared::cluster.b32 %r0, [%r4];", ""), FindingKind::ClusterMisuse},
       {twoBlocks("barrier.cluster.wait;"), FindingKind::BarrierMisuse},

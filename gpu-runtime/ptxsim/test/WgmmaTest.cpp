@@ -97,7 +97,7 @@ struct Layout {
   std::string descriptor(const std::string &base) const {
     uint64_t fixed = uint64_t(leading / 16) << 16 | uint64_t(stride / 16) << 32 |
                      uint64_t(swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0) << 62;
-    return "shr.u32 %word, " + base + ", 4; cvt.u64.u32 %desc, %word; or.b64 %desc, %desc, " +
+    return "bfe.u32 %word, " + base + ", 4, 14; cvt.u64.u32 %desc, %word; or.b64 %desc, %desc, " +
            std::to_string(static_cast<int64_t>(fixed)) + ";\n";
   }
 };
@@ -306,6 +306,40 @@ void PrintTo(const Bug &bug, std::ostream *stream) { *stream << bug.name; }
 
 INSTANTIATE_TEST_SUITE_P(Planted, WgmmaBugs, ::testing::ValuesIn(bugs),
                          [](const auto &info) { return std::string(info.param.name); });
+
+/// A descriptor takes fourteen bits of an address. With all of it the rank of a block in its cluster would be in the leading
+/// offset, which K-major operands with a swizzle ignore.
+TEST(WgmmaForms, DescriptorsHaveNoRoomForTheRank) {
+  constexpr int countD = 64;
+  for (bool nMajor : {false, true}) {
+    Form f = {"f32.f16.f16", 128, 16, E::F32, E::F16, E::F16, 128, 128, false, nMajor};
+    Layout a(64, 16, f.swizzleA, f.mMajor, f.k), b(f.n, 16, f.swizzleB, f.nMajor, f.k);
+    Problem problem = makeProblem(f, a, b);
+    auto run = [&](const Layout &b, bool cuts, uint32_t rank, bool checks) {
+      std::string text = wgmmaKernel(f, a, b);
+      const std::string cut = "bfe.u32 %word, %at, 4, 14;", thread = "  mul.wide.u32 %offset, %thread, ";
+      EXPECT_NE(text.find(cut), std::string::npos);
+      if (!cuts)
+        text.replace(text.find(cut), cut.size(), "shr.u32 %word, %at, 4;");
+      text.insert(text.find(thread), "  mov.u32 %word, %ctaid.x; mad.lo.u32 %thread, %word, 128, %thread;\n");
+      TestDevice device(hopper(1, checks));
+      EXPECT_TRUE(device.load(text)) << device.message;
+      device.cluster = {2, 1, 1};
+      uint64_t in = device.upload(problem.memory), out = device.allocate(2 * 128 * countD * 4);
+      EXPECT_TRUE(device.launch("k", {2}, {128}, in, out)) << device.report();
+      return device.download<uint32_t>(out + rank * 128 * countD * 4, 128 * countD);
+    };
+    for (bool checks : {true, false}) {
+      std::vector<uint32_t> right = run(b, true, 0, checks);
+      EXPECT_EQ(run(b, true, 1, checks), right);
+      EXPECT_EQ(run(b, false, 0, checks), right);
+      Layout withRank = b;
+      withRank.leading += 256;
+      EXPECT_EQ(run(b, false, 1, checks), run(withRank, true, 1, checks));
+      EXPECT_EQ(run(b, false, 1, checks) == right, !nMajor);
+    }
+  }
+}
 
 /// One warp that has waited knows that the others' shares are done too.
 TEST(WgmmaForms, AWaitIsForTheWholeWarpgroup) {

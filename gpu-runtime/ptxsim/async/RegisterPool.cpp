@@ -6,8 +6,9 @@
 // The pool is what the block has at entry: .maxnreg per thread, or what ptxas takes from .maxntid and .minnctapersm.
 // Where neither is given, ptxas decides by the kernel's code whether it honours setmaxnreg. Where it is there, it is asked;
 // where it is not, or says C7508, the instruction does nothing, with a warning. A warp that asks for more than is free
-// waits.
+// waits. The four warps of a warpgroup execute the same ones.
 
+#include "async/RegisterPool.h"
 #include "arithmetic/Families.h"
 #include "async/Mbarrier.h"
 #include "async/PtxasVerdict.h"
@@ -19,7 +20,7 @@
 namespace tilewright::ptxsim {
 namespace {
 
-constexpr uint32_t registersPerMultiprocessor = 65536, maxPerThread = 255;
+constexpr uint32_t registersPerMultiprocessor = 65536, maxPerThread = 255, warpsPerGroup = 4;
 
 /// 0 where nothing says so.
 uint32_t registersAtEntry(const Function &kernel) {
@@ -64,6 +65,7 @@ void setMaxRegisters(ExecContext &context, const Inst &inst) {
                                      ".minnctapersm, ptxas decides",
                                      0, /*isWarning=*/true);
     block.registers.assign(block.warps.size(), entry);
+    block.registerChanges.resize(block.warps.size());
   }
   uint32_t &mine = block.registers[context.warp->index];
   uint32_t wanted = static_cast<uint32_t>(inst.offset);
@@ -79,9 +81,25 @@ void setMaxRegisters(ExecContext &context, const Inst &inst) {
     wakeSleepers(block);
   block.idleWakes = 0;
   mine = wanted;
+  block.registerChanges[context.warp->index].push_back(&inst);
 }
 
 } // namespace
+
+void checkRegisterPool(ExecContext &context, const Block &block) {
+  const std::vector<std::vector<const Inst *>> &changes = block.registerChanges;
+  for (size_t warp = 1; warp < changes.size(); ++warp) {
+    const auto &mine = changes[warp], &first = changes[warp / warpsPerGroup * warpsPerGroup];
+    if (mine == first)
+      continue;
+    size_t at = static_cast<size_t>(
+        std::mismatch(mine.begin(), mine.end(), first.begin(), first.end()).first - mine.begin());
+    context.report(FindingKind::RegisterPool, at < first.size() ? *first[at] : *mine[at], noIndex, 0,
+                   "the warps of a warpgroup do not execute the same setmaxnreg: warp " + std::to_string(warp) +
+                       (at < mine.size() ? " executes that of line " + std::to_string(mine[at]->line)
+                                         : std::string(" ends without it")));
+  }
+}
 
 bool decodeSetmaxnreg(InstDecoder &d) {
   Inst &inst = d.inst;

@@ -241,6 +241,10 @@ public:
   bool knows(uint32_t thread, uint32_t globalThread, uint32_t clock) const {
     return happensBefore(globalThread, clock, thread);
   }
+  /// Whether the thread has learned of anything that happened in another block of the grid.
+  bool knowsOf(uint32_t thread, uint64_t otherBlock) const {
+    return threads[thread].known && threads[thread].known->others.count(otherBlock) != 0;
+  }
   /// A thread's number among all of the grid.
   uint32_t globalThread(uint32_t thread) const { return static_cast<uint32_t>(block * grid.threadsPerBlock + thread); }
   /// fence.proxy.async, fence.mbarrier_init: what the thread wrote so far may be read through the asynchronous proxy.

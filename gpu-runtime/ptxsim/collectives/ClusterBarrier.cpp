@@ -12,6 +12,7 @@ namespace {
 
 /// Ends the phase when everybody has arrived; lanes that wait go on.
 void complete(Cluster &cluster) {
+  ++cluster.meetings;
   cluster.completed.join(cluster.arriving);
   cluster.arriving.clear();
   for (auto &block : cluster.blocks) {

@@ -4,6 +4,7 @@
 // Making blocks, choosing whose turn it is, and noticing that nobody can go on.
 
 #include "machine/Launch.h"
+#include "async/RegisterPool.h"
 #include "collectives/Collectives.h"
 #include "machine/Blocks.h"
 #include "machine/Interpreter.h"
@@ -168,6 +169,7 @@ private:
   static void checkAtEnd(ExecContext &context, Block &block) {
     checkTransactions(context, block);
     checkWgmmaAtEnd(context, block);
+    checkRegisterPool(context, block);
     if (!block.races)
       return;
     if (const BlockRaces::Outstanding *access = block.races->unknownAtEnd())

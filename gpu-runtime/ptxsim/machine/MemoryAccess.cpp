@@ -110,6 +110,16 @@ bool outside(ExecContext &context, const Inst &inst, unsigned lane, uint64_t add
   return false;
 }
 
+/// Whether the thread knows that the other block of the cluster has begun, and so has its shared memory: it has waited for
+/// all to meet, or a thread of that block has told it something. In the simulator all blocks are there from the start.
+bool knowsBegun(const ExecContext &context, const Block &other, unsigned lane) {
+  const Warp &warp = *context.warp;
+  const BlockRaces *races = context.block->races.get();
+  uint64_t meetings = other.cluster->meetings;
+  bool hasMet = meetings > 1 || (meetings == 1 && !(warp.clusterComplete >> lane & 1));
+  return !races || hasMet || races->knowsOf(warp.index * warpSize + lane, other.linear);
+}
+
 bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned lane, uint64_t address, unsigned bytes,
                   bool isWrite, Place &place) {
   Block *owner = ownerOfShared(context, address);
@@ -126,6 +136,13 @@ bool locateShared(ExecContext &context, const Inst &inst, Space space, unsigned 
     context.report(FindingKind::ClusterMisuse, inst, lane, address,
                    described(isWrite ? "write" : "read", bytes, Space::Shared) + " of block " +
                        std::to_string(owner->rank) + " of the cluster, which has ended");
+    return false;
+  }
+  if (owner != context.block && !knowsBegun(context, *owner, lane)) {
+    context.report(FindingKind::ClusterMisuse, inst, lane, address,
+                   described(isWrite ? "write" : "read", bytes, Space::Shared) + " of block " +
+                       std::to_string(owner->rank) + " of the cluster, and nothing says that it has begun: no "
+                       "barrier.cluster came before");
     return false;
   }
   address = offsetInShared(address);

@@ -159,6 +159,8 @@ struct Block {
   /// Registers of a thread, by warp, and free ones in threads of a warp; set up by the first setmaxnreg.
   std::vector<uint32_t> registers;
   int64_t freeRegisters = 0;
+  /// The setmaxnreg that each warp has executed.
+  std::vector<std::vector<const Inst *>> registerChanges;
   /// What each warpgroup has issued.
   std::map<uint32_t, std::vector<WarpgroupIssue>> warpgroups;
 };
@@ -168,6 +170,8 @@ struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
   /// What arrivals at the barrier of the phase under way have released, and of the one before.
   JoinedClock arriving, completed;
+  /// Times that its barrier was complete.
+  uint64_t meetings = 0;
 };
 
 /// What one launch shares among its blocks. Findings and the abort flag are the only parts written by several threads.

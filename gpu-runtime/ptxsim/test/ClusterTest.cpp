@@ -155,6 +155,38 @@ TEST(Cluster, AddressesHaveTheRankOfTheirBlock) {
   }
 }
 
+/// A block has no shared memory before it has begun. What was read or written there tells nobody, where nobody else touches it.
+TEST(Cluster, BlocksMustBeKnownToHaveBegun) {
+  const std::string store = "@%me mapa.shared::cluster.u32 %w0, word, 1; @%me st.shared::cluster.b32 [%w0+4], 1;\n";
+  const struct {
+    std::string text;
+    bool isRight;
+  } placements[] = {
+      {store, false},
+      {"barrier.cluster.arrive.aligned; " + store + "barrier.cluster.wait.aligned;", false},
+      {"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" + store, true},
+      {"barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" + store, true},
+      // The other block says so through global memory.
+      {"setp.eq.and.u32 %q, %rank, 1, %first; @%q st.release.gpu.global.b32 [%out], 1; mov.b32 %w1, 1;\n"
+       "AGAIN: @%me ld.acquire.gpu.global.b32 %w1, [%out]; setp.ne.u32 %p, %w1, 1; @%p bra AGAIN;\n" +
+           store,
+       true},
+  };
+  const std::string meeting = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
+  for (const auto &placement : placements)
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      TestDevice device(hopper(seed));
+      std::string text = twoBlocks("");
+      text.insert(text.find(meeting), placement.text);
+      ASSERT_TRUE(device.load(text)) << device.message << text;
+      device.cluster = {2, 1, 1};
+      EXPECT_EQ(device.launch("k", {2}, {32}, device.upload(std::vector<uint32_t>(4))), placement.isRight)
+          << placement.text << device.report();
+      EXPECT_EQ(device.found(FindingKind::ClusterMisuse), !placement.isRight) << placement.text << device.report();
+      EXPECT_EQ(device.findings.size() == 0, placement.isRight) << placement.text << device.report();
+    }
+}
+
 struct OwnAccess {
   const char *body;
   std::vector<uint32_t> expected;
@@ -330,10 +362,10 @@ constexpr FindingKind race = FindingKind::Race, misuse = FindingKind::ClusterMis
                       mbarrier = FindingKind::MbarrierMisuse;
 
 const Bug bugs[] = {
-    {"NoMeetingBeforeReading", "ring", "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "", {race, undefined}},
+    {"NoMeetingBeforeReading", "ring", "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "", {misuse}},
     {"NoMeetingBeforeTheEnd", "ring", "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 1, "", {misuse}},
     {"ArrivalRelaxed", "ring", "barrier.cluster.arrive.release.aligned", 0, "barrier.cluster.arrive.relaxed.aligned", {race}},
-    {"WaitMissing", "ring", "barrier.cluster.wait.acquire.aligned;", 0, "", {race, barrier}},
+    {"WaitMissing", "ring", "barrier.cluster.wait.acquire.aligned;", 0, "", {race, misuse, barrier}},
     {"ArrivalMissing", "ring", "barrier.cluster.arrive.release.aligned;", 0, "", {barrier}},
     {"RankTooLarge", "ring", "rem.u32", 0, "add.u32", {misuse}},
     {"NotMapped", "ring", "ld.shared::cluster.u32", 0, "ld.shared::cta.u32", {misuse}},
@@ -346,7 +378,7 @@ const Bug bugs[] = {
     {"ProducerParityFlipped", "multicast", "not.b32", 0, "mov.b32", {race, mbarrier, undefined, deadlock}},
     {"MaskHasABlockTooMany", "multicast", "not.b16", 0, "xor.b16 %rs2, %rs2, 16; not.b16", {misuse}},
     {"MaskLacksABlock", "multicast", "not.b16", 0, "xor.b16 %rs2, %rs2, 2; not.b16", {deadlock}},
-    {"NoMeetingAfterInit", "multicast", "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "bar.sync 0;", {race, mbarrier, FindingKind::ProxyOrder}},
+    {"NoMeetingAfterInit", "multicast", "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "bar.sync 0;", {race, misuse, mbarrier, FindingKind::ProxyOrder}},
     {"MbarrierOfAnotherBlock", "send", "[%r37], [%r10], %r42, [%r19];", 0, "[%r37], [%r10], %r42, [_ZZ4sendE4full];", {mbarrier}},
 };
 

@@ -323,6 +323,9 @@ TEST(RegisterPool, ExchangesAndItsMistakes) {
       {".maxnreg 128", inc, dec, true, {}},
       {".maxnreg 32", dec, inc, false, FindingKind::RegisterPool},
       {".maxnreg 128", "setp.lt.u32 %p, %t, 5; @%p " + dec, inc, false, FindingKind::RegisterPool},
+      // One warp of the warpgroup; all of them, but not by the same instruction.
+      {".maxnreg 128", "setp.lt.u32 %p, %t, 32; @%p " + dec, "", false, FindingKind::RegisterPool},
+      {".maxnreg 128", "setp.lt.u32 %p, %t, 96; @!%p bra LAST; " + dec + " ret; LAST: " + dec, inc, false, FindingKind::RegisterPool},
   };
   for (const Case &test : cases)
     for (uint64_t seed = 1; seed <= 3; ++seed) {

@@ -178,7 +178,7 @@ const Bug bugs[] = {
     {"ProductNotWaitedFor", false, "wgmma.wait_group.sync.aligned 0;", 0, "", {race, FindingKind::WgmmaMisuse}},
     {"MaskOfOneBlock", true, "mov.u16 \t%rs1, 3;", 0, "mov.u16 \t%rs1, 1;", {deadlock}},
     {"MaskOfThreeBlocks", true, "mov.u16 \t%rs1, 3;", 0, "mov.u16 \t%rs1, 7;", {cluster}},
-    {"NoMeetingAfterInit", true, "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "bar.sync 0;", {race, mbarrier, FindingKind::ProxyOrder}},
+    {"NoMeetingAfterInit", true, "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 0, "bar.sync 0;", {race, cluster, mbarrier, FindingKind::ProxyOrder}},
     {"EarlyExit", true, "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", 1, "", {cluster}},
     {"ArrivalsStayAtHome", true, "mapa.shared::cluster.u32 there, %r66, %r67;", 0, "mov.u32 there, %r66;", {deadlock, mbarrier, race}},
 };

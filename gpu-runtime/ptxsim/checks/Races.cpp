@@ -132,7 +132,21 @@ bool BlockRaces::morallyStrong(uint32_t globalThread, Scope otherScope, const Ac
 bool BlockRaces::access(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report) {
   bool raced = false;
   shadow.visit(offset, bytes, [&](RaceCell &cell) { raced |= accessCell(shadow, cell, access, report); });
-  return raced;
+  return raced || (access.readOnly && readsWritten(shadow, offset, bytes, access, report));
+}
+
+bool BlockRaces::readsWritten(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access,
+                              RaceReport &report) const {
+  bool found = false;
+  shadow.visit(offset, bytes, [&](const RaceCell &cell) {
+    if (found || cell.writeClock == 0)
+      return;
+    found = true;
+    report = reportOf(cell.writeThread, cell.writeLine, true, grid.launch);
+    report.isReadOnly = true;
+    report.lane = access.lanes ? static_cast<uint32_t>(__builtin_ctz(access.lanes)) : access.thread % 32;
+  });
+  return found;
 }
 
 RaceReport BlockRaces::reportOf(uint32_t globalThread, uint32_t line, bool wasWrite, uint32_t launch) const {

@@ -68,6 +68,8 @@ struct Access {
   bool sameValue = false;
   /// Of shared memory, of whichever block.
   bool inShared = false;
+  /// A read by the path for memory that nothing writes while the kernel runs, which no order makes see a write.
+  bool readOnly = false;
 };
 
 /// The other half of a race.
@@ -81,6 +83,8 @@ struct RaceReport {
   /// Of this access: the lane that races.
   uint32_t lane = 0;
   bool isRace = false;
+  /// The race is one whatever orders the two: a read by the path for what nothing writes.
+  bool isReadOnly = false;
   /// No race, but an access through the asynchronous proxy to what was written through the generic one, without a fence.
   bool needsProxyFence = false;
   /// That rule is not confirmed on hardware.
@@ -296,6 +300,8 @@ private:
   }
   /// A cell that an earlier launch touched, or nobody; true when that races.
   bool renewCell(RaceCell &cell, const Access &access, RaceReport &report);
+  /// Whether a read by the path for what nothing writes is of what this launch has written.
+  bool readsWritten(RaceShadow &shadow, uint64_t offset, uint64_t bytes, const Access &access, RaceReport &report) const;
   bool readCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
   bool writeCell(const RaceShadow &shadow, RaceCell &cell, const Access &access, RaceReport &report);
   /// An access through the asynchronous proxy that no fence orders with the write before it.

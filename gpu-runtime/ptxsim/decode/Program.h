@@ -108,6 +108,7 @@ struct Inst {
   /// A bulk copy of pixels, and the number of offsets it has.
   bool isIm2col = false;
   uint8_t im2colOffsets = 0;
+  /// A load by the path for memory that nothing writes while the kernel runs: .nc.
   bool readOnly = false;
   /// The memory operand is a function-level .param variable of the current frame.
   bool frameParam = false;

@@ -339,8 +339,9 @@ bool takeOrder(InstDecoder &d, bool isLoad) {
 }
 
 void takeCacheHints(InstDecoder &d) {
-  for (std::string_view hint : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified"})
+  for (std::string_view hint : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "unified"})
     d.take(hint);
+  d.inst.readOnly = d.take("nc");
   while (!d.takePrefix("L1").empty() || !d.takePrefix("L2").empty()) {
   }
 }

@@ -265,6 +265,9 @@ void reportRace(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
   std::string message = std::string(kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic") +
                         " of " + std::string(spelling(place.space)) + " memory is not ordered with a " +
                         (other.wasWrite ? "write" : "read") + " at line " + std::to_string(other.line) + " by ";
+  if (other.isReadOnly)
+    message = "ld.global.nc, for memory that nothing writes while the kernel runs, behind a write at line " +
+              std::to_string(other.line) + " by ";
   if (other.launch != context.grid->races->launch)
     message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
   else if (other.thread >= context.grid->races->realThreads)
@@ -293,6 +296,7 @@ void checkRace(ExecContext &context, const Inst &inst, uint32_t thread, unsigned
   access.scope = scope;
   access.line = inst.line;
   access.sameValue = sameValue;
+  access.readOnly = inst.readOnly;
   access.inShared = place.owner != nullptr;
   RaceReport other;
   if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other) || other.needsProxyFence)
@@ -308,6 +312,7 @@ void recordReads(ExecContext &context, const Inst &inst, uint32_t lanes, uint64_
   access.thread = context.warp->index * warpSize + static_cast<unsigned>(__builtin_ctz(lanes));
   access.lanes = lanes;
   access.line = inst.line;
+  access.readOnly = inst.readOnly;
   access.inShared = place.owner != nullptr;
   RaceReport other;
   if (context.block->races->access(*place.races, place.raceOffset, bytes, access, other))

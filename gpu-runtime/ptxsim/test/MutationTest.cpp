@@ -42,6 +42,8 @@ const Mutation mutations[] = {
     {"FenceDropped", "lastBlockSum", "membar.gl;", 0, "", {FindingKind::Race}},
     {"SecondFenceDropped", "lastBlockSum", "membar.gl;", 1, "", {FindingKind::Race}},
     {"FenceOfABlockOnly", "lastBlockSum", "membar.gl;", 0, "membar.cta;", {FindingKind::Race}},
+    // Ordered, but by the path that may still have what was there before.
+    {"LoadForWhatNothingWrites", "lastBlockSum", "ld.global.u32", 1, "ld.global.nc.u32", {FindingKind::Race}},
     {"LockWithoutRelease", "spinLock", "st.release.gpu.b32", 0, "st.relaxed.gpu.b32", {FindingKind::Race}},
     {"LockWithoutAcquire", "spinLock", "atom.cas.acquire.gpu.b32", 0, "atom.cas.relaxed.gpu.b32", {FindingKind::Race}},
     {"LockOfABlockOnly", "spinLock", "st.release.gpu.b32", 0, "st.release.cta.b32", {FindingKind::Race}},

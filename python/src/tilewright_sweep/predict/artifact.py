@@ -30,16 +30,29 @@ _OPERATIONS = {
 }  # fmt: skip
 
 
-def value_of(expression, chip):
-    """Of an expression of the manifest without dims, on a chip; None: it has some."""
+def value_of(expression, chip, operands=()):
+    """Of an expression of the manifest on a chip, with the dims of a dispatch's operands; None: it has others."""
     if isinstance(expression, int):
         return expression
     if expression == ["device", "multiprocessors"]:
         return chip.multiprocessors
-    if not isinstance(expression, list) or expression[0] not in _OPERATIONS:
+    if not isinstance(expression, list):
         return None
-    values = [value_of(x, chip) for x in expression[1:]]
+    if expression[0] == "dim":
+        shape = operands[expression[1]]["shape"] if expression[1] < len(operands) else []
+        return shape[expression[2]] if expression[2] < len(shape) and shape[expression[2]] >= 0 else None
+    if expression[0] == "offset":
+        return 0
+    if expression[0] not in _OPERATIONS:
+        return None
+    values = [value_of(x, chip, operands) for x in expression[1:]]
     return None if None in values else _OPERATIONS[expression[0]](values)
+
+
+def with_size(dispatch, size):
+    """A dispatch whose dims that are left open all have one size."""
+    operands = [{**x, "shape": [size if extent < 0 else extent for extent in x["shape"]]} for x in dispatch["operands"]]
+    return {**dispatch, "operands": operands}
 
 
 def tensor_map_of(name, param, operand):
@@ -56,24 +69,23 @@ def tensor_map_of(name, param, operand):
     return f"tensormap:box={box}:{swizzle}{dims}x{operand['dtype']}=undefined"
 
 
-def launch_of(dispatch, chip):
-    """(grid, arguments of tilewright-run) of the first variant of a dispatch, whose sizes are known."""
-    variant = dispatch["variants"][0]
-    grid = [value_of(extent, chip) for extent in variant["grid"]]
-    if None in grid:
+def launch_of(dispatch, chip, variant=None):
+    """(grid, arguments of tilewright-run) of a variant of a dispatch whose sizes are known; the first one, if none is named."""
+    variant = variant or dispatch["variants"][0]
+    operands = dispatch["operands"]
+    grid = [value_of(extent, chip, operands) for extent in variant["grid"]]
+    if None in grid or any(extent < 0 for operand in operands for extent in operand["shape"]):
         raise NotPredictable(f"{dispatch['name']}: a grid of known size is needed, not {variant['grid']}: compile with static shapes")
-    shapes = [
-        "x".join(map(str, (operand["shape"] or [1]) + [operand["dtype"]])) for operand in dispatch["operands"]
-    ]
+    shapes = ["x".join(map(str, (operand["shape"] or [1]) + [operand["dtype"]])) for operand in operands]
     arguments = []
     for param in variant["params"]:
         if "scalar" in param:
-            value = value_of(param.get("value"), chip)
+            value = value_of(param.get("value"), chip, operands)
             arguments.append(f"{param['scalar']}={1 if value is None else value}")
         elif "buffer" in param:
             arguments.append(f"{shapes[param['buffer']]}=undefined")
         elif "tensor_map" in param:
-            arguments.append(tensor_map_of(dispatch["name"], param, dispatch["operands"][param["tensor_map"]]))
+            arguments.append(tensor_map_of(dispatch["name"], param, operands[param["tensor_map"]]))
         else:
             raise NotPredictable(f"{dispatch['name']}: parameter {param}: sizes have to be known")
     return grid, arguments
@@ -93,34 +105,37 @@ def _inspect(*arguments):
     return subprocess.run([tool("tilewright-inspect"), *map(str, arguments)], capture_output=True, check=True).stdout
 
 
+def program_of(path):
+    """The program for CUDA of an artifact, as tilewright-inspect describes it."""
+    for program in json.loads(_inspect("--json", path))["programs"]:
+        if program["driver"] == "cuda":
+            return program
+    raise NotPredictable("it has no program for CUDA")
+
+
+def predict_dispatch(path, dispatch, chip, folder, form="auto", variant=None, count=counts.run):
+    """A bound.Prediction of a launch of a dispatch. `count`: counts.run, or what remembers it."""
+    variant = variant or dispatch["variants"][0]
+    grid, arguments = launch_of(dispatch, chip, variant)
+    ptx = folder / f"{variant['name']}.ptx"
+    _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
+    return predict.of_ptx(
+        chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
+        cluster=variant.get("cluster", (1, 1, 1)), form=form, count=count,
+    )  # fmt: skip
+
+
 def _predict(path, chip, folder, form):
-    programs = json.loads(_inspect("--json", path))["programs"]
-    cuda = [program for program in programs if program["driver"] == "cuda"]
-    if not cuda:
-        raise NotPredictable("it has no program for CUDA")
-    longest, total, registers, spills, instead = None, 0.0, 0, 0, None
-    for dispatch in cuda[0]["dispatches"]:
-        variant = dispatch["variants"][0]
-        grid, arguments = launch_of(dispatch, chip)
-        ptx = folder / f"{variant['name']}.ptx"
-        _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
-        made = predict.of_ptx(
-            chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
-            cluster=variant.get("cluster", (1, 1, 1)), form=form,
-        )
-        total += made.seconds
-        instead = instead or getattr(made, "instead", None)
-        registers, spills = max(registers, made.registers), max(spills, made.spills)
-        if longest is None or made.seconds > longest.seconds:
-            longest = made
-    if longest is None:
+    made = [predict_dispatch(path, dispatch, chip, folder, form) for dispatch in program_of(path)["dispatches"]]
+    if not made:
         raise NotPredictable("it launches nothing")
+    instead = next((one.instead for one in made if getattr(one, "instead", None)), None)
     return {
         "chip": chip.key,
-        "seconds": total,
-        "resource": longest.resource,
-        "registers": registers,
-        "spills": spills,
+        "seconds": sum(one.seconds for one in made),
+        "resource": max(made, key=lambda one: one.seconds).resource,
+        "registers": max(one.registers for one in made),
+        "spills": max(one.spills for one in made),
         **({"instead": instead} if instead else {}),
     }
 

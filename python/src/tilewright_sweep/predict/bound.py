@@ -375,7 +375,7 @@ class Prediction:
         self.most = -(-counts.grid_blocks // chip.multiprocessors)
         self.waves = counts.grid_blocks / (chip.multiprocessors * self.resident)
         self.cycles = self._total(launch)
-        self.seconds = chip.seconds(self.cycles)
+        self.seconds, self.closed_seconds = chip.seconds(self.cycles), chip.seconds(self._closed())
         busiest = max(self.demand, key=self.demand.get)
         self.resource = busiest if self._decides(busiest) else "latency"
 
@@ -383,6 +383,9 @@ class Prediction:
         return min(self.resident, self.most) * self.demand[resource] >= DECIDES * self.latency
 
     def _total(self, launch):
+        return self._closed()
+
+    def _closed(self):
         """Cycles of the multiprocessor that gets the most blocks."""
         full, rest = divmod(self.most, self.resident)
         return full * self._wave(self.resident) + (self._wave(rest) if rest else 0)

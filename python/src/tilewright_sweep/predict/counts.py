@@ -106,8 +106,13 @@ def grow(common, extent):
     return product
 
 
-def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", cluster=(1, 1, 1), timeout=600):
-    """Counts of sampled blocks of a launch. `arguments` as `tilewright-run --arg` has them; `runner`: that tool."""
+def run(*arguments, **more):
+    """Counts of sampled blocks of a launch; arguments are those of `lines_of`."""
+    return Counts(map(json.loads, lines_of(*arguments, **more)))
+
+
+def lines_of(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch="sm_80", cluster=(1, 1, 1), timeout=600):
+    """What the simulator writes of them, lines of JSON. `arguments` as `tilewright-run --arg` has them; `runner`: that tool."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "counts.jsonl"
         environment = dict(
@@ -128,4 +133,4 @@ def run(ptx, entry, grid, block, arguments, runner, shared=0, cache_kib=0, arch=
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
         if done.returncode:
             raise CountError(f"{entry or ptx}: {done.stderr.strip()}")
-        return Counts([json.loads(line) for line in file.read_text().splitlines()])
+        return file.read_text().splitlines()

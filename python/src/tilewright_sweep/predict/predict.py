@@ -51,8 +51,10 @@ def prediction_of(launch, form):
     return (bound.Prediction if form == "closed" or not has_sass else events.Prediction)(launch)
 
 
-def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1), form="auto"):
-    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them; `form`: one of FORMS."""
+def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1), form="auto",
+           count=counts.run):  # fmt: skip
+    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them; `form`: one of FORMS; `count`:
+    counts.run, or what remembers what that said."""
     entries = entries_of(ptx)
     if entry is None and len(entries) == 1:
         entry = entries[0]
@@ -61,5 +63,5 @@ def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="aut
     kernel = kernel_of(chip, ptx, entry, mode)
     cache = bound.cache_kib(chip, warps_of(block), kernel.registers, kernel.shared + shared)
     arch = "sm_90" if int(chip.arch[3:]) >= 90 else "sm_80"
-    found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster)
+    found = count(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster)
     return prediction_of(bound.Launch(chip, found, kernel), form)

@@ -113,15 +113,15 @@ def program_of(path):
     raise NotPredictable("it has no program for CUDA")
 
 
-def predict_dispatch(path, dispatch, chip, folder, form="auto", variant=None, count=counts.run):
-    """A bound.Prediction of a launch of a dispatch. `count`: counts.run, or what remembers it."""
+def predict_dispatch(path, dispatch, chip, folder, form="auto", variant=None, ask=None):
+    """A bound.Prediction of a launch of a dispatch. `ask`: what stands for counts.lines_of."""
     variant = variant or dispatch["variants"][0]
     grid, arguments = launch_of(dispatch, chip, variant)
     ptx = folder / f"{variant['name']}.ptx"
     _inspect(path, f"--kernel={variant['name']}", "--raw", "-o", ptx)
     return predict.of_ptx(
         chip, ptx, None, grid, variant["block"], arguments, tool("tilewright-run"), variant["shared"],
-        cluster=variant.get("cluster", (1, 1, 1)), form=form, count=count,
+        cluster=variant.get("cluster", (1, 1, 1)), form=form, ask=ask,
     )  # fmt: skip
 
 

@@ -37,10 +37,10 @@ GLOBAL = {"LDG", "STG", "LDGSTS", "RED", "ATOMG", "ATOM", "LD", "ST"}
 #: What goes through the load/store units.
 MEETING = SHARED | GLOBAL | {"SHFL"}
 ALU = {"IADD3", "LOP3", "SHF", "ISETP", "FSETP", "SEL", "FSEL", "PRMT", "MOV", "LEA", "IMNMX", "FMNMX", "VIADD", "PLOP3", "IABS",
-        "VIMNMX", "SGXT", "BMSK", "R2P", "P2R", "IADD", "CS2R", "HMNMX2", "VABSDIFF", "DSETP"}
+        "VIMNMX", "SGXT", "BMSK", "R2P", "P2R", "IADD", "CS2R", "HMNMX2", "VABSDIFF", "DSETP", "F2FP", "I2FP"}
 FMA = {"FFMA", "FMUL", "FADD", "FFMA32I", "FMUL32I", "FADD32I"}
 FP16 = {"HFMA2", "HADD2", "HMUL2", "HSETP2"}
-XU = {"MUFU", "F2I", "I2F", "F2F", "F2FP", "POPC", "FLO", "FRND", "I2FP"}
+XU = {"MUFU", "F2I", "I2F", "F2F", "POPC", "FLO", "FRND"}
 FP64 = {"DFMA", "DADD", "DMUL"}
 
 
@@ -115,7 +115,7 @@ class Launch:
         product = 32.0 * first
         for axis in range(3):
             product *= grow(common[axis], extent[axis])
-        return product
+        return min(product, self.counts.sizes.get(key[0], product))
 
     def memory_cost(self, item):
         """(cycles that the request occupies shared memory and L1, cycles until its result is there) of an instruction."""
@@ -375,9 +375,15 @@ class Prediction:
         self.most = -(-counts.grid_blocks // chip.multiprocessors)
         self.waves = counts.grid_blocks / (chip.multiprocessors * self.resident)
         self.cycles = self._total(launch)
-        self.seconds, self.closed_seconds = chip.seconds(self.cycles), chip.seconds(self._closed())
+        self.megahertz, self.seconds = self._seconds(self.cycles)
+        self.closed_seconds = self._seconds(self._closed())[1]
         busiest = max(self.demand, key=self.demand.get)
         self.resource = busiest if self._decides(busiest) else "latency"
+
+    def _seconds(self, cycles):
+        """(clock, seconds)"""
+        busy = min(1.0, self.most * self.demand["tensor"] / cycles)
+        return self.chip.clock_under(busy), self.chip.seconds(cycles, busy)
 
     def _decides(self, resource):
         return min(self.resident, self.most) * self.demand[resource] >= DECIDES * self.latency
@@ -398,7 +404,7 @@ class Prediction:
         return max(max(self.demand.values()), self.latency / self.resident)
 
     def lines(self):
-        yield f"predicted: {self.seconds * 1e6:.1f} µs on {self.chip.name} ({self.cycles:.0f} cycles at {self.chip.clock_mhz} MHz)"
+        yield f"predicted: {self.seconds * 1e6:.1f} µs on {self.chip.name} ({self.cycles:.0f} cycles at {self.megahertz:.0f} MHz)"
         yield f"predicted bound: {self.resource}"
         shares = sorted(self.demand.items(), key=lambda x: -x[1])
         whole = self._of_a_block()

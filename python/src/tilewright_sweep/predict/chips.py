@@ -3,6 +3,7 @@
 """What is known of each chip: chips.json, where every number stands beside its source."""
 
 import json
+import math
 import pathlib
 
 _FACTS = json.loads((pathlib.Path(__file__).parent / "chips.json").read_text())
@@ -26,8 +27,14 @@ class Chip:
                 setattr(self, member, value)
                 self.sources[member] = source
 
-    def seconds(self, cycles):
-        return cycles / (self.clock_mhz * 1e6)
+    def clock_under(self, busy):
+        """Megahertz that stay where tensor cores are busy for such a share of the time. Within a limit of power: what they take grows
+        with the share, the clock and the voltage, which falls with the clock."""
+        return self.clock_mhz * min(1.0, math.sqrt(self.busy_tensor / busy)) if busy else self.clock_mhz
+
+    def seconds(self, cycles, busy=0.0):
+        """Of a launch whose tensor cores are busy for such a share of the cycles."""
+        return cycles / (self.clock_under(busy) * 1e6) + self.launch_microseconds * 1e-6
 
     def bytes_per_cycle(self):
         """Of device memory."""

@@ -52,9 +52,9 @@ def prediction_of(launch, form):
 
 
 def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="auto", cluster=(1, 1, 1), form="auto",
-           count=counts.run):  # fmt: skip
-    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them; `form`: one of FORMS; `count`:
-    counts.run, or what remembers what that said."""
+           ask=None):  # fmt: skip
+    """`arguments`, `shared` (dynamic bytes) and `cluster` as tilewright-run has them; `form`: one of FORMS; `ask`:
+    what stands for counts.lines_of."""
     entries = entries_of(ptx)
     if entry is None and len(entries) == 1:
         entry = entries[0]
@@ -63,5 +63,7 @@ def of_ptx(chip, ptx, entry, grid, block, arguments, runner, shared=0, mode="aut
     kernel = kernel_of(chip, ptx, entry, mode)
     cache = bound.cache_kib(chip, warps_of(block), kernel.registers, kernel.shared + shared)
     arch = "sm_90" if int(chip.arch[3:]) >= 90 else "sm_80"
-    found = count(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster)
+    resident = bound.occupancy(chip, warps_of(block), kernel.registers, kernel.shared + shared)
+    one_wave = grid[0] * grid[1] * grid[2] <= chip.multiprocessors * resident
+    found = counts.run(ptx, entry, grid, block, arguments, runner, shared, cache, arch, cluster, one_wave=one_wave, ask=ask)
     return prediction_of(bound.Launch(chip, found, kernel), form)

@@ -569,6 +569,21 @@ class Scores(unittest.TestCase):
         self.assertAlmostEqual(score.geometric_error([2, 0.5]), 1)
 
 
+class Clocks(unittest.TestCase):
+    """Tensor cores that are busy for long take power, which the clock pays for."""
+
+    def test_a_clock_under_load(self):
+        chip = chips.Chip("h100sxm")
+        self.assertEqual(chip.clock_under(0), chip.clock_mhz)
+        self.assertEqual(chip.clock_under(chip.busy_tensor), chip.clock_mhz)
+        self.assertAlmostEqual(chip.clock_under(4 * chip.busy_tensor), chip.clock_mhz / 2)
+        # Busier tensor cores compute more all the same.
+        self.assertGreater(0.9 * chip.clock_under(0.9), 0.7 * chip.clock_under(0.7))
+        self.assertAlmostEqual(chip.seconds(chip.clock_mhz * 10), 10e-6 + chip.launch_microseconds * 1e-6)
+        other = chips.Chip("a100")
+        self.assertEqual(other.seconds(1410, 1.0), 1e-6)
+
+
 class Facts(unittest.TestCase):
     def test_every_number_has_a_source(self):
         for key in chips.names():
@@ -636,6 +651,7 @@ class Candidates(unittest.TestCase):
         with self.assertRaisesRegex(artifact.NotPredictable, "windows of an image.*can be predicted"):
             artifact.launch_of(dispatch, chip)
         dispatch["variants"][0]["grid"] = [["dim", 0, 0], 1, 1]
+        dispatch["operands"][0]["shape"][0] = -1
         with self.assertRaisesRegex(artifact.NotPredictable, "grid of known size.*static shapes"):
             artifact.launch_of(dispatch, chip)
 
@@ -659,6 +675,63 @@ class Candidates(unittest.TestCase):
         grid, arguments = artifact.launch_of(dispatch, chip)
         self.assertEqual(grid, [132, 1, 1])
         self.assertEqual(arguments, ["tensormap:box=32x64:swizzle=128:256x128xf16=undefined", "i32=3"])
+
+    def test_dims_that_are_left_open_have_a_size(self):
+        dispatch = {
+            "name": "d",
+            "operands": [{"dtype": "f16", "shape": [-1, 64]}, {"dtype": "f32", "shape": [64]}],
+            "variants": [
+                {"name": "few", "grid": [1, 1, 1], "params": []},
+                {
+                    "name": "many",
+                    "grid": [["ceildiv", ["dim", 0, 0], 128], 1, 1],
+                    "params": [{"buffer": 0}, {"buffer": 1}, {"scalar": "i32", "value": ["dim", 0, 0]}, {"scalar": "i32", "value": ["offset", 0]}],
+                },
+            ],
+        }  # fmt: skip
+        chip = chips.Chip("h100")
+        grid, arguments = artifact.launch_of(artifact.with_size(dispatch, 300), chip, dispatch["variants"][1])
+        self.assertEqual(grid, [3, 1, 1])
+        self.assertEqual(arguments, ["300x64xf16=undefined", "64xf32=undefined", "i32=300", "i32=0"])
+        self.assertEqual(dispatch["operands"][0]["shape"], [-1, 64])
+        self.assertEqual(counts.sizes_of(arguments), {1: 300 * 64 * 2, 2: 256})
+        maps = ["i32=3", "tensormap:box=32x64:swizzle=128:256x128xf8E4M3FN=undefined", "100xi4=undefined"]
+        self.assertEqual(counts.sizes_of(maps), {1: 256 * 128, 2: 50})
+
+    def test_blocks_that_stand_for_a_grid(self):
+        """Heads of 32 tiles with a causal mask: the work of a block is its place in the head."""
+        for heads in (1, 3, 128):
+            blocks_ = counts.spread([32 * heads, 1, 1])
+            self.assertEqual(blocks_[0], [0, 0, 0])
+            self.assertEqual(blocks_[-1], [32 * heads - 1, 0, 0])
+            self.assertAlmostEqual(sum(x % 32 for x, _, _ in blocks_) / len(blocks_), 15.5, delta=0.5)
+        self.assertEqual(counts.spread([4, 2, 1])[3:5], [[3, 0, 0], [0, 1, 0]])
+
+    def test_blocks_of_a_launch(self):
+        """One wave: from the first block on. Else those of the middle, but what blocks do is the mean over the grid if they differ."""
+
+        def rows(kernel):
+            def ask(ptx, entry, grid, block, arguments, blocks):
+                asked.append(blocks)
+                yield json.dumps({"memory": "launch", "grid": grid, "block": block, "shared": 0, "blocks": len(blocks)})
+                yield json.dumps({"memory": "issue", "line": 1, "instruction": "mov", "executed": sum(kernel(*at) for at in blocks)})
+                yield json.dumps({"memory": "footprint", "buffer": 1, "way": "read", "blocks": 1, "sectors": len(asked)})
+
+            asked = []
+            return ask, asked
+
+        def run(kernel, grid, **more):
+            ask, asked = rows(kernel)
+            return counts.run(None, None, grid, [32, 1, 1], ["8xf32=undefined"], ask=ask, **more), asked
+
+        alike, asked = run(lambda x, y, z: 7, [128, 1, 1])
+        self.assertEqual((alike.first, alike.issue[1]["executed"] / alike.blocks), ([64, 0, 0], 7))
+        causal, asked = run(lambda x, y, z: x % 32, [128, 1, 1])
+        self.assertEqual(asked, [counts.samples([128, 1, 1]), counts.spread([128, 1, 1])])
+        self.assertAlmostEqual(causal.issue[1]["executed"] / causal.blocks, 15.5, delta=0.5)
+        self.assertEqual([row["sectors"] for row in causal.footprints], [1])
+        first, asked = run(lambda x, y, z: 2 if x < 60 else 1, [128, 1, 1], one_wave=True)
+        self.assertEqual((first.first, asked[0][0], len(asked)), ([0, 0, 0], [0, 0, 0], 1))
 
     def test_samples_are_neighbours(self):
         self.assertEqual(counts.samples([8, 4, 1]), [[4, 2, 0], [5, 2, 0], [6, 2, 0], [4, 3, 0]])

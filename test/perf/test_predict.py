@@ -498,7 +498,7 @@ class Stages(unittest.TestCase):
     def setUp(self):
         row = {"mbarriers": 2, "copies": 8, "places": 2, "blocks": 1, "bytes": 8 * 1024}
         found = [roles.Stages(row), roles.Stages(row)]
-        self.plan = rings.Plan(found, 8 * 2048.0, copies=[16, 0, 0], waits=[8, 8, 8], gives=[8, 8, 8], reads=[0, 4, 4])
+        self.plan = rings.Plan(found, 8 * 2048.0, issued=16, copies=[16, 0, 0], waits=[8, 8, 8], gives=[8, 8, 8], reads=[0, 4, 4])
         self.ring = rings.Ring(self.plan)
         self.warps = [machine.Warp([], 0, number, 3) for number in range(3)]
 
@@ -506,6 +506,17 @@ class Stages(unittest.TestCase):
         plan = self.plan
         self.assertEqual((plan.stages, plan.fillings, plan.bytes, plan.asked), (2, 8, 2048, 2048))
         self.assertEqual((plan.producer, plan.giving, plan.waits_each), ([True, False, False], [1, 2], [1, 1, 1]))
+
+    def test_rings_that_are_filled_in_turns(self):
+        """Keys and values: 4 fillings each of two copies, into 2 stages of their own; the producer waits for each of the 8."""
+        row = {"mbarriers": 2, "copies": 8, "places": 4, "blocks": 1, "bytes": 4 * 2048}
+        found = [roles.Stages(row), roles.Stages(row)]
+        plan = rings.Plan(found, 4 * 4096.0, issued=17, copies=[17, 0, 0], waits=[8, 9, 9], gives=[0, 8, 8], reads=[0, 4, 4])
+        self.assertEqual((plan.stages, plan.fillings, plan.bytes, plan.asked), (4, 8, 2048, 2048))
+        # A copy that is multicast arrives more often than it is issued: still one ring.
+        shared = [roles.Stages(row), roles.Stages({**row, "copies": 16, "places": 8})]
+        plan = rings.Plan(shared, 4 * 4096.0, issued=16, copies=[16, 0, 0], waits=[4, 4, 4], gives=[0, 4, 4], reads=[0, 4, 4])
+        self.assertEqual((plan.stages, plan.fillings, plan.bytes, plan.asked), (2, 4, 4096, 4096))
 
     def test_stages_are_given_back_by_all(self):
         ring, (producer, first, second) = self.ring, self.warps

@@ -21,7 +21,8 @@ gets the most. The resource that decides is named; "latency" where none does.
 Roles of warps run beside each other, the slowest counts; what copy engines and wgmma do meanwhile is in roles.py.
 
 L1 has what shared memory leaves of the unified memory. Device memory gives each byte once to a wave of neighbouring
-blocks, all of which are taken to be equally far; or once to the launch, where all of it fits L2.
+blocks, all of which are taken to be equally far; or once to the launch, where all of it fits L2. What a block reads again it has from
+L2 as far as that has room for all that the wave touches.
 """
 
 import re
@@ -103,6 +104,11 @@ class Launch:
         blocks = extent[0] * extent[1] * extent[2]
         reads = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] != "write") / blocks
         writes = sum(self._footprint(key, extent) for key in counts.sharing() if key[1] == "write") / blocks
+        # What a block comes back to is in L2 as far as L2 has room for all that a wave touches, as if lines were replaced in no
+        # order; of what is not, blocks that share it bring it once for all of them.
+        own = sum(32.0 * first for key, (first, _) in counts.sharing().items() if key[1] != "write")
+        lost = max(0.0, 1 - chip.l2_bytes / max(1.0, blocks * (reads + writes)))
+        reads += max(0.0, read - own) * lost * min(1.0, reads / own) if own else 0.0
         self.memory_bytes = min(reads, read) + min(writes, written)
         # A multicast leaves L2 once, and comes in at the port of each block.
         copied = sum(row["bytes"] for row in counts.stages) / counts.blocks

@@ -140,14 +140,14 @@ def _issued(rows):
 _UNLIKE = 0.02
 
 
-def run(ptx, entry, grid, block, arguments, *more, one_wave=False, ask=None):
+def run(ptx, entry, grid, block, arguments, *more, one_wave=False, ask=None, **named):
     """Counts of sampled blocks of a launch; arguments are those of `lines_of`, which `ask` stands for. Of a launch in one wave the
     first blocks count: where blocks take tiles in turns they have one more than others have. Of others those in the middle, if
     they are like all; if not, the mean over the grid."""
     ask, first = ask or lines_of, [0, 0, 0] if one_wave else middle_of(grid)
 
     def rows(blocks):
-        return [json.loads(line) for line in ask(ptx, entry, grid, block, arguments, *more, blocks=blocks)]
+        return [json.loads(line) for line in ask(ptx, entry, grid, block, arguments, *more, blocks=blocks, **named)]
 
     near = rows(samples(grid, first))
     if not one_wave and grid[0] * grid[1] * grid[2] > 2 * _SPREAD:

@@ -13,22 +13,25 @@ from tilewright_sweep.predict import roles
 
 
 class Plan:
-    """Of one block. `found`: roles.Stages; `asked`: bytes that a filling asks L2 for; `counts`: by warp how often it
-    copies, waits, gives back, and reads in the part of it that is simulated."""
+    """Of one block. `found`: roles.Stages; `asked`: bytes that its fillings ask L2 for; `issued`: copies that it issues;
+    `copies`, `waits`, `gives`, `reads`: by warp how often it does so in the part of it that is simulated."""
 
-    def __init__(self, found, asked, copies, waits, gives, reads):
+    def __init__(self, found, asked, issued, copies, waits, gives, reads):
         most = max(one.fillings for one in found)
         filled = [one for one in found if one.fillings > most / 2]
-        self.stages = min(one.stages for one in filled)
-        self.bytes = sum(one.bytes for one in filled)
-        self.asked = asked / most
         others = any(wait and not made for wait, made in zip(waits, copies))
         self.producer = [others and made > 0 and not read for made, read in zip(copies, reads)]
         # As many fillings as the producer waits for; where it waits for none, by its copies.
         self.fillings = max((wait for wait, one in zip(waits, self.producer) if one), default=0)
-        if not self.fillings:
-            each = round(sum(one.copies for one in found) / most)
-            self.fillings = max(copies) / max(1, each)
+        rings = 1
+        if self.fillings:
+            # Keys and values, say, which are filled and waited for in turns: a wait for fewer copies than a filling has.
+            rings = max(1, round(issued / most * self.fillings / max(copies)))
+        else:
+            self.fillings = max(copies) / max(1, round(sum(one.copies for one in found) / most))
+        self.stages = rings * min(one.stages for one in filled)
+        self.bytes = sum(one.bytes for one in filled) / rings
+        self.asked = asked / most / rings
         self.by_waits = [one and wait >= self.fillings for one, wait in zip(self.producer, waits)]
         self.copies_each = [made / self.fillings for made in copies]
         self.waits_each = [max(1, round(wait / self.fillings)) for wait in waits]
@@ -91,7 +94,8 @@ def plan_of(launch, copies, waits, gives, reads):
     counts = launch.counts
     if not counts.stages or not any(copies):
         return None
-    asked = sum(
-        32 * row["missed"] for line, of in counts.global_rows.items() for row in of if counts.fills_stages(line, row)
-    )  # fmt: skip
-    return Plan([roles.Stages(row) for row in counts.stages], asked / counts.blocks, copies, waits, gives, reads)
+    lines = {line for line, of in counts.global_rows.items() if any(counts.fills_stages(line, row) for row in of)}
+    asked = sum(32 * row["missed"] for line in lines for row in counts.global_rows[line] if counts.fills_stages(line, row))
+    issued = sum(counts.issue[line]["executed"] for line in lines if line in counts.issue)
+    found = [roles.Stages(row) for row in counts.stages]
+    return Plan(found, asked / counts.blocks, issued / counts.blocks, copies, waits, gives, reads)

@@ -45,7 +45,8 @@ LADDER = {
 class Results(unittest.TestCase):
     def test_lines_of_suites(self):
         dynamic = {**BENCH, "suite": "dynamic", "problem": {"function": "f", "inputs": ["16x4096xf16=random:1", "4096x64xf16=random:2"]}}
-        found = list(measured.of_suites([BENCH, dynamic, {"suite": "memory", "verdict": "error"}]))
+        late = {**BENCH, "count": 9, "late": 5}
+        found = list(measured.of_suites([BENCH, dynamic, {"suite": "memory", "verdict": "error"}, late]))
         self.assertEqual([(x.family, x.name, x.size) for x in found], [("memory", "softmax_f32_8192x128", 0), ("dynamic", "f_16", 16)])
         self.assertEqual(found[0].launches, [("softmax_f32_8192x128_reduce_0", "softmax_f32_8192x128_reduce_0", [512, 1, 1])])
 

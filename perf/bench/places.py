@@ -3,11 +3,13 @@
 """Where a benchmark's tensors live, and what makes and compares them.
 
 TorchPlace   on CUDA: PyTorch's memory and stream, which the runtime adopts, so that a peer works on the very same
-             inputs in the same queue
-HostPlace    anywhere else: memory of the runtime, NumPy on the host; no peers
+             inputs in the same queue; on the CPU: its memory, to try out peers without a GPU
+HostPlace    anywhere: memory of the runtime, NumPy on the host; no peers
 
-Numbers are random normal. Checks are done in f64 on whatever device there is.
+Numbers are random normal. Checks are done in f64 on whatever device there is. A tensor of i4 is kept as its bytes.
 """
+
+import math
 
 import numpy
 
@@ -43,6 +45,25 @@ def round_to_float8(values, dtype):
     return (words | (values < 0) * 128).astype(numpy.uint8)
 
 
+def bytes_of_i4(dims):
+    return (math.prod(dims) + 1) // 2
+
+
+def ends_of_i4(spec):
+    """The least of them, and what comes behind the largest."""
+    return (spec.ends[0], spec.ends[1] + 1) if spec.ends else (-8, 8)
+
+
+def pack4(values):
+    """The bytes of i4 values, given as int8 in one dim: two to a byte, the first in its low half."""
+    return (values[0::2] & 15) | (values[1::2] << 4)
+
+
+def unpack4(words):
+    """The values in bytes of i4, as int8: those in front of a byte, and those behind it."""
+    return (words << 4) >> 4, words >> 4
+
+
 class Place:
     """A device and the stream that everything is in."""
 
@@ -68,13 +89,15 @@ class HostPlace(Place):
     peers = False
     name = "numpy " + numpy.__version__
     types = {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16, "bf16": numpy.uint16, "i8": numpy.int8,
-             "i32": numpy.int32, **{dtype: numpy.uint8 for dtype in FLOATS8}}
+             "i4": numpy.int8, "i32": numpy.int32, **{dtype: numpy.uint8 for dtype in FLOATS8}}
 
     def __init__(self, device):
         super().__init__(device, device.stream())
 
     def random(self, spec):
         generator = numpy.random.default_rng(spec.seed)
+        if spec.dtype == "i4":
+            return pack4(generator.integers(*ends_of_i4(spec), bytes_of_i4(spec.dims) * 2, numpy.int8))
         if spec.ends:
             return generator.integers(spec.ends[0], spec.ends[1] + 1, spec.dims, self.types[spec.dtype])
         if spec.dtype == "i8":
@@ -84,13 +107,16 @@ class HostPlace(Place):
             return round_to_float8(values, spec.dtype)
         return round_to_bf16(values) if spec.dtype == "bf16" else values.astype(self.types[spec.dtype])
 
-    def view(self, tensor, dtype):
-        view = self.device.view(dtype, tensor.shape)
+    def view(self, tensor, spec):
+        view = self.device.view(spec.dtype, spec.dims)
         view.write(self.stream, tensor.tobytes())
         return view
 
-    def wide(self, tensor, dtype):
-        """In f64."""
+    def wide(self, tensor, spec):
+        """In f64; `spec` has a dtype and dims."""
+        dtype = spec.dtype
+        if dtype == "i4":
+            tensor = numpy.stack(unpack4(tensor.reshape(-1)), -1).reshape(-1)[:math.prod(spec.dims)].reshape(spec.dims)
         if dtype == "bf16":
             tensor = (tensor.astype(numpy.uint32) << 16).view(numpy.float32)
         if dtype in FLOATS8:
@@ -100,8 +126,8 @@ class HostPlace(Place):
 
     def fetch(self, view):
         """A result, in f64."""
-        words = numpy.frombuffer(view.read(self.stream), self.types[view.dtype]).reshape(view.dims)
-        return self.wide(words, view.dtype)
+        words = numpy.frombuffer(view.read(self.stream), self.types[view.dtype])
+        return self.wide(words, view).reshape(view.dims)
 
     def all_within(self, got, expected, bound):
         return bool((numpy.abs(got - expected) <= bound).all())
@@ -115,41 +141,54 @@ class HostPlace(Place):
 
 
 class TorchPlace(Place):
-    """Tensors are PyTorch's, on its current device."""
+    """Tensors are PyTorch's, on its current GPU or the CPU."""
 
     peers = True
 
     def __init__(self, device):
         import torch
 
-        self.torch = torch
+        self.torch, self.where = torch, "cuda" if device.name.startswith("cuda") else "cpu"
         self.name = f"torch {torch.__version__}"
         self.types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-                      "i8": torch.int8, "i32": torch.int32, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+                      "i8": torch.int8, "i4": torch.int8, "i32": torch.int32, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+        if self.where == "cpu":
+            super().__init__(device, device.stream())
+            return
+        torch.cuda.init()
         self.queue = torch.cuda.Stream()
         torch.cuda.set_stream(self.queue)
         super().__init__(device, device.stream(self.queue.cuda_stream))
 
     def random(self, spec):
-        generator = self.torch.Generator("cuda").manual_seed(spec.seed)
+        options = {"generator": self.torch.Generator(self.where).manual_seed(spec.seed), "device": self.where}
+        if spec.dtype == "i4":
+            first, beyond = ends_of_i4(spec)
+            return pack4(self.torch.randint(first, beyond, (bytes_of_i4(spec.dims) * 2,), dtype=self.torch.int8, **options))
         if spec.ends:
-            return self.torch.randint(spec.ends[0], spec.ends[1] + 1, spec.dims, generator=generator, device="cuda",
-                                      dtype=self.types[spec.dtype])
+            return self.torch.randint(spec.ends[0], spec.ends[1] + 1, spec.dims, dtype=self.types[spec.dtype], **options)
         if spec.dtype == "i8":
-            return self.torch.randint(-128, 128, spec.dims, generator=generator, device="cuda", dtype=self.torch.int8)
-        values = self.torch.randn(spec.dims, generator=generator, device="cuda", dtype=self.torch.float32)
-        return values.to(self.types[spec.dtype])
+            return self.torch.randint(-128, 128, spec.dims, dtype=self.torch.int8, **options)
+        return self.torch.randn(spec.dims, dtype=self.torch.float32, **options).to(self.types[spec.dtype])
 
-    def view(self, tensor, dtype):
+    def view(self, tensor, spec):
         size = tensor.numel() * tensor.element_size()
-        return self.device.view(dtype, tuple(tensor.shape), tensor.data_ptr(), size)
+        return self.device.view(spec.dtype, spec.dims, tensor.data_ptr(), size)
 
-    def wide(self, tensor, dtype=None):
+    def wide(self, tensor, spec=None):
+        """In f64; `spec` has a dtype and dims, of a peer's result it is that of the tensor itself."""
+        if spec and spec.dtype == "i4":
+            values = self.torch.stack(unpack4(tensor.reshape(-1)), -1).reshape(-1)
+            return values[:math.prod(spec.dims)].reshape(spec.dims).double()
         return (tensor.float() if tensor.element_size() == 1 and tensor.is_floating_point() else tensor).double()
 
     def fetch(self, view):
-        memory = _CudaArray(view)
-        return self.torch.as_tensor(memory, device="cuda").view(self.types[view.dtype]).reshape(view.dims).double()
+        """A result, in f64."""
+        if self.where == "cpu":
+            words = self.torch.frombuffer(bytearray(view.read(self.stream)), dtype=self.torch.uint8)
+        else:
+            words = self.torch.as_tensor(_CudaArray(view), device="cuda")
+        return self.wide(words.view(self.types[view.dtype]), view).reshape(view.dims)
 
     def all_within(self, got, expected, bound):
         return bool(((got - expected).abs() <= bound).all().item())
@@ -160,10 +199,14 @@ class TorchPlace(Place):
         return self.torch.finfo(tensor.dtype).eps / 2 if narrow else 0.0
 
     def working_set(self):
+        if self.where == "cpu":
+            return 0
         return 2 * self.torch.cuda.get_device_properties(0).L2_cache_size
 
     def clocks(self):
         """What the card says of itself right now; None where it does not."""
+        if self.where == "cpu":
+            return None
         try:
             import pynvml
 

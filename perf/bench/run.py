@@ -7,12 +7,13 @@
 
 Each argument is a suite's folder (see suite.py) with NAME.tw beside its problems, or --artifacts=DIR has them. On CUDA the
 peers work on the same inputs in the same queue, by turns (contest.py), and PyTorch must be there; elsewhere, and with
---no-peers, ours is timed alone, on inputs from NumPy, and without PyTorch no ceiling is measured. A line is of the schema
-of tilewright-run --json (its page), with
+--no-peers, ours is timed alone, on inputs from NumPy, and without PyTorch no ceiling is measured. --framework=torch on
+the CPU tries out the peers that PyTorch has there. A line is of the schema of tilewright-run --json (its page), with
 
     suite          the suite's name
     uuid           of the device
-    peers          per peer: verdict, median_s, min_s, spread, count, enqueue_s; ratio = its median / ours: above 1 ours
+    late           of the `count` samples, those that the host was too late for, so that its time is in them
+    peers          per peer: verdict, median_s, min_s, spread, count, enqueue_s, late; ratio = its median / ours: above 1 ours
                    is faster; or error. `tuned` marks a peer that tried several configs for this problem: it is held
                    against ours tuned, `ratio_tuned`, and one that did not against ours as compiled, `ratio`
     tuned          ours from --tuned=DIR, the same suites compiled with pinned configs: verdict, artifact, median_s, ...
@@ -47,6 +48,8 @@ from tilewright_sweep import runtime
 from tilewright_sweep.contest import contest
 
 SCHEMA = 1
+#: Of an element; 2 where nothing is said.
+BYTES = {"f64": 8, "f32": 4, "i32": 4, "i8": 1, "i4": 0.5, "f8E4M3FN": 1, "f8E5M2": 1}
 
 
 def parse():
@@ -63,6 +66,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=0.5, help="of measuring, per contender (%(default)s)")
     parser.add_argument("--budget", type=float, default=math.inf, help="seconds for everything")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--framework", choices=("numpy", "torch"), help="of inputs and peers (torch on CUDA, else numpy)")
     return parser.parse_args()
 
 
@@ -86,6 +90,31 @@ def done_before(path):
     return found
 
 
+def all_of(results):
+    """A function has one result or several."""
+    return results if isinstance(results, (list, tuple)) else [results]
+
+
+def references(peers, place, problem, inputs):
+    """(value, bound) of each result that the suite knows, the first at least."""
+    known = peers.reference(problem.function, *[place.wide(t, x) for t, x in zip(inputs, problem.inputs)])
+    return known if isinstance(known, list) else [known]
+
+
+def verdict_of_all(place, known, gots, roundoffs):
+    """`gots` may be more, or, of a peer, fewer than `known`."""
+    for number, (reference, got, roundoff) in enumerate(zip(known, gots, roundoffs)):
+        said = verdict(place, reference, got, roundoff)
+        if said != "ok":
+            return said if len(known) == 1 else f"{said} of result {number}"
+    return "ok"
+
+
+def our_verdict(place, known, results):
+    place.stream.synchronize()
+    return verdict_of_all(place, known, map(place.fetch, results), [0.0] * len(known))
+
+
 def verdict(place, reference, got, roundoff=0.0):
     """Of a result in f64; `roundoff`: what its own type adds, relative to the value."""
     expected, bound = reference
@@ -96,14 +125,14 @@ def verdict(place, reference, got, roundoff=0.0):
     return "ok" if place.all_within(got, expected, bound) else "mismatch"
 
 
-def prepare_peers(place, peers, problem, sets, reference):
+def prepare_peers(place, peers, problem, sets, known):
     """{name: call(turn)} of those that work, and {name: report} of all."""
     calls, reports = {}, {}
     for name, make in peers.items():
         try:
             made = [make(problem.function, *inputs) for inputs in sets]
-            result = made[0]()
-            reports[name] = {"verdict": verdict(place, reference, place.wide(result), place.roundoff(result))}
+            results = all_of(made[0]())
+            reports[name] = {"verdict": verdict_of_all(place, known, map(place.wide, results), map(place.roundoff, results))}
             calls[name] = lambda turn, made=made: made[turn % len(made)]()
         except Exception as error:
             reports[name] = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
@@ -146,37 +175,38 @@ def begin_line(device, program, suite, problem, tuned):
 
 
 def bind(place, program, problem, sets):
-    return [program.bind(problem.function, [place.view(t, x.dtype) for t, x in zip(inputs, problem.inputs)])
+    return [program.bind(problem.function, [place.view(t, x) for t, x in zip(inputs, problem.inputs)])
             for inputs in sets]
 
 
 def run_problem(arguments, place, program, tuned, peers, problem, ceilings, line):
     """Completes the line of one problem."""
-    total = sum(math.prod(x.dims) * {"f64": 8, "f32": 4, "i32": 4, "i8": 1}.get(x.dtype, 2) for x in problem.inputs)
+    total = sum(math.prod(x.dims) * BYTES.get(x.dtype, 2) for x in problem.inputs)
     rotated = max(1, min(16, math.ceil(place.working_set() / total)))
     sets = [[place.random(dataclasses.replace(x, seed=x.seed + 1000 * i)) for x in problem.inputs] for i in range(rotated)]
+    if hasattr(peers, "inputs"):
+        sets = [peers.inputs(problem.function, *inputs) for inputs in sets]
     calls = bind(place, program, problem, sets)
     place.stream.synchronize()
     device = place.device
     device.set_poison(True)
-    result = calls[0](place.stream)[0]
+    results = calls[0](place.stream)
     place.stream.synchronize()
-    reference = peers.reference(problem.function, *[place.wide(t, x.dtype) for t, x in zip(sets[0], problem.inputs)])
+    known = references(peers, place, problem, sets[0])
     line["config"]["launches"] = program.launches(calls[0], place.stream)
-    line["verdict"] = verdict(place, reference, place.fetch(result))
+    line["verdict"] = our_verdict(place, known, results)
     line["ceiling"] = ceiling_of(problem)
     ours = {"": lambda turn: calls[turn % rotated](place.stream)}
     if tuned:
         tuned_calls = bind(place, tuned, problem, sets)
-        result = tuned_calls[0](place.stream)[0]
-        place.stream.synchronize()
-        line["tuned"].update(verdict=verdict(place, reference, place.fetch(result)),
+        results = tuned_calls[0](place.stream)
+        line["tuned"].update(verdict=our_verdict(place, known, results),
                              launches=tuned.launches(tuned_calls[0], place.stream))
         ours["tuned"] = lambda turn: tuned_calls[turn % rotated](place.stream)
     device.set_poison(False)
     use = peers.PEERS if place.peers and not arguments.no_peers else {}
-    contenders, reports = prepare_peers(place, use, problem, sets, reference)
-    del reference, result
+    contenders, reports = prepare_peers(place, use, problem, sets, known)
+    del known, results
     times = contest(device, place.stream, {**ours, **{"peer " + name: call for name, call in contenders.items()}},
                     arguments.seconds)
     line.update(times[""])
@@ -211,12 +241,11 @@ def describe(line):
 def open_place(arguments, library):
     """The device, and where its tensors live."""
     device = library.open(arguments.device)
-    if not device.name.startswith("cuda") or arguments.no_peers:
-        return HostPlace(device)
-    import torch
-
-    torch.cuda.init()
-    return TorchPlace(device)
+    on_cuda = device.name.startswith("cuda")
+    framework = arguments.framework or ("torch" if on_cuda and not arguments.no_peers else "numpy")
+    if framework == "torch" and not on_cuda and device.name != "cpu":
+        raise runtime.Error(f"--framework=torch: PyTorch shares no memory with {device.name}, only with cuda and cpu")
+    return (TorchPlace if framework == "torch" else HostPlace)(device)
 
 
 def load_hashed(device, path, target):
@@ -232,7 +261,7 @@ def main():
     device = place.device
     print(f"{device.name}: {device.description}; {place.name}", flush=True)
     ceilings = None
-    if place.peers:
+    if place.peers and device.name.startswith("cuda"):
         from ceilings import measure
 
         ceilings = measure(place.torch)

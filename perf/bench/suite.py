@@ -5,8 +5,10 @@
     perf/suites/gemm/
       *.mlir         the programs
       problems.txt   a problem a line, as arguments of tilewright-run
-      peers.py       reference(function, *inputs): what is right, and how far off a right answer may be
-                     PEERS: {name: make}, make(function, inputs, result_type) gives a call without arguments
+      peers.py       reference(function, *inputs): what is right, and how far off a right answer may be; of the first
+                     result, or a list of such pairs for the first results
+                     inputs(function, *tensors), where noise will not do: the tensors to take instead, NumPy's or PyTorch's
+                     PEERS: {name: make}, make(function, *inputs) gives a call without arguments
                      TUNED, where there are any: the names of those that try several configs for each problem
 """
 

@@ -68,9 +68,6 @@ def open_place(arguments, library):
         return HostPlace(device), "--no-peers"
     if not device.name.startswith("cuda"):
         return HostPlace(device), f"{device.name} is no GPU that cuBLAS and Triton run on"
-    import torch
-
-    torch.cuda.init()
     return TorchPlace(device), ""
 
 
@@ -151,7 +148,7 @@ def check_rung(place, attempts, rung, program, problem, sets, specs, expected, r
         raise runtime.Error("not tried, it lost the device at two other problems")
     with attempts.of(place, *words):
         loaded = program.load(place.device)
-        calls = [loaded.bind(problem.name, [place.view(t, x.dtype) for t, x in zip(inputs, specs)]) for inputs in sets]
+        calls = [loaded.bind(problem.name, [place.view(t, x) for t, x in zip(inputs, specs)]) for inputs in sets]
         result = calls[0](place.stream)[0]
         place.stream.synchronize()
         report.update(verdict=verdict(place, expected, place.fetch(result)), launches=loaded.launches(calls[0], place.stream))
@@ -163,7 +160,7 @@ def measure(arguments, place, attempts, slice_, programs, problem, line):
     total = sum(math.prod(x.dims) for x in specs) * (1 if problem.transposed else 2)
     rotated = 1 if slice_.checked_only else max(1, min(16, math.ceil(place.working_set() / total)))
     sets = [[place.random(Input(x.dims, x.dtype, x.seed + 1000 * i)) for x in specs] for i in range(rotated)]
-    expected = reference(problem, *(place.wide(t, x.dtype) for t, x in zip(sets[0], specs)))
+    expected = reference(problem, *(place.wide(t, x) for t, x in zip(sets[0], specs)))
     contenders = {}
     place.device.set_poison(True)
     for rung in slice_.rungs:

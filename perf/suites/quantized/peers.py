@@ -9,17 +9,10 @@ GROUP = 32
 
 
 def weights(w, s):
-    """The weights in f16, as f64: of each byte the low half, then the high one, signed; times the scale of its group."""
-    high = w // 16
-    low = w - 16 * high
-    low = low - 16 * (low > 7)
+    """The weights in f16, as f64: each times the scale of its group."""
     if isinstance(w, numpy.ndarray):
-        q = numpy.stack([low, high], -1).reshape(w.shape[0], -1)
-        return (q * numpy.repeat(s, GROUP, 0)).astype(numpy.float16).astype(numpy.float64)
-    import torch
-
-    q = torch.stack([low, high], -1).reshape(w.shape[0], -1)
-    return (q * s.repeat_interleave(GROUP, 0)).half().double()
+        return (w * numpy.repeat(s, GROUP, 0)).astype(numpy.float16).astype(numpy.float64)
+    return (w * s.repeat_interleave(GROUP, 0)).half().double()
 
 
 def reference(function, x, w, s):
@@ -29,8 +22,12 @@ def reference(function, x, w, s):
 
 
 def as_halves(function, x, w, s):
-    """cuBLAS by weights that are kept as halves: four times the bytes."""
-    b = weights(w.double(), s.double()).half()
+    """cuBLAS by weights that are kept as halves: four times the bytes. `w` are the bytes of the weights, two to a byte, the
+    first in its low half."""
+    import torch
+
+    values = torch.stack(((w << 4) >> 4, w >> 4), -1).reshape(x.shape[-1], -1)
+    b = weights(values.double(), s.double()).half()
     return lambda: x @ b
 
 

@@ -7,6 +7,7 @@
 
 import concurrent.futures
 import contextlib
+import importlib.util
 import io
 import json
 import pathlib
@@ -335,6 +336,46 @@ class Parts(unittest.TestCase):
             if (folder / "problems.txt").exists():
                 self.assertTrue(suite.read_problems(folder / "problems.txt"), folder)
 
+    def test_problems_have_their_programs_inputs(self):
+        for folder in (ROOT / "perf/suites").iterdir():
+            if not (folder / "problems.txt").exists():
+                continue
+            text = (folder / f"{folder.name}.mlir").read_text()
+            for problem in suite.read_problems(folder / "problems.txt"):
+                head = re.search(rf"^func\.func @{problem.function}\((.*?)\)\s*-> ", text, re.M | re.S)
+                wanted = re.findall(r"tensor<([\w?]+)>", head[1])
+                given = ["x".join([*map(str, x.dims), x.dtype]) for x in problem.inputs]
+                self.assertEqual(len(wanted), len(given), problem.function)
+                for want, have in zip(wanted, given):
+                    self.assertRegex(have, "^" + want.replace("?", r"\d+") + "$", f"{folder.name}: {problem.function}")
+
+    def test_four_bits(self):
+        """As a program has them: two to a byte, the first in its low half."""
+        spec = suite.Input((3, 5), "i4", 1, (-8, 7))
+        place = types.SimpleNamespace(types=places.HostPlace.types)
+        words = places.HostPlace.random(place, spec)
+        self.assertEqual((words.dtype, words.shape), (np.int8, (8,)))
+        halves = [half for word in words.tobytes() for half in (word & 15, word >> 4)]
+        right = np.array([half - 16 * (half > 7) for half in halves[:15]]).reshape(3, 5)
+        np.testing.assert_array_equal(places.HostPlace.wide(place, words, spec), right)
+        self.assertEqual(set(places.HostPlace.wide(place, places.HostPlace.random(place, suite.Input((64, 64), "i4", 2)),
+                                                   suite.Input((64, 64), "i4", 2)).ravel()), set(range(-8, 8)))
+
+    def test_results_beside_the_first(self):
+        """Each that the suite knows has its part in the verdict, with its number."""
+        place = types.SimpleNamespace(all_within=lambda *x: places.HostPlace.all_within(None, *x))
+        known, right = [(np.zeros(4), 0.5), (np.ones(3), 0.0)], [np.full(4, 0.25), np.ones(3)]
+        judge = lambda *gots: bench_run.verdict_of_all(place, known, gots, [0.0] * 2)
+        self.assertEqual(judge(*right, "another"), "ok")
+        self.assertEqual(judge(right[0], right[1] * 2), "mismatch of result 1")
+        self.assertEqual(judge(right[1], right[1]), "mismatch: shape (3,), not (4,) of result 0")
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
+    def test_peers_on_the_cpu(self):
+        """Results of peers have the dims of ours, where PyTorch computes such things without a GPU."""
+        done = run(sys.executable, HERE / "peers_on_cpu.py")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_whole_numbers(self):
         text = "2x300xi32=int:-1:7:4"
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -417,11 +458,66 @@ class Parts(unittest.TestCase):
                 return types.SimpleNamespace(set_timeout=timeouts.append)
 
         timeouts = []
-        arguments = types.SimpleNamespace(device="cuda", no_peers=True)
+        arguments = types.SimpleNamespace(device="cuda", no_peers=True, framework=None)
         place = bench_run.open_place(arguments, types.SimpleNamespace(open=lambda name: Cuda()))
         self.assertFalse(place.peers)
         self.assertNotIn("torch", sys.modules)
         self.assertEqual(len(timeouts), 1)
+
+
+class Backward(unittest.TestCase):
+    """The bound on attention's gradients: right answers keep it, and no others."""
+
+    @staticmethod
+    def gradients(inputs, causal, fault):
+        """In f32, the weights and the scores' gradients rounded to f16, as kernels do it; `fault` is what is planted."""
+        half = lambda x: x.astype(np.float16)
+        q, k, v, o, grad, lse = (x.astype(np.float32) for x in inputs)
+        scale = np.float32(q.shape[-1] ** -0.5)
+        power = np.exp(q @ k.swapaxes(1, 2) * scale - lse[..., None])
+        power = np.tril(power) if causal else power
+        rows = (grad * o).sum(-1)[..., None] * (fault != "delta")
+        ds = half(power * (grad @ v.swapaxes(1, 2) - rows) * (1 if fault == "scale" else scale)).astype(np.float32)
+        power = half(power).astype(np.float32)
+        if fault == "keys":
+            ds[..., -16:] = power[..., -16:] = 0
+        if fault == "queries":
+            ds[:, -16:] = power[:, -16:] = 0
+        return [half(x) for x in (ds @ k, ds.swapaxes(1, 2) @ q, power.swapaxes(1, 2) @ grad)]
+
+    def test_bound(self):
+        peers = suite.load_peers(ROOT / "perf/suites/backward")
+        every = [True] * 3
+        # Which of dQ, dK and dV keep the bound.
+        faults = {"": every, "delta": [False, False, True], "scale": [False, False, True], "keys": [False] * 3, "queries": [False] * 3}
+        for heads, tokens, depth in ((2, 160, 32), (1, 512, 64)):
+            random = np.random.default_rng(tokens)
+            for function in ("f16", "f16_causal"):
+                inputs = [random.standard_normal((heads, tokens, depth)).astype(np.float16) for _ in range(5)]
+                inputs = peers.inputs(function, *inputs, random.standard_normal((heads, tokens)).astype(np.float32))
+                known = peers.reference(function, *(x.astype(float) for x in inputs))
+                for fault, kept in faults.items():
+                    gots = self.gradients(inputs, "causal" in function, fault)
+                    self.assertEqual([bool((abs(got - right) <= bound).all()) for got, (right, bound) in zip(gots, known)], kept,
+                                     (function, tokens, fault))
+
+    def test_gradients(self):
+        """Against differences of attention itself."""
+        peers = suite.load_peers(ROOT / "perf/suites/backward")
+        random = np.random.default_rng(1)
+        q, k, v, o, grad = (random.standard_normal((1, 6, 4)) for _ in range(5))
+        for function in ("f", "f_causal"):
+            given = peers.inputs(function, q, k, v, o, grad, np.zeros((1, 6)))
+            known = peers.reference(function, *given)
+            loss = lambda *qkv: (peers.inputs(function, *qkv, np.zeros_like(o), grad, np.zeros((1, 6)))[3] * grad).sum()
+            for number, (right, _) in enumerate(known):
+                for place in ((0, 0, 0), (0, 3, 2), (0, 5, 1)):
+                    sides = []
+                    for step in (1e-5, -1e-5):
+                        moved = [q.copy(), k.copy(), v.copy()]
+                        moved[number][place] += step
+                        sides.append(loss(*moved))
+                    self.assertAlmostEqual((sides[0] - sides[1]) / 2e-5, right[place], places=6)
 
 
 class Commands(unittest.TestCase):

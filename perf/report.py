@@ -6,8 +6,9 @@
     perf/report.py RESULTS perf/results/NAME
 
 RESULTS is the folder with bench.jsonl, ladder.jsonl or both, and, where those steps ran, machine.txt, cts.jsonl, e2e.jsonl, confirm.jsonl.
-NAME gets README.md, a picture per suite and device, and copies of bench.jsonl and ladder.jsonl, so that the page can be made again. A time stands beside
-its verdict; a ratio above 1 says that ours is faster. The same input gives the same bytes.
+NAME gets README.md, a picture per suite and device, and what the page can be made of again: copies of bench.jsonl, ladder.jsonl and machine.txt, and
+checks.jsonl with the totals of each kind of check and the lines of those that failed. A time stands beside its verdict; a ratio above 1
+says that ours is faster. The same input gives the same bytes.
 """
 
 import argparse
@@ -17,11 +18,14 @@ import pathlib
 import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "python/src")]
 
 from ladder import page as ladder_page
+from tilewright_sweep.contest import late_note
 
-MEASURED = ("bench.jsonl", "ladder.jsonl")
+KEPT = ("bench.jsonl", "ladder.jsonl", "machine.txt")
+CHECKS = "checks.jsonl"
 
 COUNTED = {"cts.jsonl": "conformance suite", "e2e.jsonl": "end-to-end cases", "confirm.jsonl": "beliefs of the simulator"}
 
@@ -66,7 +70,7 @@ def peer_cell(line, name):
         return ""
     if "ratio" not in peer:
         return peer["error"][:40]
-    marks = [peer["verdict"]] if peer["verdict"] != "ok" else []
+    marks = [text for text in (peer["verdict"], late_note(peer)) if text not in ("ok", "")]
     if peer.get("tuned"):
         marks.append(f"{peer['ratio_tuned']:.2f}× of ours tuned" if "ratio_tuned" in peer else "tuned, ours is not")
     return f"{seconds(peer['median_s'])}, {peer['ratio']:.2f}×" + (f" ({'; '.join(marks)})" if marks else "")
@@ -93,7 +97,8 @@ def ours_cells(line):
     tuned = line.get("tuned", {})
     median = seconds(line["median_s"]) + (f" (tuned {seconds(tuned['median_s'])})" if "median_s" in tuned else "")
     share = f"{100 * line['share']:.1f} %" if "share" in line else ""
-    return [line["verdict"], median, f"{100 * line['spread']:.0f} %", rate(line), share]
+    spread = ", ".join(filter(None, (f"{100 * line['spread']:.0f} %", late_note(line))))
+    return [line["verdict"], median, spread, rate(line), share]
 
 
 def table(lines):
@@ -170,19 +175,28 @@ def picture(lines, title, path):
     return True
 
 
-def counts(folder):
-    """A line per kind of check that ran."""
-    for name, what in COUNTED.items():
-        lines = read_lines(folder / name)
-        if not lines:
-            yield f"* {what}: not run"
-            continue
-        verdicts = collections.Counter()
-        for line in lines:
+def checks(folder):
+    """Per kind of check that ran a line with its totals, then one for each that is neither right nor left out; of an
+    earlier page's folder what it kept."""
+    found = []
+    for name in COUNTED:
+        totals, bad = collections.Counter(), []
+        for line in read_lines(folder / name):
             verdict = line.get("verdict", line.get("agrees"))
             if verdict is not None:
-                verdicts[VERDICTS.get(verdict, verdict)] += 1
-        yield f"* {what}: " + ", ".join(f"{verdicts[k]} {k}" for k in sorted(verdicts, key=str))
+                verdict = VERDICTS.get(verdict, verdict)
+                totals[verdict] += 1
+                bad += [{"of": name, "line": line}] * (verdict not in ("passed", "skipped"))
+        if totals:
+            found += [{"of": name, "totals": {k: totals[k] for k in sorted(totals, key=str)}}, *bad]
+    return found or read_lines(folder / CHECKS)
+
+
+def counts(known):
+    """A line of the page per kind of check."""
+    totals = {line["of"]: line["totals"] for line in known if "totals" in line}
+    for name, what in COUNTED.items():
+        yield f"* {what}: " + (", ".join(f"{n} {k}" for k, n in totals[name].items()) if name in totals else "not run")
 
 
 def page(folder, output, pictures):
@@ -194,7 +208,7 @@ def page(folder, output, pictures):
     machine = folder / "machine.txt"
     if machine.exists():
         text += ["```", machine.read_text().rstrip(), "```", ""]
-    text += [*counts(folder), ""]
+    text += [*counts(checks(folder)), ""]
     if climbed:
         text += [ladder_page.tables(climbed), ""]
     groups = collections.defaultdict(list)
@@ -236,7 +250,10 @@ def main():
     except ImportError as error:
         sys.exit(f"report.py: error: {error}; pip install matplotlib, or --no-pictures")
     (arguments.output / "README.md").write_text(text)
-    for name in MEASURED:
+    known = checks(arguments.results)
+    if known:
+        (arguments.output / CHECKS).write_text("".join(json.dumps(line) + "\n" for line in known))
+    for name in KEPT:
         source = arguments.results / name
         if source.exists() and source.resolve() != (arguments.output / name).resolve():
             shutil.copy(source, arguments.output / name)

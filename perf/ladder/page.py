@@ -4,6 +4,8 @@
 
 import math
 
+from tilewright_sweep.contest import late_note
+
 PEERS = {"cublas": "cuBLAS", "triton": "Triton, autotuned", "triton_same": "Triton, our tile"}
 
 
@@ -18,7 +20,8 @@ def _cell(report):
         text += f", {100 * report['of_cublas']:.0f} %"
     if "passed" in report:
         text += f" ({'passed' if report['passed'] else 'missed'} {100 * report['gate']:.0f})"
-    return text + ("" if verdict == "ok" else f" **{verdict}**")
+    late = late_note(report)
+    return text + (f" ({late})" if late else "") + ("" if verdict == "ok" else f" **{verdict}**")
 
 
 def _mean(lines, name):

@@ -19,6 +19,7 @@ import tempfile
 import time
 import types
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -413,6 +414,55 @@ class Parts(unittest.TestCase):
             device, host = contest.Batches(queue, queue).time(lambda _: queue.enqueue(20e-6, 400e-6), 10)
             self.assertTrue(least < device < most, f"{name}: {device}")
             self.assertGreater(host, 390e-6)
+
+    def test_a_host_that_is_late_is_said(self):
+        """It takes twice as long from batch to batch, so that what was put ahead of one never lasts."""
+        clock, calls = [0.0], []
+        event = types.SimpleNamespace(record=lambda _: None, seconds_until=lambda _: 1e-4)
+        device = types.SimpleNamespace(name="cuda:0", event=lambda: event, synchronize=lambda: None,
+                                       buffer=lambda _: types.SimpleNamespace(fill=lambda *_: None))
+
+        def slow(_):
+            calls.append(0)
+            clock[0] += 1e-3 * 1.5 ** len(calls)
+
+        with mock.patch.object(contest, "time", types.SimpleNamespace(perf_counter=lambda: clock[0])):
+            batches = contest.Batches(device, device)
+            batches.time(lambda _: None, 1, name="quick")
+            batches.time(slow, 1, name="slow")
+        self.assertEqual((len(calls), batches.late), (2 * batches.ATTEMPTS, {"slow": 1}))
+        self.assertEqual(contest.late_note({"late": 2, "count": 3}), "host late in 67 %")
+        self.assertEqual(contest.late_note({"late": 10, "count": 100}), "")
+        self.assertEqual(contest.late_note({"count": 100}), "")  # of before
+
+    def test_pages_say_where_the_host_was_late(self):
+        line = {"verdict": "ok", "median_s": 1e-6, "spread": 0.02, "count": 10, "late": 3,
+                "peers": {"a": {"ratio": 0.5, "median_s": 2e-6, "verdict": "ok", "count": 10, "late": 2}}}
+        self.assertEqual(report.ours_cells(line)[2], "2 %, host late in 30 %")
+        self.assertEqual(report.peer_cell(line, "a"), "2 µs, 0.50× (host late in 20 %)")
+        rung = json.loads(json.dumps(Ladder.LINE))
+        rung["rungs"]["a"].update(count=10, late=5)
+        self.assertIn("| 6.4 (host late in 50 %) |", ladder_page.tables([rung]))
+
+    def test_checks_are_kept_beside_the_page(self):
+        """Their totals and failures; a page made again of what was kept is the same one."""
+        with tempfile.TemporaryDirectory() as folder:
+            results, first, again = (pathlib.Path(folder) / name for name in ("results", "page/of", "again/of"))
+            results.mkdir()
+            lines = [{"case": f"c{n}", "verdict": "passed"} for n in range(50)] + [{"case": "x", "verdict": "failed", "reason": "wrong"}]
+            (results / "e2e.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+            (results / "cts.jsonl").write_text('{"case": "a", "verdict": "pass"}\n{"case": "b", "verdict": "skip"}\n')
+            (results / "ladder.jsonl").write_text(json.dumps(Ladder.LINE) + "\n")
+            (results / "machine.txt").write_text("a machine\n")
+            for source, target in ((results, first), (first, again)):
+                done = run(sys.executable, ROOT / "perf/report.py", "--no-pictures", source, target)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            kept = [{path.name: path.read_bytes() for path in page.iterdir()} for page in (first, again)]
+        self.assertEqual(kept[0], kept[1])
+        self.assertEqual([json.loads(line) for line in kept[0]["checks.jsonl"].splitlines()],
+                         [{"of": "cts.jsonl", "totals": {"passed": 1, "skipped": 1}},
+                          {"of": "e2e.jsonl", "totals": {"failed": 1, "passed": 50}}, {"of": "e2e.jsonl", "line": lines[-1]}])
+        self.assertIn("* end-to-end cases: 1 failed, 50 passed", kept[0]["README.md"].decode())
 
     def test_line_cut_off(self):
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python/src")]
 
-from tilewright_sweep import bundle, ceilings, journal, problems, report, runtime, spread, surroundings, watch
+from tilewright_sweep import bundle, ceilings, journal, measure, problems, report, run, runtime, spread, surroundings, watch
 
 UUID = "00112233445566778899aabbccddeeff"
 
@@ -69,6 +69,7 @@ class OnCpu(unittest.TestCase):
             self.assertTrue(most["library_flops_per_s"] if most["library"] else most["library_unknown"])
             self.assertEqual([step[0] for step in most["bytes_per_s"]], [49152 * n for n in ceilings.TRIAD_ROWS])
             self.assertEqual(most["memory_bytes_per_s"], most["bytes_per_s"][-1][1])
+            self.assertEqual((r["late"], r["count"] > 0), (0, True))  # nothing is put ahead on a CPU
             self.assertAlmostEqual(roof["share"] * r["median_s"] / roof["least_s"], 1, places=6)
             self.assertIn(roof["bound"], ("operations", "cache", "memory"))
             self.assertIsNone(r["resources"])
@@ -339,6 +340,29 @@ class Libraries(unittest.TestCase):
             self.assertRegex(said["error"], "no library: .*; TILEWRIGHT_OPENBLAS can name one")
 
 
+class Late(unittest.TestCase):
+    def test_times_have_their_own_count(self):
+        """Of samples that the host was too late for; those of before are another request's."""
+        measurer = measure.Measurer(lambda _: None)
+        measurer.stream, measurer.calls = None, {"default": object(), "other": object()}
+        measurer.flushed = mock.Mock()
+
+        class Batches:
+            late = {id(measurer.calls["default"]): 99}
+
+            def time(self, call, length, turn=0, name=None, warm=True):
+                self.late[name] = self.late.get(name, 0) + (name == id(measurer.calls["other"]))
+                return 1e-3, 1e-3
+
+        measurer.batches = Batches()
+        times = measurer.time({"ids": ["default", "other"], "seconds": 0})["times"]
+        self.assertEqual({name: (t["late"], t["count"]) for name, t in times.items()}, {"default": (0, 5), "other": (5, 5)})
+        cold = measurer.cold({"ids": ["default", "other"]})["times"]
+        self.assertEqual({name: t["cold_late"] for name, t in cold.items()}, {"default": 0, "other": 5})
+        two = run.over_processes([{**times["other"], "baseline_min_s": 1e-3}] * 2)
+        self.assertEqual((two["late"], two["count"]), (10, 10))
+
+
 class Page(unittest.TestCase):
     """What a report says of records that are made up."""
 
@@ -380,6 +404,10 @@ class Page(unittest.TestCase):
         self.assertIn("Up to 3 processes used the device in 1 of 2", page)
         self.assertIn("held down by power cap in 1 of 2", page)
         self.assertNotIn("by idle", page)
+
+    def test_a_host_that_was_late(self):
+        self.assertIn("10%, host late in 30 %", self.page(self.record("default", count=10, late=3)))
+        self.assertNotIn("host late", self.page(self.record("default", count=10, late=1)))
 
     def test_devices_of_two_kinds_are_two_rows(self):
         other = {"device": "cpu", "driver": "A CPU"}

@@ -15,6 +15,8 @@ import time
 BATCH_SECONDS = 2e-4
 #: Of the memory that is filled before a batch.
 LEAD_BYTES = 1 << 28
+#: Share of the samples: with more of them late, a median is the host's as much as the device's.
+MOST_LATE = 0.1
 
 
 def percentile(ordered, p):
@@ -30,6 +32,12 @@ def summary(samples, enqueue):
     median = percentile(ordered, 0.5)
     spread = (percentile(ordered, 0.9) - percentile(ordered, 0.1)) / max(median, 1e-12)
     return {"median_s": median, "min_s": ordered[0], "spread": spread, "count": len(ordered), "enqueue_s": enqueue}
+
+
+def late_note(figures):
+    """What a page says beside a time whose samples were late too often; "" of others."""
+    share = figures.get("late", 0) / max(figures.get("count", 0), 1)
+    return f"host late in {100 * share:.0f} %" if share > MOST_LATE else ""
 
 
 class Batches:

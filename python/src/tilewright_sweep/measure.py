@@ -12,7 +12,7 @@ Requests are JSON lines on standard input, answers go to the file descriptor tha
     {"do": "check", "id", "artifact"}       -> {"verdict", "check", "launches", "flops", "bytes"}; may be timed then
     {"do": "bind", "id", "artifact"}        may be timed, without a check: another process has made it
     {"do": "time", "ids", "seconds"}        -> {"times": {id: {...}}}; the first id is the baseline
-    {"do": "cold", "ids"}                   the same, each call with empty caches
+    {"do": "cold", "ids"}                   the same, each call with empty caches; "late": samples that the host was late for
     {"do": "forget", "id"}
 
 Between them {"now": ID} says which candidate runs next, so that the one that did not come back is known.
@@ -231,6 +231,10 @@ class Measurer:
         # Not the call itself, which would keep what it is bound to.
         return self.batches.time(lambda _: call(self.stream), length, name=id(call), warm=warm)[0]
 
+    def _late(self, name):
+        """Of the samples since the count was cleared."""
+        return self.batches.late.get(id(self.calls[name]), 0)
+
     def _cold(self, call, turn):
         if not self.flushed:
             self.flushed = self.device.buffer(flush_bytes(self.device))
@@ -248,6 +252,7 @@ class Measurer:
         group = 1 if len(others) <= 4 else 3
         order = [others[i : i + group] for i in range(0, len(others), group)] or [[]]
         samples, ratios = {name: [] for name in request["ids"]}, {name: [] for name in others}
+        self.batches.late.clear()
         begin, turn = time.perf_counter(), 0
         wanted = request["seconds"] * (len(others) + len(order))
         while turn < LEAST_SAMPLES or time.perf_counter() - begin < wanted:
@@ -261,20 +266,25 @@ class Measurer:
                     samples[name].append(self._batch(self.calls[name], lengths[name]))
                     ratios[name].append(beside / samples[name][-1])
             turn += 1
-        times = {name: _summary(samples[name], ratios.get(name)) for name in request["ids"]}
+        times = {name: _summary(samples[name], ratios.get(name), self._late(name)) for name in request["ids"]}
         return {"times": times}
 
     def cold(self, request):
         """With nothing in the caches, by turns."""
         samples = {name: [] for name in request["ids"]}
+        self.batches.late.clear()
         for turn in range(LEAST_SAMPLES):
             for name in request["ids"]:
                 self.answer({"now": name})
                 samples[name].append(self._cold(self.calls[name], turn))
-        return {"times": {name: {"cold_median_s": percentile(sorted(samples[name]), 0.5)} for name in samples}}
+        times = {
+            name: {"cold_median_s": percentile(sorted(samples[name]), 0.5), "cold_late": self._late(name)}
+            for name in samples
+        }
+        return {"times": times}
 
 
-def _summary(samples, ratios):
+def _summary(samples, ratios, late):
     """Of the times of a call, and of how many times as long the baseline beside it took."""
     ordered = sorted(samples)
     median = percentile(ordered, 0.5)
@@ -283,6 +293,7 @@ def _summary(samples, ratios):
         "min_s": ordered[0],
         "count": len(ordered),
         "spread": (percentile(ordered, 0.9) - percentile(ordered, 0.1)) / median,
+        "late": late,
     }
     if ratios:
         ratios = sorted(ratios)

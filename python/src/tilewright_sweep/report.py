@@ -15,6 +15,7 @@ import pathlib
 import re
 
 from tilewright_sweep import best, journal, rooflines
+from tilewright_sweep.contest import late_note
 
 #: Heat maps of so many problems, those with the most candidates.
 MAPS = 6
@@ -195,6 +196,10 @@ def why_default(of):
     return text + (f"; by the fastest calls {fastest:.2f}×" if fastest < 1 <= near["ratio"] else "")
 
 
+def said(*texts):
+    return ", ".join(filter(None, texts))
+
+
 def percent(share):
     """Of a spread; beyond ten times the median a number says nothing more."""
     return f"{share:.0%}" if share <= 10 else "> 1000%"
@@ -237,7 +242,7 @@ def tuned_table(problems):
                 bar(default["median_s"] / slowest) + "<br>" + bar(won["median_s"] / slowest, "tuned"),
                 f'#<span class="{"faster" if faster else "quiet"}">{won["ratio"]:.2f}×</span>',
                 f"#{escape(rate(won))}",
-                f"#{percent(won['spread'])}",
+                f"#{said(percent(won['spread']), late_note(won))}",
                 (
                     f"{escape(changes(won))}"
                     if faster and won["kernel"]
@@ -343,9 +348,9 @@ def peers_table(lines):
     rows = [
         [
             f"<code>{escape(line['problem']['function'])}</code>",
-            f"#{seconds(line['median_s'])}",
+            f"#{said(seconds(line['median_s']), late_note(line))}",
             escape(name),
-            f"#{seconds(peer['median_s'])}",
+            f"#{said(seconds(peer['median_s']), late_note(peer))}",
             f'#<span class="{"faster" if peer["ratio"] >= 1 else "slower"}">{peer["ratio"]:.2f}×</span>',
             bar(min(peer["ratio"], 2) / 2, "tuned"),
         ]

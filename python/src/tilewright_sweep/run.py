@@ -69,6 +69,7 @@ def over_processes(figures):
         "min_s": min(f["min_s"] for f in figures),
         "baseline_min_s": min(f["baseline_min_s"] for f in figures),
         "count": sum(f["count"] for f in figures),
+        "late": sum(f["late"] for f in figures),
         "spread": max(f["spread"] for f in figures),
         "ratio": middle("ratio"),
         "ratio_low": min(f["ratio_low"] for f in figures),

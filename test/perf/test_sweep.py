@@ -500,7 +500,7 @@ class Parts(unittest.TestCase):
         self.assertLess(best.steady_ratio(busy), best.steady_ratio({**busy, "ratio": 0.9, "min_s": 0.6e-3}))
         self.assertEqual(best.standing({**busy, "min_s": 0.5e-3}), "faster")
         self.assertEqual(best.standing({**busy, "ratio": 0.5, "ratio_low": 0.1, "ratio_high": 0.9}), "slower")
-        figures = [{**busy, "median_s": 1.0, "count": 5, "spread": 0.1}, {**busy, "median_s": 1.0, "count": 5, "spread": 0.1,
+        figures = [{**busy, "median_s": 1.0, "count": 5, "late": 0, "spread": 0.1}, {**busy, "median_s": 1.0, "count": 5, "late": 0, "spread": 0.1,
                                                                            "baseline_min_s": 0.5e-3}]  # fmt: skip
         self.assertEqual(run.over_processes(figures)["baseline_min_s"], 0.5e-3)
 

@@ -1,10 +1,12 @@
 # Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Convolutions of halves with f32 sums, NHWC: what is right, and PyTorch's."""
+"""Convolutions of halves with f32 sums that are rounded to halves, NHWC: what is right, and PyTorch's."""
 
 import numpy
 
 EPSILON = 2.0**-24  # unit roundoff of f32
+F16 = 2.0**-11
+TINY = 2.0**-25  # half of the smallest f16
 
 
 def geometry(function, side, taps):
@@ -23,7 +25,7 @@ def pad(x, low, high):
 
 
 def reference(function, x, w):
-    """In f64; an f32 sum of K exact products is off by at most (K + 8) u * sum |x w|."""
+    """In f64; an f32 sum of K exact products is off by at most (K + 8) u * sum |x w|, and is rounded to f16."""
     taps, _, channels, _ = w.shape
     stride, low, high = geometry(function, x.shape[1], taps)
     padded = pad(x, low, high)
@@ -34,17 +36,18 @@ def reference(function, x, w):
             part = padded[:, i:i + (side - 1) * stride + 1:stride, j:j + (side - 1) * stride + 1:stride]
             result = result + part @ w[i, j]
             size = size + abs(part) @ abs(w[i, j])
-    return result, (taps * taps * channels + 8) * EPSILON * size
+    return result, (taps * taps * channels + 8) * EPSILON * size + 1.001 * F16 * abs(result) + TINY
 
 
 def cudnn_halves(function, x, w):
-    """PyTorch's convolution of channels-last halves, which is cuDNN's: the result is rounded to halves."""
+    """PyTorch's convolution of channels-last halves, which is cuDNN's, and pads where it reads, too: as much in front as
+    behind, where nothing is read beyond what ours has there."""
     import torch
 
-    stride, low, high = geometry(function, x.shape[1], w.shape[0])
-    image = pad(x, low, high).permute(0, 3, 1, 2)
+    stride, low, _ = geometry(function, x.shape[1], w.shape[0])
+    image = x.permute(0, 3, 1, 2)
     filters = w.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
-    return lambda: torch.nn.functional.conv2d(image, filters, stride=stride).permute(0, 2, 3, 1)
+    return lambda: torch.nn.functional.conv2d(image, filters, stride=stride, padding=low).permute(0, 2, 3, 1)
 
 
 PEERS = {"cudnn_halves": cudnn_halves}

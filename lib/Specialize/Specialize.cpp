@@ -192,16 +192,39 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   return success();
 }
 
+/// Elements that a view of that shape lies among, from the address that its kernel gets;
+/// -1 where only the launch tells.
+static int64_t spanOf(RankedTensorType type, StridedLayoutAttr view) {
+  /// A kernel gets an address of so many bytes in front of element 0, at most.
+  constexpr int64_t kInFront = 256;
+  int64_t span = kInFront;
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), view.getStrides())) {
+    int64_t reach;
+    if (ShapedType::isDynamic(stride) || stride < 0)
+      return -1;
+    if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), stride, reach) ||
+        llvm::AddOverflow(span, reach, span))
+      return INT64_MAX;
+  }
+  return span;
+}
+
 /// Elements of the largest operand, or -1 where only the launch tells.
 static int64_t mostElements(func::FuncOp kernel) {
   int64_t most = 0;
   for (auto [operand, type] : llvm::enumerate(operandsOf(kernel))) {
-    int64_t elements = 1;
-    if (!type.hasStaticShape() || getView(kernel, operand))
+    if (!type.hasStaticShape())
       return -1;
-    for (int64_t size : type.getShape())
-      if (llvm::MulOverflow(elements, size, elements))
-        return INT64_MAX;
+    int64_t elements = 1;
+    if (StridedLayoutAttr view = getView(kernel, operand)) {
+      elements = spanOf(type, view);
+      if (elements < 0)
+        return -1;
+    } else {
+      for (int64_t size : type.getShape())
+        if (llvm::MulOverflow(elements, size, elements))
+          return INT64_MAX;
+    }
     most = std::max(most, elements);
   }
   return most;

@@ -16,7 +16,7 @@ the loop, copies and stores by tensor maps in the kernel, stages of the ring, an
 those of the tiles of both operands. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
 memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
-each of them, fewer 16-byte copies, a smaller share of 16-byte reads, any conflict, any
+each of them, fewer 16-byte copies or more narrower ones, a smaller share of 16-byte reads, any conflict, any
 spill, any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, stages that get more than the tiles, fewer stages than recorded, and on kernels that appear, vanish or change strategy.
 """
 
@@ -227,8 +227,9 @@ def differences(known, now):
         if new["ldmatrix"] * old["mma"] > old["ldmatrix"] * new["mma"]:
             yield (f"{name}: {new['ldmatrix']} ldmatrix for {new['mma']} matrix instructions, "
                    f"recorded {old['ldmatrix']} for {old['mma']}")
-        if new["copies16"] * old["mma"] < old["copies16"] * new["mma"] or new["copies"] != new["copies16"]:
-            yield f"{name}: {new['copies16']} copies of 16 bytes of {new['copies']}, recorded {old['copies16']}"
+        narrow = [facts["copies"] - facts["copies16"] for facts in (old, new)]
+        if new["copies16"] * old["mma"] < old["copies16"] * new["mma"] or narrow[1] * old["mma"] > narrow[0] * new["mma"]:
+            yield f"{name}: {new['copies16']} copies of 16 bytes of {new['copies']}, recorded {old['copies16']} of {old['copies']}"
         if new["conflicts"] != 0:
             yield f"{name}: conflicts: {new['conflicts']}"
 

@@ -45,6 +45,7 @@ void tilewright::populateDispatchPipeline(OpPassManager &pm,
   pm.nest<func::FuncOp>().addPass(createSplitReductionsPass());
   pm.nest<func::FuncOp>().addPass(createSplitScansPass());
   pm.nest<func::FuncOp>().addPass(createUpdateInPlacePass());
+  pm.nest<func::FuncOp>().addPass(createPadChannelsPass());
   pm.nest<func::FuncOp>().addPass(createFlattenWindowsPass());
   pm.nest<func::FuncOp>().addPass(createMaterializeWindowsPass());
   // Of what has been copied, dims are one that were not as windows.

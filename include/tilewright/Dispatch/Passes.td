@@ -164,6 +164,20 @@ def UpdateInPlacePass
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def PadChannelsPass
+    : Pass<"tilewright-pad-channels", "::mlir::func::FuncOp"> {
+  let summary = "Give convolutions of few channels enough of them for asynchronous copies";
+  let description = [{
+    A convolution for matrix units of GPUs, whose windows' columns and channels are one
+    loop (tilewright-read-windows), reads a padded copy of its image with channels of a
+    multiple of 8 bytes, where windows read each element four times or more and a third
+    more is computed at most. The filter's further channels are zeros.
+  }];
+  let dependentDialects = [
+    "::tilewright::TilewrightDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def FlattenWindowsPass
     : Pass<"tilewright-flatten-windows", "::mlir::func::FuncOp"> {
   let summary = "Make one row of all rows of a narrow image, for the vectors of CPUs";

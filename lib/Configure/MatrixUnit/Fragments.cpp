@@ -7,6 +7,7 @@
 #include "CostModel.h"
 #include "Enumerate.h"
 #include "Footprint.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Padding.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -101,21 +102,40 @@ static int64_t stagedBytes(const KernelInfo &info, LoweringConfigAttr config,
   return copied || config.getStages() < 2 ? 0 : bytes;
 }
 
-/// Registers of a thread for where the elements of padded operands lie, and whether they
-/// are inside: each copy of a step has its own.
-static int64_t paddedRegisters(const KernelInfo &info, const TilePlan &plan,
-                               TargetAttr target) {
+/// Whether the rows of windows end within a tile and are copied element by element, as
+/// they may begin anywhere.
+static bool isClippedAlone(const KernelInfo &info, const TilePlan &plan, OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  auto argument = dyn_cast<BlockArgument>(operand.get());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!argument || !getView(info.kernel, operandNumber(argument)))
+    return false;
+  auto aligned = info.kernel->getAttrOfType<DenseI64ArrayAttr>(kAlignedAttr);
+  if (aligned && llvm::is_contained(aligned.asArrayRef(), operandNumber(argument)) &&
+      !isReadAlone(info, operand))
+    return false;
+  unsigned row = info.getClasses(op)[map.getDimPosition(map.getNumResults() - 1)];
+  int64_t extent = info.classes[row].extent;
+  return !ShapedType::isDynamic(extent) && extent % plan.classes[row].inner;
+}
+
+/// Registers of a thread for where the elements of padded operands and of clipped windows
+/// lie, and whether they are inside: each copy of a step has its own.
+static int64_t checkRegisters(const KernelInfo &info, const TilePlan &plan,
+                              TargetAttr target) {
   constexpr int64_t kEach = 3;
   int64_t registers = 0;
   for (OpOperand *operand : stepOperands(info)) {
     auto argument = dyn_cast<BlockArgument>(operand->get());
-    if (!argument || !getPadding(argument))
+    bool isAlone = isClippedAlone(info, plan, *operand);
+    if (!argument || (!getPadding(argument) && !isAlone))
       continue;
     int64_t element = bytesPerElement(operand->get().getType());
     int64_t bytes = tileElements(info, plan, *operand) * element;
-    int64_t width = isCopied(*operand, target, 16)  ? 16
-                    : isCopied(*operand, target, 4) ? 4
-                                                    : element;
+    int64_t width = isAlone                          ? element
+                    : isCopied(*operand, target, 16) ? 16
+                    : isCopied(*operand, target, 4)  ? 4
+                                                     : element;
     registers += kEach * llvm::divideCeil(bytes, width * plan.threads);
   }
   return registers;
@@ -146,6 +166,6 @@ int64_t MatrixUnit::registers(const KernelInfo &info, LoweringConfigAttr config,
   for (linalg::LinalgOp op : info.getProducts())
     bytes += fragmentBytes(info, op, config, plan, ahead);
   return withAhead(kAddressRegisters + llvm::divideCeil(bytes, 4 * plan.threads) +
-                       paddedRegisters(info, plan, target),
+                       checkRegisters(info, plan, target),
                    ahead, plan, target);
 }

@@ -232,6 +232,8 @@ def padded():
         for a, c, dims in ((F32, F32, SMALL), (F16, F32, {**DEEP, "c": 40})):
             yield padded_convolution(*by_name[name], a, c, [dims])
     yield padded_convolution(*by_name["conv_2d_nhwc_hwcf"], I8, I32, [{**DEEP, "c": 48}])
+    # Three channels of so many windows are copied with a fourth (PadChannels.cpp).
+    yield padded_convolution(*by_name["conv_1d_nwc_wcf"], F16, F32, [{**SMALL, "n": 2, "x": 40000, "i": 9, "c": 3, "f": 8}])
     # The smallest takes in nothing but padding.
     nothing = {**ONE, "i": 3, "j": 3}
     for a, c in ((F32, F32), (F16, F32)):

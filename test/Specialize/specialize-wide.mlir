@@ -35,4 +35,29 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
   func.func private @large(%a: tensor<65536x32768xi8>) attributes {tilewright.kernel} {
     return
   }
+
+  // Windows of known size and strides reach as far as these tell, and the address is near.
+  // CHECK: func.func private @windows_aligned(
+  // CHECK: func.func private @windows(
+  // CHECK-NOT: tilewright.index_bits
+  // CHECK-NOT: @windows_wide
+  func.func private @windows(%a: tensor<112x7x112x28xf16>)
+    attributes {tilewright.kernel, tilewright.views = [strided<[1832, 916, 8, 1], offset: ?>]} {
+    return
+  }
+
+  // CHECK: func.func private @far(
+  // CHECK-SAME: tilewright.index_bits = 64 : i64
+  func.func private @far(%a: tensor<2x8xf16>)
+    attributes {tilewright.kernel, tilewright.views = [strided<[2147483648, 2], offset: ?>]} {
+    return
+  }
+
+  // CHECK: func.func private @strides_aligned(
+  // CHECK: func.func private @strides(
+  // CHECK: func.func private @strides_wide(
+  func.func private @strides(%a: tensor<2x8xf16>)
+    attributes {tilewright.kernel, tilewright.views = [strided<[?, 1], offset: ?>]} {
+    return
+  }
 }

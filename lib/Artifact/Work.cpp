@@ -230,6 +230,7 @@ Expr Estimator::dim(Value value, int64_t d, int depth) {
   auto number = cast<OpResult>(value).getResultNumber();
   return llvm::TypeSwitch<Operation *, Expr>(value.getDefiningOp())
       .Case([&](tensor::EmptyOp op) { return size(op.getMixedSizes()[d]); })
+      .Case([&](Im2colOp op) { return size(op.getSizes()[type.getDynamicDimIndex(d)]); })
       .Case([&](tensor::ExtractSliceOp op) -> Expr {
         llvm::SmallBitVector dropped = op.getDroppedDims();
         for (auto [source, extent] : llvm::enumerate(op.getMixedSizes()))

@@ -62,3 +62,24 @@ func.func @calls(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?xf32>, tensor
   %y = call @double(%b) : (tensor<?xf32>) -> tensor<?xf32>
   return %x, %y : tensor<?xf32>, tensor<?xf32>
 }
+
+// So many windows as the image has, of which the kernel knows no other dim.
+// CHECK-SAME: "flops":["mul",2304,["dim",0,0]],"inputs"
+// CHECK-SAME: "name":"windows"
+#each = affine_map<(n, i, j, f) -> (n, i, j, f)>
+func.func @windows(%x: tensor<?x6x6x8xf16>, %w: tensor<3x3x8x1xf16>) -> tensor<?x4x4x1xf16> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x6x6x8xf16>
+  %e = tensor.empty(%n) : tensor<?x4x4x1xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4x4x1xf32>) -> tensor<?x4x4x1xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<?x6x6x8xf16>, tensor<3x3x8x1xf16>) outs(%z : tensor<?x4x4x1xf32>) -> tensor<?x4x4x1xf32>
+  %b = tensor.empty(%n) : tensor<?x4x4x1xf16>
+  %h = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%r : tensor<?x4x4x1xf32>) outs(%b : tensor<?x4x4x1xf16>) {
+  ^bb0(%sum: f32, %out: f16):
+    %0 = arith.truncf %sum : f32 to f16
+    linalg.yield %0 : f16
+  } -> tensor<?x4x4x1xf16>
+  return %h : tensor<?x4x4x1xf16>
+}

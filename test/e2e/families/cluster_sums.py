@@ -98,6 +98,12 @@ def fused():
     yield f
 
 
+def defaults():
+    """Of no config: few results of long sums, which are such."""
+    for form, dims in (("nn", (64, 256, 4096)), ("tb", (16, 264, 2048)), ("ta", (200, 128, 2304))):
+        yield matrix_unit.product(BF16, F32, "cluster_sum", f"default_{form}_{'x'.join(map(str, dims))}", sizes(*dims), form, "")
+
+
 def functions():
-    for part in (tiles, few_rows, kinds, fused):
+    for part in (tiles, few_rows, kinds, fused, defaults):
         yield from part()

@@ -98,7 +98,7 @@ OFF = {
     # Parts are those of the blocks of a cluster, each of which reads a slice from all, behind a barrier of theirs, and stores it.
     "a cluster for each tile": ({"splits": "2", "cluster": "[2, 1, 2]", "persistent": None, "tma_store": None},
                                 {"stores by TMA": (2, 0), "stmatrix": (8, 0), "waits for stores": (3, 0), "stores": (0, 8), "fences between proxies": (2, 0),
-                                 "barriers of clusters": (2, 4), "arrivals elsewhere": (2, 3), "blocks asked for": (2, 0), "divisions": (2, 1)}),
+                                 "barriers of clusters": (2, 5), "arrivals elsewhere": (2, 3), "blocks asked for": (2, 0), "divisions": (2, 1)}),
     # Blocks have steps of all tiles, and go to a place of their own with what they have of a tile.
     "whole tiles": ({"splits": "3", "stream_k": "132"},
                     {"kernels": (1, 2), "stores by TMA": (2, 4), "stmatrix": (8, 0), "stores": (0, 2), "fences between proxies": (2, 4),

@@ -209,10 +209,9 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
       walked *= tilesOf(number);
   }
   // Of what a cluster has summed, a block has a slice.
-  if (double slices = double(plan.getSlices(info, op)); slices > 1 || (isWritten && plan.clusterSum)) {
-    slices = double(plan.clusterSum->parts);
-    tile /= slices;
-    distinct *= slices;
+  if (plan.getSlices(info, op) > 1 || (isWritten && plan.clusterSum)) {
+    tile /= double(plan.clusterSum->parts);
+    distinct *= double(plan.clusterSum->parts);
   }
   bool isPromoted =
       !isWritten && (op == chained ||

@@ -175,7 +175,8 @@ FailureOr<Split> tilewright::chooseSplit(linalg::LinalgOp op, TargetAttr target,
     return failure();
   };
   auto config = op->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
-  if (op->hasAttr(kClusterSumAttr) || (config && config.isWarpSpecialized() && clusterSumLoop(op, config)))
+  if (op->hasAttr(kClusterSumAttr) ||
+      (config && config.isWarpSpecialized() && clusterSumLoop(op, config)))
     return fail("the blocks of a cluster have a part of its sum each, and add them up");
   if (config && config.getSplits() == 1)
     return fail("the pinned lowering config has no 'splits'");

@@ -223,7 +223,7 @@ Value RingWriter::endStep(OpBuilder &b, Value ring, MmaOp next, Value acc, Value
 bool RingWriter::knowsReads() const {
   auto launch = kernel->getAttrOfType<LaunchAttr>(kLaunchAttr);
   bool isAlone = llvm::product_of(launch.getCluster()) == 1 ||
-                 (!second && llvm::none_of(multicasts, [](IntegerAttr loop) { return bool(loop); }));
+                 (!second && llvm::all_of(multicasts, [](IntegerAttr loop) { return !loop; }));
   int64_t warps = llvm::product_of(config.getWarps());
   return isAlone && !config.getProducer() &&
          (config.isForWarpgroups() ? warps == 4 && !computedA : warps == 1);

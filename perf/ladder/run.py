@@ -58,6 +58,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=0.25, help="of measuring, per contender (%(default)g)")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--rungs", default="", metavar="NAME,…", help="only these (all)")
+    parser.add_argument("--peers", default="", metavar="NAME,…", help="only these (all): cublas, triton, triton_same")
     return parser.parse_args()
 
 
@@ -102,7 +103,7 @@ def verdict(place, expected, got):
     return "ok" if place.all_within(got, right, bound) else "mismatch"
 
 
-def peers_of(place, problem, sets):
+def peers_of(place, problem, sets, wanted):
     """{name: make()}: a call that takes the number of the turn."""
     torch = place.torch
 
@@ -125,7 +126,8 @@ def peers_of(place, problem, sets):
         return lambda turn: calls[turn % len(calls)]()
 
     return {name: (lambda make=make: turns(make))
-            for name, make in (("cublas", cublas), ("triton", triton(True)), ("triton_same", triton(False)))}
+            for name, make in (("cublas", cublas), ("triton", triton(True)), ("triton_same", triton(False)))
+            if not wanted or name in wanted}
 
 
 class Program:
@@ -174,7 +176,7 @@ def measure(arguments, place, attempts, slice_, programs, problem, line):
     if slice_.checked_only:
         return
     if not line["absent"]:
-        for name, make in peers_of(place, problem, sets).items():
+        for name, make in peers_of(place, problem, sets, set(filter(None, arguments.peers.split(",")))).items():
             try:
                 call = make()
                 got = call(0)

@@ -25,11 +25,12 @@ using namespace tilewright;
 
 /// Instructions of a thread before and after its steps.
 static constexpr double kAround = 60;
-/// Of tiles that several blocks ask for at the same time, measured on an H100: products of
-/// 8192 x 8192 x 1024 take the same time with tiles in clusters, of which L2 is asked once, and
-/// without, when it would have to give 8.4 TB/s, those of 2048 x 2048 x 2048 9.5; weights that
-/// two blocks read take a tenth longer than those that one reads, or two in a cluster.
-static constexpr double kTogether = 0.6, kTwice = 0.1;
+/// How often L2 is asked for a tile that so many blocks ask for at the same time, by the number
+/// of blocks, measured on an H100: products of 8192 x 8192 x 1024 take the same time with tiles in
+/// clusters, of which L2 is asked once, and without, when it would have to give 8.4 TB/s; those of
+/// 2048 x 2048 x 2048 9.5, those of 128 rows that all blocks read 13.4. Weights that two blocks
+/// read take one to two tenths longer than those that one reads, or two in a cluster.
+static constexpr double kTogether = -0.25, kTwice = 0.2;
 /// Cycles for each 128 bytes of a box that lie outside of the tensor, measured on an H100: 64
 /// rows of which 8 to 40 are there, 128 of which 96 are.
 static constexpr double kOutside = 5;
@@ -196,8 +197,8 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
     double extent = nominalExtent(info.classes[number]);
     double step = plan.classes[number].step;
     if (dim + 1 < int64_t(map.getNumResults()))
-      outside = outside * step +
-                tile / 128 * (step - extent / std::ceil(extent / step));
+      // … of the last tile, for which all wait.
+      outside = outside * step + tile / 128 * (step * std::ceil(extent / step) - extent);
     tile *= step;
     whole *= extent;
     if (isContiguous)
@@ -249,14 +250,13 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
   double all = 1;
   for (double along : wave)
     all *= along;
-  bool isShared = byEngine && isPromoted && all / distinct / blocks > 1;
-  if (isShared)
-    whole *= 1 + kTwice;
+  double sharing = byEngine && isPromoted ? std::max(1.0, all / distinct / blocks) : 1;
+  whole *= 1 + kTwice * std::min(2.0, std::log2(sharing));
   // What the second of two products reads from memory stays there for all of a block's tiles.
   if (chained && op == info.getRoot() && !isWritten && config.getPersistent())
     blocks *= std::max(1.0, waves);
   requested += tile * runs * sectors / blocks;
-  work.l2Bytes += tile * runs * sectors / blocks * (isShared ? kTogether : 1);
+  work.l2Bytes += tile * runs * sectors / blocks * std::pow(sharing, kTogether);
   footprint += whole;
   asked.push_back({whole, distinct * tile * walked * sectors, again});
 }
@@ -336,7 +336,7 @@ void Counter::countOperands() {
     countOperand(init, runs, /*again=*/1, true);
   }
   work.memoryBytes = memoryBytes();
-  work[Resource::Port] += work.l2Bytes / chip.l2PortBytes;
+  work[Resource::Port] += requested / chip.l2PortBytes;
 }
 
 double Counter::memoryShare() const {
@@ -424,7 +424,9 @@ void Counter::countClusterSum() {
   work[Resource::Shared] += 2 * bytes / chip.bankBytes;
   work[Resource::Port] += bytes * (parts - 1) / parts / chip.l2PortBytes;
   issue(2 * elements / double(plan.threads));
-  work.around += 2 * (chip.cyclesL2 + chip.cyclesBarrier) + bytes / chip.l2PortBytes;
+  // … which an H100 showed at tiles of 2 to 64 KiB: other blocks' memory gives less than L2.
+  constexpr double kFromOthers = 4;
+  work.around += 2 * (chip.cyclesL2 + chip.cyclesBarrier) + kFromOthers * bytes / chip.l2PortBytes;
 }
 
 BlockWork Counter::count() {

@@ -53,6 +53,18 @@ std::string tilewright::whyNotEnoughRegisters(LoweringConfigAttr config, int64_t
   return "";
 }
 
+std::string tilewright::whyNotNamed(LoweringConfigAttr config, int64_t groups,
+                                    int64_t sums) {
+  // ptxas 13.0 asks for 138 registers for 112 sums.
+  constexpr int64_t kBeside = 26;
+  int64_t each = registersAtStart(groups, config.getProducer() ? kCopyThreads : 0);
+  if (sums + kBeside <= each)
+    return "";
+  return "one instruction has " + std::to_string(sums) + " sums of a thread and needs " +
+         std::to_string(kBeside) + " registers beside them, but threads of " +
+         std::to_string(groups) + " warpgroups start with " + std::to_string(each);
+}
+
 /// What threads of consumers have where those that copy keep `copying`.
 static SmallVector<int64_t> registersBeside(int64_t groups, int64_t copying) {
   int64_t all = registersAtStart(groups) * (groups * 128 + kCopyThreads);

@@ -27,6 +27,10 @@ int64_t registersEach(int64_t threads);
 std::string whyNotEnoughRegisters(LoweringConfigAttr config, int64_t groups,
                                   int64_t held, llvm::StringRef what);
 
+/// Why one instruction with so many `sums` a thread names more registers than threads start
+/// with, which is all that ptxas lets one name, whatever `setmaxnreg` gives them; empty if not.
+std::string whyNotNamed(LoweringConfigAttr config, int64_t groups, int64_t sums);
+
 /// 'registers' of a config: what the copying warps need is theirs, the rest goes to the
 /// sums; empty where nothing is to be moved.
 llvm::SmallVector<int64_t> registersOf(int64_t groups);

@@ -305,6 +305,8 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
   if (std::string why = whyNotEnoughRegisters(config, groups, held, what);
       !why.empty())
     return fail(why);
+  if (std::string why = whyNotNamed(config, groups, instruction.n / 2); !why.empty())
+    return fail(why);
   return success();
 }
 

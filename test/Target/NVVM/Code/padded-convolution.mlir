@@ -8,7 +8,7 @@
 
 // EXPLAIN-DAG: argument 0 is padded where it is read, not in memory
 // EXPLAIN-DAG: asynchronous copies of 16 and 16 bytes a thread
-// FILES-COUNT-3: conv_matmul_0
+// FILES-COUNT-2: conv_matmul_0
 // FILES-NOT: conv
 
 // CHECK-NOT: ld.global

@@ -13,7 +13,7 @@
 // RUN: env PTXSIM_ARCH=sm_90 PTXSIM_MULTIPROCESSORS=2 tilewright-run %t/gemm.tw --device=ptxsim --check=oracle --input=256x200xf32=int:-99:99:1 --input=384x200xf32=int:-99:99:2 2>&1 | FileCheck %s --check-prefix=INTEGERS
 // RUN: env PTXSIM_ARCH=sm_90 PTXSIM_MULTIPROCESSORS=2 tilewright-run %t/gemm.tw --device=ptxsim --check=oracle --input=256x200xf32=random:1 --input=384x200xf32=random:2 2>&1 | FileCheck %s --check-prefix=RANDOM
 
-// CONFIG: config: {{.*}}strategy = warp_specialized, {{.*}}mma = "wgmma.m64n{{[0-9]+}}k8.tf32.f32"{{.*}}persistent = true, cluster = [{{.*}}], tma_store = true
+// CONFIG: config: {{.*}}strategy = warp_specialized, {{.*}}mma = "wgmma.m64n{{[0-9]+}}k8.tf32.f32"{{.*}}persistent = true, {{.*}}tma_store = true
 // CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n{{[0-9]+}}k8.f32.tf32.tf32
 // EXACT-NOT: mma
 // PTXAS-NOT: {{warning|C75}}

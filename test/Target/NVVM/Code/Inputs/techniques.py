@@ -123,10 +123,10 @@ DEFAULTS = [
                           "cluster = [2, 1, 1]", "tma_store = true"], ["splits"]),
     # Nobody knows whether there are pairs of tiles, nor whether parts of the sum pay.
     ("any", ["persistent = true"], ["cluster", "splits"]),
-    # One warpgroup: each thread has what it can use.
-    ((64, 4096, 4096), ["warps = [4, 1, 1]", "splits = 4, cluster = [1, 2, 4]"], ["registers", "persistent", "tma_store"]),
+    # One warpgroup: each thread has what it can use. Tiles of few columns are one for each multiprocessor.
+    ((64, 4096, 4096), ["warps = [4, 1, 1]", "stages = 8", "tma_store = true"], ["registers", "splits", "cluster"]),
     # Columns as the instruction's rows.
-    ((16, 4096, 4096), ["warps = [1, 8, 1]", "splits = ", "cluster = [1, "], ["persistent", "tma_store"]),
+    ((16, 4096, 4096), ["warps = [1, 4, 1]", "splits = 2, cluster = [1, 1, 2]"], ["persistent", "tma_store"]),
 ]
 
 

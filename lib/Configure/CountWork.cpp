@@ -38,7 +38,7 @@ static constexpr double kOutside = 5;
 /// and four rows by 4096 x 4096 and 4096 x 14336.
 static constexpr double kByTurns = 1.25;
 /// Where threads copy what they multiply, beside copy engines, likewise: 16 and 32 rows.
-static constexpr double kByThreads = 1.1;
+static constexpr double kByThreads = 1.15;
 /// Instructions of a division or remainder of integers, of a division of floats, of a
 /// function of the math dialect (and of those the ones on special units).
 static constexpr double kIntegerDivision = 20, kDivision = 8, kFunction = 6;
@@ -247,11 +247,15 @@ void Counter::countOperand(OpOperand &operand, double runs, double again,
       if (!map.isFunctionOfDim(loop))
         blocks *= along;
   // What several blocks ask for within a short time leaves L2 less often, and memory more often.
-  double all = 1;
+  // Parts of a sum, the last loop, are of different tiles.
+  double all = info.split ? 1 / wave[info.getClasses(info.getRoot()).back()] : 1;
   for (double along : wave)
     all *= along;
-  double sharing = byEngine && isPromoted ? std::max(1.0, all / distinct / blocks) : 1;
-  whole *= 1 + kTwice * std::min(2.0, std::log2(sharing));
+  double sharing = std::max(1.0, all / distinct / blocks);
+  if (config.isWarpSpecialized() && !isWritten)
+    whole *= 1 + kTwice * std::min(2.0, std::log2(sharing));
+  if (!byEngine || !isPromoted)
+    sharing = 1;
   // What the second of two products reads from memory stays there for all of a block's tiles.
   if (chained && op == info.getRoot() && !isWritten && config.getPersistent())
     blocks *= std::max(1.0, waves);

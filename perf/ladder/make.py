@@ -18,6 +18,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import configs
 import rungs
 
 
@@ -26,12 +27,13 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="the folder")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny: what a simulator can do (%(default)s)")
     parser.add_argument("--slices", default="", help="only those with this text in their names")
+    parser.add_argument("--configs", type=pathlib.Path, metavar="FILE", help="instead of the ladder, pinned configs of problems (configs.py)")
     parser.add_argument("--target", default="cuda:sm_90a", help="%(default)s")
     parser.add_argument("--compiler", default=str(HERE.parents[1] / "build/bin/tilewright-compile"), help="%(default)s")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     plan = {"schema": 1, "size": arguments.size, "target": arguments.target, "slices": []}
-    for slice_ in rungs.slices(arguments.size):
+    for slice_ in configs.slices(arguments.configs) if arguments.configs else rungs.slices(arguments.size):
         if arguments.slices not in slice_.name:
             continue
         for rung in slice_.rungs:

@@ -18,7 +18,8 @@
 //   %r = scf.if %few_and_long -> (tensor<?xf32>) { parts, combine } else { whole }
 //
 // Products of few results stay whole on targets whose clusters add up parts of a sum in
-// one kernel (`tilewright.cluster_sum`).
+// one kernel (`tilewright.cluster_sum`), and where tiles that copy engines fill are one for
+// every second multiprocessor.
 //
 // Splits.h says what the attribute means and which reductions are worth it. The
 // order of additions is fixed: the same program gives the same bits every time.

@@ -448,3 +448,15 @@ func.func private @RowsReduced(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>,
   return %m : tensor<512x512xf32>
 }
 }
+
+// -----
+
+// However many registers setmaxnreg gives, one instruction names those that threads start with.
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, load_matrices, async_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n224k16.f16.f32"]}>} {
+func.func private @WideInstructionOfThreeGroups(%a: tensor<576x512xf16>, %b: tensor<512x448xf16>, %o: tensor<576x448xf32>) -> tensor<576x448xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{the pinned lowering config does not fit: one instruction has 112 sums of a thread and needs 26 registers beside them, but threads of 3 warpgroups start with 128}}
+  %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [192, 224, 64], warps = [12, 1, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n224k16.f16.f32", registers = [32, 160]>}
+      ins(%a, %b : tensor<576x512xf16>, tensor<512x448xf16>) outs(%o : tensor<576x448xf32>) -> tensor<576x448xf32>
+  return %m : tensor<576x448xf32>
+}
+}

@@ -116,4 +116,59 @@ TEST(ChipFacts, AnArchitectureHasItsFirstChipOrTheOneBefore) {
   EXPECT_GT(assumedChip().tensor.lookup("f16_f32"), 0);
 }
 
+/// Blocks of a ring that read a megabyte of memory, each with 10 KB under way at a time.
+BlockWork ringOfMemory() {
+  BlockWork work;
+  work.threads = 1024;
+  work.blocks = 10;
+  work.memoryBytes = 1e6;
+  work.ahead = 1e4;
+  return work;
+}
+
+TEST(Bound, MemoryGivesWhatIsAskedFor) {
+  BlockWork work = ringOfMemory();
+  // 1.1 times as much under way as latency and rate ask for, and a fifth of it.
+  work.ahead = 1.1 * 2.9 * 600 * 1000 / 10;
+  double enough = boundOf(work, roundChip()).cycles;
+  work.ahead /= 5.5;
+  Bound few = boundOf(work, roundChip());
+  EXPECT_EQ(few.resource, "memory");
+  EXPECT_GT(few.cycles / enough, 3);
+  // Half of the multiprocessors ask for less than all that memory gives.
+  work = ringOfMemory();
+  work.ahead = 1e6;
+  double all = boundOf(work, roundChip()).cycles;
+  work.blocks = 5;
+  EXPECT_NEAR(boundOf(work, roundChip()).cycles / all, 1 / (0.5 / 0.6), 0.25);
+  // Who has no ring asks for as much as memory likes.
+  work.ahead = 0;
+  EXPECT_LT(boundOf(work, roundChip()).cycles, all);
+}
+
+TEST(Bound, ClustersCostALaunchAndLeaveMultiprocessorsIdle) {
+  ChipFacts chip = roundChip();
+  chip.cyclesCluster = 1000;
+  chip.clusterBlocks["2"] = 10;
+  chip.clusterBlocks["4"] = 8;
+  BlockWork work = ringOfMemory();
+  work.memoryBytes = 0;
+  work.latency = 1e4;
+  work.blocks = 8;
+  double alone = boundOf(work, chip).cycles;
+  work.cluster = 2;
+  EXPECT_NEAR(boundOf(work, chip).cycles - alone, 1000, 1);
+  // Those that copy to each other wait for each other.
+  work.sharing = 2;
+  EXPECT_NEAR(boundOf(work, chip).cycles - alone, 1600, 1);
+  work.sharing = 1;
+  work.cluster = 4;
+  EXPECT_NEAR(boundOf(work, chip).cycles - alone, 2000, 1);
+  work.blocks = 12;
+  EXPECT_EQ(boundOf(work, chip).waves, 2);
+  work.cluster = 2;
+  work.blocks = 10;
+  EXPECT_EQ(boundOf(work, chip).waves, 1);
+}
+
 } // namespace

@@ -198,7 +198,12 @@ void BlockBuilder::placeClusterPart(Value block, Environment &env) {
   };
   partBegin = begin(d0);
   partEnd = begin(d0 + 1);
-  if (extent != sum.steps * step)
+  if (sum.inLoops) {
+    // Constant bounds, so that the loops become one.
+    partBase = partBegin;
+    partBegin = b.getIndexAttr(0);
+    partEnd = b.getIndexAttr(sum.steps / sum.parts * step);
+  } else if (extent != sum.steps * step)
     partEnd = arith::MinSIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, partEnd),
                                      arith::ConstantIndexOp::create(b, loc, extent))
                   .getResult();
@@ -288,6 +293,10 @@ BlockBuilder::writeLoops(Location loc, ArrayRef<Loop> loops,
   inside.offsets[loop.number] = forOp.getInductionVar();
   inside.sizes[loop.number] =
       tileSize(loop.number, loop.step, forOp.getInductionVar(), upper);
+  if (loop.base)
+    inside.offsets[loop.number] = affine::makeComposedFoldedAffineApply(
+        b, loc, b.getAffineDimExpr(0) + b.getAffineDimExpr(1),
+        {loop.base, inside.offsets[loop.number]});
   inside.tiled[loop.number] = true;
   FailureOr<SmallVector<Value>> values = writeLoops(
       loc, loops.drop_front(), inside, forOp.getRegionIterArgs(), body);
@@ -310,7 +319,8 @@ BlockBuilder::sequentialLoops(linalg::LinalgOp op, const Environment &env,
                      (plan.clusterSum && plan.clusterSum->reduced == number);
       loops.push_back({number, isSplit ? partBegin : b.getIndexAttr(0),
                        isSplit ? partEnd : getExtent(number),
-                       plan.classes[number].step});
+                       plan.classes[number].step,
+                       isSplit ? partBase : OpFoldResult()});
     }
   return loops;
 }
@@ -601,7 +611,7 @@ FailureOr<SmallVector<Value>> BlockBuilder::build() {
     OpFoldResult end = affine::makeComposedFoldedAffineApply(
         b, kernel.getLoc(), b.getAffineDimExpr(0) + b.getAffineDimExpr(1),
         {env.offsets[number], env.sizes[number]});
-    registerLoops.push_back({number, env.offsets[number], end, tile.inner});
+    registerLoops.push_back({number, env.offsets[number], end, tile.inner, OpFoldResult()});
   }
   if (matchContraction(info.getRoot()))
     std::reverse(registerLoops.begin(), registerLoops.end());

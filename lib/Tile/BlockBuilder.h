@@ -61,11 +61,13 @@ public:
 private:
   using Key = std::pair<mlir::Operation *, std::vector<const void *>>;
   using Scope = std::map<Key, llvm::SmallVector<mlir::Value>>;
-  /// One loop of a nest being written: the class and its tile.
+  /// One loop of a nest being written: the class and its tile. Where there is a `base`, the
+  /// bounds count from it.
   struct Loop {
     unsigned number;
     mlir::OpFoldResult lower, upper;
     int64_t step;
+    mlir::OpFoldResult base;
   };
   using Body =
       llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
@@ -126,8 +128,8 @@ private:
   const TilePlan &plan;
   mlir::func::FuncOp kernel;
   llvm::SmallVector<mlir::OpFoldResult> extents;
-  /// Bounds of the part of a split loop.
-  mlir::OpFoldResult partBegin, partEnd;
+  /// Bounds of the part of a split loop, which count from `partBase` where there is one.
+  mlir::OpFoldResult partBegin, partEnd, partBase;
   /// Where a block has a slice of a tile: offset and size of the tile along that class, the
   /// tiled loop that counts the slices, and whether the tile itself is written.
   mlir::OpFoldResult tileOffset, wholeSize;

@@ -127,3 +127,26 @@ func.func private @Warps(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %o: t
   return %m : tensor<256x256xf32>
 }
 }
+
+// -----
+
+#pixels = affine_map<(m, n, tap, k) -> (tap, m, k)>
+#filters = affine_map<(m, n, tap, k) -> (tap, k, n)>
+#sums = affine_map<(m, n, tap, k) -> (m, n)>
+module attributes {tilewright.target = #tilewright.target<"cuda:sm_90a", "nvvm", {sm = 90, subgroup = 32, max_threads = 1024, shared_memory = 232448, registers = 255, access_bytes = 16, index_bits = 32, load_matrices, async_copy, multicast, tensor_copy, mma = ["mma.m16n8k16.f16.f32"], warpgroup_mma = ["wgmma.m64n64k16.f16.f32"]}>} {
+func.func private @Uneven(%a: tensor<3x256x192xf16>, %b: tensor<3x192x256xf16>, %o: tensor<256x256xf32>) -> tensor<256x256xf32> attributes {tilewright.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<256x256xf32>) -> tensor<256x256xf32>
+  // expected-error @+1 {{the pinned lowering config does not fit: 'cluster' has 2 blocks along loop 3, inside of other summed loops, where all parts have as many whole steps; 192 elements are no multiple of 2 times 64}}
+  %m = linalg.generic {indexing_maps = [#pixels, #filters, #sums], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %b : tensor<3x256x192xf16>, tensor<3x192x256xf16>) outs(%z : tensor<256x256xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 64, 1, 64], warps = [4, 1, 1, 1], stages = 2, promote = [0, 1], mma = "wgmma.m64n64k16.f16.f32", splits = 2, cluster = [1, 1, 1, 2]>} {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %t = arith.mulf %v, %w : f32
+    %s = arith.addf %acc, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<256x256xf32>
+  return %m : tensor<256x256xf32>
+}
+}

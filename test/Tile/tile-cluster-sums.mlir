@@ -51,4 +51,27 @@ func.func private @Slices(%a: tensor<?x576xf16>, %b: tensor<576x128xf16>, %c: te
   } -> tensor<?x128xf16>
   return %r : tensor<?x128xf16>
 }
+
+// Inside of other summed loops (a convolution's taps), a part's steps count from its first one: bounds are constants, by which
+// loops become one.
+// CHECK-LABEL: func.func private @Taps(
+func.func private @Taps(%a: tensor<3x64x256xf16>, %b: tensor<3x256x64xf16>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // CHECK: %[[ID:.+]] = tilewright.tile_id
+  // CHECK: scf.for %[[TAP:.+]] = %c0{{.*}} to %c3 step %c1
+  // CHECK: scf.for %[[STEP:.+]] = %c0{{.*}} to %c128 step %c64
+  // CHECK-NEXT: %[[FROM:.+]] = affine.apply #{{.+}}(%[[STEP]])[%[[ID]]]
+  // CHECK-NEXT: tensor.extract_slice %{{.+}}[%[[TAP]], {{.+}}, %[[FROM]]] [1, 64, 64]
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n, t, k) -> (t, m, k)>, affine_map<(m, n, t, k) -> (t, k, n)>, affine_map<(m, n, t, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %b : tensor<3x64x256xf16>, tensor<3x256x64xf16>) outs(%z : tensor<64x64xf32>)
+      attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [64, 64, 1, 64], warps = [4, 1, 1, 1], stages = 3, promote = [0, 1], mma = "wgmma.m64n64k16.f16.f32", splits = 2, cluster = [1, 1, 1, 2]>} {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %t = arith.mulf %v, %w : f32
+    %s = arith.addf %acc, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<64x64xf32>
+  return %p : tensor<64x64xf32>
+}
 }

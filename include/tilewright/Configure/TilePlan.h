@@ -56,6 +56,8 @@ struct ClusterSum {
   int64_t parts = 1;
   /// Steps of the sum, which are spread evenly over the parts.
   int64_t steps = 1;
+  /// It is a loop among others of the sum (a convolution's taps): parts have as many steps.
+  bool inLoops = false;
 };
 
 struct TilePlan {

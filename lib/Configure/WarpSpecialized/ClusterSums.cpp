@@ -48,6 +48,10 @@ ClusterSum tilewright::planClusterSum(const KernelInfo &info, LoweringConfigAttr
   MatrixLoops loops = *findMatrixLoops(*matchOriented(root, config), config);
   sum.sliced = info.getClasses(root)[slicedLoop(root, loops.m, loops.n)];
   sum.steps = llvm::divideCeil(info.classes[sum.reduced].extent, config.getBlock()[summed]);
+  // Loops of one step are none.
+  for (auto [loop, iterator] : llvm::enumerate(root.getIteratorTypesArray()))
+    sum.inLoops |= iterator == utils::IteratorType::reduction && loop != summed &&
+                   info.classes[info.getClasses(root)[loop]].extent != config.getBlock()[loop];
   return sum;
 }
 
@@ -104,6 +108,10 @@ std::string tilewright::whyNotSummedInCluster(const KernelInfo &info,
   if (sum.steps < parts)
     return along + ", which has no step of " + std::to_string(config.getBlock()[*summed]) +
            " for each: there are " + std::to_string(extent) + " elements";
+  if (sum.inLoops && (sum.steps % parts || extent % config.getBlock()[*summed]))
+    return along + ", inside of other summed loops, where all parts have as many whole steps; " +
+           std::to_string(extent) + " elements are no multiple of " + std::to_string(parts) +
+           " times " + std::to_string(config.getBlock()[*summed]);
   for (unsigned loop : {loops.m, loops.n}) {
     unsigned number = info.getClasses(root)[loop];
     if (!info.classes[number].parallel)

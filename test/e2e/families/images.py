@@ -140,6 +140,16 @@ def techniques():
                                         2 if number % 3 else 1, 2 + number % 3, more))
 
 
+def parts():
+    """The sums of channels in parts, one for each block of a cluster; the last has two tiles of filters in it, too."""
+    for label, channels, m, groups, cluster, epilogue in (
+            ("parts", 128, 64, 1, [1, 1, 1, 1, 2], None), ("parts_fused", 256, 128, 2, [1, 1, 1, 1, 4], bias_and_more),
+            ("parts_pairs", 256, 128, 2, [1, 2, 1, 1, 2], None)):
+        images = Images(3, [9, 10], channels, 128, [3, 3], [2, 1], pads=[(1, 1), (1, 1)])
+        yield convolution(label, images, pinned=config(F16, F32, m, 64, 64, 2, groups, 3,
+                                                       f", splits = {cluster[-1]}, cluster = {cluster}"), epilogue=epilogue)
+
+
 def planes(label, images, a=F32, c=F32, fused=False):
     """Channels outermost, as most front ends write images: on CPUs, rows of narrow ones are one row."""
     f = Function("images", pair_name(a, c), f"planes_{label}", images.dims)
@@ -230,3 +240,4 @@ def functions():
     yield convolution("fused", Images(2, [9, 10], 64, 64, [3, 3], pads=[(1, 1), (1, 1)]), epilogue=bias_and_more)
     yield convolution("per_image", Images(2, [9, 10], 64, 64, [3, 3], pads=[(1, 1), (1, 1)]), epilogue=per_image)
     yield from techniques()
+    yield from parts()

@@ -60,7 +60,7 @@ static LogicalResult checkReadRows(const KernelInfo &info, LoweringConfigAttr co
              ", whose rows are vectors; 'promote' has the other one";
   else if (config.getMma())
     reason = "'mma' multiplies what is packed; 'promote' has one operand";
-  else if (canPack(info, why) && !canReadRows(info, config.getThread(), why))
+  else if (canPack(info, why) && !canReadRows(info, why))
     reason = "'promote' has one operand, and the other cannot be read where it is: " + why;
   else
     return success();

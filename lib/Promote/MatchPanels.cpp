@@ -162,7 +162,7 @@ LogicalResult Packer::matchInstruction() {
   return success();
 }
 
-/// The rows' operand that the config leaves where it is: one read, which no tile leaves.
+/// The rows' operand that the config leaves where it is: one read.
 LogicalResult Packer::matchRowsInPlace() {
   auto config = kernel->getAttrOfType<LoweringConfigAttr>(kConfigAttr);
   if (config.getPromote().size() != 1)
@@ -170,7 +170,6 @@ LogicalResult Packer::matchRowsInPlace() {
   rowsInPlace = mma->getOperand(rows.number).getDefiningOp<vector::TransferReadOp>();
   auto acc = cast<VectorType>(mma.getAcc().getType());
   if (instruction || !rowsInPlace || outerSum != sum || rowsInPlace.getMask() ||
-      rowsInPlace.hasOutOfBoundsDim() ||
       !rowsInPlace.getPermutationMap().isMinorIdentity() ||
       rowsInPlace.getVectorType().getElementType() != acc.getElementType())
     return mma.emitOpError() << "operand " << rows.number

@@ -39,7 +39,7 @@
 //   for %g { for %k step 8: write (read %B[%g, %k, %j]), %bp[%j / 32, %g * steps + %k / 8] }
 //
 // Where the config promotes the operand of the columns alone, the numbers of A come from
-// where they lie: mma (read %A[%i, %p + 8 * %t]) (12x1), %bp[%j / 32, %t] (1x32), %c.
+// where they lie (MultiplyPanels.cpp).
 
 #include "PackWords.h"
 #include "Packer.h"
@@ -226,116 +226,6 @@ void Packer::writeTile(Panel &panel, IRMapping mapping, Value tile, Value step,
       b, loc, value, panel.memory, indices,
       AffineMap::get(indices.size(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
-}
-
-/// What step `step`, element `element` of it, takes of the panel.
-Value Packer::readStep(Panel &panel, Value tile, Value step, int64_t element) {
-  auto memory = cast<MemRefType>(panel.memory.getType());
-  SmallVector<int64_t> shape = panel.getShape(mma);
-  unsigned outer = memory.getRank() - shape.size();
-  shape[panel.sumDim] = 1;
-  SmallVector<Value> indices(memory.getRank(), constant(0));
-  indices[outer + panel.sumDim] = constant(element);
-  indices[outer - 1] = step;
-  if (tile)
-    indices.front() = tile;
-  SmallVector<bool> inBounds(shape.size(), true);
-  Value padding =
-      arith::ConstantOp::create(b, loc, b.getZeroAttr(memory.getElementType()));
-  return vector::TransferReadOp::create(
-      b, loc, VectorType::get(shape, memory.getElementType()), panel.memory,
-      indices, padding, std::optional<ArrayRef<bool>>(inBounds));
-}
-
-/// The rows' operand at `sumIndex + element` of the sum, out of its own memory.
-Value Packer::readRows(IRMapping mapping, Value sumIndex, int64_t element) {
-  AffineExpr d0 = b.getAffineDimExpr(0);
-  mapping.map(sum.getInductionVar(),
-              affine::AffineApplyOp::create(b, loc, d0 + element, sumIndex));
-  for (Operation *op : rows.chain)
-    if (op != rowsInPlace)
-      b.clone(*op, mapping);
-  auto read = cast<vector::TransferReadOp>(b.clone(*rowsInPlace, mapping));
-  SmallVector<int64_t> shape(read.getVectorType().getShape());
-  shape[rows.order[rows.sumDim]] = 1;
-  read.getResult().setType(VectorType::get(shape, read.getVectorType().getElementType()));
-  return read;
-}
-
-/// Step `step` of the panel, in its memory.
-Value Packer::readStepWords(Panel &panel, Value tile, Value step) {
-  auto memory = cast<MemRefType>(panel.memory.getType());
-  SmallVector<int64_t> shape = panel.getWordShape(mma, instruction->perWord());
-  unsigned outer = memory.getRank() - shape.size();
-  SmallVector<OpFoldResult> offsets(memory.getRank(), b.getIndexAttr(0)), sizes,
-      strides(memory.getRank(), b.getIndexAttr(1));
-  offsets[outer - 1] = step;
-  if (tile)
-    offsets.front() = tile;
-  for (int64_t size : memory.getShape())
-    sizes.push_back(b.getIndexAttr(size));
-  for (unsigned dim = 0; dim < outer; ++dim)
-    sizes[dim] = b.getIndexAttr(1);
-  auto type = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-      shape, memory, offsets, sizes, strides));
-  return memref::SubViewOp::create(b, loc, type, panel.memory, offsets, sizes,
-                                   strides);
-}
-
-Value Packer::multiplyWords(Value column, Value step, Value acc) {
-  // Dims are the loops of the accumulator, then the sum.
-  AffineExpr m = b.getAffineDimExpr(0), n = b.getAffineDimExpr(1),
-             k = b.getAffineDimExpr(2);
-  auto mapOf = [&](Panel &panel, AffineExpr own) {
-    SmallVector<AffineExpr> results{own, k};
-    if (!panel.alongSum)
-      results = {k.floorDiv(instruction->perWord()), own,
-                 k % instruction->perWord()};
-    return AffineMapAttr::get(AffineMap::get(3, 0, results, b.getContext()));
-  };
-  Value operands[2];
-  Attribute maps[3];
-  operands[rows.number] = readStepWords(rows, {}, step);
-  operands[columns.number] = readStepWords(columns, column, step);
-  maps[rows.number] = mapOf(rows, m);
-  maps[columns.number] = mapOf(columns, n);
-  maps[2] = AffineMapAttr::get(AffineMap::get(3, 0, {m, n}, b.getContext()));
-  return MmaOp::create(b, loc, operands[0], operands[1], acc, b.getArrayAttr(maps),
-                       mma.getSignednessAttr(), mma.getInstructionAttr());
-}
-
-Value Packer::multiply(IRMapping &mapping, const Chunk &chunk, Value column, Value steps,
-                       Value init) {
-  auto loop = scf::ForOp::create(b, loc, constant(0), steps, constant(1), init);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value acc = loop.getRegionIterArg(0);
-  if (instruction) {
-    scf::YieldOp::create(b, loc,
-                         multiplyWords(column, loop.getInductionVar(), acc));
-    return loop.getResult(0);
-  }
-  SmallVector<Attribute> maps(mma.getMaps().getValue());
-  maps[rows.number] = AffineMapAttr::get(rows.map);
-  maps[columns.number] = AffineMapAttr::get(columns.map);
-  int64_t elements = columns.getShape(mma)[columns.sumDim];
-  Value sumIndex;
-  if (rowsInPlace)
-    sumIndex = affine::AffineApplyOp::create(
-        b, loc, b.getAffineDimExpr(0) + b.getAffineDimExpr(1) * elements,
-        ValueRange{chunk.begin, loop.getInductionVar()});
-  for (int64_t i = 0; i < elements; ++i) {
-    Value operands[2];
-    operands[rows.number] = rowsInPlace
-                                ? readRows(mapping, sumIndex, i)
-                                : readStep(rows, {}, loop.getInductionVar(), i);
-    operands[columns.number] =
-        readStep(columns, column, loop.getInductionVar(), i);
-    acc = MmaOp::create(b, loc, operands[0], operands[1], acc,
-                        b.getArrayAttr(maps), ArrayAttr(), StringAttr());
-  }
-  scf::YieldOp::create(b, loc, acc);
-  return loop.getResult(0);
 }
 
 /// The nest over register tiles for one chunk of the sum.

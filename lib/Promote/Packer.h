@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What becomes panels of a contraction on a CPU (MatchPanels.cpp), and writes the loops that
-// pack and multiply them (PackPanels.cpp).
+// pack and multiply them (PackPanels.cpp, MultiplyPanels.cpp).
 
 #ifndef TILEWRIGHT_LIB_PROMOTE_PACKER_H
 #define TILEWRIGHT_LIB_PROMOTE_PACKER_H
@@ -86,14 +86,21 @@ private:
   mlir::Value cloneIndices(Panel &panel, mlir::IRMapping &mapping);
   void writeTile(Panel &panel, mlir::IRMapping mapping, mlir::Value tile, mlir::Value step,
                  bool inside);
-  mlir::Value readStep(Panel &panel, mlir::Value tile, mlir::Value step, int64_t element);
+  mlir::Value readStep(Panel &panel, mlir::Value tile, mlir::Value step, mlir::Value element);
   mlir::LogicalResult matchRowsInPlace();
-  mlir::Value readRows(mlir::IRMapping mapping, mlir::Value sumIndex, int64_t element);
+  llvm::SmallVector<mlir::Value> indexRows(mlir::IRMapping mapping, mlir::Value sumIndex);
+  mlir::Value readRows(const mlir::IRMapping &mapping, mlir::Value sumIndex, bool whole);
+  mlir::Value areRowsInside(const mlir::IRMapping &mapping, mlir::Value sumIndex);
   mlir::LogicalResult matchInstruction();
   mlir::Value readStepWords(Panel &panel, mlir::Value tile, mlir::Value step);
   mlir::Value multiplyWords(mlir::Value column, mlir::Value step, mlir::Value acc);
-  mlir::Value multiply(mlir::IRMapping &mapping, const Chunk &chunk, mlir::Value column, mlir::Value steps,
-                 mlir::Value init);
+  mlir::Value carry(mlir::Value count, mlir::Value init,
+                    llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> step);
+  mlir::Value multiplyElement(mlir::Value row, mlir::Value column, mlir::Value acc);
+  mlir::Value multiplyInPlace(const mlir::IRMapping &mapping, const Chunk &chunk,
+                              mlir::Value column, mlir::Value init, bool whole);
+  mlir::Value multiply(const mlir::IRMapping &mapping, const Chunk &chunk, mlir::Value column,
+                       mlir::Value steps, mlir::Value init);
   void writeNest(const Chunk &chunk);
 
   mlir::func::FuncOp kernel;

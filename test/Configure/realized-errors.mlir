@@ -125,10 +125,10 @@ func.func private @OnePacked(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %o: t
 // -----
 
 module attributes {tilewright.target = #tilewright.target<"cpu", "cpu", {subgroup = 1, max_threads = 1, shared_memory = 0, registers = 32, access_bytes = 64, vector_bytes = 64, thread_memory = 100000}>} {
-func.func private @RowsInPlace(%a: tensor<64x60xf32>, %b: tensor<60x64xf32>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
-  // expected-error @+1 {{'promote' has one operand, and the other cannot be read where it is: tiles hang over the edge of operand 0}}
+func.func private @RowsInPlace(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %o: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tilewright.kernel} {
+  // expected-error @+1 {{'promote' has one operand, and the other cannot be read where it is: operand 0 is widened for the product}}
   %m = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = simt_contraction, block = [16, 32, 16], thread = [8, 32, 8], promote = [1]>}
-      ins(%a, %b : tensor<64x60xf32>, tensor<60x64xf32>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
+      ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%o : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %m : tensor<64x64xf32>
 }
 }

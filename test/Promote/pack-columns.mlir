@@ -44,19 +44,63 @@ func.func private @columns(%a: memref<4x16xf32>, %b: memref<16x32xf32>, %c: memr
 
 // -----
 
-// What hangs over the edge would be read behind it.
+// Tiles hang over the edge: one whose rows all exist reads them as they are, another the last row where they do not; what is left of
+// the sum is multiplied element by element.
 #config = #tilewright.lowering_config<strategy = simt_contraction, block = [4, 16, 8], thread = [2, 16, 4], promote = [1]>
-func.func private @edge(%a: memref<2x15xf32>, %b: vector<4x16xf32>, %c: vector<2x16xf32>) -> vector<2x16xf32>
-    attributes {tilewright.kernel, tilewright.lowering_config = #config, tilewright.panels = array<i64: 1, 1, 2>} {
+// CHECK-DAG: #[[INDEX:.*]] = affine_map<(d0, d1) -> (d0 + d1 * 4)>
+// CHECK-LABEL: @edge
+// CHECK-SAME: %[[A:.*]]: memref<3x15xf32>
+// CHECK: scf.for %[[I:.*]] = %c0 to %c3 step %c2
+// CHECK: %[[END:.*]] = arith.addi %[[I]], %c2
+// CHECK: %[[INSIDE:.*]] = arith.cmpi sle, %[[END]], %c3
+// CHECK: scf.if %[[INSIDE]] -> (vector<2x16xf32>) {
+// CHECK: scf.for
+// CHECK: vector.transfer_read %[[A]][%[[I]], %{{.*}}], %{{.*}} {in_bounds = [true, true]} : memref<3x15xf32>, vector<2x1xf32>
+// CHECK: scf.for
+// CHECK-COUNT-1: tilewright.mma
+// CHECK-NOT: tilewright.mma
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c1
+// CHECK: %[[ROW:.*]] = arith.minsi %[[NEXT]], %c2
+// CHECK: memref.load %[[A]][%[[ROW]], %{{.*}}]
+func.func private @edge(%a: memref<3x15xf32>, %b: memref<15x16xf32>, %c: memref<3x16xf32>)
+    attributes {tilewright.kernel, tilewright.lowering_config = #config, tilewright.panels = array<i64: 2, 1, 2>} {
+  %zero = arith.constant dense<0.0> : vector<2x16xf32>
   %pad = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
   %c4 = arith.constant 4 : index
   %c15 = arith.constant 15 : index
-  %r = scf.for %k = %c0 to %c15 step %c4 iter_args(%acc = %c) -> (vector<2x16xf32>) {
-    %x = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [true, false]} : memref<2x15xf32>, vector<2x4xf32>
+  scf.for %i = %c0 to %c3 step %c2 {
+    %r = scf.for %k = %c0 to %c15 step %c4 iter_args(%acc = %zero) -> (vector<2x16xf32>) {
+      %x = vector.transfer_read %a[%i, %k], %pad : memref<3x15xf32>, vector<2x4xf32>
+      %y = vector.transfer_read %b[%k, %c0], %pad {in_bounds = [false, true]} : memref<15x16xf32>, vector<4x16xf32>
+      %n = tilewright.mma %x, %y, %acc {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
+         : vector<2x4xf32>, vector<4x16xf32>, vector<2x16xf32>
+      scf.yield %n : vector<2x16xf32>
+    }
+    vector.transfer_write %r, %c[%i, %c0] {in_bounds = [false, true]} : vector<2x16xf32>, memref<3x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Elements that are widened would be so for each tile.
+#config = #tilewright.lowering_config<strategy = simt_contraction, block = [4, 16, 8], thread = [2, 16, 4], promote = [1]>
+func.func private @narrow(%a: memref<2x16xf16>, %b: vector<4x16xf16>, %c: vector<2x16xf32>) -> vector<2x16xf32>
+    attributes {tilewright.kernel, tilewright.lowering_config = #config, tilewright.panels = array<i64: 1, 1, 2>} {
+  %pad = arith.constant 0.0 : f16
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %r = scf.for %k = %c0 to %c16 step %c4 iter_args(%acc = %c) -> (vector<2x16xf32>) {
+    %x = vector.transfer_read %a[%c0, %k], %pad {in_bounds = [true, true]} : memref<2x16xf16>, vector<2x4xf16>
     // expected-error @+1 {{operand 0 cannot be read where it is, number by number; add it to 'promote'}}
     %n = tilewright.mma %x, %b, %acc {maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]}
-       : vector<2x4xf32>, vector<4x16xf32>, vector<2x16xf32>
+       : vector<2x4xf16>, vector<4x16xf16>, vector<2x16xf32>
     scf.yield %n : vector<2x16xf32>
   }
   return %r : vector<2x16xf32>

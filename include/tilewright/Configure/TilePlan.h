@@ -98,10 +98,9 @@ mlir::FailureOr<TilePlan> planTiles(const KernelInfo &info,
 /// why it reads them where they are.
 bool canPack(const KernelInfo &info, std::string &reason);
 
-/// Whether register tiles `thread` of a kernel that can be packed can read numbers of the
-/// rows' operand where they lie; else `reason` says why they cannot.
-bool canReadRows(const KernelInfo &info, llvm::ArrayRef<int64_t> thread,
-                 std::string &reason);
+/// Whether register tiles of a kernel that can be packed can read numbers of the rows'
+/// operand where they lie; else `reason` says why they cannot.
+bool canReadRows(const KernelInfo &info, std::string &reason);
 
 /// Whether the second operand of `root` is stored in strips of columns, each in the order in
 /// which a tile reads it (lib/Dispatch/PackWeights.cpp).

@@ -178,7 +178,7 @@ static void addPacked(const KernelInfo &info, TargetAttr target, int64_t lanes,
       thread[n] = vectors * lanes;
       thread[k] = contraction.k.size() == 2 ? std::min(kStep, nominalExtent(info, k)) : kStep;
       addPackedBlocks(info, target, contraction, thread, rows, bytes, promote, {}, configs);
-      if (canReadRows(info, thread, reason))
+      if (canReadRows(info, reason))
         addPackedBlocks(info, target, contraction, thread, rows, bytes,
                         int64_t(contraction.b), {}, configs);
     }

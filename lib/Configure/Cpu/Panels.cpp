@@ -61,21 +61,13 @@ bool tilewright::canPack(const KernelInfo &info, std::string &reason) {
   return false;
 }
 
-bool tilewright::canReadRows(const KernelInfo &info, ArrayRef<int64_t> thread,
-                             std::string &reason) {
+bool tilewright::canReadRows(const KernelInfo &info, std::string &reason) {
   linalg::LinalgOp root = info.getRoot();
   Contraction product = *matchContractionByRows(root);
   OpOperand &rows = root->getOpOperand(product.a);
   AffineMap map = root.getMatchingIndexingMap(&rows);
   auto type = cast<RankedTensorType>(rows.get().getType());
   unsigned k = product.k.front();
-  SmallVector<unsigned> loops(product.m.begin(), product.m.end());
-  loops.push_back(k);
-  auto isWhole = [&](unsigned loop) {
-    int64_t extent = info.classes[info.getClasses(root)[loop]].extent;
-    return loop < thread.size() && thread[loop] > 0 && extent > 0 &&
-           extent % thread[loop] == 0;
-  };
   std::string operand = numberOperand(rows);
   if (product.k.size() > 1)
     reason = "the sum runs over two loops";
@@ -86,8 +78,6 @@ bool tilewright::canReadRows(const KernelInfo &info, ArrayRef<int64_t> thread,
     reason = operand + " is widened for the product";
   else if (map.getDimPosition(map.getNumResults() - 1) != k)
     reason = "the sum does not run along the rows of " + operand;
-  else if (!llvm::all_of(loops, isWhole))
-    reason = "tiles hang over the edge of " + operand;
   else
     return true;
   return false;

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products on CPUs by instructions that multiply packed panels, with pinned configs: dot products of words (AVX-512 VNNI and
 BF16) and tile registers (AMX); every order of operands, all signs of bytes, register tiles of fewer rows than the
-instruction's, several chunks of the sum, tiles that hang over the edge, and what is fused before and after.
+instruction's, several chunks of the sum, tiles that hang over the edge, and what is fused before and after. Products whose
+rows are read where they lie, of any number of rows and any length of the sum.
 
     test/e2e/run.py --targets cpu:x86-64-v4+amx-bf16+amx-int8+amx-tile,cpu-reference --devices cpu --filter 'panels*'
 """
 
 import numpy as np
 
-from data import BF16, F32, I32, I8, integers
+from data import BF16, F32, F64, I32, I8, integers
 from families.contraction import exact_data, pair_name, sizes
 from functions import EXACT, Function
 
@@ -88,7 +89,42 @@ def product(element, form, signs, number, dims, dims_list=({},), fused=False):
     return f
 
 
+def in_place(element, form, number, dims, dims_list=({},), batch=""):
+    """The rows are not packed: `promote` has the columns' operand alone."""
+    lanes = 4 if element is F64 else 8
+    rows, vectors, blocks, steps = ((6, 2, (3, 2), 3), (4, 1, (1, 4), 2), (1, 2, (8, 1), 4))[number % 3]
+    block = [rows * blocks[0], vectors * lanes * blocks[1], 8 * steps]
+    ones = [1] * len(batch)
+    config = (f"#tilewright.lowering_config<strategy = simt_contraction, block = {ones + block}, "
+              f"thread = {ones + [rows, vectors * lanes, 8]}, promote = [1]>")
+    dynamic = dims_list != ({},)
+    f = Function("panels", element.name, f"in_place_{number}_{batch}{form}_{'any' if dynamic else 'x'.join(map(str, dims.values()))}",
+                 dims, dynamic, targets=("cpu:x86-64-v3", "cpu-reference"))
+    left, right = (batch + dims for dims in FORMS[form])
+    a, b = f.arg(element, left), f.arg(element, right)
+    suffix = "f" if element.is_float else "i"
+
+    def body(lines, x, y, out):
+        lines += [f"%p = arith.mul{suffix} {x}, {y} : {element.name}", f"%t = arith.add{suffix} {out}, %p : {element.name}"]
+        return "%t"
+    f.ret(f.generic(batch + "mnk", [a, b], f.zeros(element, batch + "mn"), body, reduce="k",
+                    attributes=f'tilewright.lowering_config = {{"cpu:x86-64-v3" = {config}}}'))
+    for more in dims_list:
+        full = {**f.sizes, **more}
+        data = exact_data(element, element, full["k"]) if element.is_float else integers(-99, 99)
+        f.case("int/" + "x".join(map(str, full.values())), more, data, EXACT,
+               lambda x, y: np.einsum(f"{left},{right}->{batch}mn", x, y))
+    return f
+
+
 def functions():
+    for number, (element, form) in enumerate(((F32, "nn"), (F64, "tb"), (I32, "nn"), (F32, "tb"))):
+        yield in_place(element, form, number, sizes(45, 71, 203))
+        yield in_place(element, form, number, sizes(48, 64, 64))
+        yield in_place(element, form, number, {"b": 3, **sizes(13, 40, 29)}, batch="b")
+        yield in_place(element, form, number, sizes(1, 1, 1),
+                       dims_list=[sizes(33, 65, 130), sizes(1, 1, 1), sizes(5, 200, 7), sizes(70, 3, 300), sizes(36, 64, 24),
+                                  sizes(8, 8, 0), sizes(0, 8, 8)])
     # As many elements as register tiles and chunks have, and none that is whole.
     for number in range(6):
         form = tuple(FORMS)[number % 4]

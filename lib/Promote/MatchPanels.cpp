@@ -170,7 +170,7 @@ LogicalResult Packer::matchRowsInPlace() {
   rowsInPlace = mma->getOperand(rows.number).getDefiningOp<vector::TransferReadOp>();
   auto acc = cast<VectorType>(mma.getAcc().getType());
   if (instruction || !rowsInPlace || outerSum != sum || rowsInPlace.getMask() ||
-      !rowsInPlace.getPermutationMap().isMinorIdentity() ||
+      !rowsInPlace.getPermutationMap().isProjectedPermutation() ||
       rowsInPlace.getVectorType().getElementType() != acc.getElementType())
     return mma.emitOpError() << "operand " << rows.number
                              << " cannot be read where it is, number by number; add "

@@ -67,35 +67,35 @@ Value Packer::readRows(const IRMapping &mapping, Value sumIndex, bool whole) {
   auto read = VectorType::get(shape, type.getElementType());
   SmallVector<Value> indices = indexRows(mapping, sumIndex);
   Value memory = rowsInPlace.getBase();
+  AffineMap map = rowsInPlace.getPermutationMap();
   if (whole)
     return vector::TransferReadOp::create(
-        b, loc, read, memory, indices, rowsInPlace.getPadding(),
+        b, loc, read, memory, indices, rowsInPlace.getPadding(), map,
         ArrayRef<bool>(SmallVector<bool>(shape.size(), true)));
   Value tile = arith::ConstantOp::create(b, loc, b.getZeroAttr(read));
-  unsigned first = indices.size() - shape.size();
-  for (SmallVector<int64_t> position :
+  for (SmallVector<int64_t> element :
        StaticTileOffsetRange(shape, SmallVector<int64_t>(shape.size(), 1))) {
     SmallVector<Value> at(indices);
-    for (auto [dim, along] : llvm::enumerate(position)) {
+    for (auto [dim, along] : llvm::enumerate(element)) {
       if (dim == summed)
         continue;
-      Value &index = at[first + dim];
+      unsigned position = map.getDimPosition(dim);
+      Value &index = at[position];
       index = arith::AddIOp::create(b, loc, index, constant(along));
       if (rowsInPlace.isDimInBounds(dim))
         continue;
-      Value size = memref::DimOp::create(b, loc, memory, first + dim);
+      Value size = memref::DimOp::create(b, loc, memory, position);
       index = arith::MinSIOp::create(b, loc, index,
                                      arith::SubIOp::create(b, loc, size, constant(1)));
     }
     tile = vector::InsertOp::create(b, loc, memref::LoadOp::create(b, loc, memory, at), tile,
-                                    position);
+                                    element);
   }
   return tile;
 }
 
 /// Whether all rows of the tile exist; null where that is known.
 Value Packer::areRowsInside(const IRMapping &mapping, Value sumIndex) {
-  unsigned first = rowsInPlace.getIndices().size() - rowsInPlace.getVectorType().getRank();
   Value inside;
   SmallVector<Value> indices;
   for (auto [dim, extent] : llvm::enumerate(rowsInPlace.getVectorType().getShape())) {
@@ -103,8 +103,9 @@ Value Packer::areRowsInside(const IRMapping &mapping, Value sumIndex) {
       continue;
     if (indices.empty())
       indices = indexRows(mapping, sumIndex);
-    Value end = arith::AddIOp::create(b, loc, indices[first + dim], constant(extent));
-    Value size = memref::DimOp::create(b, loc, rowsInPlace.getBase(), first + dim);
+    unsigned position = rowsInPlace.getPermutationMap().getDimPosition(dim);
+    Value end = arith::AddIOp::create(b, loc, indices[position], constant(extent));
+    Value size = memref::DimOp::create(b, loc, rowsInPlace.getBase(), position);
     Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, end, size);
     inside = inside ? arith::AndIOp::create(b, loc, inside, fits) : fits;
   }

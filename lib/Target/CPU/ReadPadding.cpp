@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reads of padded operands (Dialect/Padding.h). A tile that is inside of the source
-// altogether is read as any other; one that is not, element by element through the
-// stack:
+// altogether is read as any other; one that is not, row by row, each under a mask of what of
+// it is inside:
 //
 //   %in = <the corners of the tile are inside>
-//   %v = scf.if %in -> vector<8x32xf32> {
+//   %v = scf.if %in -> vector<4x32xf32> {
 //     vector.transfer_read %a[%i, %j] …
 //   } else {
+//     %m0 = <lanes of row 0 that are inside>
+//     %r0 = vector.maskedload %a[%i, %j], %m0, fill … vector.insert %r0 …
+//   }
+//
+// Where elements of a row are no neighbours in memory, the tile is read element by element
+// through the stack:
+//
 //     for %r, %c { %stack[%r, %c] = <inside> ? %a[%i + %r, %j + %c] : fill }
 //     vector.transfer_read %stack[0, 0]
-//   }
 
 #include "tilewright/Target/CPU/Passes.h"
 
@@ -19,7 +25,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <numeric>
 
 namespace tilewright {
 #define GEN_PASS_DEF_READPADDINGPASS
@@ -67,6 +77,59 @@ public:
     return branch.getResult(0);
   }
   Value fill() { return arith::ConstantOp::create(b, loc, padding.fill); }
+  /// i1 of each of `lanes` elements at `at` and behind it along dim `dim`: it is inside, and
+  /// `size`, where given, is not reached. Of constraints that `dim` has a part in, its
+  /// coefficient is 1 or -1.
+  Value mask(ArrayRef<Value> at, unsigned dim, int64_t lanes, Value size) {
+    Value first = index(0), end = index(lanes), within;
+    auto limit = [&](Value value) {
+      end = arith::MinSIOp::create(b, loc, end, value);
+    };
+    for (AffineExpr constraint : padding.inside.getConstraints()) {
+      Value here = evaluate(constraint, at);
+      int64_t along = coefficient(constraint, dim);
+      if (along > 0)
+        first = arith::MaxSIOp::create(b, loc, first,
+                                       arith::SubIOp::create(b, loc, index(0), here));
+      else if (along < 0)
+        limit(add(here, index(1)));
+      else
+        within = both(within, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, here,
+                                                      index(0)));
+    }
+    if (size)
+      limit(arith::SubIOp::create(b, loc, size, at[dim]));
+    if (within)
+      end = arith::SelectOp::create(b, loc, within, end, index(0));
+    // Of 32 bits: as many lanes as elements of f32 have.
+    Type type = VectorType::get(lanes, b.getI32Type());
+    auto lanesOf = [&](Value value) -> Value {
+      value = arith::MinSIOp::create(b, loc, value, index(lanes));
+      value = arith::MaxSIOp::create(b, loc, value, index(0));
+      value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+      return vector::BroadcastOp::create(b, loc, type, value);
+    };
+    SmallVector<int32_t> numbers(lanes);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    Value number = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(cast<VectorType>(type), ArrayRef<int32_t>(numbers)));
+    return both(
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, number, lanesOf(first)),
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, lanesOf(end)));
+  }
+  /// Of dim `dim` in `expr`.
+  static int64_t coefficient(AffineExpr expr, unsigned dim) {
+    if (auto other = dyn_cast<AffineDimExpr>(expr))
+      return other.getPosition() == dim;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary)
+      return 0;
+    int64_t left = coefficient(binary.getLHS(), dim);
+    if (expr.getKind() == AffineExprKind::Add)
+      return left + coefficient(binary.getRHS(), dim);
+    auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    return left && factor ? left * factor.getValue() : left;
+  }
 
 private:
   Value evaluate(AffineExpr expr, ArrayRef<Value> at) {
@@ -121,6 +184,86 @@ static Value isAllInside(OpBuilder &b, vector::TransferReadOp read,
         all = reader.both(all, reader.holds(constraint, at));
     }
   return all;
+}
+
+/// Tiles of more rows would be too much code.
+static constexpr int64_t kMostRows = 32;
+
+/// Whether padding cuts the tile's rows, and these are neighbours in memory: masks are worth
+/// it, and can be had.
+static bool hasCutRows(vector::TransferReadOp read, const Padding &padding) {
+  auto memory = cast<MemRefType>(read.getBase().getType());
+  VectorType type = read.getVectorType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto dims = readDims(read);
+  unsigned last = memory.getRank() - 1;
+  if (dims.size() != size_t(type.getRank()) || dims.empty() || dims.back().second != last ||
+      type.getElementType().isInteger(1) || read.getMask() ||
+      failed(memory.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return false;
+  if (type.getNumElements() / type.getShape().back() > kMostRows)
+    return false;
+  // What is behind the memory is as what is beside it, or not asked for.
+  Attribute edge;
+  if (!matchPattern(read.getPadding(), m_Constant(&edge)) || edge != padding.fill)
+    if (llvm::is_contained(read.getInBoundsValues(), false))
+      return false;
+  bool isCut = false;
+  for (AffineExpr constraint : padding.inside.getConstraints()) {
+    int64_t along = Reader::coefficient(constraint, last);
+    if (std::abs(along) > 1)
+      return false;
+    isCut |= along != 0;
+  }
+  return isCut && llvm::none_of(padding.inside.getEqFlags(), [](bool isEqual) { return isEqual; });
+}
+
+/// The tile, each of its rows under a mask.
+static Value readRows(OpBuilder &b, vector::TransferReadOp read, const Padding &padding) {
+  Location loc = read.getLoc();
+  VectorType type = read.getVectorType();
+  Reader reader(b, loc, padding);
+  auto dims = readDims(read);
+  int64_t width = type.getShape().back(), lanes = llvm::PowerOf2Ceil(width);
+  auto row = VectorType::get(lanes, type.getElementType());
+  Value fill = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(row, padding.fill));
+  Value tile = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  auto sizeOf = [&](unsigned number) -> Value {
+    auto [dim, memory] = dims[number];
+    if (read.isDimInBounds(dim))
+      return {};
+    return memref::DimOp::create(b, loc, read.getBase(), memory);
+  };
+  for (SmallVector<int64_t> position :
+       StaticTileOffsetRange(type.getShape().drop_back(),
+                             SmallVector<int64_t>(type.getRank() - 1, 1))) {
+    SmallVector<Value> at(read.getIndices());
+    Value end = sizeOf(dims.size() - 1);
+    for (auto [number, along] : llvm::enumerate(position)) {
+      unsigned memory = dims[number].second;
+      at[memory] = reader.add(at[memory], reader.index(along));
+      // Nothing is left of a row that does not exist.
+      if (Value size = sizeOf(number)) {
+        Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at[memory], size);
+        Value all = end ? end : reader.add(at[dims.back().second], reader.index(lanes));
+        end = arith::SelectOp::create(b, loc, exists, all, at[dims.back().second]);
+      }
+    }
+    if (width < lanes && !end)
+      end = reader.add(at[dims.back().second], reader.index(width));
+    Value mask = reader.mask(at, dims.back().second, lanes, end);
+    Value elements =
+        vector::MaskedLoadOp::create(b, loc, row, read.getBase(), at, mask, fill);
+    if (width < lanes)
+      elements = vector::ExtractStridedSliceOp::create(b, loc, elements, ArrayRef<int64_t>{0},
+                                                       ArrayRef<int64_t>{width},
+                                                       ArrayRef<int64_t>{1});
+    if (type.getRank() == 1)
+      return elements;
+    tile = vector::InsertOp::create(b, loc, elements, tile, position);
+  }
+  return tile;
 }
 
 /// The tile through the stack.
@@ -196,7 +339,8 @@ static void readPadding(vector::TransferReadOp read, const Padding &padding) {
                         /*addThenBlock=*/true, /*addElseBlock=*/true);
   read.getResult().replaceAllUsesWith(branch.getResult(0));
   b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, readElements(b, read, padding));
+  scf::YieldOp::create(b, loc, hasCutRows(read, padding) ? readRows(b, read, padding)
+                                                         : readElements(b, read, padding));
   read->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
   b.setInsertionPointToEnd(branch.thenBlock());
   scf::YieldOp::create(b, loc, read.getResult());

@@ -16,10 +16,12 @@
 #include "Kernels.h"
 #include "tilewright/Configure/Attention.h"
 #include "tilewright/Configure/KernelInfo.h"
+#include "tilewright/Configure/Splits.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Irregular.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,8 +36,12 @@ using namespace mlir;
 using namespace tilewright;
 
 /// Rows of a product that ask for a schedule of their own: a vector, one tile of an
-/// instruction, a small block.
-static constexpr int64_t kShapeClasses[] = {1, 16, 64};
+/// instruction, a small block; and, where warpgroups multiply, fewer than fill the machine
+/// with their large tiles.
+static constexpr int64_t kShapeClasses[] = {1, 16, 64, 128, 256, 512};
+/// Of them without warpgroups, and of processors, whose blocks are clipped at little cost:
+/// but one row is no product.
+static constexpr size_t kOfWarps = 3, kOfProcessors = 1;
 
 /// Two products of one size begin with the same fill, but run over loops of their own: each
 /// gets a fill of its own.
@@ -135,6 +141,29 @@ static std::optional<unsigned> findFewLoop(const KernelInfo &info) {
   return std::nullopt;
 }
 
+/// Whether warpgroups may multiply: types of 16 bits or less.
+static bool isForWarpgroups(linalg::LinalgOp root, TargetAttr target) {
+  return target.has("warpgroup_mma") && llvm::all_of(root.getDpsInputs(), [](Value operand) {
+           return getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth() <= 16;
+         });
+}
+
+/// Whether the blocks of a cluster may have parts of the sum each, if that ranks first.
+static bool canSumInClusters(linalg::LinalgOp root, TargetAttr target) {
+  return isForWarpgroups(root, target) && target.has("multicast") &&
+         llvm::none_of(root.getDpsInputs(), [](Value operand) {
+           return operand.getDefiningOp<linalg::LinalgOp>();
+         });
+}
+
+/// The classes of rows of a kernel's product.
+static ArrayRef<int64_t> shapeClassesOf(linalg::LinalgOp root, TargetAttr target) {
+  ArrayRef<int64_t> classes(kShapeClasses);
+  if (target.getFact("subgroup", 0) == 1)
+    return classes.take_front(kOfProcessors);
+  return isForWarpgroups(root, target) ? classes : classes.take_front(kOfWarps);
+}
+
 bool tilewright::isProgramForm(func::FuncOp kernel) {
   return kernel.getNumResults() && llvm::hasSingleElement(kernel.getBody()) &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -144,13 +173,8 @@ bool tilewright::isProgramForm(func::FuncOp kernel) {
 
 LogicalResult tilewright::addShapeVariants(ModuleOp program) {
   TargetAttr target = getTarget(program);
-  int64_t subgroup = target ? target.getFact("subgroup", 0) : 0;
-  if (!subgroup)
+  if (!target || !target.getFact("subgroup", 0))
     return success();
-  // Blocks of processors are clipped at little cost, but one row is no product.
-  ArrayRef<int64_t> shapeClasses(kShapeClasses);
-  if (subgroup == 1)
-    shapeClasses = shapeClasses.take_front(1);
   SymbolTable symbols(program);
   SmallVector<func::FuncOp> kernels;
   llvm::StringSet<> haveAligned;
@@ -177,10 +201,13 @@ LogicalResult tilewright::addShapeVariants(ModuleOp program) {
     OpBuilder b(kernel);
     // Nibbles are multiplied by matrix instructions only, which take eight rows.
     bool isPacked = matchContraction(info->root)->perElement > 1;
-    for (int64_t most : shapeClasses) {
+    for (int64_t most : shapeClassesOf(info->root, target)) {
       if (isPacked && most < 8)
         continue;
-      auto variant = cast<func::FuncOp>(kernel->clone());
+      IRMapping mapping;
+      auto variant = cast<func::FuncOp>(kernel->clone(mapping));
+      if (canSumInClusters(info->root, target))
+        mapping.lookup(info->root.getOperation())->setAttr(kClusterSumAttr, b.getUnitAttr());
       variant.setName((kernel.getName() + "_upto" + Twine(most)).str());
       if (!kernel->hasAttr(kVariantOfAttr))
         variant->setAttr(kVariantOfAttr, b.getStringAttr(kernel.getName()));

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -tilewright-specialize | FileCheck %s
+// RUN: tilewright-opt %s -split-input-file -tilewright-specialize | FileCheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -53,5 +53,51 @@ func.func private @images(%a: tensor<?x56x64xf32>, %b: tensor<64x32xf32>, %c: te
       linalg.yield %t : f32
   } -> tensor<?x56x32xf32>
   return %r : tensor<?x56x32xf32>
+}
+}
+
+// -----
+
+// Where warpgroups multiply, some hundred rows have schedules of their own, and sums of few may be those of clusters; f32 has no
+// such instructions.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgroup = 32, max_threads = 1024, shared_memory = 65536, registers = 255, access_bytes = 16, multicast, warpgroup_mma = ["wgmma.m64n64k16.f16.f32"]}>} {
+// CHECK: func private @warpgroups_upto1(
+// CHECK: func private @warpgroups_upto16({{.*}} tilewright.at_most = array<i64: 0, 0, 16>
+// CHECK: linalg.generic {{.*}}tilewright.cluster_sum
+// CHECK: func private @warpgroups_upto64(
+// CHECK: func private @warpgroups_upto128(
+// CHECK: func private @warpgroups_upto256(
+// CHECK: func private @warpgroups_upto512({{.*}} tilewright.at_most = array<i64: 0, 0, 512>
+// CHECK: func private @warpgroups(
+// CHECK-NOT: tilewright.cluster_sum
+// CHECK: func private @wide_upto64(
+// CHECK-NOT: at_most
+// CHECK: func private @wide(
+func.func private @warpgroups(%a: tensor<?x512xf16>, %b: tensor<512x64xf16>, %c: tensor<?x64xf32>) -> tensor<?x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x512xf16>, tensor<512x64xf16>) outs(%c : tensor<?x64xf32>) {
+    ^bb0(%x: f16, %y: f16, %s: f32):
+      %v = arith.extf %x : f16 to f32
+      %w = arith.extf %y : f16 to f32
+      %p = arith.mulf %v, %w : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}
+func.func private @wide(%a: tensor<?x512xf32>, %b: tensor<512x64xf32>, %c: tensor<?x64xf32>) -> tensor<?x64xf32>
+    attributes {tilewright.kernel, tilewright.access = ["read", "read", "readwrite"]} {
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x512xf32>, tensor<512x64xf32>) outs(%c : tensor<?x64xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
 }
 }

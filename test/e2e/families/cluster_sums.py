@@ -102,6 +102,14 @@ def defaults():
     """Of no config: few results of long sums, which are such."""
     for form, dims in (("nn", (64, 256, 4096)), ("tb", (16, 264, 2048)), ("ta", (200, 128, 2304))):
         yield matrix_unit.product(BF16, F32, "cluster_sum", f"default_{form}_{'x'.join(map(str, dims))}", sizes(*dims), form, "")
+    # Any number of rows: the variants of few have their sums so.
+    f = Function("cluster_sum", pair_name(BF16, F32), "default_rows", {"m": 1, "N": 264, "K": 2048}, dynamic=True,
+                 targets=("cuda", "cpu-reference"))
+    x, y = f.arg(BF16, "mK"), f.arg(BF16, "KN")
+    f.ret(f.op("linalg.matmul", [x, y], f.zeros(F32, "mN")))
+    for m in (0, 1, 5, 16, 50, 120, 200, 300, 520):
+        f.case(f"int/{m}", {"m": m}, exact_data(BF16, F32, 2048), EXACT, lambda x, y: x @ y)
+    yield f
 
 
 def functions():

@@ -128,6 +128,15 @@ bool ImageReader::describe(Im2colOp windows, std::string &why) {
   StridedLayoutAttr layout = getView(kernel, operandNumber(cast<BlockArgument>(operand->get())));
   AffineMap read = info.getRoot().getMatchingIndexingMap(operand);
   int64_t rank = images.getRank();
+  auto hasPixels = [&](int64_t dim) {
+    return llvm::any_of(llvm::enumerate(windows.getSteps(dim)), [&](auto step) {
+      return step.value() && llvm::is_contained(loops, read.getDimPosition(step.index()));
+    });
+  };
+  for (int64_t dim = 0; dim < rank && hasPixels(rank - 1); ++dim)
+    if (!hasPixels(dim))
+      return fail("channels of the image are dim " + Twine(dim) + " of " + Twine(rank) +
+                  ", not innermost");
   SmallVector<int64_t> dims, strides, places, lower, upper, steps, taps, dilations;
   SmallVector<unsigned> order;
   for (int64_t dim = 0; dim < rank; ++dim) {
@@ -261,7 +270,8 @@ bool ImageReader::find(std::string &why) {
     why = text.str();
     return false;
   };
-  if (!operand->get().hasOneUse())
+  // Kernels of open sizes ask for them, too.
+  if (llvm::count_if(operand->get().getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) != 1)
     return fail("the image is read by several ops of the kernel");
   if (info.split || !product.batch.empty() || product.perElement != 1)
     return fail(info.split ? "the sum is computed in parts"

@@ -94,3 +94,26 @@ func.func @per_image(%x: tensor<2x16x16x64xf16>, %w: tensor<3x3x64x128xf16>, %b:
   } -> tensor<2x14x14x128xf32>
   return %s : tensor<2x14x14x128xf32>
 }
+
+// Channels in front of rows and columns.
+// CHECK-LABEL: func.func private @channels_first_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: channels of the image are dim 1 of 4, not innermost
+func.func @channels_first(%x: tensor<2x64x18x18xf16>, %w: tensor<128x64x3x3xf16>, %c: tensor<2x128x16x16xf32>) -> tensor<2x128x16x16xf32> {
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<2x64x18x18xf16>, tensor<128x64x3x3xf16>)
+      outs(%c : tensor<2x128x16x16xf32>) -> tensor<2x128x16x16xf32>
+  return %r : tensor<2x128x16x16xf32>
+}
+
+// Any number of images; asking how many there are is not reading them.
+// CHECK-LABEL: func.func private @any_number_matmul_0_aligned
+// CHECK-SAME: not read through an im2col tensor map: sizes are not static
+func.func @any_number(%x: tensor<?x18x18x64xf16>, %w: tensor<3x3x64x128xf16>) -> tensor<?x16x16x128xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x18x18x64xf16>
+  %e = tensor.empty(%n) : tensor<?x16x16x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x16x16x128xf32>) -> tensor<?x16x16x128xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<?x18x18x64xf16>, tensor<3x3x64x128xf16>)
+      outs(%f : tensor<?x16x16x128xf32>) -> tensor<?x16x16x128xf32>
+  return %r : tensor<?x16x16x128xf32>
+}

@@ -62,22 +62,53 @@ TEST(TensorMapCache, KnowsMapsByAllOfTheirDescription) {
   EXPECT_EQ(maps.encoded, 3);
 }
 
-TEST(TensorMapCache, KnowsImagesByTheirs) {
-  TensorMapCache cache(4);
-  int encoded = 0;
-  TensorMapBytes bytes = {};
-  TensorMapDesc desc;
-  desc.dims = {8};
-  auto get = [&] {
-    EXPECT_FALSE(cache.get(desc, [&](const TensorMapDesc &, TensorMapBytes &) { return ++encoded, Status::ok(); }, bytes));
-    return encoded;
+// Two descriptions that differ in one field have two maps, which are both there afterwards.
+TEST(TensorMapCache, KnowsMapsByEachField) {
+  using Desc = TensorMapDesc;
+  const std::pair<const char *, std::function<void(Desc &)>> changes[] = {
+      {"type", [](Desc &desc) { desc.dtype = TW_F16; }},
+      {"address", [](Desc &desc) { desc.address = 512; }},
+      {"dims", [](Desc &desc) { desc.dims[1] = 16; }},
+      {"number of dims", [](Desc &desc) { desc.dims.push_back(1); }},
+      {"strides", [](Desc &desc) { desc.strides[0] = 64; }},
+      {"box", [](Desc &desc) { desc.box[1] = 8; }},
+      {"swizzle", [](Desc &desc) { desc.swizzle = 128; }},
+      {"fill", [](Desc &desc) { desc.fillsNaN = true; }},
+      {"box instead of an image", [](Desc &desc) { desc.image.reset(); }},
+      {"lower corner", [](Desc &desc) { desc.image->lower = {-1, 0}; }},
+      {"upper corner", [](Desc &desc) { desc.image->upper = {0, -1}; }},
+      {"steps", [](Desc &desc) { desc.image->steps[2] = 2; }},
+      {"pixels", [](Desc &desc) { desc.image->pixels = 128; }},
+      {"channels", [](Desc &desc) { desc.image->channels = 32; }},
   };
-  EXPECT_EQ(get(), 1);
-  desc.image.emplace();
-  EXPECT_EQ(get(), 2);
-  desc.image->lower = {-1};
-  EXPECT_EQ(get(), 3);
-  EXPECT_EQ(get(), 3);
+  for (const auto &[field, change] : changes) {
+    TensorMapCache cache(4);
+    Desc one;
+    one.address = 256;
+    one.dims = {64, 8, 8, 4};
+    one.strides = {256, 2048, 16384};
+    one.box = {32, 4, 4, 1};
+    one.swizzle = 64;
+    one.image = Desc::Image{{0, 0}, {0, 0}, {1, 1, 1, 1}, 64, 64};
+    Desc other = one;
+    change(other);
+    uint8_t encoded = 0;
+    auto get = [&](const Desc &desc) {
+      TensorMapBytes bytes = {};
+      EXPECT_FALSE(cache.get(
+          desc,
+          [&](const Desc &, TensorMapBytes &result) {
+            result[0] = ++encoded;
+            return Status::ok();
+          },
+          bytes));
+      return bytes[0];
+    };
+    EXPECT_EQ(get(one), 1) << field;
+    EXPECT_EQ(get(other), 2) << field;
+    EXPECT_EQ(get(one), 1) << field;
+    EXPECT_EQ(get(other), 2) << field;
+  }
 }
 
 TEST(TensorMapCache, DropsWhatNobodyAskedForLongest) {

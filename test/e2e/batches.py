@@ -3,7 +3,7 @@
 """Compiles generated functions in batches, and finds which ones are refused.
 
 A batch is a module with the functions of one family and shape that are expected to
-compile for the same targets. When a batch fails, the functions that its
+compile for the same targets, and allow the same of floats. When a batch fails, the functions that its
 diagnostics point into are taken out and the rest is compiled again; without such
 a diagnostic (a crash) the batch is halved.
 """
@@ -77,7 +77,7 @@ class Compiler:
 
     def write(self, name, functions):
         path = self.folder / f"{name}.mlir"
-        spans, text = [], "module {\n"
+        spans, text = [], module_of(functions[0])
         for f in functions:
             start = text.count("\n") + 1
             text += f.text() + "\n"
@@ -171,19 +171,26 @@ def last_words(code, output):
     return f"{how}: {lines[-1] if lines else 'no message'}"
 
 
+def module_of(function):
+    """The first line of its module."""
+    allowed = ", ".join(f'"{each}"' for each in function.fp)
+    return f"module attributes {{tilewright.fp = [{allowed}]}} {{\n" if allowed else "module {\n"
+
+
 def make_batches(functions, all_targets, expectations):
-    """Batches by family and the targets that are expected to accept the function."""
+    """Batches by family, the targets that are expected to accept the function, and what it allows."""
     groups = {}
     for f in functions:
         targets = tuple(t for t in all_targets if (not f.targets or t in f.targets or short(t) in f.targets)
                         and not any(e.matches(f"refused {short(t)}", f.path) for e in expectations))
-        groups.setdefault((f.family, targets), []).append(f)
+        groups.setdefault((f.family, targets, f.fp), []).append(f)
     batches = []
-    for (family, targets), members in groups.items():
+    for (family, targets, fp), members in groups.items():
         if not targets:
             continue
         for i in range(0, len(members), BATCH_SIZE):
             suffix = "" if len(targets) == len(all_targets) else "-" + "-".join(re.sub(r"[^\w.]", "_", t) for t in targets)
+            suffix += "".join(f"-{each}" for each in fp)
             batches.append(Batch(f"{family}{suffix}-{i // BATCH_SIZE}", members[i:i + BATCH_SIZE], targets))
     return batches
 

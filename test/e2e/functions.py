@@ -63,6 +63,7 @@ class Function:
         self.path = f"{family}/{element}/{shape}/{label}"
         self.sizes = dict(dims)
         self.dynamic, self.targets, self.known = dynamic, targets, known
+        self.fp = ()  # what the program allows floats, as --fp does
         self.args, self.lines, self.returned, self.globals = [], [], [], []
         self.cases = []
         self.counter = 0

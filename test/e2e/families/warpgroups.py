@@ -8,13 +8,13 @@ import itertools
 
 import numpy as np
 
-from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, integers
+from data import BF16, E4M3, E5M2, F16, F32, I32, I4, I8, choice, integers
 from families import matrix_unit, producers
 from families.contraction import exact_data, indexing, pair_name, sizes
 from families.matrix_unit import FORMS
 from functions import EXACT, Function
 
-TYPES = {F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128), E4M3: ("k32.e4m3", 128), E5M2: ("k32.e5m2", 128)}
+TYPES = {F32: ("k8.tf32", 32), F16: ("k16.f16", 64), BF16: ("k16.bf16", 64), I8: ("k32.s8", 128), E4M3: ("k32.e4m3", 128), E5M2: ("k32.e5m2", 128)}
 TWO_LEVELS = ", two_level_sums = true"
 
 
@@ -189,6 +189,90 @@ def techniques():
                config(BF16, F32, 128, 128, batch=True, techniques=text(True, [1, 2, 1, 1], True))))
     f.case("int", {}, exact_data(BF16, F32, 136), EXACT, lambda x, y: x @ y)
     yield f
+
+
+def rasters():
+    """Bands of rows of tiles (`raster`), the last of which has fewer: as large products have them by default, one with each
+    block a tile, clusters along either side that the tiles do not fill, a band of all rows, dynamic sizes."""
+    for number, (raster, persistent, cluster, tile, dims, form) in enumerate((
+            (4, True, [], (64, 64), (328, 200, 136), "nn"), (2, False, [], (64, 32), (264, 72, 200), "ta"),
+            (4, True, [2, 1, 1], (64, 64), (648, 136, 72), "tb"), (3, True, [1, 2, 1], (64, 64), (456, 264, 136), "tab"),
+            (2, True, [4, 1, 1], (64, 64), (456, 200, 72), "nn"), (8, True, [2, 1, 1], (64, 128), (648, 264, 136), "nn"),
+            (8, True, [2, 1, 1], (128, 64), (328, 200, 72), "tb"))):
+        yield matrix_unit.product(BF16 if number % 2 else F16, F32, "warpgroup", f"raster_{number}_{form}", sizes(*dims), form,
+                                  config(BF16 if number % 2 else F16, F32, *tile, 2 + number % 3, tile[0] // 64,
+                                         techniques=f", raster = {raster}" + text(persistent, cluster, number != 3)))
+    yield matrix_unit.product(F16, F32, "warpgroup", "raster_any", sizes(1, 1, 1), "nn",
+                              config(F16, F32, 64, 64, 3, 1, techniques=", raster = 2" + text(True, [2, 1, 1], True)), True,
+                              [sizes(328, 264, 136), sizes(200, 136, 136), sizes(64, 8, 136), sizes(136, 520, 8), sizes(136, 72, 0),
+                               sizes(0, 8, 8)])
+
+
+def floats32():
+    """f32 where programs allow it to be rounded to tf32: sums along the rows of both operands, across those of one (out of
+    registers), across both (by warps); tiles that hang over the edge, sums of no whole step; each technique without the
+    others, and all; of dynamic sizes, rows of no whole 16 bytes, too."""
+    left, right = (lambda text, n=n: text.replace("promote = [0, 1]", f"promote = [{n}]") for n in (1, 0))
+    every = text(True, [2, 1, 1], True)
+
+    def product(label, dims, form, pinned, *more):
+        f = matrix_unit.product(F32, F32, "warpgroup", f"tf32_{label}", dims, form, pinned, *more)
+        f.fp = ("tf32",)
+        # wgmma cuts operands off, where the oracle's bound is that of rounded ones: sums of few terms are beyond it.
+        f.cases = [case for case in f.cases if "/random/" not in case.name or int(case.name.split("x")[-1]) >= 32]
+        return f
+    for m, n, k, tile, more in ((256, 264, 160, (128, 256), every), (200, 136, 72, (128, 128), ""), (264, 72, 136, (256, 64), ""),
+                                (130, 70, 68, (64, 96), "")):
+        yield product(f"tb_{m}x{n}x{k}", sizes(m, n, k), "tb", config(F32, F32, *tile, stages=3, groups=min(2, tile[0] // 64), techniques=more))
+    yield product("nn", sizes(72, 272, 168), "nn",
+                  right(swapped(F32, F32, 64, 128, 3, groups=2, techniques=text(True, [1, 2, 1], False))))
+    yield product("tab", sizes(144, 136, 136), "tab", left(config(F32, F32, 128, 64, 3)))
+    yield product("ta", sizes(136, 72, 136), "ta", "")
+    for k in (4, 32, 36, 500):
+        yield product(f"depth_{k}", sizes(64, 128, k), "tb", config(F32, F32, 64, 128, 2 + k % 3, 1))
+    for number, (cluster, persistent, tma) in enumerate(itertools.product(([], [2, 1, 1], [1, 2, 1]), (False, True), (False, True))):
+        yield product(f"technique_{number}", sizes(304, 200, 100), "tb",
+                      config(F32, F32, 64, 64, 2 + number % 3, 1, techniques=text(persistent, cluster, tma)))
+    for label, how in (("alone", ", producer = false"), ("threads", ", tma_copy = false"), ("raster", ", raster = 2" + every),
+                       ("two_levels", TWO_LEVELS)):
+        yield product(f"technique_{label}", sizes(328, 136, 100), "tb", config(F32, F32, 64, 64, 3, 1, techniques=how))
+    yield product("any", sizes(1, 1, 1), "tb", config(F32, F32, 128, 128, 3, techniques=every), True,
+                  [sizes(136, 136, 72), sizes(600, 264, 36), sizes(64, 8, 4), sizes(136, 136, 0), sizes(130, 70, 33), sizes(0, 8, 8)])
+
+
+def quantised_results():
+    """Sums times a scale for each column, or each row and column, rounded to the nearest even number, no less than -128 and no
+    more than 127: bytes, by copy engines and by threads. Sums are at most a few hundred: some are clamped, many are halves."""
+    for number, (a, c, tile, rows, techniques) in enumerate((
+            (F16, F32, (128, 128), False, text(True, [2, 1, 1], True)), (BF16, F32, (64, 96), True, text(False, [], False)),
+            (I8, I32, (128, 192), True, text(True, [1, 2, 1], True)), (I8, I32, (64, 64), False, text(False, [], True)),
+            (E4M3, F32, (128, 128), True, text(True, [], True) + TWO_LEVELS))):
+        dims = sizes(3 * tile[0] - 24, 2 * tile[1] + 16, 144)
+        f = Function("warpgroup", f"{a.name}-{c.name}-i8", f"quantised_{tile[0]}x{tile[1]}", dims, targets=("cuda", "cpu-reference"))
+        x, y, scale = f.arg(a, "mk"), f.arg(a, "nk"), f.arg(F32, "n")
+        more = [f.arg(F32, "m")] if rows else []
+        p = f.op("linalg.contract", [x, y], f.zeros(c, "mn"), indexing("mnk", "mk", "nk", "mn") + " " +
+                 config(a, c, *tile, stages=3, groups=tile[0] // 64, techniques=techniques))
+
+        def body(lines, value, scale, *rest, c=c):
+            if c is I32:
+                lines.append(f"%f = arith.sitofp {value} : i32 to f32")
+                value = "%f"
+            for i, each in enumerate((scale, *rest[:-1])):
+                lines.append(f"%p{i} = arith.mulf {value}, {each} : f32")
+                value = f"%p{i}"
+            lines.extend(("%least = arith.constant -128.0 : f32", "%most = arith.constant 127.0 : f32",
+                          f"%r = math.roundeven {value} : f32", "%l = arith.maximumf %r, %least : f32",
+                          "%h = arith.minimumf %l, %most : f32", "%t = arith.fptosi %h : f32 to i8"))
+            return "%t"
+        f.ret(f.generic("mn", [p, scale, *more], f.empty(I8, "mn"), body))
+
+        def reference(x, y, scale, *rows):
+            scaled = (x @ y.T) * scale * (rows[0][:, None] if rows else 1)
+            return np.rint(scaled).clip(-128, 127)
+        scales = choice(0.25, 0.5, 1, 4)
+        f.case("int", {}, [integers(-2, 3), integers(-2, 2), scales, scales][:3 + rows], EXACT, reference)
+        yield f
 
 
 def narrow_results():
@@ -502,5 +586,5 @@ def windows():
 def functions():
     for part in (dequantised_weights, transposed_operands, windows, floats8, sums_f16, swapped_operands, operands_in_registers,
                  orders, variants, depths, signs, batches, epilogues,
-                 techniques, narrow_results, residuals):
+                 techniques, rasters, floats32, quantised_results, narrow_results, residuals):
         yield from part()

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 using namespace tilewright;
 
@@ -140,7 +142,30 @@ Bound tilewright::boundOf(const BlockWork &work, const ChipFacts &chip) {
   return bound;
 }
 
+/// `chip` with so many multiprocessors: blocks at work in clusters are as large a share of them.
+static ChipFacts withMultiprocessors(ChipFacts chip, int64_t count) {
+  for (auto &entry : chip.clusterBlocks) {
+    int64_t cluster = 1;
+    entry.first().getAsInteger(10, cluster);
+    double clusters = entry.second * double(count) / chip.multiprocessors / double(cluster);
+    entry.second = std::max(1.0, std::floor(clusters)) * double(cluster);
+  }
+  chip.multiprocessors = double(count);
+  chip.name += " with " + std::to_string(count) + " multiprocessors";
+  return chip;
+}
+
 const ChipFacts &tilewright::chipOf(TargetAttr target) {
   int64_t sm = target ? target.getFact("sm", 0) : 0;
-  return sm ? chipOfArchitecture(int(sm)) : assumedChip();
+  const ChipFacts &chip = sm ? chipOfArchitecture(int(sm)) : assumedChip();
+  int64_t count = target ? target.getFact("multiprocessors", 0) : 0;
+  if (!count)
+    return chip;
+  static std::mutex mutex;
+  static std::map<std::pair<int64_t, int64_t>, ChipFacts> others;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = others.find({sm, count});
+  if (found == others.end())
+    found = others.emplace(std::pair(sm, count), withMultiprocessors(chip, count)).first;
+  return found->second;
 }

@@ -139,7 +139,8 @@ static std::string whyNoMerge(linalg::GenericOp op) {
 }
 
 static int64_t multiprocessors(TargetAttr target) {
-  return int64_t(chipOfArchitecture(int(target.getFact("sm", 80))).multiprocessors);
+  return target.getFact("multiprocessors",
+                        int64_t(chipOfArchitecture(int(target.getFact("sm", 80))).multiprocessors));
 }
 
 /// Chooses loop and parts; false where parts are not worth it.

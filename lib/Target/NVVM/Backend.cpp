@@ -26,7 +26,7 @@ using namespace tilewright;
 using namespace tilewright::nvvm;
 
 static TargetAttr makeTarget(MLIRContext *context, StringRef name, const ChipName &chip,
-                             int64_t registers) {
+                             int64_t registers, std::optional<int64_t> multiprocessors) {
   Builder builder(context);
   NamedAttrList facts;
   auto number = [&](StringRef key, int64_t value) {
@@ -46,6 +46,8 @@ static TargetAttr makeTarget(MLIRContext *context, StringRef name, const ChipNam
   number("max_threads", 1024);
   number("shared_memory", int64_t(chip.chip.sharedKiB) * 1024);
   number("registers", registers);
+  if (multiprocessors)
+    number("multiprocessors", *multiprocessors);
   number("access_bytes", 16);
   number("index_bits", 32);
   facts.set("wide_index", builder.getUnitAttr());
@@ -102,10 +104,12 @@ public:
   StringRef getName() const override { return "nvvm"; }
   StringRef getTargetName() const override { return "cuda"; }
   StringRef getSyntax() const override {
-    return "cuda:sm_NN[a|f][+registers=N] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, "
+    return "cuda:sm_NN[a|f][+registers=N][+multiprocessors=N] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, "
            "103, 110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by "
            "wgmma and TMA in clusters, too; tcgen05 of sm_100a is not used yet; registers: "
-           "configs may be planned for so many of a thread, 255 if not said)";
+           "configs may be planned for so many of a thread, 255 if not said; multiprocessors: "
+           "of the device that configs are chosen for, those of one chip of its compute "
+           "capability if not said)";
   }
   KernelForm getKernelForm() const override { return KernelForm::Thread; }
 
@@ -118,12 +122,15 @@ public:
 
   llvm::Expected<ParsedTarget> parse(MLIRContext *context,
                                      const TargetSpec &spec) const override {
-    if (llvm::Error error = checkFeatures(spec, {"registers"}, getSyntax()))
+    if (llvm::Error error = checkFeatures(spec, {"registers", "multiprocessors"}, getSyntax()))
       return std::move(error);
     // More than an instruction can name: what the estimate refuses otherwise (perf/static/refused).
     auto registers = getNumberFeature(spec, "registers", 32, 1024);
     if (!registers)
       return registers.takeError();
+    auto multiprocessors = getNumberFeature(spec, "multiprocessors", 1, 1024);
+    if (!multiprocessors)
+      return multiprocessors.takeError();
     std::optional<ChipName> chip = lookupChip(spec.version);
     if (!chip)
       return makeTargetError("target '" + spec.str() + "': " +
@@ -144,7 +151,7 @@ public:
       target.required["sm_family"] = chip->chip.sm / 10;
     target.required["ptx"] = chip->getPTX();
     target.variants.push_back(
-        {makeTarget(context, target.name, *chip, registers->value_or(255)), true, ""});
+        {makeTarget(context, target.name, *chip, registers->value_or(255), *multiprocessors), true, ""});
     return target;
   }
 

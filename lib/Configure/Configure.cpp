@@ -94,6 +94,8 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
     InstructionRefusal refusal;
     if (!matchInstruction(info.getRoot(), name, matchContraction(info.getRoot()),
                           refusal)) {
+      if (refusal == InstructionRefusal::NotContraction)
+        return describe(refusal, name);
       if (!hasWayOut && refusal == InstructionRefusal::Rounds) {
         reason = describe(refusal, name);
         hasWayOut = true;

@@ -32,6 +32,16 @@ func.func @floats(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64
   return %r : tensor<64x64xf32>
 }
 
+// One row: not the types stand against it.
+// CHECK-LABEL: func.func private @row_matmul_0
+// CHECK-SAME: "not on matrix units: matrix instructions need an m, an n and a k loop"
+// CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = skinny_contraction
+func.func @row(%a: tensor<1x1024xf16>, %b: tensor<1024x1024xf16>, %c: tensor<1x1024xf32>) -> tensor<1x1024xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1x1024xf16>, tensor<1024x1024xf16>)
+                     outs(%c : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  return %r : tensor<1x1024xf32>
+}
+
 // Bytes are extended as the op says: linalg.matmul's are signed.
 // CHECK-LABEL: func.func private @bytes_matmul_0
 // CHECK: attrs = {tilewright.lowering_config = #tilewright.lowering_config<strategy = matrix_unit, {{.*}}mma = "mma.m16n8k32.s8.s32"

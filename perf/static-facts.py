@@ -15,9 +15,10 @@ them; bank conflicts as the compiler calculates them. Of kernels of warpgroups, 
 the loop, copies and stores by tensor maps in the kernel, stages of the ring, and bytes that each of them is filled with, beside
 those of the tiles of both operands. Of the other kernels (products of one
 row, sums of parts): strategy, registers, spills, and how many of their reads of global
-memory take 16 bytes. --check fails on fewer matrix instructions a step, more ldmatrix for
+memory take 16 bytes. Of products for chips with wgmma that are not by warpgroups: why. The version of PTX, where it is not the
+first that has the chip (LOWEST_PTX). --check fails on fewer matrix instructions a step, more ldmatrix for
 each of them, fewer 16-byte copies or more narrower ones, a smaller share of 16-byte reads, any conflict, any
-spill, any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, stages that get more than the tiles, fewer stages than recorded, and on kernels that appear, vanish or change strategy.
+spill (but as many bytes as are recorded where somebody has written beside them why, as spills_why), any warning of ptxas, more exponentials or instructions for each matrix instruction, fewer wgmma a step, more copies by tensor maps for each of them, stages that get more than the tiles, fewer stages than recorded, kernels that need a newer PTX, other reasons against warpgroups than recorded, and on kernels that appear, vanish or change strategy.
 """
 
 import argparse
@@ -36,6 +37,7 @@ sys.path.append(str(ROOT / "perf/static"))
 import loops  # noqa: E402
 import sass  # noqa: E402
 TARGETS = ("cuda:sm_80", "cuda:sm_90a")
+LOWEST_PTX = {"sm_80": "7.0", "sm_90a": "8.0"}  # drivers that know the chip take these
 COUNTED = {"mma": r"\bmma\.sync", "ldmatrix": r"\bldmatrix\.", "matrices": r"\bldmatrix\.sync\.aligned\.m8n8\.x(\d)",
            "copies16": r"\bcp\.async\.cg\.shared\.global", "copies": r"\bcp\.async\.c[ag]\.shared\.global",
            "global": r"\b(ld|st)\.global", "shared": r"\b(ld|st)\.shared", "barriers": r"\b(bar|barrier)\.(cta\.)?sync"}
@@ -101,6 +103,9 @@ def facts_of(ptx_file, arch, ptxas, work):
     ptx = ptx_file.read_text()
     body = innermost_loop(ptx)
     facts = {}
+    version = re.search(r"^\.version (\d+\.\d+)", ptx, re.MULTILINE)[1]
+    if version != LOWEST_PTX.get(arch):
+        facts["ptx"] = version
     if any("wgmma.mma_async" in x for x in body):
         facts["wgmma"] = sum("wgmma.mma_async" in x for x in body)
         facts["tensor_copies"] = len(re.findall(r"cp\.async\.bulk\.tensor\.\dd\.shared", ptx))
@@ -169,6 +174,9 @@ def collect(compiler, suite, targets, ptxas, jobs, nvdisasm=None):
                 config = next((x for x in lines if x.startswith("config")), "")
                 facts[f"{file.parent.name}/{file.stem}"] = found
                 found["config"] = re.sub(r"^.*lowering_config<(.*)>$", r"\1", config)
+                why = against_warpgroups(f"{file.parent.name}/{file.stem}", config, lines)
+                if why:
+                    found["no_warpgroups"] = why
                 if "wgmma" in found:
                     if "strategy = warp_specialized" in config:
                         found["stages"], found["stage_bytes"] = ring_of(file.read_text())
@@ -182,6 +190,20 @@ def collect(compiler, suite, targets, ptxas, jobs, nvdisasm=None):
         return facts
 
 
+def against_warpgroups(name, config, lines):
+    """Why a product is not by warpgroups where the chip has them: not on matrix units at all, or what is refused of the first such
+    config; None of what is, and of no product."""
+    if not name.startswith("cuda_sm_90a/") or "strategy = warp_specialized" in config:
+        return None
+    refused = (re.search(r"^refused .*strategy = warp_specialized, .*>: (.*?)( \(and \d+ more like it\))?$", x) for x in lines)
+    return next((x for x in lines if x.startswith("not on matrix units: ")), None) or next((m[1] for m in refused if m), None)
+
+
+def ptx_of(name, facts):
+    version = facts.get("ptx") or LOWEST_PTX.get(name.split("/")[0].removeprefix("cuda_"), "9999.0")
+    return tuple(map(int, version.split(".")))
+
+
 def differences(known, now):
     for name in sorted(known.keys() - now.keys()):
         yield f"{name}: recorded, but there is no such kernel any more"
@@ -189,10 +211,14 @@ def differences(known, now):
         yield f"{name}: not recorded"
     for name in sorted(known.keys() & now.keys()):
         old, new = known[name], now[name]
-        if new["spills"] != 0:
+        if new["spills"] > (old["spills"] if "spills_why" in old else 0):
             yield f"{name}: spills: {new['spills']}"
         if new["warnings"] != 0:
             yield f"{name}: warnings of ptxas: {new['warnings']}"
+        if ptx_of(name, new) > ptx_of(name, old):
+            yield f"{name}: PTX {new['ptx']}, recorded {old.get('ptx', 'the lowest of the chip')}"
+        if "no_warpgroups" in old and new.get("no_warpgroups", "by warpgroups") != old["no_warpgroups"]:
+            yield f"{name}: {new.get('no_warpgroups', 'by warpgroups')}, recorded {old['no_warpgroups']}"
         kinds = [next((kind for kind in ("wgmma", "mma") if kind in facts), "no matrix instructions") for facts in (old, new)]
         if kinds[0] != kinds[1]:
             yield f"{name}: {kinds[1]}, recorded {kinds[0]}"
@@ -255,6 +281,10 @@ def main():
         print(f"{name:44}", *(f"{str(found.get(c, '-')):>13}" for c in columns))
     record = suite / "facts.json"
     if options.record:
+        known = json.loads(record.read_text()) if record.exists() else {}
+        for name, found in facts.items():
+            if found["spills"] and "spills_why" in known.get(name, {}):
+                found["spills_why"] = known[name]["spills_why"]
         record.write_text(json.dumps(facts, indent=1) + "\n")
     if options.check:
         problems = list(differences(json.loads(record.read_text()), facts))

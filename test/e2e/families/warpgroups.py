@@ -230,7 +230,8 @@ def floats32():
     yield product("ta", sizes(136, 72, 136), "ta", "")
     for k in (4, 32, 36, 500):
         yield product(f"depth_{k}", sizes(64, 128, k), "tb", config(F32, F32, 64, 128, 2 + k % 3, 1))
-    for number, (cluster, persistent, tma) in enumerate(itertools.product(([], [2, 1, 1], [1, 2, 1]), (False, True), (False, True))):
+    for number, (cluster, persistent, tma) in enumerate((([], False, True), ([], True, False), ([2, 1, 1], False, False),
+                                                         ([1, 2, 1], True, False), ([1, 2, 1], False, True), ([4, 1, 1], True, True))):
         yield product(f"technique_{number}", sizes(304, 200, 100), "tb",
                       config(F32, F32, 64, 64, 2 + number % 3, 1, techniques=text(persistent, cluster, tma)))
     for label, how in (("alone", ", producer = false"), ("threads", ", tma_copy = false"), ("raster", ", raster = 2" + every),

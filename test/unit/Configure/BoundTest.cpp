@@ -4,7 +4,9 @@
 // The closed form by which configs are ranked, on counts that can be worked out by hand.
 
 #include "Bound.h"
+#include "tilewright/Dialect/Tilewright.h"
 
+#include "mlir/IR/Builders.h"
 #include <gtest/gtest.h>
 
 using namespace tilewright;
@@ -114,6 +116,28 @@ TEST(ChipFacts, AnArchitectureHasItsFirstChipOrTheOneBefore) {
   EXPECT_EQ(chipOfArchitecture(90).multiprocessors, 132);
   EXPECT_LT(chipOfArchitecture(90).mmaSyncShare, 1);
   EXPECT_GT(assumedChip().tensor.lookup("f16_f32"), 0);
+}
+
+TEST(ChipFacts, ATargetMaySayHowManyMultiprocessors) {
+  mlir::MLIRContext context;
+  context.loadDialect<TilewrightDialect>();
+  mlir::Builder builder(&context);
+  auto target = [&](int64_t count) {
+    mlir::NamedAttrList facts;
+    facts.set("sm", builder.getI64IntegerAttr(90));
+    if (count)
+      facts.set("multiprocessors", builder.getI64IntegerAttr(count));
+    return TargetAttr::get(&context, "test", "nvvm", facts.getDictionary(&context));
+  };
+  EXPECT_EQ(&chipOf(target(0)), &chipOfArchitecture(90));
+  const ChipFacts &half = chipOf(target(66));
+  EXPECT_EQ(half.multiprocessors, 66);
+  EXPECT_EQ(half.l2BytesPerClock, chipOfArchitecture(90).l2BytesPerClock);
+  // Half of 66 pairs; half of 15 eights, whole ones.
+  EXPECT_EQ(half.clusterBlocks.lookup("2"), 66);
+  EXPECT_EQ(half.clusterBlocks.lookup("8"), 56);
+  EXPECT_EQ(chipOf(target(8)).clusterBlocks.lookup("8"), 8);
+  EXPECT_EQ(&chipOf(target(66)), &half);
 }
 
 /// Blocks of a ring that read a megabyte of memory, each with 10 KB under way at a time.

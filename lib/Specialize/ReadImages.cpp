@@ -134,7 +134,7 @@ bool ImageReader::describe(Im2colOp windows, std::string &why) {
     });
   };
   for (int64_t dim = 0; dim < rank && hasPixels(rank - 1); ++dim)
-    if (!hasPixels(dim))
+    if (!hasPixels(dim) && !llvm::all_of(windows.getSteps(dim), [](int64_t step) { return !step; }))
       return fail("channels of the image are dim " + Twine(dim) + " of " + Twine(rank) +
                   ", not innermost");
   SmallVector<int64_t> dims, strides, places, lower, upper, steps, taps, dilations;
@@ -271,7 +271,8 @@ bool ImageReader::find(std::string &why) {
     return false;
   };
   // Kernels of open sizes ask for them, too.
-  if (llvm::count_if(operand->get().getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) != 1)
+  auto reads = [](Operation *user) { return !isa<tensor::DimOp>(user); };
+  if (llvm::count_if(operand->get().getUsers(), reads) != 1)
     return fail("the image is read by several ops of the kernel");
   if (info.split || !product.batch.empty() || product.perElement != 1)
     return fail(info.split ? "the sum is computed in parts"

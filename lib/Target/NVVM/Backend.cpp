@@ -104,8 +104,8 @@ public:
   StringRef getName() const override { return "nvvm"; }
   StringRef getTargetName() const override { return "cuda"; }
   StringRef getSyntax() const override {
-    return "cuda:sm_NN[a|f][+registers=N][+multiprocessors=N] (NN = 75, 80, 86, 87, 88, 89, 90, 100, 101, "
-           "103, 110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by "
+    return "cuda:sm_NN[a|f][+registers=N][+multiprocessors=N] (NN = 75, 80, 86, 87, 88, "
+           "89, 90, 100, 101, 103, 110, 120, 121; all of them multiply matrices by mma.sync, sm_90a by "
            "wgmma and TMA in clusters, too; tcgen05 of sm_100a is not used yet; registers: "
            "configs may be planned for so many of a thread, 255 if not said; multiprocessors: "
            "of the device that configs are chosen for, those of one chip of its compute "
@@ -150,8 +150,9 @@ public:
     if (chip->suffix == 'f')
       target.required["sm_family"] = chip->chip.sm / 10;
     target.required["ptx"] = chip->getPTX();
-    target.variants.push_back(
-        {makeTarget(context, target.name, *chip, registers->value_or(255), *multiprocessors), true, ""});
+    target.variants.push_back({makeTarget(context, target.name, *chip,
+                                          registers->value_or(255), *multiprocessors),
+                               true, ""});
     return target;
   }
 

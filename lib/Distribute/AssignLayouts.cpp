@@ -28,6 +28,7 @@
 //   vector.transfer_write %c, %B…
 
 #include "LayoutAssigner.h"
+#include "tilewright/Dialect/InPlaceReads.h"
 #include "tilewright/Dialect/Clusters.h"
 #include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
@@ -265,8 +266,9 @@ LogicalResult LayoutAssigner::propose(Operation *op) {
       return failure();
     offer(result, *layout, Matrix);
   } else if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    // A broadcast read adapts to its users.
-    if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read))
+    // These adapt to their users.
+    if (!type || read.hasBroadcastDim() || isFragment(read) || isFromStage(read) ||
+        read->hasAttr(kReadInPlaceAttr))
       return success();
     LoweringConfigAttr config = getConfig(op);
     bool isOperand = traitsOf(config).sharesSums;

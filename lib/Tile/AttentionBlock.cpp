@@ -13,6 +13,7 @@
 
 #include "AttentionBlock.h"
 
+#include "tilewright/Dialect/InPlaceReads.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -233,11 +234,14 @@ Value AttentionBlock::read(Value tensor, AffineMap map, unsigned row, unsigned c
     inBounds.push_back(!dim || isInside(loop, size));
   }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
-  Value value = vector::TransferReadOp::create(
+  auto value = vector::TransferReadOp::create(
       b, loc, VectorType::get(dims.shape, element), slice ? slice : tensor,
       slice ? sliceIndices(map) : indicesOf(map), zero,
       AffineMap::get(map.getNumResults(), 0, exprs, b.getContext()),
       ArrayRef<bool>(inBounds));
+  // Shared memory is full of keys and values.
+  if (tensor == op.getMask())
+    value->setAttr(kReadInPlaceAttr, b.getUnitAttr());
   return castShape(value, shape);
 }
 

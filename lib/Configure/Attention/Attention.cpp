@@ -315,9 +315,11 @@ static SmallVector<LoweringConfigAttr> listAttentionConfigs(AttentionOp op, Targ
       add(block, {warps, 1}, stages, {1}, mma);
       add(block, {warps, 1}, stages, {0, 1}, mma);
     };
+    // Elements of a mask wait in registers, too.
+    bool fewWarps = widest <= 64 && !op.getMask();
     if (widest <= 128 && isLarge)
       for (int64_t stages : {2, 1})
-        addBoth({128, 64}, widest <= 64 ? 4 : 8, stages);
+        addBoth({128, 64}, fewWarps ? 4 : 8, stages);
     for (int64_t stages : {2, 1})
       for (int64_t keys : {widest > 128 ? 32 : 64, 32, 16})
         addBoth({16 * warps, keys}, warps, stages);

@@ -212,6 +212,8 @@ def cases():
     yield elsewhere(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
     yield Case(F16, "many_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
+    for depth, mask in ((128, F16), (256, F16), (256, I1)):
+        yield elsewhere(F16, f"many_mask_depth_{depth}_{mask.name}", sizes(1, 140, 280, depth), mask=(mask, "ij"))
     yield elsewhere(F16, "many_groups", {"g": 3, **sizes(2, 80, 140, 64)}, group="g", causal="bottom_right")
     yield elsewhere(F16, "many_tokens_first", sizes(3, 70, 140, 64), tokens_first=True)
     yield elsewhere(F16, "many_f32_out", sizes(1, 128, 128, 64), out=F32)

@@ -241,6 +241,21 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
   return op;
 }
 
+/// `tensor`, each element rounded to `element`.
+static Value roundTo(OpBuilder &b, Location loc, Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, tensor), element);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, empty.getType(), tensor, empty, maps, loops,
+                                   [&](OpBuilder &inner, Location at, ValueRange x) {
+                                     Value narrow =
+                                         arith::TruncFOp::create(inner, at, element, x[0]);
+                                     linalg::YieldOp::create(inner, at, narrow);
+                                   })
+      .getResult(0);
+}
+
 /// `result`, whose dims are atoms, for what `by` computes at `at`.
 void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at,
                               Operation *by) {
@@ -254,6 +269,9 @@ void AttentionRaiser::replace(OpBuilder &b, Value result, ArrayRef<unsigned> at,
     groups.push_back(group);
   }
   Location loc = second.getLoc();
+  // Log-sum-exps are f32.
+  if (Type element = getElementTypeOrSelf(type); element != getElementTypeOrSelf(result))
+    result = roundTo(b, loc, result, element);
   if (next != int64_t(groups.size()))
     result = tensor::CollapseShapeOp::create(b, loc, result, groups);
   if (result.getType() != type)

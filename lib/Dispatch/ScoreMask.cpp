@@ -15,11 +15,18 @@ using namespace tilewright;
 using Expression = ElementExpression;
 
 bool tilewright::hidesKeys(double number, Type type) {
-  auto lowest = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
-                                    /*Negative=*/true);
+  const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+  auto toDouble = [](APFloat value) {
+    bool loses;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+    return value.convertToDouble();
+  };
+  // As the type has it: bf16's is larger.
+  APFloat most(-1e9);
   bool loses;
-  lowest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-  return number <= std::max(-1e9, lowest.convertToDouble());
+  most.convert(semantics, APFloat::rmNearestTiesToEven, &loses);
+  return number <= std::max(toDouble(most),
+                            toDouble(APFloat::getLargest(semantics, /*Negative=*/true)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,7 +196,21 @@ void ScoreMask::hide(const Expression &visible, bool isInverted, double hidden) 
     conditions.push_back(condition);
 }
 
+/// Nothing but zeros and -inf, which every type has.
+static bool isZeroOrInfinity(const Expression &term) {
+  if (std::optional<double> number = term.getConstant())
+    return *number == 0 || *number == -std::numeric_limits<double>::infinity();
+  bool isSelect = term.is("arith.select");
+  return (isSelect || term.is("arith.addf") || term.is("arith.extf") || term.is("arith.truncf")) &&
+         llvm::all_of(llvm::drop_begin(term.operands, isSelect),
+                      [](const Expression *operand) { return isZeroOrInfinity(*operand); });
+}
+
 void ScoreMask::add(const Expression &term) {
+  if (term.getConstant() == 0.0)
+    return;
+  if (term.is("arith.truncf") && isZeroOrInfinity(term))
+    return add(*term.operands[0]);
   if (term.is("arith.addf")) {
     add(*term.operands[0]);
     return add(*term.operands[1]);

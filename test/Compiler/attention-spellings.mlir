@@ -7,6 +7,7 @@
 // CHECK: @onnx_plain({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_half({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_causal({{.*}}): 1 kernel{{$}}
+// CHECK: @onnx_causal_half({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_boolean({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_window({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_past({{.*}}): 5 kernels{{$}}
@@ -16,6 +17,7 @@
 // CHECK: @torch_f16({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_bf16({{.*}}): 1 kernel{{$}}
 // CHECK: @torch_masked_fill({{.*}}): 2 kernels{{$}}
+// CHECK: @torch_masked_fill_bf16({{.*}}): 2 kernels{{$}}
 // CHECK: @gpt2_causal({{.*}}): 1 kernel{{$}}
 // CHECK: @llama_half({{.*}}): 1 kernel{{$}}
 // CHECK: @llama_causal({{.*}}): 1 kernel{{$}}
@@ -23,6 +25,7 @@
 // CHECK: @one_query({{.*}}): 1 kernel{{$}}
 // CHECK: @one_query_a_head({{.*}}): 1 kernel{{$}}
 // CHECK: @log_sum_exp({{.*}}): 1 kernel{{$}}
+// CHECK: @log_sum_exp_f16({{.*}}): 2 kernels{{$}}
 // CHECK: onnx_plain_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: onnx_half_attention_0: 1 op
@@ -30,6 +33,9 @@
 // CHECK-NEXT: scores are f32, where the text rounds them to f16
 // CHECK: onnx_causal_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: onnx_causal_half_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK-NEXT: scores are f32, where the text rounds them to f16
 // CHECK: onnx_boolean_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: onnx_window_attention_0: 1 op
@@ -51,6 +57,8 @@
 // CHECK: torch_masked_fill_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK-NEXT: the mask is computed in front of it, where the text has it in parts
+// CHECK: torch_masked_fill_bf16_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: gpt2_causal_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: llama_half_attention_0: 1 op
@@ -66,10 +74,14 @@
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
 // CHECK: log_sum_exp_attention_0: 1 op
 // CHECK: found in linalg: contraction, softmax and contraction are one attention
+// CHECK: log_sum_exp_f16_attention_0: 1 op
+// CHECK: found in linalg: contraction, softmax and contraction are one attention
 
 // What became of masks and repeated heads, on one target.
 // MEMORY-LABEL: module @cuda_sm_80
 // MEMORY: func.func private @onnx_causal_attention_0
+// MEMORY-NEXT: causal = "top_left"
+// MEMORY: func.func private @onnx_causal_half_attention_0
 // MEMORY-NEXT: causal = "top_left"
 // MEMORY: func.func private @onnx_boolean_attention_0
 // MEMORY-NEXT: mask({{.*}} : tensor<2x4x24x40xi1>)

@@ -231,6 +231,214 @@ func.func @onnx_causal(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v:
   return %48 : tensor<2x4x24x16xf32>
 }
 
+// The same in halves: the mask is rounded, which nothing in it minds.
+func.func @onnx_causal_half(%q: tensor<2x4x24x16xf16>, %k: tensor<2x4x40x16xf16>, %v: tensor<2x4x40x16xf16>) -> tensor<2x4x24x16xf16> {
+  %c0_i64 = arith.constant 0 : i64
+  %cst = arith.constant 0.000000e+00 : f32
+  %cst_0 = arith.constant 0xFF800000 : f32
+  %cst_1 = arith.constant 0xFC00 : f16
+  %cst_2 = arith.constant dense<0.000000e+00> : tensor<1xf16>
+  %cst_3 = arith.constant dense<0xFC00> : tensor<1xf16>
+  %cst_4 = arith.constant dense<0.000000e+00> : tensor<24x40xf32>
+  %cst_5 = arith.constant dense<0.000000e+00> : tensor<1xf32>
+  %cst_6 = arith.constant dense<0xFF800000> : tensor<1xf32>
+  %cst_7 = arith.constant dense<1.000000e+00> : tensor<1xf32>
+  %cst_8 = arith.constant dense<1.600000e+01> : tensor<1xf32>
+  %cst_9 = arith.constant dense<0> : tensor<1xi64>
+  %0 = tensor.empty() : tensor<1xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%cst_8 : tensor<1xf32>) outs(%0 : tensor<1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %59 = math.sqrt %in : f32
+    linalg.yield %59 : f32
+  } -> tensor<1xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%cst_7, %1 : tensor<1xf32>, tensor<1xf32>) outs(%0 : tensor<1xf32>) {
+  ^bb0(%in: f32, %in_19: f32, %out: f32):
+    %59 = arith.divf %in, %in_19 : f32
+    linalg.yield %59 : f32
+  } -> tensor<1xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%2 : tensor<1xf32>) outs(%0 : tensor<1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %59 = math.sqrt %in : f32
+    linalg.yield %59 : f32
+  } -> tensor<1xf32>
+  %4 = tensor.empty() : tensor<1xf16>
+  %5 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%3 : tensor<1xf32>) outs(%4 : tensor<1xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %59 = arith.truncf %in : f32 to f16
+    linalg.yield %59 : f16
+  } -> tensor<1xf16>
+  %6 = tensor.empty() : tensor<24xi64>
+  %7 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%6 : tensor<24xi64>) {
+  ^bb0(%out: i64):
+    %59 = linalg.index 0 : index
+    %60 = arith.index_cast %59 : index to i64
+    linalg.yield %60 : i64
+  } -> tensor<24xi64>
+  %expanded = tensor.expand_shape %7 [[0, 1]] output_shape [24, 1] : tensor<24xi64> into tensor<24x1xi64>
+  %8 = tensor.empty() : tensor<40xi64>
+  %9 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%8 : tensor<40xi64>) {
+  ^bb0(%out: i64):
+    %59 = linalg.index 0 : index
+    %60 = arith.index_cast %59 : index to i64
+    linalg.yield %60 : i64
+  } -> tensor<40xi64>
+  %expanded_10 = tensor.expand_shape %9 [[0, 1]] output_shape [1, 40] : tensor<40xi64> into tensor<1x40xi64>
+  %10 = tensor.empty() : tensor<24x1xi64>
+  %11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%expanded, %cst_9 : tensor<24x1xi64>, tensor<1xi64>) outs(%10 : tensor<24x1xi64>) {
+  ^bb0(%in: i64, %in_19: i64, %out: i64):
+    %59 = arith.addi %in, %in_19 : i64
+    linalg.yield %59 : i64
+  } -> tensor<24x1xi64>
+  %12 = tensor.empty() : tensor<24x40xi1>
+  %13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%11, %expanded_10 : tensor<24x1xi64>, tensor<1x40xi64>) outs(%12 : tensor<24x40xi1>) {
+  ^bb0(%in: i64, %in_19: i64, %out: i1):
+    %59 = arith.cmpi slt, %in, %in_19 : i64
+    linalg.yield %59 : i1
+  } -> tensor<24x40xi1>
+  %14 = tensor.empty() : tensor<24x40xf32>
+  %15 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (0)>, affine_map<(d0, d1) -> (0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%13, %cst_6, %cst_5 : tensor<24x40xi1>, tensor<1xf32>, tensor<1xf32>) outs(%14 : tensor<24x40xf32>) {
+  ^bb0(%in: i1, %in_19: f32, %in_20: f32, %out: f32):
+    %59 = arith.select %in, %in_19, %in_20 : f32
+    linalg.yield %59 : f32
+  } -> tensor<24x40xf32>
+  %16 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%cst_4, %15 : tensor<24x40xf32>, tensor<24x40xf32>) outs(%14 : tensor<24x40xf32>) {
+  ^bb0(%in: f32, %in_19: f32, %out: f32):
+    %59 = arith.addf %in, %in_19 : f32
+    linalg.yield %59 : f32
+  } -> tensor<24x40xf32>
+  %17 = tensor.empty() : tensor<24x40xf16>
+  %18 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%16 : tensor<24x40xf32>) outs(%17 : tensor<24x40xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %59 = arith.truncf %in : f32 to f16
+    linalg.yield %59 : f16
+  } -> tensor<24x40xf16>
+  %19 = tensor.empty() : tensor<2x4x1x40x16xf16>
+  %20 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d3, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%k : tensor<2x4x40x16xf16>) outs(%19 : tensor<2x4x1x40x16xf16>) {
+  ^bb0(%in: f16, %out: f16):
+    linalg.yield %in : f16
+  } -> tensor<2x4x1x40x16xf16>
+  %21 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d3, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%v : tensor<2x4x40x16xf16>) outs(%19 : tensor<2x4x1x40x16xf16>) {
+  ^bb0(%in: f16, %out: f16):
+    linalg.yield %in : f16
+  } -> tensor<2x4x1x40x16xf16>
+  %collapsed = tensor.collapse_shape %20 [[0], [1], [2, 3], [4]] : tensor<2x4x1x40x16xf16> into tensor<2x4x40x16xf16>
+  %22 = tensor.empty() : tensor<2x4x16x40xf16>
+  %transposed = linalg.transpose ins(%collapsed : tensor<2x4x40x16xf16>) outs(%22 : tensor<2x4x16x40xf16>) permutation = [0, 1, 3, 2] 
+  %23 = tensor.empty() : tensor<2x4x24x16xf16>
+  %24 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%q, %5 : tensor<2x4x24x16xf16>, tensor<1xf16>) outs(%23 : tensor<2x4x24x16xf16>) {
+  ^bb0(%in: f16, %in_19: f16, %out: f16):
+    %59 = arith.mulf %in, %in_19 : f16
+    linalg.yield %59 : f16
+  } -> tensor<2x4x24x16xf16>
+  %25 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%transposed, %5 : tensor<2x4x16x40xf16>, tensor<1xf16>) outs(%22 : tensor<2x4x16x40xf16>) {
+  ^bb0(%in: f16, %in_19: f16, %out: f16):
+    %59 = arith.mulf %in, %in_19 : f16
+    linalg.yield %59 : f16
+  } -> tensor<2x4x16x40xf16>
+  %collapsed_11 = tensor.collapse_shape %24 [[0, 1], [2], [3]] : tensor<2x4x24x16xf16> into tensor<8x24x16xf16>
+  %collapsed_12 = tensor.collapse_shape %25 [[0, 1], [2], [3]] : tensor<2x4x16x40xf16> into tensor<8x16x40xf16>
+  %26 = tensor.empty() : tensor<8x24x40xf32>
+  %27 = linalg.fill ins(%cst : f32) outs(%26 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %28 = linalg.batch_matmul ins(%collapsed_11, %collapsed_12 : tensor<8x24x16xf16>, tensor<8x16x40xf16>) outs(%27 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %29 = tensor.empty() : tensor<8x24x40xf16>
+  %30 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%28 : tensor<8x24x40xf32>) outs(%29 : tensor<8x24x40xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %59 = arith.truncf %in : f32 to f16
+    linalg.yield %59 : f16
+  } -> tensor<8x24x40xf16>
+  %expanded_13 = tensor.expand_shape %30 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf16> into tensor<2x4x24x40xf16>
+  %31 = tensor.empty() : tensor<2x4x24x40xf16>
+  %32 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%expanded_13, %18 : tensor<2x4x24x40xf16>, tensor<24x40xf16>) outs(%31 : tensor<2x4x24x40xf16>) {
+  ^bb0(%in: f16, %in_19: f16, %out: f16):
+    %59 = arith.addf %in, %in_19 : f16
+    linalg.yield %59 : f16
+  } -> tensor<2x4x24x40xf16>
+  %33 = tensor.empty() : tensor<2x4x24x40xf32>
+  %34 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%32 : tensor<2x4x24x40xf16>) outs(%33 : tensor<2x4x24x40xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %59 = arith.extf %in : f16 to f32
+    linalg.yield %59 : f32
+  } -> tensor<2x4x24x40xf32>
+  %35 = tensor.empty() : tensor<2x4x24xi64>
+  %36 = linalg.fill ins(%c0_i64 : i64) outs(%35 : tensor<2x4x24xi64>) -> tensor<2x4x24xi64>
+  %37 = tensor.empty() : tensor<2x4x24xf32>
+  %38 = linalg.fill ins(%cst_0 : f32) outs(%37 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %39:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%34 : tensor<2x4x24x40xf32>) outs(%38, %36 : tensor<2x4x24xf32>, tensor<2x4x24xi64>) {
+  ^bb0(%in: f32, %out: f32, %out_19: i64):
+    %59 = linalg.index 3 : index
+    %60 = arith.index_cast %59 : index to i64
+    %61 = arith.maximumf %in, %out : f32
+    %62 = arith.cmpf ogt, %in, %out : f32
+    %63 = arith.select %62, %60, %out_19 : i64
+    linalg.yield %61, %63 : f32, i64
+  } -> (tensor<2x4x24xf32>, tensor<2x4x24xi64>)
+  %expanded_14 = tensor.expand_shape %39#0 [[0], [1], [2, 3]] output_shape [2, 4, 24, 1] : tensor<2x4x24xf32> into tensor<2x4x24x1xf32>
+  %40 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%34, %expanded_14 : tensor<2x4x24x40xf32>, tensor<2x4x24x1xf32>) outs(%33 : tensor<2x4x24x40xf32>) {
+  ^bb0(%in: f32, %in_19: f32, %out: f32):
+    %59 = arith.subf %in, %in_19 : f32
+    linalg.yield %59 : f32
+  } -> tensor<2x4x24x40xf32>
+  %41 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%40 : tensor<2x4x24x40xf32>) outs(%33 : tensor<2x4x24x40xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %59 = math.exp %in : f32
+    linalg.yield %59 : f32
+  } -> tensor<2x4x24x40xf32>
+  %42 = tensor.empty() : tensor<2x4x24x1xf32>
+  %43 = linalg.fill ins(%cst : f32) outs(%42 : tensor<2x4x24x1xf32>) -> tensor<2x4x24x1xf32>
+  %44 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%41 : tensor<2x4x24x40xf32>) outs(%43 : tensor<2x4x24x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %59 = arith.addf %in, %out : f32
+    linalg.yield %59 : f32
+  } -> tensor<2x4x24x1xf32>
+  %45 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%41, %44 : tensor<2x4x24x40xf32>, tensor<2x4x24x1xf32>) outs(%33 : tensor<2x4x24x40xf32>) {
+  ^bb0(%in: f32, %in_19: f32, %out: f32):
+    %59 = arith.divf %in, %in_19 : f32
+    linalg.yield %59 : f32
+  } -> tensor<2x4x24x40xf32>
+  %46 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%45 : tensor<2x4x24x40xf32>) outs(%31 : tensor<2x4x24x40xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %59 = arith.truncf %in : f32 to f16
+    linalg.yield %59 : f16
+  } -> tensor<2x4x24x40xf16>
+  %47 = linalg.fill ins(%c0_i64 : i64) outs(%6 : tensor<24xi64>) -> tensor<24xi64>
+  %48 = tensor.empty() : tensor<24xf16>
+  %49 = linalg.fill ins(%cst_1 : f16) outs(%48 : tensor<24xf16>) -> tensor<24xf16>
+  %50:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%18 : tensor<24x40xf16>) outs(%49, %47 : tensor<24xf16>, tensor<24xi64>) {
+  ^bb0(%in: f16, %out: f16, %out_19: i64):
+    %59 = linalg.index 1 : index
+    %60 = arith.index_cast %59 : index to i64
+    %61 = arith.maximumf %in, %out : f16
+    %62 = arith.cmpf ogt, %in, %out : f16
+    %63 = arith.select %62, %60, %out_19 : i64
+    linalg.yield %61, %63 : f16, i64
+  } -> (tensor<24xf16>, tensor<24xi64>)
+  %expanded_15 = tensor.expand_shape %50#0 [[0, 1]] output_shape [24, 1] : tensor<24xf16> into tensor<24x1xf16>
+  %51 = tensor.empty() : tensor<24x1xi1>
+  %52 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%expanded_15, %cst_3 : tensor<24x1xf16>, tensor<1xf16>) outs(%51 : tensor<24x1xi1>) {
+  ^bb0(%in: f16, %in_19: f16, %out: i1):
+    %59 = arith.cmpf oeq, %in, %in_19 : f16
+    linalg.yield %59 : i1
+  } -> tensor<24x1xi1>
+  %53 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d2, 0)>, affine_map<(d0, d1, d2, d3) -> (0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%52, %cst_2, %46 : tensor<24x1xi1>, tensor<1xf16>, tensor<2x4x24x40xf16>) outs(%31 : tensor<2x4x24x40xf16>) {
+  ^bb0(%in: i1, %in_19: f16, %in_20: f16, %out: f16):
+    %59 = arith.select %in, %in_19, %in_20 : f16
+    linalg.yield %59 : f16
+  } -> tensor<2x4x24x40xf16>
+  %collapsed_16 = tensor.collapse_shape %53 [[0, 1], [2], [3]] : tensor<2x4x24x40xf16> into tensor<8x24x40xf16>
+  %collapsed_17 = tensor.collapse_shape %21 [[0, 1], [2, 3], [4]] : tensor<2x4x1x40x16xf16> into tensor<8x40x16xf16>
+  %54 = tensor.empty() : tensor<8x24x16xf32>
+  %55 = linalg.fill ins(%cst : f32) outs(%54 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %56 = linalg.batch_matmul ins(%collapsed_16, %collapsed_17 : tensor<8x24x40xf16>, tensor<8x40x16xf16>) outs(%55 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %57 = tensor.empty() : tensor<8x24x16xf16>
+  %58 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%56 : tensor<8x24x16xf32>) outs(%57 : tensor<8x24x16xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %59 = arith.truncf %in : f32 to f16
+    linalg.yield %59 : f16
+  } -> tensor<8x24x16xf16>
+  %expanded_18 = tensor.expand_shape %58 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf16> into tensor<2x4x24x16xf16>
+  return %expanded_18 : tensor<2x4x24x16xf16>
+}
+
 // A boolean mask of each head.
 func.func @onnx_boolean(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %m: tensor<2x4x24x40xi1>) -> tensor<2x4x24x16xf32> {
   %k0 = arith.constant 0xFF800000 : f32
@@ -745,6 +953,51 @@ func.func @torch_masked_fill(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32
   return %27 : tensor<2x4x24x16xf32>
 }
 
+// The same in bf16, which has another number in place of -1e9.
+func.func @torch_masked_fill_bf16(%q: tensor<2x4x24x16xbf16>, %k: tensor<2x4x40x16xbf16>, %v: tensor<2x4x40x16xbf16>, %m: tensor<2x40xi64>) -> tensor<2x4x24x16xbf16> {
+  %k0 = arith.constant 0 : i64
+  %k1 = arith.constant 0.0 : bf16
+  %k2 = arith.constant 0.25 : bf16
+  %k3 = arith.constant -1.0e9 : bf16
+  %k4 = arith.constant 0xFF80 : bf16
+  %1 = tensor.empty() : tensor<2x40xi1>
+  %2 = linalg.generic {indexing_maps = [#bj_bj, #bj_bj], iterator_types = #pp} ins(%m : tensor<2x40xi64>) outs(%1 : tensor<2x40xi1>) {
+    ^bb0(%x0: i64, %acc: i1): %y = arith.cmpi eq, %x0, %k0 : i64 linalg.yield %y : i1 } -> tensor<2x40xi1>
+  %3 = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x4x24x16xbf16> into tensor<8x24x16xbf16>
+  %4 = tensor.empty() : tensor<2x4x16x40xbf16>
+  %5 = linalg.transpose ins(%k : tensor<2x4x40x16xbf16>) outs(%4 : tensor<2x4x16x40xbf16>) permutation = [0, 1, 3, 2]
+  %6 = tensor.collapse_shape %5 [[0, 1], [2], [3]] : tensor<2x4x16x40xbf16> into tensor<8x16x40xbf16>
+  %7 = tensor.empty() : tensor<8x24x40xbf16>
+  %8 = linalg.fill ins(%k1 : bf16) outs(%7 : tensor<8x24x40xbf16>) -> tensor<8x24x40xbf16>
+  %9 = linalg.batch_matmul ins(%3, %6 : tensor<8x24x16xbf16>, tensor<8x16x40xbf16>) outs(%8 : tensor<8x24x40xbf16>) -> tensor<8x24x40xbf16>
+  %10 = tensor.expand_shape %9 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xbf16> into tensor<2x4x24x40xbf16>
+  %11 = tensor.empty() : tensor<2x4x24x40xbf16>
+  %12 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%10 : tensor<2x4x24x40xbf16>) outs(%11 : tensor<2x4x24x40xbf16>) {
+    ^bb0(%x0: bf16, %acc: bf16): %y = arith.mulf %x0, %k2 : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24x40xbf16>
+  %13 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bj, #bhij_bhij], iterator_types = #pppp} ins(%12, %2 : tensor<2x4x24x40xbf16>, tensor<2x40xi1>) outs(%11 : tensor<2x4x24x40xbf16>) {
+    ^bb0(%x0: bf16, %x1: i1, %acc: bf16): %y = arith.select %x1, %k3, %x0 : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24x40xbf16>
+  %14 = tensor.empty() : tensor<2x4x24xbf16>
+  %15 = linalg.fill ins(%k4 : bf16) outs(%14 : tensor<2x4x24xbf16>) -> tensor<2x4x24xbf16>
+  %16 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%13 : tensor<2x4x24x40xbf16>) outs(%15 : tensor<2x4x24xbf16>) {
+    ^bb0(%x0: bf16, %acc: bf16): %y = arith.maximumf %x0, %acc : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24xbf16>
+  %17 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%13, %16 : tensor<2x4x24x40xbf16>, tensor<2x4x24xbf16>) outs(%11 : tensor<2x4x24x40xbf16>) {
+    ^bb0(%x0: bf16, %x1: bf16, %acc: bf16): %y = arith.subf %x0, %x1 : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24x40xbf16>
+  %18 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%17 : tensor<2x4x24x40xbf16>) outs(%11 : tensor<2x4x24x40xbf16>) {
+    ^bb0(%x0: bf16, %acc: bf16): %y = math.exp %x0 : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24x40xbf16>
+  %19 = linalg.fill ins(%k1 : bf16) outs(%14 : tensor<2x4x24xbf16>) -> tensor<2x4x24xbf16>
+  %20 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%18 : tensor<2x4x24x40xbf16>) outs(%19 : tensor<2x4x24xbf16>) {
+    ^bb0(%x0: bf16, %acc: bf16): %y = arith.addf %x0, %acc : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24xbf16>
+  %21 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%18, %20 : tensor<2x4x24x40xbf16>, tensor<2x4x24xbf16>) outs(%11 : tensor<2x4x24x40xbf16>) {
+    ^bb0(%x0: bf16, %x1: bf16, %acc: bf16): %y = arith.divf %x0, %x1 : bf16 linalg.yield %y : bf16 } -> tensor<2x4x24x40xbf16>
+  %22 = tensor.collapse_shape %21 [[0, 1], [2], [3]] : tensor<2x4x24x40xbf16> into tensor<8x24x40xbf16>
+  %23 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xbf16> into tensor<8x40x16xbf16>
+  %24 = tensor.empty() : tensor<8x24x16xbf16>
+  %25 = linalg.fill ins(%k1 : bf16) outs(%24 : tensor<8x24x16xbf16>) -> tensor<8x24x16xbf16>
+  %26 = linalg.batch_matmul ins(%22, %23 : tensor<8x24x40xbf16>, tensor<8x40x16xbf16>) outs(%25 : tensor<8x24x16xbf16>) -> tensor<8x24x16xbf16>
+  %27 = tensor.expand_shape %26 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xbf16> into tensor<2x4x24x16xbf16>
+  return %27 : tensor<2x4x24x16xbf16>
+}
+
 // torch.where of a triangle and the lowest number.
 func.func @gpt2_causal(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>) -> tensor<2x4x24x16xf32> {
   %k0 = arith.constant 0 : i64
@@ -1083,4 +1336,46 @@ func.func @log_sum_exp(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v:
   %25 = linalg.batch_matmul ins(%21, %22 : tensor<8x24x40xf32>, tensor<8x40x16xf32>) outs(%24 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
   %26 = tensor.expand_shape %25 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
   return %26, %20 : tensor<2x4x24x16xf32>, tensor<2x4x24xf32>
+}
+
+// The same, all of it in f16.
+func.func @log_sum_exp_f16(%q: tensor<2x4x24x16xf16>, %k: tensor<2x4x40x16xf16>, %v: tensor<2x4x40x16xf16>) -> (tensor<2x4x24x16xf16>, tensor<2x4x24xf16>) {
+  %k0 = arith.constant 0.0 : f16
+  %k1 = arith.constant 0.25 : f16
+  %k2 = arith.constant 0xFC00 : f16
+  %1 = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x4x24x16xf16> into tensor<8x24x16xf16>
+  %2 = tensor.empty() : tensor<2x4x16x40xf16>
+  %3 = linalg.transpose ins(%k : tensor<2x4x40x16xf16>) outs(%2 : tensor<2x4x16x40xf16>) permutation = [0, 1, 3, 2]
+  %4 = tensor.collapse_shape %3 [[0, 1], [2], [3]] : tensor<2x4x16x40xf16> into tensor<8x16x40xf16>
+  %5 = tensor.empty() : tensor<8x24x40xf16>
+  %6 = linalg.fill ins(%k0 : f16) outs(%5 : tensor<8x24x40xf16>) -> tensor<8x24x40xf16>
+  %7 = linalg.batch_matmul ins(%1, %4 : tensor<8x24x16xf16>, tensor<8x16x40xf16>) outs(%6 : tensor<8x24x40xf16>) -> tensor<8x24x40xf16>
+  %8 = tensor.expand_shape %7 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf16> into tensor<2x4x24x40xf16>
+  %9 = tensor.empty() : tensor<2x4x24x40xf16>
+  %10 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%8 : tensor<2x4x24x40xf16>) outs(%9 : tensor<2x4x24x40xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.mulf %x0, %k1 : f16 linalg.yield %y : f16 } -> tensor<2x4x24x40xf16>
+  %11 = tensor.empty() : tensor<2x4x24xf16>
+  %12 = linalg.fill ins(%k2 : f16) outs(%11 : tensor<2x4x24xf16>) -> tensor<2x4x24xf16>
+  %13 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%10 : tensor<2x4x24x40xf16>) outs(%12 : tensor<2x4x24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.maximumf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<2x4x24xf16>
+  %14 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%10, %13 : tensor<2x4x24x40xf16>, tensor<2x4x24xf16>) outs(%9 : tensor<2x4x24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %y = arith.subf %x0, %x1 : f16 linalg.yield %y : f16 } -> tensor<2x4x24x40xf16>
+  %15 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%14 : tensor<2x4x24x40xf16>) outs(%9 : tensor<2x4x24x40xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = math.exp %x0 : f16 linalg.yield %y : f16 } -> tensor<2x4x24x40xf16>
+  %16 = linalg.fill ins(%k0 : f16) outs(%11 : tensor<2x4x24xf16>) -> tensor<2x4x24xf16>
+  %17 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%15 : tensor<2x4x24x40xf16>) outs(%16 : tensor<2x4x24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = arith.addf %x0, %acc : f16 linalg.yield %y : f16 } -> tensor<2x4x24xf16>
+  %18 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%15, %17 : tensor<2x4x24x40xf16>, tensor<2x4x24xf16>) outs(%9 : tensor<2x4x24x40xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %y = arith.divf %x0, %x1 : f16 linalg.yield %y : f16 } -> tensor<2x4x24x40xf16>
+  %19 = linalg.generic {indexing_maps = [#bhi_bhi, #bhi_bhi], iterator_types = #ppp} ins(%17 : tensor<2x4x24xf16>) outs(%11 : tensor<2x4x24xf16>) {
+    ^bb0(%x0: f16, %acc: f16): %y = math.log %x0 : f16 linalg.yield %y : f16 } -> tensor<2x4x24xf16>
+  %20 = linalg.generic {indexing_maps = [#bhi_bhi, #bhi_bhi, #bhi_bhi], iterator_types = #ppp} ins(%19, %13 : tensor<2x4x24xf16>, tensor<2x4x24xf16>) outs(%11 : tensor<2x4x24xf16>) {
+    ^bb0(%x0: f16, %x1: f16, %acc: f16): %y = arith.addf %x0, %x1 : f16 linalg.yield %y : f16 } -> tensor<2x4x24xf16>
+  %21 = tensor.collapse_shape %18 [[0, 1], [2], [3]] : tensor<2x4x24x40xf16> into tensor<8x24x40xf16>
+  %22 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf16> into tensor<8x40x16xf16>
+  %23 = tensor.empty() : tensor<8x24x16xf16>
+  %24 = linalg.fill ins(%k0 : f16) outs(%23 : tensor<8x24x16xf16>) -> tensor<8x24x16xf16>
+  %25 = linalg.batch_matmul ins(%21, %22 : tensor<8x24x40xf16>, tensor<8x40x16xf16>) outs(%24 : tensor<8x24x16xf16>) -> tensor<8x24x16xf16>
+  %26 = tensor.expand_shape %25 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf16> into tensor<2x4x24x16xf16>
+  return %26, %20 : tensor<2x4x24x16xf16>, tensor<2x4x24xf16>
 }

@@ -31,7 +31,7 @@ class Spelling(Function):
         targets = () if name in ON_VULKAN else ("cuda", "cpu", "cpu-reference")
         super().__init__("attention_spellings", arguments[0][2], name, {}, targets=targets)
         self.args = [Value(name, ELEMENTS[element], shape) for (name, _, element), shape in zip(arguments, shapes)]
-        expanded = re.sub(r"#\w+", lambda alias: aliases[alias[0]], body)
+        expanded = re.sub(r"#[a-z]\w*", lambda alias: aliases[alias[0]], body)
         self.written = f"  func.func @{self.symbol}({head[1]}) -> {head[2]} {{{expanded}\n  }}"
 
     def text(self):
@@ -64,6 +64,7 @@ def filled(q, k, v, seen, hidden):
 REFERENCES = {
     "onnx_plain": plain, "onnx_half": plain, "torch_f16": plain, "torch_bf16": plain, "one_query_a_head": plain,
     "onnx_causal": lambda q, k, v: plain(q, k, v, causal="top_left"),
+    "onnx_causal_half": lambda q, k, v: plain(q, k, v, causal="top_left"),
     "gpt2_causal": lambda q, k, v: plain(q, k, v, causal="top_left"),
     "onnx_boolean": lambda q, k, v, m: plain(q, k, v, m != 0),
     "torch_safe": lambda q, k, v, m: plain(q, k, v, m != 0),
@@ -73,11 +74,13 @@ REFERENCES = {
     "onnx_softcap": lambda q, k, v, m: plain(q, k, v, m, softcap=2.0),
     "bert_padding": lambda q, k, v, m: plain(q, k, v, (1 - m)[:, None, None] * -10000),
     "torch_masked_fill": lambda q, k, v, m: filled(q, k, v, m[:, None, None] != 0, -1e9),
+    "torch_masked_fill_bf16": lambda q, k, v, m: filled(q, k, v, m[:, None, None] != 0, -1e9),
     "llama_half": lambda q, k, v, m: heads_first(plain(q, repeated(k), repeated(v), m)),
     "llama_causal": lambda q, k, v: plain(q, repeated(k), repeated(v), causal="top_left"),
     "einsum_tokens_first": lambda q, k, v: heads_first(plain(heads_first(q), heads_first(k), heads_first(v))),
     "one_query": lambda q, k, v: plain(q, repeated(k), repeated(v)),
     "log_sum_exp": lambda q, k, v: numpy_attention(q, k, v, None, 0.25, None, None, 0),
+    "log_sum_exp_f16": lambda q, k, v: numpy_attention(q, k, v, None, 0.25, None, None, 0),
 }
 
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 namespace tilewright::ptxsim {
 namespace {
@@ -81,9 +82,10 @@ void checkDefined(const Region &from, const Rectangle &size, CUcontext context) 
     failContext(context, CUDA_ERROR_LAUNCH_FAILED);
 }
 
-/// Ordering of this operation with launches and copies on other streams.
+/// Ordering of this operation with launches and copies on other streams. With `isNote` it does not wait for kernels of its
+/// own stream: that they have used the memory stays known.
 void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcontext context,
-                const Operation &operation, const char *what) {
+                const Operation &operation, const char *what, bool isNote = false) {
   Driver &state = driver();
   if (!region.onDevice || !state.options.checks || !state.options.raceChecks || context->streams.empty())
     return;
@@ -96,10 +98,15 @@ void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcon
       state.launches.back().index != operation.index)
     state.launches.push_back({operation.stream, operation.index});
   uint32_t self = static_cast<uint32_t>(state.launches.size());
+  // Records of this operation, by the kernel that had used the memory.
+  std::map<uint64_t, uint32_t> records = {{0, self}};
   uint32_t racesWith = 0, otherLine = 0;
   uint64_t begin = region.start - allocation->address;
   for (uint64_t row = 0; row < size.height; ++row)
     allocation->races->visit(begin + row * region.pitch, size.width, [&](RaceCell &cell) {
+      uint64_t kernel = 0;
+      if (isNote && cell.launch != 0 && state.launches[cell.launch - 1].stream == operation.stream)
+        kernel = state.launches[cell.launch - 1].kernel;
       if (cell.launch != 0 && cell.launch != self && (isWrite || cell.writeClock != 0)) {
         const LaunchRecord &other = state.launches[cell.launch - 1];
         if (other.stream != operation.stream && !operation.follows(other.stream, other.index)) {
@@ -108,8 +115,10 @@ void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcon
         }
       }
       if (isWrite) {
+        uint32_t line = cell.writeClock != 0 ? cell.writeLine : cell.readLine;
         cell = {};
         cell.writeClock = 1;
+        cell.writeLine = kernel != 0 ? line : 0;
       } else {
         // A read does not hide an earlier write from later operations on other streams: those must follow both.
         cell.readClock = 1;
@@ -119,7 +128,10 @@ void noteAccess(const Region &region, const Rectangle &size, bool isWrite, CUcon
         // Reader sets belong to the launch that made them.
         cell.readers = 0;
       }
-      cell.launch = self;
+      auto [record, isNew] = records.try_emplace(kernel, static_cast<uint32_t>(state.launches.size() + 1));
+      if (isNew)
+        state.launches.push_back({operation.stream, operation.index, kernel});
+      cell.launch = record->second;
     });
   if (racesWith == 0)
     return;
@@ -269,12 +281,15 @@ CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream) {
     return CUDA_SUCCESS;
   }
   CUcontext context = stream->context;
-  enqueue(stream, [=](const Operation &self) {
-    if (context->sticky || !stillThere(whole, size, context, "reuse of memory"))
-      return;
-    noteAccess(whole, size, true, context, self, "reuse of memory");
-    begin(*driver().memory->find(address));
-  });
+  enqueue(
+      stream,
+      [=](const Operation &self) {
+        if (context->sticky || !stillThere(whole, size, context, "reuse of memory"))
+          return;
+        noteAccess(whole, size, true, context, self, "reuse of memory", true);
+        begin(*driver().memory->find(address));
+      },
+      OperationKind::Note);
   return CUDA_SUCCESS;
 }
 

@@ -110,16 +110,18 @@ CUresult gatherParams(const CUfunc_st &function, void **params, void **extra, st
   return CUDA_SUCCESS;
 }
 
-/// The first of the launches that may still run when a dependent one begins: nothing else stands between them in the
-/// stream, and the host has not waited for them. One that is no dependent began when all before it had ended.
+/// The first of the launches that may still run when a dependent one begins: nothing that has waited for them stands
+/// between them in the stream. One that is no dependent began when all before it had ended.
 uint64_t firstOverlapping(const Operation &operation) {
   const std::vector<LaunchRecord> &launches = driver().launches;
   uint64_t first = operation.index;
-  for (auto it = launches.rbegin(); it != launches.rend() && first > operation.hostKnew + 1; ++it) {
+  for (auto it = launches.rbegin(); it != launches.rend(); ++it) {
     if (it->stream != operation.stream)
       continue;
-    if (it->index + 1 != first || !it->isKernel)
+    if (it->index <= operation.ended)
       break;
+    if (it->kernel != it->index)
+      continue;
     first = it->index;
     if (!it->dependent)
       break;
@@ -136,9 +138,9 @@ void runLaunch(LaunchRequest request, CUcontext context, const Operation &operat
   if (uint64_t first = firstOverlapping(operation); dependent && first < operation.index)
     request.mayOverlap = [first, &state, stream = operation.stream](uint32_t launch) {
       const LaunchRecord &record = state.launches[launch - 1];
-      return record.stream == stream && record.index >= first;
+      return record.stream == stream && record.kernel >= first;
     };
-  state.launches.push_back({operation.stream, operation.index, true, dependent});
+  state.launches.push_back({operation.stream, operation.index, operation.index, dependent});
   request.launchId = state.launches.size();
   // Operations before this one, by the record of earlier launches.
   auto before = operation.before;
@@ -184,9 +186,12 @@ CUresult launch(CUfunction function, const Shape &shape, CUstream handle, void *
   request.cluster = cluster;
   request.explicitCluster = hasCluster;
   request.dynamicShared = shape.sharedBytes;
-  enqueue(stream, [request = std::move(request), context, dependent = shape.dependent](const Operation &operation) {
-    runLaunch(request, context, operation, dependent);
-  });
+  enqueue(
+      stream,
+      [request = std::move(request), context, dependent = shape.dependent](const Operation &operation) {
+        runLaunch(request, context, operation, dependent);
+      },
+      OperationKind::Kernel);
   return CUDA_SUCCESS;
 }
 

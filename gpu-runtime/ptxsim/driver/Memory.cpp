@@ -160,7 +160,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   Allocation *allocation = driver().memory->find(address);
   if (!allocation || allocation->address != address)
     return CUDA_ERROR_INVALID_VALUE;
-  enqueue(stream, [address](const Operation &) { driver().memory->release(address); });
+  enqueue(stream, [address](const Operation &) { driver().memory->release(address); }, OperationKind::Note);
   return CUDA_SUCCESS;
 }
 

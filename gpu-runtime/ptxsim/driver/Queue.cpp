@@ -33,22 +33,29 @@ uint64_t Queue::random() {
 }
 
 OperationRef Queue::enqueue(uint64_t stream, std::vector<OperationRef> dependencies,
-                            std::function<void(const Operation &)> work) {
+                            std::function<void(const Operation &)> work, OperationKind kind) {
   auto operation = std::make_shared<Operation>();
   operation->stream = stream;
   operation->index = ++counts[stream];
   operation->work = std::move(work);
   operation->before = hostKnows;
-  operation->hostKnew = hostKnows[stream];
+  uint64_t &over = ended[stream];
+  over = std::max(over, hostKnows[stream]);
   for (OperationRef &dependency : dependencies) {
     if (!dependency)
       continue;
+    if (dependency->stream != stream)
+      if (auto found = dependency->before.find(stream); found != dependency->before.end())
+        over = std::max(over, found->second);
     join(operation->before, dependency->before);
     uint64_t &known = operation->before[dependency->stream];
     known = std::max(known, dependency->index);
     if (!dependency->done)
       operation->dependencies.push_back(std::move(dependency));
   }
+  operation->ended = over;
+  if (kind == OperationKind::Work)
+    over = operation->index;
   if (eager) {
     run(operation);
     return operation;

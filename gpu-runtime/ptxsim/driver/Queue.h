@@ -19,6 +19,15 @@
 
 namespace tilewright::ptxsim {
 
+/// What an operation is to the launches behind it in its stream that may begin early (programmatic dependent launch).
+enum class OperationKind {
+  /// Ends after what is in front of it and before what is behind it: a copy, a fill, a function of the host.
+  Work,
+  Kernel,
+  /// Is nothing that the device waits for: memory handed out or back, an event.
+  Note,
+};
+
 struct Operation {
   /// Position in the order of its stream; starts at 1.
   uint64_t stream = 0;
@@ -27,8 +36,9 @@ struct Operation {
   std::vector<std::shared_ptr<Operation>> dependencies;
   /// Streams to the last index that happens before this operation.
   std::map<uint64_t, uint64_t> before;
-  /// The last of its own stream that the host had waited for.
-  uint64_t hostKnew = 0;
+  /// The last of its own stream that has ended before this one begins, however early it may: the host, work or another
+  /// stream has waited for it.
+  uint64_t ended = 0;
   bool done = false;
   /// Simulated time at completion, in microseconds.
   double finished = 0;
@@ -48,7 +58,7 @@ public:
   }
   /// Adds the operation after its dependencies (null ones are ignored); runs it now, or perhaps later.
   OperationRef enqueue(uint64_t stream, std::vector<OperationRef> dependencies,
-                       std::function<void(const Operation &)> work);
+                       std::function<void(const Operation &)> work, OperationKind kind = OperationKind::Work);
   /// Runs what is needed for the operation to be done (and, in a seeded order, other work too). The host then knows of
   /// everything before it.
   void wait(const OperationRef &operation);
@@ -68,6 +78,8 @@ private:
   uint64_t state = 1;
   std::deque<OperationRef> pending;
   std::map<uint64_t, uint64_t> counts;
+  /// Of each stream: what has ended before whatever is added next begins.
+  std::map<uint64_t, uint64_t> ended;
   /// What the host has waited for.
   std::map<uint64_t, uint64_t> hostKnows;
 };

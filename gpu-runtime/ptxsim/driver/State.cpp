@@ -73,7 +73,7 @@ CUresult resolveStream(CUstream handle, CUstream &stream) {
   return CUDA_SUCCESS;
 }
 
-OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> work,
+OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> work, OperationKind kind,
                      std::vector<OperationRef> dependencies) {
   CUcontext context = stream->context;
   dependencies.push_back(stream->last);
@@ -87,7 +87,7 @@ OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> wor
   } else if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
     dependencies.push_back(context->legacy.last);
   }
-  stream->last = driver().queue.enqueue(stream->id, std::move(dependencies), std::move(work));
+  stream->last = driver().queue.enqueue(stream->id, std::move(dependencies), std::move(work), kind);
   // Later calls may be refused because of what was just found, so it is told now.
   reportFindings();
   return stream->last;

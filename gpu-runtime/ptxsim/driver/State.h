@@ -89,8 +89,11 @@ struct HostAllocation {
 struct LaunchRecord {
   uint64_t stream = 0;
   uint64_t index = 0;
-  /// Neither a copy nor a fill; launched as a programmatic dependent.
-  bool isKernel = false, dependent = false;
+  /// A kernel's index. Of memory that is handed out again, that of the kernel of the same stream that had used it, which may
+  /// still do. 0: of none.
+  uint64_t kernel = 0;
+  /// Launched as a programmatic dependent.
+  bool dependent = false;
 };
 
 struct Driver {
@@ -131,7 +134,7 @@ CUresult resolveStream(CUstream handle, CUstream &stream);
 
 /// Queues work on the stream, after what the stream's rules say.
 OperationRef enqueue(CUstream stream, std::function<void(const Operation &)> work,
-                     std::vector<OperationRef> dependencies = {});
+                     OperationKind kind = OperationKind::Work, std::vector<OperationRef> dependencies = {});
 void synchroniseContext(CUcontext context);
 /// Ends every object of the context; memory too.
 void destroyContents(CUcontext context);

@@ -101,9 +101,11 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     return result;
   if (CUresult result = checkEvent(event))
     return result;
-  // An event that was never recorded is complete.
+  // An event that was never recorded is complete. One of another stream says nothing of kernels in this one, unless that
+  // stream has waited for them.
   if (event->recorded)
-    enqueue(stream, nullptr, {event->recorded});
+    enqueue(stream, nullptr, event->recorded->stream == stream->id ? OperationKind::Work : OperationKind::Note,
+            {event->recorded});
   return CUDA_SUCCESS;
 }
 
@@ -210,7 +212,7 @@ CUresult cuEventRecord(CUevent event, CUstream handle) {
     return result;
   if (event->context != stream->context)
     return CUDA_ERROR_INVALID_HANDLE;
-  event->recorded = enqueue(stream, nullptr);
+  event->recorded = enqueue(stream, nullptr, OperationKind::Note);
   return CUDA_SUCCESS;
 }
 

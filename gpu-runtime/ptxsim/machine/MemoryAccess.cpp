@@ -268,7 +268,11 @@ void reportRace(ExecContext &context, const Inst &inst, unsigned lane, uint64_t 
   if (other.isReadOnly)
     message = "ld.global.nc, for memory that nothing writes while the kernel runs, behind a write at line " +
               std::to_string(other.line) + " by ";
-  if (other.launch != context.grid->races->launch)
+  const GridRaces &races = *context.grid->races;
+  if (other.launch != races.launch && races.mayOverlap && races.mayOverlap(other.launch))
+    message += "an earlier launch (" + std::to_string(other.launch) +
+               ") on the same stream: no thread of the block has waited for it (griddepcontrol.wait)";
+  else if (other.launch != races.launch)
     message += "an earlier launch (" + std::to_string(other.launch) + ") on another stream";
   else if (other.thread >= context.grid->races->realThreads)
     message += "an asynchronous copy that warp " +

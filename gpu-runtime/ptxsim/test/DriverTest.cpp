@@ -185,6 +185,75 @@ TEST_F(DriverTest, DependentLaunchThatDoesNotWaitIsFound) {
   cu::cuDevicePrimaryCtxReset_v2(0);
 }
 
+/// What the device does not wait for orders no kernels: memory handed out and back, events.
+TEST_F(DriverTest, DependentLaunchBehindWhatNothingWaitsForIsFound) {
+  auto *begin = reinterpret_cast<decltype(&ptxsimBeginUse)>(dlsym(libraryHandle(), "ptxsimBeginUse"));
+  auto *clear = reinterpret_cast<decltype(&ptxsimClearFindings)>(dlsym(libraryHandle(), "ptxsimClearFindings"));
+  auto *findings = reinterpret_cast<decltype(&ptxsimFindings)>(dlsym(libraryHandle(), "ptxsimFindings"));
+  enum Between { OtherMemory, SameMemory, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction };
+  for (Between between :
+       {OtherMemory, SameMemory, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction}) {
+    SCOPED_TRACE(between);
+    module = nullptr;
+    CUstream stream, second;
+    CUevent event;
+    CUdeviceptr data, other;
+    ASSERT_EQ(cu::cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuEventCreate(&event, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuMemAlloc_v2(&other, 400), CUDA_SUCCESS);
+    ASSERT_EQ(cu::cuMemsetD32Async(data, 7, 100, stream), CUDA_SUCCESS);
+    ASSERT_EQ(scale(data, 6, 100, stream), CUDA_SUCCESS);
+    bool isOrdered = false;
+    switch (between) {
+    case OtherMemory:
+      ASSERT_EQ(begin(other, 400, stream), CUDA_SUCCESS);
+      // What the note leaves behind is no access of a kernel.
+      ASSERT_EQ(scaleEarly(other, 2, 100, stream), CUDA_SUCCESS);
+      break;
+    case SameMemory:
+      ASSERT_EQ(begin(data, 400, stream), CUDA_SUCCESS);
+      break;
+    case Freed:
+      ASSERT_EQ(cu::cuMemFreeAsync(other, stream), CUDA_SUCCESS);
+      break;
+    case Recorded:
+      ASSERT_EQ(cu::cuEventRecord(event, stream), CUDA_SUCCESS);
+      break;
+    case JoinedEvent:
+      ASSERT_EQ(cu::cuEventRecord(event, stream), CUDA_SUCCESS);
+      ASSERT_EQ(cu::cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
+      isOrdered = true;
+      [[fallthrough]];
+    case ForeignEvent:
+      ASSERT_EQ(cu::cuEventRecord(event, second), CUDA_SUCCESS);
+      ASSERT_EQ(cu::cuStreamWaitEvent(stream, event, 0), CUDA_SUCCESS);
+      break;
+    case OwnEvent:
+      ASSERT_EQ(cu::cuEventRecord(event, stream), CUDA_SUCCESS);
+      ASSERT_EQ(cu::cuStreamWaitEvent(stream, event, 0), CUDA_SUCCESS);
+      isOrdered = true;
+      break;
+    case HostFunction:
+      ASSERT_EQ(cu::cuLaunchHostFunc(stream, [](void *) {}, nullptr), CUDA_SUCCESS);
+      isOrdered = true;
+      break;
+    }
+    clear();
+    EXPECT_EQ(scaleEarly(data, 6, 100, stream), CUDA_SUCCESS);
+    EXPECT_EQ(cu::cuStreamSynchronize(stream), isOrdered ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED);
+    char said[4096] = "";
+    EXPECT_LT(findings(said, sizeof(said)), sizeof(said));
+    EXPECT_EQ(std::string(said).find("on the same stream: no thread of the block has waited for it") !=
+                  std::string::npos,
+              !isOrdered)
+        << said;
+    cu::cuDevicePrimaryCtxReset_v2(0);
+  }
+  module = nullptr;
+}
+
 TEST_F(DriverTest, UndefinedBytesAreFoundAtTheCopy) {
   CUdeviceptr data;
   ASSERT_EQ(cu::cuMemAlloc_v2(&data, 64), CUDA_SUCCESS);
@@ -256,6 +325,26 @@ TEST_F(DriverTest, MemoryHandedOutTooEarlyIsFound) {
   ASSERT_EQ(cu::cuMemsetD8Async(data, 0, 400, first), CUDA_SUCCESS);
   auto result = static_cast<CUresult>(begin(data, 400, second));
   EXPECT_TRUE(result == CUDA_SUCCESS) << result;
+  EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  cu::cuDevicePrimaryCtxReset_v2(0);
+}
+
+/// Who waits for the earlier use alone comes too early, or too late.
+TEST_F(DriverTest, MemoryUsedByThoseThatMissedItsReuseIsFound) {
+  CUdeviceptr data;
+  CUstream first, second;
+  CUevent used;
+  ASSERT_EQ(cu::cuMemAlloc_v2(&data, 400), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuEventCreate(&used, 0), CUDA_SUCCESS);
+  auto *begin = reinterpret_cast<decltype(&ptxsimBeginUse)>(dlsym(libraryHandle(), "ptxsimBeginUse"));
+  ASSERT_EQ(cu::cuMemsetD8Async(data, 0, 400, first), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, first), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuEventRecord(used, first), CUDA_SUCCESS);
+  ASSERT_EQ(cu::cuStreamWaitEvent(second, used, 0), CUDA_SUCCESS);
+  ASSERT_EQ(begin(data, 400, first), CUDA_SUCCESS);
+  ASSERT_EQ(scale(data, 6, 100, second), CUDA_SUCCESS);
   EXPECT_EQ(cu::cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
   cu::cuDevicePrimaryCtxReset_v2(0);
 }

@@ -355,6 +355,19 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
   });
 }
 
+Status Stream::poison(Buffer &target, uint64_t offset, uint64_t size) {
+  if (Status s = checkRange(target, offset, size, "fill"))
+    return s;
+  if (size == 0)
+    return Status::ok();
+  Lock lock(mutex);
+  submit(target);
+  target.written = true;
+  return tracedTransfer("fill", size, [&] {
+    return queue->poison(target.driver(), offset, size);
+  });
+}
+
 Status Stream::copy(Buffer &target, uint64_t targetOffset, Buffer &source,
                     uint64_t sourceOffset, uint64_t size) {
   if (Status s = checkRange(target, targetOffset, size, "copy, target"))

@@ -162,6 +162,7 @@ public:
   Status read(void *target, Buffer &source, uint64_t offset, uint64_t size);
   Status fill(Buffer &target, uint64_t offset, uint64_t size, uint32_t pattern,
               uint32_t patternSize);
+  Status poison(Buffer &target, uint64_t offset, uint64_t size);
   Status copy(Buffer &target, uint64_t targetOffset, Buffer &source,
               uint64_t sourceOffset, uint64_t size);
   /// `touched` are the buffers behind args.buffers. `name` and `arguments` are

@@ -224,6 +224,11 @@ public:
   /// Repeats a pattern of 1, 2 or 4 bytes; offset and size are multiples of it.
   virtual Status fill(DriverBuffer &target, uint64_t offset, uint64_t size,
                       uint32_t pattern, uint32_t patternSize) = 0;
+  /// Ones bits in memory that is handed out. A driver that checks accesses puts
+  /// them there without work of the device, which would order kernels.
+  virtual Status poison(DriverBuffer &target, uint64_t offset, uint64_t size) {
+    return fill(target, offset, size, 0xff, 1);
+  }
   /// Work from here on may touch the first `size` bytes of the buffer alone, and
   /// finds nothing in them: the buffer serves another purpose now. For drivers
   /// that check accesses; never fails otherwise.

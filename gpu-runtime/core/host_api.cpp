@@ -80,7 +80,7 @@ Status newTensor(tw_context *context, tw_dtype dtype, std::vector<int64_t> dims,
           allocateView(device, &context->stream, dtype, std::move(dims), view))
     return s;
   if (device.poison)
-    return context->stream.fill(*view.buffer, 0, view.bytes, 0xff, 1);
+    return context->stream.poison(*view.buffer, 0, view.bytes);
   return Status::ok();
 }
 
@@ -122,8 +122,8 @@ tw_view *apiPlace(tw_context *context, tw_view *arena, int64_t offset,
           "place: " + view.text() + " at byte " + std::to_string(offset) +
           " does not fit into " + from.text()));
     if (context->program.device()->poison)
-      if (Status s = context->stream.fill(*view.buffer, view.offset, view.bytes,
-                                          0xff, 1))
+      if (Status s =
+              context->stream.poison(*view.buffer, view.offset, view.bytes))
         return context->record(std::move(s));
     result = context->own(std::move(view));
   });

@@ -63,11 +63,13 @@ Status CudaLibrary::load(const std::string &path, bool wantSimulator) {
   if (isSimulator) {
     ptxsimBeginUse = reinterpret_cast<decltype(ptxsimBeginUse)>(
         dlsym(handle, "ptxsimBeginUse"));
+    ptxsimPoison = reinterpret_cast<decltype(ptxsimPoison)>(
+        dlsym(handle, "ptxsimPoison"));
     ptxsimSetDeadline = reinterpret_cast<decltype(ptxsimSetDeadline)>(
         dlsym(handle, "ptxsimSetDeadline"));
     ptxsimCancel = reinterpret_cast<decltype(ptxsimCancel)>(
         dlsym(handle, "ptxsimCancel"));
-    if (!ptxsimBeginUse || !ptxsimSetDeadline || !ptxsimCancel)
+    if (!ptxsimBeginUse || !ptxsimPoison || !ptxsimSetDeadline || !ptxsimCancel)
       return unavailable(file + " is an older PTX simulator; this runtime "
                                 "needs the one it was built with");
   }

@@ -34,6 +34,8 @@ public:
   /// The simulator's own: see ptxsim/driver/Extensions.h. Null on a GPU.
   int (*ptxsimBeginUse)(unsigned long long address, size_t bytes,
                         void *stream) = nullptr;
+  int (*ptxsimPoison)(unsigned long long address, size_t bytes,
+                      void *stream) = nullptr;
   void (*ptxsimSetDeadline)(unsigned long long nanoseconds) = nullptr;
   void (*ptxsimCancel)(void *context) = nullptr;
   int version = 0; // 1000 * major + 10 * minor

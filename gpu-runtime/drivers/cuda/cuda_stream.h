@@ -46,6 +46,7 @@ public:
               uint64_t size) override;
   Status fill(DriverBuffer &target, uint64_t offset, uint64_t size,
               uint32_t pattern, uint32_t patternSize) override;
+  Status poison(DriverBuffer &target, uint64_t offset, uint64_t size) override;
   Status copy(DriverBuffer &target, uint64_t targetOffset, DriverBuffer &source,
               uint64_t sourceOffset, uint64_t size) override;
   Status beginUse(DriverBuffer &buffer, uint64_t size) override {

@@ -139,6 +139,18 @@ Status CudaStream::fill(DriverBuffer &target, uint64_t offset, uint64_t size,
   }
 }
 
+Status CudaStream::poison(DriverBuffer &target, uint64_t offset,
+                          uint64_t size) {
+  if (!api.ptxsimPoison)
+    return fill(target, offset, size, 0xff, 1);
+  if (Status s = device.lost())
+    return s;
+  ScopedContext scope(device);
+  return device.check(static_cast<CUresult>(api.ptxsimPoison(
+                          target.address() + offset, size, stream)),
+                      "ptxsimPoison");
+}
+
 Status CudaStream::copy(DriverBuffer &target, uint64_t targetOffset,
                         DriverBuffer &source, uint64_t sourceOffset,
                         uint64_t size) {

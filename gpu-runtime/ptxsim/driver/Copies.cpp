@@ -236,7 +236,8 @@ CUresult copy2D(const CUDA_MEMCPY2D *what, CUstream stream, Timing timing) {
 }
 
 template <typename T>
-CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t height, CUstream handle) {
+CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t height, CUstream handle,
+              bool isNote = false) {
   CUstream stream;
   if (CUresult result = resolveStream(handle, stream))
     return result;
@@ -250,21 +251,26 @@ CUresult fill(CUdeviceptr address, size_t pitch, T value, size_t width, size_t h
   if (CUresult result = checkRegion(to, size))
     return result;
   CUcontext context = stream->context;
-  enqueue(stream, [=](const Operation &self) {
+  auto work = [=](const Operation &self) {
     if (context->sticky || !stillThere(to, size, context, "memset"))
       return;
-    noteAccess(to, size, true, context, self, "memset");
+    noteAccess(to, size, true, context, self, "memset", isNote);
     for (uint64_t row = 0; row < size.height; ++row) {
       Region part = {to.onDevice, to.start + row * to.pitch};
       std::fill_n(reinterpret_cast<T *>(hostBytes(part)), width, value);
       if (to.onDevice)
         driver().memory->markDefined(part.start, size.width);
     }
-  });
+  };
+  enqueue(stream, std::move(work), isNote ? OperationKind::Note : OperationKind::Work);
   return CUDA_SUCCESS;
 }
 
 } // namespace
+
+CUresult poison(CUdeviceptr address, uint64_t bytes, CUstream stream) {
+  return fill<uint8_t>(address, 0, 0xff, bytes, 1, stream, true);
+}
 
 CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream) {
   Allocation *allocation = driver().memory->find(address);

@@ -64,6 +64,11 @@ int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream) {
   return beginUse(address, bytes, resolved);
 }
 
+int ptxsimPoison(unsigned long long address, size_t bytes, void *stream) {
+  std::lock_guard<std::recursive_timed_mutex> lock(driver().mutex);
+  return driver().initialised ? poison(address, bytes, static_cast<CUstream>(stream)) : CUDA_ERROR_INVALID_VALUE;
+}
+
 void ptxsimSetDeadline(unsigned long long nanoseconds) { threadDeadline() = nanoseconds; }
 
 void ptxsimCancel(void *context) { static_cast<CUcontext>(context)->cancelled = true; }

@@ -30,6 +30,9 @@ PTXSIM_API int ptxsimDefineSubBuffer(unsigned long long address, size_t bytes, c
 /// null for at once), the allocation that begins at `address` has one buffer, its first `bytes` bytes, with undefined
 /// contents. What is ordered neither before nor after that and touches the memory races. Returns a CUresult.
 PTXSIM_API int ptxsimBeginUse(unsigned long long address, size_t bytes, void *stream);
+/// Ones bits in memory that was handed out, in the order of `stream` (of the current context). Unlike a fill it is no work of
+/// the device: a launch as a programmatic dependent behind it may overlap those in front of it. Returns a CUresult.
+PTXSIM_API int ptxsimPoison(unsigned long long address, size_t bytes, void *stream);
 /// Kernels run inside the call that enqueues them or waits for them. Those that this thread runs from now on are given
 /// up when CLOCK_MONOTONIC shows so many nanoseconds: the launch ends between two of its blocks' turns, and its context
 /// answers CUDA_ERROR_LAUNCH_TIMEOUT. A call that has to wait for the kernel of another thread until then answers

@@ -152,6 +152,8 @@ CUresult extractPtx(const void *image, std::string &text, std::string &why);
 
 /// In the order of the stream (null: at once), the allocation becomes one buffer of undefined contents.
 CUresult beginUse(CUdeviceptr address, uint64_t bytes, CUstream stream);
+/// A fill with ones bits that orders no launches.
+CUresult poison(CUdeviceptr address, uint64_t bytes, CUstream stream);
 
 CUresult loadModule(const void *image, CUcontext context, const void *owner, CUmod_st &module, std::string &log);
 CUresult findFunction(CUmod_st &module, const char *name, CUfunction &function);

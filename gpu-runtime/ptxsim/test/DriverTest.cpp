@@ -188,11 +188,12 @@ TEST_F(DriverTest, DependentLaunchThatDoesNotWaitIsFound) {
 /// What the device does not wait for orders no kernels: memory handed out and back, events.
 TEST_F(DriverTest, DependentLaunchBehindWhatNothingWaitsForIsFound) {
   auto *begin = reinterpret_cast<decltype(&ptxsimBeginUse)>(dlsym(libraryHandle(), "ptxsimBeginUse"));
+  auto *poison = reinterpret_cast<decltype(&ptxsimPoison)>(dlsym(libraryHandle(), "ptxsimPoison"));
   auto *clear = reinterpret_cast<decltype(&ptxsimClearFindings)>(dlsym(libraryHandle(), "ptxsimClearFindings"));
   auto *findings = reinterpret_cast<decltype(&ptxsimFindings)>(dlsym(libraryHandle(), "ptxsimFindings"));
-  enum Between { OtherMemory, SameMemory, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction };
+  enum Between { OtherMemory, SameMemory, Poisoned, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction };
   for (Between between :
-       {OtherMemory, SameMemory, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction}) {
+       {OtherMemory, SameMemory, Poisoned, Freed, Recorded, ForeignEvent, OwnEvent, JoinedEvent, HostFunction}) {
     SCOPED_TRACE(between);
     module = nullptr;
     CUstream stream, second;
@@ -214,6 +215,9 @@ TEST_F(DriverTest, DependentLaunchBehindWhatNothingWaitsForIsFound) {
       break;
     case SameMemory:
       ASSERT_EQ(begin(data, 400, stream), CUDA_SUCCESS);
+      break;
+    case Poisoned:
+      ASSERT_EQ(poison(data, 400, stream), CUDA_SUCCESS);
       break;
     case Freed:
       ASSERT_EQ(cu::cuMemFreeAsync(other, stream), CUDA_SUCCESS);

@@ -13,6 +13,9 @@ compiler makes PTX of each mutant, which takes the kernel's place in the artifac
                     │                                                    ▼
                     └─▶ 13-distribute.mlir ─▶ mutants ──tilewright-opt─▶ artifact of a mutant ─▶ ptxsim@sm_90
 
+The wait of a kernel for those in front of it comes in later (tilewright-dependent-launch): it is taken from the PTX, of each
+kernel of a program that has several.
+
 A mutant is reported if a check of the simulator, a hang or a wrong result says so, in the first order of delivery or in
 one of the next few. Those that are not stand in mutations.txt, each with a proof that the kernel is right without it,
 and are right in every order that is tried. The test fails where a mutant is neither reported nor listed, or a line of the
@@ -54,6 +57,8 @@ FEW_ORDERS = 4
 MORE_ORDERS = 64
 # Of the kernels that fillings() has, so many are in a sample.
 FEW_FILLED = 3
+# Mutants that each sample has.
+ALWAYS = ("split-k: launch_wait 2 removed",)
 # Of all mutants, so many are reported.
 LEAST = 0.95
 # Far more than any kernel here runs: a kernel in which warps poll for ever has hung.
@@ -207,6 +212,8 @@ class Mutant:
     change: str
     line: str   # of the IR, as it was
     lines: list = dataclasses.field(repr=False)
+    # PTX by section, where the mutant is not one of the thread form.
+    codes: dict = dataclasses.field(default=None, repr=False)
 
     @property
     def name(self):
@@ -359,6 +366,20 @@ def mutants(kernel, lines):
             yield Mutant(kernel, f"{op} {counts[op]}", change, line.strip(), mutated)
 
 
+LAUNCH_WAIT = re.compile(r"^\s*griddepcontrol\.wait;\n", re.MULTILINE)
+
+
+def early_launches(kernel):
+    """Of each kernel of a program that has several: without its wait for those in front of it, in all its variants."""
+    [program] = [p for p in kernel.manifest["programs"] if p["target"] == TARGET]
+    for number, dispatch in enumerate(program["dispatches"] if len(program["dispatches"]) > 1 else [], 1):
+        codes = {v["section"]: kernel.text(v["section"]) for v in dispatch["variants"]}
+        without_waits = {section: LAUNCH_WAIT.sub("", code) for section, code in codes.items()}
+        if without_waits != codes:
+            yield Mutant(kernel.name, f"launch_wait {number}", "removed", f"griddepcontrol.wait of {dispatch['name']}", None,
+                         without_waits)
+
+
 # ---------------------------------------------------------------------------
 # From a kernel to artifacts of its mutants
 # ---------------------------------------------------------------------------
@@ -375,6 +396,7 @@ class Kernel:
         self.call("tilewright-compile", source, "-o", self.artifact, f"--target={TARGET},cpu-reference", f"--dump-stages={stages}")
         thread_form = next(stages.glob("*distribute.mlir")).read_text().splitlines()
         self.sections = artifact.sections(self.artifact.read_bytes())
+        self.manifest = json.loads(self.sections["manifest"])
         self.split(thread_form)
         self.cases = [{"name": case.name, "function": function.symbol, "inputs": case.inputs, "check": case.check,
                        "devices": ["ptxsim"]} for case in function.cases]
@@ -412,13 +434,24 @@ class Kernel:
         """The kernel's section of the artifact, and what is in it."""
         [name] = [name for name, data in self.sections.items()
                   if name.endswith(".ptx") and re.search(rf"\.entry {self.entry}\(".encode(), data)]
-        return name, self.sections[name].rstrip(b"\0").decode()
+        return name, self.text(name)
 
-    def write(self, number, ptx):
+    def text(self, section):
+        return self.sections[section].rstrip(b"\0").decode()
+
+    def codes_of(self, mutants_):
+        """Of each mutant, PTX by section."""
+        texts = [m.lines for m in mutants_ if m.codes is None]
+        printed = iter(self.codes(texts) if texts else [])
+        return [{self.code()[0]: next(printed)} if m.codes is None else m.codes for m in mutants_]
+
+    def write(self, number, codes):
         path = self.folder / f"{number}.tw"
-        name, _ = self.code()
-        old = self.sections[name]
-        path.write_bytes(artifact.write({**self.sections, name: ptx.encode() + old[len(old.rstrip(b"\0")):]}))
+        changed = dict(self.sections)
+        for name, ptx in codes.items():
+            old = self.sections[name]
+            changed[name] = ptx.encode() + old[len(old.rstrip(b"\0")):]
+        path.write_bytes(artifact.write(changed))
         return path
 
 
@@ -536,8 +569,8 @@ def check_kernel(kernel):
     return f"is reported without a mutation: {said}" if said else ""
 
 
-def check_mutant(kernel, number, mutant, ptx, entry, options, verdicts):
-    path = kernel.write(number, ptx)
+def check_mutant(kernel, number, mutant, codes, entry, options, verdicts):
+    path = kernel.write(number, codes)
     found = first_report(kernel, number, path, range(1, 1 + (FEW_ORDERS if entry else MORE_ORDERS)))
     verdicts.kinds[mutant.kind]["reported" if found else "unreported"] += 1
     verdicts.late += bool(found and found[0] > 1)
@@ -582,16 +615,18 @@ def main():
         chosen = {name: chosen[name] for name in sampled_kernels(chosen, entries, options.seed)}
     pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
     compiled = list(pool.map(lambda item: Kernel(*item, options.build, options.out / item[0]), chosen.items()))
-    every = [m for kernel in compiled for m in mutants(kernel.name, kernel.lines)]
+    every = [m for kernel in compiled for m in (*mutants(kernel.name, kernel.lines), *early_launches(kernel))]
     if options.list:
         print("\n".join(f"{m.name} | {m.line}" for m in every))
         print(f"{len(every)} mutants of {len(compiled)} kernels")
         return 0
     if options.kernels == "*":
         stale(entries, [m.name for m in every], verdicts)
+        for name in set(ALWAYS) - {m.name for m in every}:
+            verdicts.add(name, "failed", "there is no such mutant, which each sample has")
     taken = every
     if not options.all and options.kernels == "*":
-        known = [m for m in every if listed(entries, m)]
+        known = [m for m in every if listed(entries, m) or m.name in ALWAYS]
         taken = known + sample([m for m in every if m not in known], options.sample, options.seed)
     print(f"{len(taken)} of {len(every)} mutants of {len(compiled)} kernels", flush=True)
 
@@ -599,8 +634,8 @@ def main():
         problem = check_kernel(kernel)
         verdicts.add(kernel.name, "failed" if problem else "passed", problem)
         own = [m for m in taken if m.kernel == kernel.name]
-        codes = kernel.codes([m.lines for m in own]) if own and not problem else []
-        return [(kernel, number, mutant, ptx) for number, (mutant, ptx) in enumerate(zip(own, codes))]
+        codes = kernel.codes_of(own) if own and not problem else []
+        return [(kernel, number, mutant, changed) for number, (mutant, changed) in enumerate(zip(own, codes))]
 
     jobs = [job for jobs in pool.map(work, compiled) for job in jobs]
     print(f"compiled: {time.monotonic() - start:.0f} s", flush=True)

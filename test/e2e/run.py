@@ -24,6 +24,7 @@ import time
 
 import numpy as np
 
+import artifact
 import assemble
 import batches as batching
 import families
@@ -35,6 +36,8 @@ AARCH64 = "cpu-aarch64"
 # What the validation layers print, through whatever log.
 VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
 LARGE = "ptxsim-large"
+# Of each family with rings, so many large cases are simulated with checks without --all.
+CHECKED_RINGS = 4
 
 
 def arguments():
@@ -184,8 +187,39 @@ def check_determinism(options, compiler, batches, verdicts):
                      batch.functions[0].family, "identical")
 
 
+def with_rings(batch):
+    """The functions of the batch of which a kernel for sm_90a has mbarriers: a ring, or warps with roles."""
+    data = artifact.sections(batch.artifact.read_bytes())
+    symbols = {f.symbol: f for f in sorted(batch.functions, key=lambda f: len(f.symbol))}
+    found = {}
+    for program in json.loads(data["manifest"])["programs"]:
+        for dispatch in program["dispatches"] if program["target"] == "cuda:sm_90a" else []:
+            if any(b"mbarrier.init" in data[variant["section"]] for variant in dispatch["variants"]):
+                found.update([next((s, f) for s, f in reversed(symbols.items()) if dispatch["name"].startswith(s + "_"))])
+    return list(found.values())
+
+
+def checked_rings(functions, most, everything):
+    """Of functions with rings, the large cases that are simulated with checks: all, or, of each family, the smallest of some
+    layouts, static ones first."""
+    families_ = collections.defaultdict(list)
+    for f in functions:
+        for case in f.cases:
+            if selection.elements(case) > most and (case.targets is None or "cuda:sm_90a" in case.targets):
+                families_[f.family].append((f.shape != "static", selection.elements(case), case.name, selection.layout(f)))
+    chosen = set()
+    for cases in families_.values():
+        layouts = set()
+        for _, _, name, layout in sorted(cases):
+            if everything or (layout not in layouts and len(layouts) < CHECKED_RINGS):
+                layouts.add(layout)
+                chosen.add(name)
+    return chosen
+
+
 def checked_cases(functions, most, verdicts):
-    """The large cases that are simulated with checks: those of simulated-large.txt, and the first of each other family."""
+    """The large cases that are simulated with checks: those of simulated-large.txt, and the first of each other family.
+    checked_rings() has more."""
     large = [case.name for f in functions for case in f.cases if selection.elements(case) > most]
     listed = set(listed_lines("simulated-large.txt"))
     if verdicts and most == selection.LARGE:
@@ -480,9 +514,13 @@ def main():
             seconds.write(f"{now - clock:.1f} {what}\n")
         clock = now
 
-    checked = checked_cases(functions, options.simulated_elements, verdicts if everything else None)
     batches = compile_all(options, functions, expectations, verdicts)
     lap(f"compiled {len(functions)} functions in {len(batches)} modules")
+    checked = checked_cases(functions, options.simulated_elements, verdicts if everything else None)
+    rings = [f for batch in batches for f in with_rings(batch)]
+    more = checked_rings(rings, options.simulated_elements, options.all)
+    checked |= more
+    print(f"{len(more)} large cases of {len({name.split('/')[0] for name in more})} families with rings are checked, too", flush=True)
     programs = write_cases(options, batches, checked)
     if options.compile_only:
         return 0

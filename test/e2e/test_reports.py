@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tests of what is read out of the tools' reports:  python test/e2e/test_reports.py"""
 
+import json
+import pathlib
+import tempfile
 import types
 import unittest
 
+import artifact
 import assemble
 import batches
 import run
@@ -66,6 +70,35 @@ class Reports(unittest.TestCase):
         batches.one_size(made, 8)
         self.assertEqual([batch.spelled for batch in made],
                          [("vulkan:1.3+subgroup=8", "cpu"), ("vulkan",), ("cuda:sm_80", "vulkan")])
+
+    def test_functions_with_rings(self):
+        def dispatch(name, *sections):
+            return {"name": name, "variants": [{"section": section} for section in sections]}
+
+        programs = [{"target": "cuda:sm_90a", "dispatches": [
+            dispatch("sum_reduce_0", "1"), dispatch("gemm_matmul_0", "1"), dispatch("gemm_tb_matmul_0", "1", "2"),
+            dispatch("other_matmul_0", "2")]}, {"target": "cuda:sm_80", "dispatches": [dispatch("sum_reduce_0", "2")]}]
+        functions = [types.SimpleNamespace(symbol=name) for name in ("gemm", "gemm_tb", "sum", "other")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.tw")
+            path.write_bytes(artifact.write({"manifest": json.dumps({"programs": programs}).encode(), "1": b"ld.global",
+                                             "2": b"mbarrier.init"}))
+            batch = batches.Batch("a", functions, ("cuda:sm_90a",), path)
+            self.assertEqual([f.symbol for f in run.with_rings(batch)], ["gemm_tb", "other"])
+
+    def test_cases_of_rings_that_are_checked(self):
+        def function(family, shape, label, *sizes, targets=None):
+            path = f"{family}/f16/{shape}/{label}"
+            cases = [types.SimpleNamespace(name=f"{path}/{n}", inputs=[{"type": f"{n}x100xf16"}], targets=targets) for n in sizes]
+            return types.SimpleNamespace(family=family, shape=shape, path=path, cases=cases)
+
+        functions = [function("ring", "static", "nn_1x1", 300, 200, 20), function("ring", "static", "nn_2x2", 100),
+                     function("ring", "dynamic", "any_tb", 50), function("other", "dynamic", "any", 60, targets={"cuda:sm_90a"}),
+                     function("old", "static", "nn", 60, targets={"cuda:sm_80"})]
+        few = run.checked_rings(functions, 4096, False)
+        self.assertEqual(few, {"ring/f16/static/nn_2x2/100", "ring/f16/dynamic/any_tb/50", "other/f16/dynamic/any/60"})
+        every = {case.name for f in functions[:4] for case in f.cases} - {"ring/f16/static/nn_1x1/20"}
+        self.assertEqual(run.checked_rings(functions, 4096, True), every)
 
     def test_pinned(self):
         self.assertTrue(assemble.is_pinned(f"tilewright.lowering_config = {CONFIG}", "sm_80"))

@@ -36,8 +36,8 @@ AARCH64 = "cpu-aarch64"
 # What the validation layers print, through whatever log.
 VALIDATION_MESSAGE = re.compile(r"VUID-|Validation (Error|Warning)|SYNC-HAZARD|vkCreate\w+\(\):")
 LARGE = "ptxsim-large"
-# Of each family with rings, so many large cases are simulated with checks without --all.
-CHECKED_RINGS = 4
+# Cases that one start of the simulator runs.
+MOST_SIMULATED = 1000
 
 
 def arguments():
@@ -187,32 +187,39 @@ def check_determinism(options, compiler, batches, verdicts):
                      batch.functions[0].family, "identical")
 
 
+def fields(config):
+    """What a lowering config has: names of fields, some with their values."""
+    return {f"{name} {value}" if name in ("strategy", "warps") or value in ("true", "false") else name
+            for name, value in re.findall(r"(\w+) = (\[[^]]*\]|\"[^\"]*\"|\w+)", config)}
+
+
 def with_rings(batch):
-    """The functions of the batch of which a kernel for sm_90a has mbarriers: a ring, or warps with roles."""
+    """Yields the functions of the batch of which a kernel for sm_90a has mbarriers, for a ring or warps with roles, each with
+    the fields of its configs."""
     data = artifact.sections(batch.artifact.read_bytes())
-    symbols = {f.symbol: f for f in sorted(batch.functions, key=lambda f: len(f.symbol))}
-    found = {}
+    symbols = sorted(batch.functions, key=lambda f: -len(f.symbol))
     for program in json.loads(data["manifest"])["programs"]:
         for dispatch in program["dispatches"] if program["target"] == "cuda:sm_90a" else []:
-            if any(b"mbarrier.init" in data[variant["section"]] for variant in dispatch["variants"]):
-                found.update([next((s, f) for s, f in reversed(symbols.items()) if dispatch["name"].startswith(s + "_"))])
-    return list(found.values())
+            configs = [variant["config"] for variant in dispatch["variants"] if b"mbarrier.init" in data[variant["section"]]]
+            if configs:
+                function = next(f for f in symbols if dispatch["name"].startswith(f.symbol + "_"))
+                yield function, set().union(*map(fields, configs))
 
 
 def checked_rings(functions, most, everything):
-    """Of functions with rings, the large cases that are simulated with checks: all, or, of each family, the smallest of some
-    layouts, static ones first."""
+    """Of functions with rings, [(function, what its configs have)], the large cases that are simulated with checks: all, or,
+    of each family, the smallest that show what configs have, static ones first."""
     families_ = collections.defaultdict(list)
-    for f in functions:
+    for f, shows in functions:
         for case in f.cases:
             if selection.elements(case) > most and (case.targets is None or "cuda:sm_90a" in case.targets):
-                families_[f.family].append((f.shape != "static", selection.elements(case), case.name, selection.layout(f)))
+                families_[f.family].append((f.shape != "static", selection.elements(case), case.name, shows))
     chosen = set()
     for cases in families_.values():
-        layouts = set()
-        for _, _, name, layout in sorted(cases):
-            if everything or (layout not in layouts and len(layouts) < CHECKED_RINGS):
-                layouts.add(layout)
+        shown = set()
+        for _, _, name, shows in sorted(cases, key=lambda case: case[:3]):
+            if everything or not shows <= shown:
+                shown |= shows
                 chosen.add(name)
     return chosen
 
@@ -275,7 +282,7 @@ def write_programs(path, programs):
 
 
 def write_simulated(path, programs, functions, arch, device):
-    """The cases of which ptxsim as the GPU `arch` runs those with checks, or, for the device LARGE, without."""
+    """Writes and returns the cases of which ptxsim as the GPU `arch` runs those with checks, or, for the device LARGE, without."""
     on_arch = {case.name for f in functions for case in f.cases
                if case.targets is None or any(t.startswith(f"cuda:{arch}") for t in case.targets)}
     chosen = []
@@ -286,6 +293,7 @@ def write_simulated(path, programs, functions, arch, device):
             chosen.append({**program, "cases": cases})
     write_programs(path, chosen)
     print(f"{path.name}: {sum(len(p['cases']) for p in chosen)} cases", flush=True)
+    return chosen
 
 
 def seeds(text):
@@ -316,9 +324,18 @@ class Start:
         self.seconds, self.code = 0, None
 
 
+def deal(options, programs, parts, stem):
+    """Yields (path, part): the cases, dealt out to so many files."""
+    for part in range(parts):
+        path = options.out / f"cases-{stem}-{part}.json"
+        dealt = [{**program, "cases": program["cases"][part::parts]} for program in programs]
+        write_programs(path, [program for program in dealt if program["cases"]])
+        yield path, f"{part + 1}of{parts}"
+
+
 def starts(options, devices, programs, functions):
     """Each device is a start of its own, those first that take longest. lavapipe compiles on one core, mostly: its cases are
-    dealt out."""
+    dealt out, as are very many on the simulator."""
     for device in sorted(devices, key=lambda device: device.split("@")[0] not in ("vulkan", NEWER_VULKAN)):
         name, _, mode = device.partition("@")
         arch, _, way = mode.partition("+")
@@ -330,11 +347,8 @@ def starts(options, devices, programs, functions):
             start.program = options.build / "aarch64/bin/tilewright-e2e"
             yield start
         elif device == "vulkan" and options.jobs > 1:
-            for part in range(options.jobs):
-                path = options.out / f"cases-vulkan-{part}.json"
-                dealt = [{**program, "cases": program["cases"][part :: options.jobs]} for program in programs]
-                write_programs(path, [program for program in dealt if program["cases"]])
-                yield Start(options, path, device, name, part=f"{part + 1}of{options.jobs}")
+            for path, part in deal(options, programs, options.jobs, "vulkan"):
+                yield Start(options, path, device, name, part=part)
         elif not mode:
             yield Start(options, options.out / "cases.json", device, name)
         else:
@@ -342,7 +356,12 @@ def starts(options, devices, programs, functions):
                 sys.exit(f"--devices: {device}: expected ptxsim@ARCH, ptxsim@ARCH+speed or ptxsim@ARCH+large")
             environment = {"PTXSIM_ARCH": arch, "PTXSIM_CHECKS": "off" if way else "on"}
             path = options.out / f"cases-{mode}.json"
-            write_simulated(path, programs, functions, arch, LARGE if way == "large" else name)
+            chosen = write_simulated(path, programs, functions, arch, LARGE if way == "large" else name)
+            parts = -(-sum(len(program["cases"]) for program in chosen) // MOST_SIMULATED)
+            if parts > 1 and not options.orders:
+                for path, part in deal(options, chosen, parts, mode):
+                    yield Start(options, path, device, name, environment, part=part)
+                continue
             # Without --orders the seed is the simulator's own, or the environment's.
             for seed in options.orders or [None]:
                 yield Start(options, path, device, name, {**environment, **({"PTXSIM_SEED": str(seed)} if seed else {})})
@@ -517,7 +536,7 @@ def main():
     batches = compile_all(options, functions, expectations, verdicts)
     lap(f"compiled {len(functions)} functions in {len(batches)} modules")
     checked = checked_cases(functions, options.simulated_elements, verdicts if everything else None)
-    rings = [f for batch in batches for f in with_rings(batch)]
+    rings = [found for batch in batches for found in with_rings(batch)]
     more = checked_rings(rings, options.simulated_elements, options.all)
     checked |= more
     print(f"{len(more)} large cases of {len({name.split('/')[0] for name in more})} families with rings are checked, too", flush=True)

@@ -73,7 +73,8 @@ class Reports(unittest.TestCase):
 
     def test_functions_with_rings(self):
         def dispatch(name, *sections):
-            return {"name": name, "variants": [{"section": section} for section in sections]}
+            return {"name": name, "variants": [{"section": section, "config": f"#config<stages = {section}, tma_store = true>"}
+                                               for section in sections]}
 
         programs = [{"target": "cuda:sm_90a", "dispatches": [
             dispatch("sum_reduce_0", "1"), dispatch("gemm_matmul_0", "1"), dispatch("gemm_tb_matmul_0", "1", "2"),
@@ -84,20 +85,27 @@ class Reports(unittest.TestCase):
             path.write_bytes(artifact.write({"manifest": json.dumps({"programs": programs}).encode(), "1": b"ld.global",
                                              "2": b"mbarrier.init"}))
             batch = batches.Batch("a", functions, ("cuda:sm_90a",), path)
-            self.assertEqual([f.symbol for f in run.with_rings(batch)], ["gemm_tb", "other"])
+            found = [(f.symbol, shows) for f, shows in run.with_rings(batch)]
+        self.assertEqual(found, [(name, {"stages", "tma_store true"}) for name in ("gemm_tb", "other")])
+
+    def test_fields_of_a_config(self):
+        config = ('#tilewright.lowering_config<strategy = warp_specialized, block = [64, 32], warps = [4, 1], mma = "wgmma.m64", '
+                  'cluster = [2, 1], producer = false>')
+        self.assertEqual(run.fields(config), {"strategy warp_specialized", "block", "warps [4, 1]", "mma", "cluster", "producer false"})
 
     def test_cases_of_rings_that_are_checked(self):
-        def function(family, shape, label, *sizes, targets=None):
+        def function(family, shape, label, shows, *sizes, targets=None):
             path = f"{family}/f16/{shape}/{label}"
             cases = [types.SimpleNamespace(name=f"{path}/{n}", inputs=[{"type": f"{n}x100xf16"}], targets=targets) for n in sizes]
-            return types.SimpleNamespace(family=family, shape=shape, path=path, cases=cases)
+            return types.SimpleNamespace(family=family, shape=shape, path=path, cases=cases), set(shows.split())
 
-        functions = [function("ring", "static", "nn_1x1", 300, 200, 20), function("ring", "static", "nn_2x2", 100),
-                     function("ring", "dynamic", "any_tb", 50), function("other", "dynamic", "any", 60, targets={"cuda:sm_90a"}),
-                     function("old", "static", "nn", 60, targets={"cuda:sm_80"})]
+        functions = [function("ring", "static", "nn", "block stages", 300, 200, 20), function("ring", "static", "tb", "block", 100),
+                     function("ring", "dynamic", "any", "block", 50), function("ring", "dynamic", "more", "stages cluster", 90, 99),
+                     function("other", "dynamic", "any", "block", 60, targets={"cuda:sm_90a"}),
+                     function("old", "static", "nn", "block", 60, targets={"cuda:sm_80"})]
         few = run.checked_rings(functions, 4096, False)
-        self.assertEqual(few, {"ring/f16/static/nn_2x2/100", "ring/f16/dynamic/any_tb/50", "other/f16/dynamic/any/60"})
-        every = {case.name for f in functions[:4] for case in f.cases} - {"ring/f16/static/nn_1x1/20"}
+        self.assertEqual(few, {"ring/f16/static/tb/100", "ring/f16/static/nn/200", "ring/f16/dynamic/more/90", "other/f16/dynamic/any/60"})
+        every = {case.name for f, _ in functions[:5] for case in f.cases} - {"ring/f16/static/nn/20"}
         self.assertEqual(run.checked_rings(functions, 4096, True), every)
 
     def test_pinned(self):

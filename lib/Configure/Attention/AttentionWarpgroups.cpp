@@ -201,6 +201,10 @@ tilewright::listAttentionByWarpgroups(AttentionOp op, TargetAttr target) {
   bool isBF16 = getElementTypeOrSelf(op.getQuery().getType()).isBF16();
   bool isShort = !ShapedType::isDynamic(queries) && queries <= 64;
   int64_t most = widest <= 128 && !readsMaskByElement(op) ? 128 : 64;
+  // Beside a mask, keys that are there or not take what registers there are left.
+  int64_t keysInAll = extents[op.getKeyLoop()];
+  if (op.getMask() && widest > 64 && (ShapedType::isDynamic(keysInAll) || keysInAll % most))
+    most /= 2;
   for (int64_t keys : {most, int64_t(64), int64_t(32)})
     for (bool tmaStore : {true, false})
       for (int64_t stages : {2, 1}) {

@@ -539,7 +539,8 @@ def main():
     rings = [found for batch in batches for found in with_rings(batch)]
     more = checked_rings(rings, options.simulated_elements, options.all)
     checked |= more
-    print(f"{len(more)} large cases of {len({name.split('/')[0] for name in more})} families with rings are checked, too", flush=True)
+    if more:
+        print(f"{len(more)} large cases of {len({name.split('/')[0] for name in more})} families with rings are checked, too", flush=True)
     programs = write_cases(options, batches, checked)
     if options.compile_only:
         return 0

@@ -156,12 +156,15 @@ static bool canSumInClusters(linalg::LinalgOp root, TargetAttr target) {
          });
 }
 
-/// The classes of rows of a kernel's product.
+/// The classes of rows of a kernel's product. Rows of several loops, of images say, have copy
+/// engines where all are known.
 static ArrayRef<int64_t> shapeClassesOf(linalg::LinalgOp root, TargetAttr target) {
   ArrayRef<int64_t> classes(kShapeClasses);
   if (target.getFact("subgroup", 0) == 1)
     return classes.take_front(kOfProcessors);
-  return isForWarpgroups(root, target) ? classes : classes.take_front(kOfWarps);
+  Contraction product = *matchContraction(root);
+  bool isMatrix = product.m.size() == 1 && product.n.size() == 1;
+  return isMatrix && isForWarpgroups(root, target) ? classes : classes.take_front(kOfWarps);
 }
 
 bool tilewright::isProgramForm(func::FuncOp kernel) {

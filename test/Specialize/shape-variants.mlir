@@ -73,7 +73,7 @@ module attributes {tilewright.target = #tilewright.target<"test", "nvvm", {subgr
 // CHECK: func private @warpgroups_upto512({{.*}} tilewright.at_most = array<i64: 0, 0, 512>
 // CHECK: func private @warpgroups(
 // CHECK-NOT: tilewright.cluster_sum
-// CHECK: func private @wide_upto64(
+// CHECK: func private @wide_upto64({{.*}} tilewright.at_most = array<i64: 0, 0, 64>
 // CHECK-NOT: at_most
 // CHECK: func private @wide(
 func.func private @warpgroups(%a: tensor<?x512xf16>, %b: tensor<512x64xf16>, %c: tensor<?x64xf32>) -> tensor<?x64xf32>

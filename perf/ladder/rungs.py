@@ -65,7 +65,7 @@ def ladder(type_):
     """Each rung has what the one before it has, but where it says otherwise."""
     k = TYPES[type_][2]
     sums = ", two_level_sums = true" if type_ == "e4m3" else ""
-    # Two levels keep two sets of sums.
+    # Two levels keep two sets of sums: 192 columns, which the compiler takes, want the producer's registers.
     n = 128 if type_ == "e4m3" else 256
 
     def group(m, warps, stages, more=""):
@@ -146,7 +146,11 @@ def slices(size="full"):
         Slice("8-layers-bf16", "Layers of language models", tuple(Problem(*x) for x in layers), last("bf16", "store")),
         Slice("9-batches-bf16", "Batches", tuple(Problem(*x[1:], "bf16", x[0]) for x in batches), last("bf16")),
         Slice("A-waves-bf16", "Tiles that are few more than the device has multiprocessors, of long sums",
-              tuple(Problem(*x) for x in waves), shared(132 if full else 4) + last("bf16"))]
+              tuple(Problem(*x) for x in waves), shared(132 if full else 4) + last("bf16")),
+        Slice("B-few-rows-fp8", "One to 256 rows of 8-bit floats", tuple(Problem(*x, "e4m3") for x in few), last("e4m3")),
+        Slice("C-layers-fp8", "Layers of language models in 8-bit floats", tuple(Problem(*x, "e4m3") for x in layers),
+              last("e4m3")),
+        Slice("D-batches-fp8", "Batches of 8-bit floats", tuple(Problem(*x[1:], "e4m3", x[0]) for x in batches), last("e4m3"))]
     return result
 
 

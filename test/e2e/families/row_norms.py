@@ -1,0 +1,147 @@
+# Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Norms that are kernels of their own: group norms, whose rows are channels and places of a group, with a gain and a bias of
+each channel; a residual added, normalised by the root of the mean square, and quantised to bytes by the largest of each row.
+
+Sums of k terms are within k · (a few eps); what is rounded to a byte may be its neighbour where it was next to a tie.
+"""
+
+import numpy as np
+
+from data import BF16, F16, F32, I8, uniform
+from functions import Function, relative
+
+LEAST = 2.0**-10
+
+
+def widen(lines, name, value, a):
+    if a is F32:
+        return value
+    lines.append(f"{name} = arith.extf {value} : {a.name} to f32")
+    return name
+
+
+def narrow(lines, value, a):
+    if a is F32:
+        return value
+    lines.append(f"%narrow = arith.truncf {value} : f32 to {a.name}")
+    return "%narrow"
+
+
+def add(lines, value, total):
+    lines.append(f"%sum = arith.addf {value}, {total} : f32")
+    return "%sum"
+
+
+def group_norm(a, label, dims, dynamic="", cases=({},)):
+    """`n` images of `g` groups of `c` channels of `s` places."""
+    letters = {d: d.upper() if dynamic and d not in dynamic else d for d in dims}
+    f = Function("row_norms", a.name, f"group_{label}", {letters[d]: size for d, size in dims.items()}, bool(dynamic))
+    name = lambda text: "".join(letters[d] for d in text)
+    whole, rows, along = name("ngcs"), name("ng"), name("cs")
+    x, gain, bias = f.arg(a, whole), f.arg(a, name("gc")), f.arg(a, name("gc"))
+    part = 1 / max(dims["c"] * dims["s"], 1)
+
+    def share(lines, total, _):
+        lines += [f"%part = arith.constant {part:.17e} : f32", f"%mean = arith.mulf {total}, %part : f32"]
+        return "%mean"
+
+    total = f.generic(whole, [x], f.zeros(F32, rows), lambda lines, v, t: add(lines, widen(lines, "%w", v, a), t), reduce=along)
+    mean = f.generic(rows, [total], f.empty(F32, rows), share)
+
+    def square(lines, value, mean, total):
+        wide = widen(lines, "%w", value, a)
+        lines += [f"%d = arith.subf {wide}, {mean} : f32", "%q = arith.mulf %d, %d : f32"]
+        return add(lines, "%q", total)
+
+    squares = f.generic(whole, [x, mean], f.zeros(F32, rows), square, reduce=along)
+
+    def scale(lines, value, mean, squares, gain, bias, _):
+        wide, g, b = (widen(lines, n, v, a) for n, v in (("%w", value), ("%g", gain), ("%b", bias)))
+        lines += [f"%part = arith.constant {part:.17e} : f32", f"%least = arith.constant {LEAST:.17e} : f32",
+                  f"%m = arith.mulf {squares}, %part : f32", "%v = arith.addf %m, %least : f32", "%r = math.rsqrt %v : f32",
+                  f"%d = arith.subf {wide}, {mean} : f32", "%n = arith.mulf %d, %r : f32", f"%o = arith.mulf %n, {g} : f32",
+                  f"%p = arith.addf %o, {b} : f32"]
+        return narrow(lines, "%p", a)
+
+    f.ret(f.generic(whole, [x, mean, squares, gain, bias], f.empty(a, whole), scale))
+
+    def reference(x, gain, bias):
+        d = x - x.sum((2, 3), keepdims=True) * part
+        normal = d / np.sqrt((d * d).sum((2, 3), keepdims=True) * part + LEAST)
+        return a.round(normal * gain[None, :, :, None] + bias[None, :, :, None])
+
+    for given in cases:
+        full = {**dims, **given}
+        terms = max(full["c"] * full["s"], 1)
+        # Means of about 2, so that a forgotten one shows.
+        f.case("x".join(map(str, full.values())), {letters[d]: size for d, size in given.items()},
+               [uniform(0.5, 3.5), uniform(0.5, 1.5), uniform(-1, 1)],
+               relative(4 * a.eps, 16 * terms * F32.eps + 8 * a.eps), reference)
+    return f
+
+
+def residual(a, label, dims, quantised, dynamic=False, cases=({},)):
+    """x + y; its rows over the root of their mean square, times a gain; as bytes, and what one byte is, if `quantised`."""
+    known = {"m": dims["m"], "K" if dynamic else "k": dims["k"]}
+    k = "K" if dynamic else "k"
+    f = Function("row_norms", a.name, f"residual_{'quantised_' if quantised else ''}{label}", known, dynamic)
+    x, y, gain = f.arg(a, "m" + k), f.arg(a, "m" + k), f.arg(a, k)
+    part = 1 / dims["k"]
+
+    def both(lines, left, right, _):
+        lines.append(f"%h = arith.addf {left}, {right} : {a.name}")
+        return "%h"
+
+    def square(lines, value, total):
+        wide = widen(lines, "%w", value, a)
+        lines.append(f"%q = arith.mulf {wide}, {wide} : f32")
+        return add(lines, "%q", total)
+
+    def scale(lines, value, gain, squares, _):
+        wide, g = widen(lines, "%w", value, a), widen(lines, "%g", gain, a)
+        lines += [f"%part = arith.constant {part:.17e} : f32", f"%least = arith.constant {LEAST:.17e} : f32",
+                  f"%m = arith.mulf {squares}, %part : f32", "%v = arith.addf %m, %least : f32", "%r = math.rsqrt %v : f32",
+                  f"%n = arith.mulf {wide}, %r : f32", f"%o = arith.mulf %n, {g} : f32"]
+        return "%o"
+
+    h = f.generic("m" + k, [x, y], f.empty(a, "m" + k), both)
+    squares = f.generic("m" + k, [h], f.zeros(F32, "m"), square, reduce=k)
+    normal = f.generic("m" + k, [h, gain, squares], f.empty(F32, "m" + k), scale)
+    if not quantised:
+        f.ret(h, normal)
+    else:
+        def largest(lines, value, most):
+            lines += [f"%a = math.absf {value} : f32", f"%l = arith.maximumf %a, {most} : f32"]
+            return "%l"
+
+        def byte(lines, value, most, _):
+            lines += ["%top = arith.constant 127.0 : f32", f"%i = arith.divf %top, {most} : f32",
+                      f"%s = arith.mulf {value}, %i : f32", "%e = math.roundeven %s : f32", "%b = arith.fptosi %e : f32 to i8"]
+            return "%b"
+
+        top = f.generic("m" + k, [normal], f.zeros(F32, "m"), largest, reduce=k)
+        f.ret(f.generic("m" + k, [normal, top], f.empty(I8, "m" + k), byte))
+
+    def reference(x, y, gain):
+        h = a.round(x + y)
+        normal = h / np.sqrt((h * h).sum(1, keepdims=True) * part + LEAST) * gain
+        if not quantised:
+            return [h, F32.round(normal)]
+        return np.rint(normal * (127 / np.abs(normal).max(1, keepdims=True, initial=2.0**-60)))
+
+    for given in cases:
+        full = {**dims, **given}
+        check = relative(0, 1) if quantised else relative(16 * F32.eps * full["k"], 16 * F32.eps)
+        f.case("x".join(map(str, full.values())), given, [uniform(-2, 2), uniform(-2, 2), uniform(0.5, 1.5)], check, reference)
+    return f
+
+
+def functions():
+    yield group_norm(F32, "f32", {"n": 2, "g": 4, "c": 3, "s": 50})
+    yield group_norm(F16, "f16", {"n": 1, "g": 2, "c": 8, "s": 64})
+    yield group_norm(BF16, "images", {"n": 1, "g": 3, "c": 4, "s": 36}, "n", ({}, {"n": 0}, {"n": 5}))
+    for quantised in (False, True):
+        yield residual(F16, "aligned", {"m": 24, "k": 256}, quantised)
+        yield residual(BF16, "ragged", {"m": 17, "k": 333}, quantised)
+        yield residual(F16, "rows_any", {"m": 1, "k": 96}, quantised, True, ({}, {"m": 0}, {"m": 70}))

@@ -210,6 +210,7 @@ def cases():
     yield elsewhere(F16, "many_window", sizes(1, 200, 256, 16), window=(40, 4))
     yield elsewhere(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
     yield elsewhere(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
+    yield elsewhere(F16, "many_softcap_mask", sizes(1, 64, 140, 64), softcap=1.5, mask=(F16, "ij"))
     yield Case(F16, "many_mask", sizes(2, 70, 140, 64), mask=(F16, "ij"))
     yield Case(F16, "many_mask_boolean", sizes(2, 70, 140, 64), mask=(I1, "ij"))
     for depth, mask in ((128, F16), (256, F16), (256, I1)):

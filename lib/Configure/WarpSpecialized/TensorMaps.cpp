@@ -90,7 +90,8 @@ std::string tilewright::whyNoTensorMap(func::FuncOp kernel, BlockArgument argume
     return " is padded where it is read";
   if (auto bits = kernel->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
       bits && bits.getInt() > 32)
-    return " may have 2^31 elements; coordinates of copy engines have 32 bits";
+    return " is in a kernel for operands of 2^31 elements and more; coordinates of copy engines "
+           "have 32 bits";
   auto type = cast<RankedTensorType>(argument.getType());
   if (type.getRank() < 2 || type.getRank() > int64_t(kMaxDims))
     return " has " + std::to_string(type.getRank()) +

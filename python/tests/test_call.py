@@ -284,8 +284,8 @@ def test_what_kernels_take(add, device):
         # lavapipe lacks the extension; other drivers of Vulkan have it.
         said = [kernel for kernel in kernels if "reason" not in kernel]
         assert all(kernel["shared_bytes"] >= 0 for kernel in said)
-        # Variants for other processors stand in front.
-        assert said or "this device does not say what its kernels take" in kernels[-1]["reason"]
+        # Of variants that it cannot run it says that.
+        assert said or any("this device does not say what its kernels take" in kernel["reason"] for kernel in kernels)
     else:
         assert any(kernel.get("max_threads", 0) >= 32 for kernel in kernels)
         assert {"shared_bytes", "dynamic_shared_bytes"} <= max(kernels, key=len).keys()

@@ -38,9 +38,14 @@ std::vector<ResourceReport> askResources(Session &session) {
       report.statistics.emplace_back(found.statistics[k].name,
                                      found.statistics[k].value);
   }
-  // Variants that ask more of a device stand in front: it may run the last one alone.
-  if (!saysAny && !result.empty())
-    throw RunError(result.back().reason);
+  // Of variants that the device cannot run, that is the reason: the others have another one.
+  auto isOther = [](const ResourceReport &kernel) {
+    return kernel.reason.find("its guard is false") == std::string::npos;
+  };
+  if (!saysAny && !result.empty()) {
+    auto found = std::find_if(result.begin(), result.end(), isOther);
+    throw RunError((found == result.end() ? result.front() : *found).reason);
+  }
   return result;
 }
 

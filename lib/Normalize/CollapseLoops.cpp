@@ -38,9 +38,16 @@ static constexpr StringLiteral kCollapsedAttr = "tilewright.collapsed";
 /// Neighbouring loops, outermost first.
 using Group = SmallVector<int64_t>;
 
+/// Whether both operands have all loops: sums of rows, of which none is read again.
+static bool isOfRows(linalg::GenericOp op) {
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    return op.getMatchingIndexingMap(operand).getNumResults() == op.getNumLoops();
+  });
+}
+
 static bool isContraction(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() == 0)
+      op.getNumReductionLoops() == 0 || isOfRows(op))
     return false;
   Operation *add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   return isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) &&

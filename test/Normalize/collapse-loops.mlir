@@ -232,3 +232,41 @@ func.func @Batch(%x: tensor<?x8x16xf32>, %w: tensor<16x32xf32>, %bias: tensor<32
   } -> tensor<?x8x32xf32>
   return %r : tensor<?x8x32xf32>
 }
+
+// -----
+
+// Sums of products of rows are reductions, whose loops stay: what reads them reads a product, too, whose loops cannot be one.
+// CHECK-LABEL: func.func @SumsOfRows
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: return
+func.func @SumsOfRows(%a: tensor<16x64x128xf32>, %b: tensor<16x64x128xf32>, %c: tensor<16x32x128xf32>) -> tensor<16x64x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %rows = linalg.generic {indexing_maps = [affine_map<(h, i, k) -> (h, i, k)>, affine_map<(h, i, k) -> (h, i, k)>, affine_map<(h, i, k) -> (h, i)>],
+                          iterator_types = ["parallel", "parallel", "reduction"]}
+       ins(%a, %b : tensor<16x64x128xf32>, tensor<16x64x128xf32>) outs(%z : tensor<16x64xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<16x64xf32>
+  %e1 = tensor.empty() : tensor<16x64x32xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<16x64x32xf32>) -> tensor<16x64x32xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(h, i, j, k) -> (h, i, k)>, affine_map<(h, i, j, k) -> (h, j, k)>, affine_map<(h, i, j, k) -> (h, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+       ins(%a, %c : tensor<16x64x128xf32>, tensor<16x32x128xf32>) outs(%z1 : tensor<16x64x32xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %m = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<16x64x32xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i)>, affine_map<(h, i, j) -> (h, i, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+       ins(%p, %rows : tensor<16x64x32xf32>, tensor<16x64xf32>) outs(%e1 : tensor<16x64x32xf32>) {
+    ^bb0(%x: f32, %y: f32, %out: f32):
+      %d = arith.subf %x, %y : f32
+      linalg.yield %d : f32
+  } -> tensor<16x64x32xf32>
+  return %r : tensor<16x64x32xf32>
+}

@@ -17,7 +17,7 @@ struct Shape {
   bool cooperative = false;
   /// Given with the launch.
   bool hasCluster = false;
-  Dim3 cluster;
+  Dim3 cluster = {};
   /// May begin while kernels in front of it in its stream still run.
   bool dependent = false;
 };

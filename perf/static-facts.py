@@ -78,11 +78,15 @@ def bytes_read(line):
 
 
 def ring_of(ptx):
-    """(stages, bytes that a stage waits for) of a kernel with one ring: two barriers for each stage, one loop that fills them."""
-    barriers = len(re.findall(r"\bmbarrier\.init\.", ptx))
-    names = re.findall(r"\bmbarrier\.arrive\.expect_tx\S*\s+_, \[[^\]]*\], (%\w+|\d+);", ptx)
+    """(stages, bytes that a stage waits for) of a kernel whose producer fills one ring: a stage has a barrier for the producer's
+    arrival and one for those of the consumers, which may fetch tiles of their own beside their sums, of which nobody says that
+    they are read."""
+    counts = re.findall(r"\bmbarrier\.init\.\S+\s+\[[^\]]*\], (%\w+|\d+);", ptx)
+    freed = sum(count != counts[0] for count in counts)
+    producer = ptx.split("setmaxnreg.inc")[0]
+    names = re.findall(r"\bmbarrier\.arrive\.expect_tx\S*\s+_, \[[^\]]*\], (%\w+|\d+);", producer)
     values = {re.search(rf"\bmov\.b32\s+{name}, (\d+);", ptx)[1] if name[0] == "%" else name for name in names}
-    return barriers // 2, int(values.pop()) if len(values) == 1 else None
+    return freed or len(counts) // 2, int(values.pop()) if len(values) == 1 else None
 
 
 def tile_bytes(config):

@@ -112,6 +112,13 @@ int64_t tilewright::operandNumber(BlockArgument argument) {
       [](Value other) { return isa<ShapedType>(other.getType()); });
 }
 
+bool tilewright::isReadOnly(func::FuncOp kernel, BlockArgument argument) {
+  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
+  int64_t operand = operandNumber(argument);
+  return access && operand < int64_t(access.size()) &&
+         cast<StringAttr>(access[operand]).getValue() == "read";
+}
+
 StridedLayoutAttr tilewright::getView(func::FuncOp kernel, int64_t operand) {
   auto views = kernel->getAttrOfType<ArrayAttr>(kViewsAttr);
   return views && operand < int64_t(views.size())

@@ -19,11 +19,9 @@ int64_t tilewright::keptRowCopies(func::FuncOp kernel, BlockArgument argument,
   TargetAttr target = getTarget(kernel);
   auto type = cast<ShapedType>(argument.getType());
   int64_t operand = operandNumber(argument), last = type.getRank() - 1;
-  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
   if (!target || !target.has("async_copy") || along != last ||
       !type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() < 8 ||
-      getPadding(argument) || !access || operand >= int64_t(access.size()) ||
-      cast<StringAttr>(access[operand]).getValue() != "read")
+      getPadding(argument) || !isReadOnly(kernel, argument))
     return 0;
   int64_t size = type.isDynamicDim(last) ? promisedDivisor(kernel, operand, last)
                                          : type.getDimSize(last);

@@ -13,12 +13,15 @@
 //
 // Within a block, what is computed from a load moves up to it, as far as it meets the sums;
 // what follows, an activation say, moves down to where it is used, as pieces leave one by
-// one, too. Blocks that multiply keep their order, which is their pipeline.
+// one, too. Few values of arguments, one per row say, are read in front of all pieces. Blocks that multiply keep their order, which is their pipeline.
 
 #include "LayoutRules.h"
+#include "tilewright/Dialect/Divisibility.h"
 #include "tilewright/Dialect/Rings.h"
 #include "tilewright/Distribute/Distribute.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -58,6 +61,7 @@ enum class From { Nothing, Loads, Sums, Both };
 class Scheduler {
 public:
   explicit Scheduler(Block &block) : block(block) {}
+  void readFewFirst(func::FuncOp kernel);
   void run();
 
 private:
@@ -112,6 +116,54 @@ Operation *Scheduler::firstUser(Operation *op) const {
   return first;
 }
 
+/// Whether `op` does nothing but compute, and read arguments that the kernel does not write.
+static bool onlyReads(Operation *op, func::FuncOp kernel) {
+  if (isa<scf::IfOp>(op))
+    return llvm::all_of(op->getRegions(), [&](Region &region) {
+      return llvm::all_of(region.getOps(), [&](Operation &inner) {
+        return onlyReads(&inner, kernel);
+      });
+    });
+  Value memory;
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    memory = load.getMemRef();
+  else if (auto load = dyn_cast<vector::LoadOp>(op))
+    memory = load.getBase();
+  if (!memory)
+    return isPure(op);
+  auto argument = dyn_cast<BlockArgument>(memory);
+  return argument && argument.getOwner()->getParentOp() == kernel &&
+         !cast<MemRefType>(argument.getType()).getMemorySpace() && isReadOnly(kernel, argument);
+}
+
+/// What meets pieces may wait for values that are read behind these.
+void Scheduler::readFewFirst(func::FuncOp kernel) {
+  constexpr int64_t kFew = 8; // registers
+  Block::iterator first = behindProducts(block);
+  auto isBehind = [&](Operation *op) {
+    return op->getBlock() == &block && !op->isBeforeInBlock(&*first);
+  };
+  BackwardSliceOptions slice;
+  slice.filter = isBehind;
+  slice.inclusive = true;
+  llvm::SetVector<Operation *> reads;
+  int64_t bits = 0;
+  for (Operation &op : llvm::make_range(first, block.end())) {
+    if (!isLoad(&op) || !onlyReads(&op, kernel))
+      continue;
+    for (Type type : op.getResultTypes()) {
+      auto vector = dyn_cast<VectorType>(type);
+      bits += vector ? vector.getNumElements() * vector.getElementTypeBitWidth()
+                     : std::max(32u, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64u);
+    }
+    if (bits > 32 * kFew || failed(getBackwardSlice(&op, &reads, slice)) ||
+        !llvm::all_of(reads, [&](Operation *read) { return onlyReads(read, kernel); }))
+      return;
+  }
+  for (Operation *op : topologicalSort(reads))
+    op->moveBefore(&*first);
+}
+
 void Scheduler::run() {
   SmallVector<Operation *> meetings;
   for (Operation &op : llvm::make_range(behindProducts(block), block.end())) {
@@ -151,6 +203,11 @@ void Scheduler::run() {
 }
 
 void tilewright::useLoadsEarly(func::FuncOp kernel) {
-  if (kernel->hasAttr(kLoadedTilesAttr))
-    kernel.walk([](Block *block) { Scheduler(*block).run(); });
+  if (!kernel->hasAttr(kLoadedTilesAttr))
+    return;
+  kernel.walk([&](Block *block) {
+    Scheduler scheduler(*block);
+    scheduler.readFewFirst(kernel);
+    scheduler.run();
+  });
 }

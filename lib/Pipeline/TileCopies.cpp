@@ -16,17 +16,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-static bool readsOnly(func::FuncOp kernel, BlockArgument argument) {
-  auto access = kernel->getAttrOfType<ArrayAttr>(kAccessAttr);
-  unsigned operand = 0;
-  for (unsigned i = 0; i < argument.getArgNumber(); ++i)
-    operand += isa<MemRefType>(kernel.getArgument(i).getType());
-  auto text = access && operand < access.size()
-                  ? dyn_cast<StringAttr>(access[operand])
-                  : StringAttr();
-  return text && text.getValue() == "read";
-}
-
 /// Of a slice that keeps all dims, with unit strides.
 static BufferDivisors sliceDivisors(memref::SubViewOp slice, BufferDivisors divisors) {
   for (auto [dim, offset, size] :
@@ -53,7 +42,7 @@ static std::optional<TileCopy> matchCopy(func::FuncOp kernel,
   auto slice = read.getBase().getDefiningOp<memref::SubViewOp>();
   auto argument = dyn_cast<BlockArgument>(slice ? slice.getSource() : read.getBase());
   if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-      !readsOnly(kernel, argument))
+      !isReadOnly(kernel, argument))
     return fail("an operand is no argument that is only read");
   if (!matchPattern(read.getPadding(), m_AnyZeroFloat()) &&
       !matchPattern(read.getPadding(), m_Zero()))

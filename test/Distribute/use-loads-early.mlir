@@ -105,3 +105,37 @@ func.func private @without(%q: memref<64xf32>, %o: memref<64xf32>) attributes {t
   memref.store %x, %o[%c0] : memref<64xf32>
   return
 }
+
+// -----
+
+#shared = #tilewright.shared
+
+// A value per row, which the kernel only reads, is read in front of all pieces, with its index; what the kernel writes stays.
+// CHECK-LABEL: @rows
+// CHECK: %[[SUM:.*]] = tilewright.mma_wait 0
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: %[[ROW:.*]] = memref.load %{{.*}} : memref<64xf32>
+// CHECK-NEXT: %[[LESS:.*]] = arith.subf %[[SUM]], %[[ROW]]
+// CHECK-NEXT: tilewright.mbarrier_wait %{{.*}}[%c0]
+// CHECK-NEXT: %[[P:.*]] = memref.load %{{.*}} : memref<64xf32, #tilewright.shared>
+// CHECK-NEXT: arith.mulf %[[LESS]], %[[P]]
+// CHECK-NEXT: tilewright.mbarrier_wait %{{.*}}[%c1]
+// CHECK: memref.load %{{.*}} : memref<4xf32>
+func.func private @rows(%row: memref<64xf32>, %sums: memref<4xf32>, %p: memref<64xf32, #shared>, %bars: memref<2xi64, #shared>, %i: index)
+    attributes {tilewright.kernel, tilewright.loaded_tiles = array<i64: 1>, tilewright.access = ["read", "readwrite", "read", "read"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %s = tilewright.mma_wait 0(%zero : f32)
+  tilewright.mbarrier_wait %bars[%c0] parity %c0 : memref<2xi64, #shared>
+  %v = memref.load %p[%c0] : memref<64xf32, #shared>
+  tilewright.mbarrier_wait %bars[%c1] parity %c0 : memref<2xi64, #shared>
+  %j = arith.addi %i, %c1 : index
+  %r = memref.load %row[%j] : memref<64xf32>
+  %less = arith.subf %s, %r : f32
+  %x = arith.mulf %less, %v : f32
+  %old = memref.load %sums[%c0] : memref<4xf32>
+  %y = arith.addf %x, %old : f32
+  memref.store %y, %sums[%c0] : memref<4xf32>
+  return
+}

@@ -39,6 +39,9 @@ BufferDivisors argumentDivisors(mlir::func::FuncOp kernel,
 /// Position of an argument of a kernel among those that are tensors or buffers.
 int64_t operandNumber(mlir::BlockArgument argument);
 
+/// Whether `kernel` reads that argument and never writes it, by its kAccessAttr.
+bool isReadOnly(mlir::func::FuncOp kernel, mlir::BlockArgument argument);
+
 /// Layout of tensor `operand` of a kernel in program form if it is a window of a
 /// larger tensor, else null.
 mlir::StridedLayoutAttr getView(mlir::func::FuncOp kernel, int64_t operand);

@@ -110,7 +110,7 @@ SmallVector<LoweringConfigAttr> tilewright::listAttentionPanels(AttentionOp op,
   auto fills = [&](int64_t block) {
     return ShapedType::isDynamic(queries)
                ? block <= 128
-               : others >= llvm::divideCeil(kTasks, llvm::divideCeil(queries, block));
+               : others >= llvm::divideCeilSigned(kTasks, llvm::divideCeilSigned(queries, block));
   };
   SmallVector<int64_t> blocks{256, 128, 64, 32};
   llvm::stable_sort(blocks, [&](int64_t left, int64_t right) {

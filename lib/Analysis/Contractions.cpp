@@ -156,7 +156,11 @@ tilewright::matchContractionByRows(linalg::LinalgOp op) {
 std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
                                                      LoweringConfigAttr config) {
   std::optional<Contraction> contraction = matchContraction(op);
-  if (!contraction || !config || !config.isForWarpgroups())
+  return contraction ? std::optional(orient(*contraction, config)) : std::nullopt;
+}
+
+Contraction tilewright::orient(const Contraction &contraction, LoweringConfigAttr config) {
+  if (!config || !config.isForWarpgroups())
     return contraction;
   ArrayRef<int64_t> warps = config.getWarps();
   auto has = [&](ArrayRef<unsigned> loops) {
@@ -164,8 +168,7 @@ std::optional<Contraction> tilewright::matchOriented(linalg::LinalgOp op,
       return loop < warps.size() && warps[loop] > 1;
     });
   };
-  return has(contraction->n) && !has(contraction->m) ? swapped(*contraction)
-                                                     : contraction;
+  return has(contraction.n) && !has(contraction.m) ? swapped(contraction) : contraction;
 }
 
 Contraction tilewright::swapped(Contraction contraction) {

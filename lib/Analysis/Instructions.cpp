@@ -51,7 +51,7 @@ std::string tilewright::describe(InstructionRefusal refusal, StringRef name) {
 
 std::optional<MatrixInstruction>
 tilewright::matchInstruction(linalg::LinalgOp op, StringRef name,
-                             const std::optional<Contraction> &contraction,
+                             const Contraction *contraction,
                              InstructionRefusal &refusal) {
   auto refuse = [&](InstructionRefusal why) {
     refusal = why;

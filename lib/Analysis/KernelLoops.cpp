@@ -97,9 +97,11 @@ static void chooseRoot(KernelLoops &loops) {
   for (linalg::LinalgOp op : loops.ops) {
     if (op->hasAttr(kConfigAttr))
       pinned = op;
-    if (matchContraction(op))
+    if (std::optional<Contraction> found = matchContraction(op)) {
       contraction = op;
-    else if (op.getNumReductionLoops() && better(op, reduction))
+      loops.products.push_back(op);
+      loops.contractions.try_emplace(op, *found);
+    } else if (op.getNumReductionLoops() && better(op, reduction))
       reduction = op;
   }
   for (OpResult value : loops.results)
@@ -330,12 +332,9 @@ static LogicalResult buildClasses(KernelLoops &info) {
   return success();
 }
 
-SmallVector<linalg::LinalgOp> KernelLoops::getProducts() const {
-  SmallVector<linalg::LinalgOp> products;
-  for (linalg::LinalgOp op : ops)
-    if (matchContraction(op))
-      products.push_back(op);
-  return products;
+std::optional<Contraction> KernelLoops::getOriented(LoweringConfigAttr config) const {
+  const Contraction *contraction = getContraction(root);
+  return contraction ? std::optional(orient(*contraction, config)) : std::nullopt;
 }
 
 bool tilewright::isFusedProducer(const KernelLoops &info, linalg::LinalgOp op) {

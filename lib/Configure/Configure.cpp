@@ -92,7 +92,7 @@ static std::string whyNotOnMatrixUnit(const KernelInfo &info,
   bool hasWayOut = false;
   for (auto name : names.getAsRange<StringAttr>()) {
     InstructionRefusal refusal;
-    if (!matchInstruction(info.getRoot(), name, matchContraction(info.getRoot()),
+    if (!matchInstruction(info.getRoot(), name, info.getContraction(info.getRoot()),
                           refusal)) {
       if (refusal == InstructionRefusal::NotContraction)
         return describe(refusal, name);

@@ -89,7 +89,7 @@ private:
   void countClusterSum();
 
   const ScheduleStrategy &strategy;
-  llvm::SmallVector<mlir::linalg::LinalgOp> products;
+  llvm::ArrayRef<mlir::linalg::LinalgOp> products;
   /// Of two products by warpgroups, the first.
   mlir::linalg::LinalgOp chained;
   /// Blocks of one wave along each class.

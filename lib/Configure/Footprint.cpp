@@ -78,7 +78,7 @@ static int64_t sharedRows(const KernelInfo &info, LoweringConfigAttr config,
                           const TilePlan &plan, OpOperand &operand) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  std::optional<Contraction> contraction = matchContraction(op);
+  const Contraction *contraction = info.getContraction(op);
   int64_t rows = 1, elements = 1, shortest = std::numeric_limits<int64_t>::max();
   for (unsigned i = 0, e = map.getNumResults(); i < e; ++i) {
     unsigned loop = map.getDimPosition(i);

@@ -31,7 +31,7 @@ static void markContracted(KernelInfo &info) {
   if (info.strategy == Strategy::SkinnyContraction)
     return;
   for (linalg::LinalgOp op : info.getProducts()) {
-    Contraction contraction = *matchContraction(op);
+    const Contraction &contraction = *info.getContraction(op);
     for (ArrayRef<unsigned> loops :
          {ArrayRef(contraction.m), ArrayRef(contraction.n), ArrayRef(contraction.k)})
       for (unsigned loop : loops)
@@ -43,7 +43,7 @@ static void markContracted(KernelInfo &info) {
 /// be of one: where there are rows, a dynamic batch is assumed to be of few.
 static void assumeBatches(KernelInfo &info) {
   constexpr int64_t kRow = 16, kFew = 8;
-  std::optional<Contraction> product = matchContraction(info.root);
+  const Contraction *product = info.getContraction(info.root);
   if (!product)
     return;
   SmallVector<int64_t> extents = info.root.getStaticLoopRanges();

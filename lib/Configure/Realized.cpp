@@ -22,9 +22,9 @@ static LogicalResult checkPromote(const ScheduleStrategy &strategy, const Kernel
                                   LoweringConfigAttr config, std::string &reason) {
   if (config.getPromote().empty() || strategy.keepsRows())
     return success();
-  std::optional<Contraction> product;
+  const Contraction *product = nullptr;
   if (strategy.contracts())
-    product = matchContraction(info.getRoot());
+    product = info.getContraction(info.getRoot());
   if (!product) {
     reason = "'promote' is for contractions whose operands threads share; leave it "
              "out";
@@ -75,7 +75,7 @@ LogicalResult tilewright::checkPacked(const ScheduleStrategy &strategy, const Ke
     return failure();
   if (config.getPromote().size() == 1 && failed(checkReadRows(info, config, reason)))
     return failure();
-  Contraction product = *matchContraction(info.getRoot());
+  const Contraction &product = *info.getContraction(info.getRoot());
   if (product.k.size() == 2) {
     // Chunks are whole steps of the outer loop.
     unsigned inner = product.k.back();
@@ -127,7 +127,7 @@ static LogicalResult checkPowers(const ScheduleStrategy &strategy, const KernelI
                                  LoweringConfigAttr config, std::string &reason) {
   std::optional<MatrixLoops> loops;
   if (strategy.hasRoles())
-    loops = findMatrixLoops(*matchContraction(info.getRoot()), config);
+    loops = findMatrixLoops(*info.getContraction(info.getRoot()), config);
   for (auto [key, values] :
        {std::pair<StringRef, ArrayRef<int64_t>>{"block", config.getBlock()},
         {"warps", config.getWarps()}})

@@ -140,7 +140,7 @@ static int64_t reductionScratch(const KernelInfo &info, const TilePlan &plan) {
   llvm::MapVector<Type, int64_t> largest;
   for (linalg::LinalgOp op : info.ops)
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      if (matchContraction(op) || op.getNumReductionLoops() == 0)
+      if (info.getContraction(op) || op.getNumReductionLoops() == 0)
         continue;
       SmallVector<unsigned> classes = vectorClasses(info, plan, init);
       Type type = getElementTypeOrSelf(init.get());
@@ -163,7 +163,7 @@ static bool isNarrowFragment(const KernelInfo &info, LoweringConfigAttr config,
                              ArrayRef<unsigned> classes, Type type) {
   if (classes.size() < 2)
     return false;
-  Contraction contraction = *matchOriented(info.getRoot(), config);
+  Contraction contraction = *info.getOriented(config);
   bool alongColumns = llvm::any_of(contraction.m, [&](unsigned loop) {
     return info.getClasses(info.getRoot())[loop] == classes.back();
   });
@@ -221,7 +221,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
   int64_t warps = plan.threads / plan.subgroup;
   for (linalg::LinalgOp op : info.ops) {
     bool reduces = op.getNumReductionLoops() != 0 &&
-                   !(contracts && matchContraction(op));
+                   !(contracts && info.getContraction(op));
     // What computes an operand keeps the layout in which it was read.
     if (isFusedProducer(info, op)) {
       // Repeated for each sum of a skinny product it may need another.
@@ -243,7 +243,7 @@ int64_t tilewright::estimateScratch(const KernelInfo &info,
       int64_t bytes = elements * bytesPerElement(type);
       // Operands that go to shared memory first take their own layout along.
       bool promoted =
-          contracts && !op.isDpsInit(&operand) && matchContraction(op);
+          contracts && !op.isDpsInit(&operand) && info.getContraction(op);
       bool transposed = leading && classes.size() > 1 && classes.back() != *leading &&
                     llvm::is_contained(classes, *leading);
       if (transposed && !promoted && isInMemory(info, operand))

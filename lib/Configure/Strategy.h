@@ -156,7 +156,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// The ops that are counted by `countProduct`; all others are counted element by element.
-  virtual llvm::SmallVector<mlir::linalg::LinalgOp>
+  virtual llvm::ArrayRef<mlir::linalg::LinalgOp>
   getProducts(const KernelInfo &info) const {
     return {};
   }

@@ -93,7 +93,7 @@ contractedClasses(const KernelInfo &info, LoweringConfigAttr config) {
       contracted.insert(number);
   if (!config.getMma())
     return contracted;
-  Contraction product = *matchContraction(info.getRoot());
+  const Contraction &product = *info.getContraction(info.getRoot());
   for (ArrayRef<unsigned> loops :
        {ArrayRef(product.m), ArrayRef(product.n), ArrayRef(product.k)})
     for (unsigned loop : loops)
@@ -315,14 +315,14 @@ static bool keepsPairs(const KernelInfo &info, const TilePlan &plan,
 /// too, and nothing of it is computed twice.
 static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
                        const TilePlan &plan, std::string &reason) {
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  ArrayRef<linalg::LinalgOp> products = info.getProducts();
   if (!info.isChained() || plan.subgroup <= 1)
     return true;
   if (!config.getMma()) {
     reason = "two products in one kernel need a matrix instruction";
     return false;
   }
-  Contraction last = *matchContraction(info.getRoot());
+  const Contraction &last = *info.getContraction(info.getRoot());
   auto instruction = MatrixInstruction::parse(info.getRoot()->getContext(),
                                               config.getMma().getValue());
   ArrayRef<unsigned> own = info.getClasses(info.getRoot());
@@ -339,7 +339,7 @@ static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
   for (unsigned loop : last.n)
     warps *= entry(config.getWarps(), loop, 1);
   for (linalg::LinalgOp op : ArrayRef(products).drop_back()) {
-    Contraction product = *matchContraction(op);
+    const Contraction &product = *info.getContraction(op);
     ArrayRef<unsigned> classes = info.getClasses(op);
     if (plan.classes[classes[product.n.front()]].step %
             (instruction->n * warps) ||
@@ -358,7 +358,7 @@ static bool keepsChain(const KernelInfo &info, LoweringConfigAttr config,
 static bool keepsReducedTiles(const KernelInfo &info, const TilePlan &plan,
                               std::string &reason) {
   linalg::LinalgOp root = info.root;
-  if (!matchContraction(root) || plan.subgroup <= 1)
+  if (!info.getContraction(root) || plan.subgroup <= 1)
     return true;
   for (auto [loop, type] : llvm::enumerate(root.getIteratorTypesArray())) {
     unsigned number = info.getClasses(root)[loop];

@@ -126,9 +126,9 @@ static bool hasMatrixInstruction(linalg::GenericOp op, TargetAttr target) {
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
   auto product = cast<linalg::LinalgOp>(op.getOperation());
   std::optional<Contraction> contraction = matchContraction(product);
-  return names && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+  return names && contraction && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
     InstructionRefusal refusal;
-    return matchInstruction(product, name, contraction, refusal).has_value();
+    return matchInstruction(product, name, &*contraction, refusal).has_value();
   });
 }
 

@@ -613,7 +613,7 @@ FailureOr<SmallVector<Value>> BlockBuilder::build() {
         {env.offsets[number], env.sizes[number]});
     registerLoops.push_back({number, env.offsets[number], end, tile.inner, OpFoldResult()});
   }
-  if (matchContraction(info.getRoot()))
+  if (info.getContraction(info.getRoot()))
     std::reverse(registerLoops.begin(), registerLoops.end());
 
   SmallVector<Value> destinations;

@@ -45,6 +45,8 @@ std::optional<Contraction> matchContractionByRows(mlir::linalg::LinalgOp op);
 /// (A B)^T = B^T A^T, so that few rows become the instruction's columns.
 std::optional<Contraction> matchOriented(mlir::linalg::LinalgOp op,
                                          LoweringConfigAttr config);
+/// What matchOriented() makes of an op's contraction.
+Contraction orient(const Contraction &contraction, LoweringConfigAttr config);
 /// The same with the operands swapped: the transposed result.
 Contraction swapped(Contraction contraction);
 

@@ -34,12 +34,11 @@ enum class InstructionRefusal {
 /// In words, of the instruction `name`.
 std::string describe(InstructionRefusal refusal, llvm::StringRef name);
 
-/// The instruction of that name if it computes `op`, which is `contraction`; else
-/// `refusal` says why not.
+/// The instruction of that name if it computes `op`, which is `contraction` or, where that is
+/// null, none; else `refusal` says why not.
 std::optional<MatrixInstruction>
 matchInstruction(mlir::linalg::LinalgOp op, llvm::StringRef name,
-                 const std::optional<Contraction> &contraction,
-                 InstructionRefusal &refusal);
+                 const Contraction *contraction, InstructionRefusal &refusal);
 
 /// Whether matrix units are the first choice for `op`: the target has an
 /// instruction for its types, the loops are one m and n each, neither so few

@@ -26,6 +26,7 @@
 #ifndef TILEWRIGHT_ANALYSIS_KERNELLOOPS_H
 #define TILEWRIGHT_ANALYSIS_KERNELLOOPS_H
 
+#include "tilewright/Analysis/Contractions.h"
 #include "tilewright/Dialect/Tilewright.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -81,7 +82,16 @@ struct KernelLoops {
   mlir::linalg::LinalgOp root;
   mlir::linalg::LinalgOp getRoot() const { return root; }
   /// The contractions, in order; of several the last is the root.
-  llvm::SmallVector<mlir::linalg::LinalgOp> getProducts() const;
+  llvm::SmallVector<mlir::linalg::LinalgOp> products;
+  llvm::ArrayRef<mlir::linalg::LinalgOp> getProducts() const { return products; }
+  /// What matchContraction() says of an op of the kernel: asked often, of every candidate among configs.
+  llvm::DenseMap<mlir::Operation *, Contraction> contractions;
+  const Contraction *getContraction(mlir::Operation *op) const {
+    auto found = contractions.find(op);
+    return found == contractions.end() ? nullptr : &found->second;
+  }
+  /// The root's contraction as `config`'s instruction multiplies it (matchOriented()), if it is one.
+  std::optional<Contraction> getOriented(LoweringConfigAttr config) const;
   /// Those that run in the root's loop over the sum, in order: the root, and what makes a dual
   /// product with it. None where the root is no contraction.
   llvm::SmallVector<mlir::linalg::LinalgOp> rootProducts;

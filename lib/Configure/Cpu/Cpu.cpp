@@ -40,7 +40,7 @@ template class tilewright::CpuStrategy<Reduction>;
 template class tilewright::CpuStrategy<Streaming>;
 
 bool CpuContraction::isFor(const KernelLoops &loops, TargetAttr target) const {
-  SmallVector<linalg::LinalgOp> products = loops.getProducts();
+  ArrayRef<linalg::LinalgOp> products = loops.getProducts();
   return !products.empty() && !isRowAlongSum(products.back());
 }
 
@@ -87,7 +87,7 @@ LogicalResult tilewright::checkPanelInstruction(const KernelInfo &info,
                 "to name both");
   if (!canPack(info, reason))
     return failure();
-  std::optional<Contraction> contraction = matchContraction(info.getRoot());
+  const Contraction *contraction = info.getContraction(info.getRoot());
   InstructionRefusal refusal;
   auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
   if (!instruction)

@@ -48,7 +48,7 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   const MatrixInstruction &instruction = *counter.instruction;
   LoweringConfigAttr config = counter.config;
   double warps = counter.warps;
-  Contraction product = *matchContraction(op);
+  const Contraction &product = *info.getContraction(op);
   ArrayRef<unsigned> classes = info.getClasses(op);
   // A dual product is counted once, as one whose operand that is not shared is so many times
   // as wide.
@@ -87,7 +87,7 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
   counter.work[Resource::Tensor] += tensor * runs;
 
   // Rows and columns of a warp; of two products, the root's warps lie over both alike.
-  Contraction root = *matchContraction(info.getRoot());
+  const Contraction &root = *info.getContraction(info.getRoot());
   auto extent = [&](ArrayRef<unsigned> loops) {
     double result = 1;
     for (unsigned loop : loops)
@@ -112,7 +112,7 @@ void InstructionStrategy::countProduct(Counter &counter, linalg::LinalgOp op) co
     bool isRoot = op == info.getRoot() || info.isRootProduct(op);
     // Of a dual product, each reads the one that they share.
     rows *= beside / asRows, columns *= beside / asColumns;
-    Contraction oriented = isRoot ? *matchOriented(op, config) : product;
+    Contraction oriented = isRoot ? orient(product, config) : product;
     if (oriented.a != product.a)
       std::swap(rows, columns);
     bool inRegisters = isRoot && hasAInRegisters(config, oriented);

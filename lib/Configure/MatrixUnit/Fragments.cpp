@@ -19,7 +19,7 @@ int64_t tilewright::fragmentBytes(const KernelInfo &info, linalg::LinalgOp produ
                                   LoweringConfigAttr config, const TilePlan &plan,
                                   int64_t &ahead) {
   constexpr int64_t kAheadOfTwo = 20, kAhead = 32;
-  Contraction contraction = *matchContraction(product);
+  const Contraction &contraction = *info.getContraction(product);
   auto instruction =
       MatrixInstruction::parse(product->getContext(), config.getMma());
   int64_t steps = 1;
@@ -69,7 +69,7 @@ static bool isCopied(OpOperand &operand, TargetAttr target, int64_t bytes) {
 
 bool tilewright::isRegisterStaged(const KernelInfo &info, TargetAttr target) {
   linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> contraction = matchContraction(root);
+  const Contraction *contraction = info.getContraction(root);
   if (contraction && target.has("load_matrices"))
     for (linalg::LinalgOp op : info.rootProducts)
       for (unsigned number : {contraction->a, contraction->b}) {

@@ -45,9 +45,9 @@ LogicalResult InstructionStrategy::checkPlan(const KernelInfo &info,
   StringAttr name = config.getMma();
   if (failed(hasInstruction(name, target, reason)))
     return failure();
-  std::optional<Contraction> contraction = matchOriented(info.getRoot(), config);
+  std::optional<Contraction> contraction = info.getOriented(config);
   InstructionRefusal refusal;
-  auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
+  auto instruction = matchInstruction(info.getRoot(), name, contraction ? &*contraction : nullptr, refusal);
   if (!instruction)
     return fail(describe(refusal, name));
   std::optional<MatrixLoops> loops = findMatrixLoops(*contraction, config);
@@ -67,7 +67,7 @@ static LogicalResult checkInstructionWarps(const KernelInfo &info,
                                            LoweringConfigAttr config,
                                            std::string &reason) {
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchContraction(info.getRoot()), config);
+      findMatrixLoops(*info.getContraction(info.getRoot()), config);
   for (unsigned loop = 0; loop < info.getNumConfigLoops(); ++loop)
     if (entry(config.getWarps(), loop, 1) != 1 && (!loops || (loop != loops->m && loop != loops->n))) {
       reason = std::to_string(entry(config.getWarps(), loop, 1)) + " warps along loop " +
@@ -86,7 +86,7 @@ LogicalResult InstructionStrategy::check(const KernelInfo &info, LoweringConfigA
       succeeded(checkInstructionWarps(info, config, reason)));
 }
 
-SmallVector<linalg::LinalgOp>
+ArrayRef<linalg::LinalgOp>
 InstructionStrategy::getProducts(const KernelInfo &info) const {
   return info.getProducts();
 }

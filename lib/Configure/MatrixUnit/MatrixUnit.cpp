@@ -66,14 +66,14 @@ std::vector<LoweringConfigAttr>
 MatrixUnit::enumerate(const KernelInfo &info, TargetAttr target) const {
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  if (!names || !matchContraction(info.getRoot()))
+  if (!names || !info.getContraction(info.getRoot()))
     return configs;
   MLIRContext *context = info.getRoot()->getContext();
   SmallVector<MatrixInstruction> tried;
   for (auto name : names.getAsRange<StringAttr>()) {
     InstructionRefusal refusal;
-    Contraction contraction = *matchContraction(info.getRoot());
-    auto instruction = matchInstruction(info.getRoot(), name, contraction, refusal);
+    const Contraction &contraction = *info.getContraction(info.getRoot());
+    auto instruction = matchInstruction(info.getRoot(), name, &contraction, refusal);
     if (!instruction)
       continue;
     unsigned m = longestLoop(info, contraction.m), n = longestLoop(info, contraction.n),

@@ -32,7 +32,7 @@ public:
   mlir::LogicalResult check(const KernelInfo &info, LoweringConfigAttr config,
                             const TilePlan &plan, TargetAttr target,
                             std::string &reason) const override;
-  llvm::SmallVector<mlir::linalg::LinalgOp>
+  llvm::ArrayRef<mlir::linalg::LinalgOp>
   getProducts(const KernelInfo &info) const override;
   void countProduct(Counter &counter, mlir::linalg::LinalgOp op) const override;
   std::string explain(const KernelInfo &info) const override;

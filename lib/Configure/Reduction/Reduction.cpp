@@ -34,7 +34,7 @@ bool Reduction::isFor(const KernelLoops &loops, TargetAttr target) const {
 bool Reduction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
                            TargetAttr target) const {
   return target && pinned.getStrategy() == getName() && matchProduct(loops.root) &&
-         !matchContraction(loops.root);
+         !loops.getContraction(loops.root);
 }
 
 /// Elements that go into one result of the root.

@@ -23,7 +23,7 @@ bool SimtContraction::isFor(const KernelLoops &loops, TargetAttr target) const {
 
 bool SimtContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pinned,
                                  TargetAttr target) const {
-  return target && matchContraction(loops.root) &&
+  return target && loops.getContraction(loops.root) &&
          (pinned.getStrategy() == getName() || pinned.isWarpSpecialized() ||
           pinned.getStrategy() == Strategy::MatrixUnit);
 }
@@ -31,12 +31,12 @@ bool SimtContraction::isAskedFor(const KernelLoops &loops, LoweringConfigAttr pi
 bool SimtContraction::match(const KernelInfo &info, TargetAttr target) const {
   // Bytes that hold nibbles are multiplied by instructions only.
   return ScheduleStrategy::match(info, target) &&
-         matchContraction(info.root)->perElement == 1;
+         info.getContraction(info.root)->perElement == 1;
 }
 
 std::vector<LoweringConfigAttr>
 SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
-  Contraction contraction = *matchContraction(info.getRoot());
+  const Contraction &contraction = *info.getContraction(info.getRoot());
   // The last loop of each group is tiled; batch and others go one by one.
   unsigned m = contraction.m.back(), n = contraction.n.back(),
            k = contraction.k.back();
@@ -96,7 +96,7 @@ SimtContraction::enumerate(const KernelInfo &info, TargetAttr target) const {
 static LogicalResult checkThreads(const KernelInfo &info, LoweringConfigAttr config,
                                   const TilePlan &plan, std::string &reason) {
   linalg::LinalgOp root = info.getRoot();
-  std::optional<Contraction> product = matchContraction(root);
+  const Contraction *product = info.getContraction(root);
   if (!product)
     return success();
   int64_t elements = 1, warps = 1;
@@ -142,7 +142,7 @@ LogicalResult SimtContraction::check(const KernelInfo &info, LoweringConfigAttr 
 static std::pair<double, double> threadTile(const KernelInfo &info,
                                             LoweringConfigAttr config,
                                             const TilePlan &plan) {
-  Contraction contraction = *matchContraction(info.getRoot());
+  const Contraction &contraction = *info.getContraction(info.getRoot());
   auto perWarp = [&](ArrayRef<unsigned> loops) {
     int64_t product = 1;
     for (unsigned loop : loops)
@@ -189,12 +189,12 @@ static int64_t threadRegisters(const KernelInfo &info, LoweringConfigAttr config
 
 int64_t SimtContraction::registers(const KernelInfo &info, LoweringConfigAttr config,
                                    const TilePlan &plan, TargetAttr target) const {
-  if (config.getPromote().empty() || !matchContraction(info.getRoot()))
+  if (config.getPromote().empty() || !info.getContraction(info.getRoot()))
     return ScheduleStrategy::registers(info, config, plan, target);
   return kAddressRegisters + threadRegisters(info, config, plan);
 }
 
-SmallVector<linalg::LinalgOp> SimtContraction::getProducts(const KernelInfo &info) const {
+ArrayRef<linalg::LinalgOp> SimtContraction::getProducts(const KernelInfo &info) const {
   return info.rootProducts;
 }
 
@@ -205,7 +205,7 @@ void SimtContraction::countProduct(Counter &counter, linalg::LinalgOp op) const 
   const ChipFacts &chip = counter.chip;
   LoweringConfigAttr config = counter.config;
   double warps = counter.warps;
-  Contraction product = *matchContraction(op);
+  const Contraction &product = *info.getContraction(op);
   // A dual product is counted once, as one that has so many times as many columns.
   if (op != info.rootProducts.front())
     return;

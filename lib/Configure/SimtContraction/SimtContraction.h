@@ -36,7 +36,7 @@ public:
                             std::string &reason) const override;
   int64_t registers(const KernelInfo &info, LoweringConfigAttr config,
                     const TilePlan &plan, TargetAttr target) const override;
-  llvm::SmallVector<mlir::linalg::LinalgOp>
+  llvm::ArrayRef<mlir::linalg::LinalgOp>
   getProducts(const KernelInfo &info) const override;
   void countProduct(Counter &counter, mlir::linalg::LinalgOp op) const override;
   std::string explain(const KernelInfo &info) const override;

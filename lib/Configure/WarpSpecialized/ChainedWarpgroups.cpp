@@ -25,7 +25,7 @@ using namespace tilewright;
 
 linalg::LinalgOp tilewright::chainedProduct(const KernelInfo &info,
                                             LoweringConfigAttr config) {
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  ArrayRef<linalg::LinalgOp> products = info.getProducts();
   return config.isForWarpgroups() && products.size() == 2 && info.isChained() ? products.front()
                                                           : linalg::LinalgOp();
 }
@@ -59,7 +59,7 @@ static std::string whyNotCopied(const KernelInfo &info, linalg::LinalgOp first,
     return what + " is computed in the kernel; copy engines bring what lies in memory";
   if (std::string why = whyNoTensorMap(info.kernel, argument); !why.empty())
     return what + why;
-  Contraction product = *matchContraction(first);
+  const Contraction &product = *info.getContraction(first);
   AffineMap map = first.getMatchingIndexingMap(&operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   if (!llvm::is_contained(product.k, last) && !llvm::is_contained(product.m, last) &&
@@ -103,10 +103,10 @@ std::string tilewright::whyNotChained(const KernelInfo &info, LoweringConfigAttr
                                       const Contraction &product) {
   constexpr int64_t kWidest = 256;
   linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
-  Contraction before = *matchContraction(first);
+  const Contraction &before = *info.getContraction(first);
   if (StringRef field = ofOneProduct(config); !field.empty())
     return "'" + field.str() + "' is for kernels of one product, and this one has two";
-  if (product.a != matchContraction(root)->a)
+  if (product.a != info.getContraction(root)->a)
     return "warpgroups lie along the columns, and what the first product becomes is the "
            "second's rows";
   if (!hasAInRegisters(config, product) ||

@@ -45,7 +45,7 @@ ClusterSum tilewright::planClusterSum(const KernelInfo &info, LoweringConfigAttr
   ClusterSum sum;
   sum.parts = config.getCluster()[summed];
   sum.reduced = info.getClasses(root)[summed];
-  MatrixLoops loops = *findMatrixLoops(*matchOriented(root, config), config);
+  MatrixLoops loops = *findMatrixLoops(*info.getOriented(config), config);
   sum.sliced = info.getClasses(root)[slicedLoop(root, loops.m, loops.n)];
   sum.steps = llvm::divideCeil(info.classes[sum.reduced].extent, config.getBlock()[summed]);
   // Loops of one step are none.
@@ -153,7 +153,7 @@ SmallVector<LoweringConfigAttr>
 tilewright::withClusterSums(const KernelInfo &info, LoweringConfigAttr config) {
   SmallVector<LoweringConfigAttr> configs;
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+      findMatrixLoops(*info.getOriented(config), config);
   if (!info.getRoot()->hasAttr(kClusterSumAttr) || !loops)
     return configs;
   SmallVector<SmallVector<int64_t>> pairs{{}};

@@ -81,7 +81,7 @@ static bool isTile(const KernelInfo &info, OpOperand &operand, const MatrixLoops
 int64_t tilewright::registersBesideSums(const KernelInfo &info, LoweringConfigAttr config,
                                         const MatrixLoops &loops, int64_t groups) {
   ArrayRef<int64_t> block = config.getBlock();
-  SmallVector<linalg::LinalgOp> products = info.getProducts();
+  ArrayRef<linalg::LinalgOp> products = info.getProducts();
   int64_t whole = 0, brought = 0;
   SmallVector<int64_t> pieces;
   for (linalg::LinalgOp op : info.ops) {
@@ -126,7 +126,7 @@ SmallVector<OpOperand *> tilewright::loadedTiles(const KernelInfo &info,
   if (!config.isForWarpgroups())
     return tiles;
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+      findMatrixLoops(*info.getOriented(config), config);
   if (!loops)
     return tiles;
   for (linalg::LinalgOp op : info.ops)

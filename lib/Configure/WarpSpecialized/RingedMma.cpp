@@ -69,7 +69,7 @@ LogicalResult RingedMma::checkTiles(const KernelInfo &info, LoweringConfigAttr c
     return failure();
   };
   StringRef name = config.getMma().getValue();
-  Contraction product = *matchContraction(info.getRoot());
+  const Contraction &product = *info.getContraction(info.getRoot());
   if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
     return fail(why);
   for (unsigned number : {product.a, product.b})
@@ -137,7 +137,7 @@ std::vector<LoweringConfigAttr> RingedMma::enumerate(const KernelInfo &info,
   static constexpr int64_t grids[][2] = {{2, 2}, {2, 4}, {4, 2}, {1, 4}, {4, 1}};
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("mma");
-  std::optional<Contraction> product = matchContraction(info.getRoot());
+  const Contraction *product = info.getContraction(info.getRoot());
   if (!target.has("tensor_copy") || !names || !product)
     return configs;
   for (auto name : names.getAsRange<StringAttr>()) {

@@ -111,7 +111,7 @@ std::string tilewright::adviseStream(const KernelInfo &info, LoweringConfigAttr 
   // what a second kernel takes.
   constexpr double kMostUsed = 0.7;
   constexpr int64_t kMinExtentSteps = 64, kMostParts = 4;
-  std::optional<Contraction> product = matchContraction(info.getRoot());
+  const Contraction *product = info.getContraction(info.getRoot());
   if (!config.isForWarpgroups() || info.split || !isStatic(info) || !product ||
       product->k.size() != 1 || matchCombiners(info.getRoot()).empty())
     return "";

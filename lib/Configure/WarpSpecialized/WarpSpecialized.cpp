@@ -36,7 +36,7 @@ static int64_t tileBytes(const KernelInfo &info, const TilePlan &plan,
 /// Bytes of the ring that hold what an operand in registers is computed from.
 static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
                         const TilePlan &plan) {
-  Contraction product = *matchOriented(info.getRoot(), config);
+  Contraction product = *info.getOriented(config);
   std::optional<MatrixLoops> loops = findMatrixLoops(product, config);
   if (!loops || !hasAInRegisters(config, product))
     return 0;
@@ -73,7 +73,7 @@ static int64_t rawBytes(const KernelInfo &info, LoweringConfigAttr config,
 int64_t RoleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAttr config,
                                    const TilePlan &plan, TargetAttr target) const {
   if (chainedProduct(info, config)) {
-    auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+    auto loops = findMatrixLoops(*info.getOriented(config), config);
     return loops ? chainedBytes(info, config, *loops) + storeBytes(info, config) : 0;
   }
   // A barrier in memory for a full, one for an empty stage.
@@ -88,7 +88,7 @@ int64_t RoleStrategy::operandBytes(const KernelInfo &info, LoweringConfigAttr co
 bool RoleStrategy::isMovedByEngine(const KernelInfo &info, LoweringConfigAttr config,
                                    OpOperand &operand) const {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+  auto loops = findMatrixLoops(*info.getOriented(config), config);
   if (!loops)
     return false;
   bool isStored = config.getTmaStore() && op.isDpsInit(&operand) &&
@@ -103,7 +103,7 @@ int64_t RoleStrategy::registers(const KernelInfo &info, LoweringConfigAttr confi
                                 const TilePlan &plan, TargetAttr target) const {
   int64_t bytes = 0, ahead = 0;
   if (chainedProduct(info, config)) {
-    auto loops = findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+    auto loops = findMatrixLoops(*info.getOriented(config), config);
     bytes = loops ? 4 * plan.threads * chainedSums(config, *loops) : 0;
   } else {
     for (linalg::LinalgOp op : info.getProducts())

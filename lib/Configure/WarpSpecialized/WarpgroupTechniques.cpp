@@ -93,7 +93,7 @@ std::string tilewright::whyNotCopiedByThreads(const KernelInfo &info,
 /// Whether threads have rows of A side by side, as they are neighbours in memory.
 static bool hasRowsTogether(const KernelInfo &info, LoweringConfigAttr config,
                             const MatrixLoops &loops) {
-  Contraction product = *matchOriented(info.getRoot(), config);
+  Contraction product = *info.getOriented(config);
   if (!hasAInRegisters(config, product) || chainedProduct(info, config))
     return false;
   OpOperand *copied = copiedOperand(info, product.a, product, loops);
@@ -128,7 +128,7 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
   if (!config.getTmaStore())
     return 0;
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+      findMatrixLoops(*info.getOriented(config), config);
   if (!loops)
     return 0;
   llvm::SmallSetVector<Type, 2> types;
@@ -154,12 +154,12 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
 
 /// Whether a tile of operand `number`, of so many rows and sums, has a part of whole
 /// swizzles for each of `blocks`.
-static bool hasParts(linalg::LinalgOp product, unsigned number, int64_t rows, int64_t sums,
-                     int64_t blocks) {
+static bool hasParts(const KernelInfo &info, linalg::LinalgOp product, unsigned number,
+                     int64_t rows, int64_t sums, int64_t blocks) {
   constexpr int64_t kSwizzleRows = 8;
   OpOperand &operand = product->getOpOperand(number);
   AffineMap map = product.getMatchingIndexingMap(&operand);
-  if (llvm::is_contained(matchContraction(product)->k,
+  if (llvm::is_contained(info.getContraction(product)->k,
                          map.getDimPosition(map.getNumResults() - 1)))
     return rows % (blocks * kSwizzleRows) == 0;
   StorePiece box = storePieceOf(rows, bytesPerElement(operand.get().getType()));
@@ -174,7 +174,7 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
   if (config.getCluster().empty())
     return "";
   linalg::LinalgOp root = info.getRoot(), first = chainedProduct(info, config);
-  Contraction product = *matchOriented(root, config);
+  Contraction product = *info.getOriented(config);
   int64_t most = 1;
   for (auto [loop, blocks] : llvm::enumerate(config.getCluster())) {
     std::string along = "'cluster' has " + std::to_string(blocks) +
@@ -198,9 +198,9 @@ std::string tilewright::whyNotClustered(const KernelInfo &info,
       return along + ", which would share an operand that each computes in registers";
     int64_t rows = config.getBlock()[loop == loops.m ? loops.n : loops.m];
     int64_t sums = config.getBlock()[loops.k];
-    if (!hasParts(root, shared, rows, sums, blocks) ||
-        (first && !hasParts(first, matchContraction(first)->b, sums, chainedStep(first),
-                            blocks)))
+    if (!hasParts(info, root, shared, rows, sums, blocks) ||
+        (first && !hasParts(info, first, info.getContraction(first)->b, sums,
+                            chainedStep(first), blocks)))
       return along + ", and a tile of " + numberOperand(root->getOpOperand(shared)) +
              " has no part of whole swizzles for each of them";
     // The last cluster may have blocks without a tile, which read and write nothing.
@@ -253,7 +253,7 @@ SmallVector<LoweringConfigAttr>
 tilewright::withTechniques(const KernelInfo &info, LoweringConfigAttr config,
                            bool each) {
   std::optional<MatrixLoops> loops =
-      findMatrixLoops(*matchOriented(info.getRoot(), config), config);
+      findMatrixLoops(*info.getOriented(config), config);
   if (!loops)
     return {config};
   Techniques all;

@@ -217,7 +217,7 @@ LogicalResult Warpgroups::checkTiles(const KernelInfo &info, LoweringConfigAttr 
     reason = why.str();
     return failure();
   };
-  Contraction product = *matchOriented(info.getRoot(), config);
+  Contraction product = *info.getOriented(config);
   if (std::string why = whyNotOneProduct(info, config, loops, product); !why.empty())
     return fail(why);
   bool isChained(chainedProduct(info, config));
@@ -356,7 +356,7 @@ static void enumerateOriented(const KernelInfo &info, ArrayAttr names,
   bool isChained = info.isChained();
   for (auto name : names.getAsRange<StringAttr>()) {
     InstructionRefusal refusal;
-    auto instruction = matchInstruction(info.getRoot(), name, product, refusal);
+    auto instruction = matchInstruction(info.getRoot(), name, &product, refusal);
     if (!instruction || nominalExtent(info, m) < instruction->m ||
         instruction->n >
             std::max<int64_t>(kFewest,
@@ -402,7 +402,7 @@ Warpgroups::enumerate(const KernelInfo &info, TargetAttr target) const {
   constexpr int64_t kRows = 64, kMostColumns = 256;
   std::vector<LoweringConfigAttr> configs;
   auto names = target.getFacts().getAs<ArrayAttr>("warpgroup_mma");
-  std::optional<Contraction> product = matchContraction(info.getRoot());
+  const Contraction *product = info.getContraction(info.getRoot());
   if (!names || !product || product->m.empty() || product->n.empty() ||
       product->k.empty())
     return configs;

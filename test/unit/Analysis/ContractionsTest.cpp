@@ -113,7 +113,8 @@ TEST_F(AnalysisTest, OneRowByAMatrixAlongTheSum) {
 TEST_F(AnalysisTest, WhyAnInstructionDoesNotComputeIt) {
   InstructionRefusal refusal;
   auto refused = [&](linalg::LinalgOp op, StringRef name) {
-    return !matchInstruction(op, name, matchContraction(op), refusal);
+    std::optional<Contraction> contraction = matchContraction(op);
+    return !matchInstruction(op, name, contraction ? &*contraction : nullptr, refusal);
   };
   linalg::LinalgOp half =
       parseOp(product(kMatmul, "64x128xf16", "128x32xf16", "64x32xf32", kKinds, kF16));

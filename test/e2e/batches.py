@@ -54,11 +54,11 @@ class Batch:
     functions: list
     targets: tuple
     artifact: pathlib.Path = None
-    vulkan: str = "vulkan"  # what is compiled for in its place
+    instead: dict = dataclasses.field(default_factory=dict)  # of targets: what is compiled for in their place
 
     @property
     def spelled(self):
-        return tuple(self.vulkan if t == "vulkan" else t for t in self.targets)
+        return tuple(self.instead.get(t, t) for t in self.targets)
 
 
 @dataclasses.dataclass
@@ -195,17 +195,18 @@ def make_batches(functions, all_targets, expectations):
     return batches
 
 
-def one_size(batches, subgroup):
-    """`vulkan` is code for four sizes of subgroups, of which a device has one: the smallest batch of each family keeps them."""
+def only_for(batches, target, device):
+    """`target` is code for several kinds of devices, of which this machine has one, the target `device`: the smallest batch of
+    each family keeps all."""
     smallest = {}
     for batch in batches:
-        if "vulkan" in batch.targets:
+        if target in batch.targets:
             family = batch.functions[0].family
             if family not in smallest or len(batch.functions) < len(smallest[family].functions):
                 smallest[family] = batch
     for batch in batches:
         if batch is not smallest.get(batch.functions[0].family):
-            batch.vulkan = f"vulkan:1.3+subgroup={subgroup}"
+            batch.instead[target] = device
 
 
 def short(target):

@@ -113,11 +113,10 @@ def compile_all(options, functions, expectations, verdicts):
     compiler = batching.Compiler(options.build / "bin/tilewright-compile", options.out / "modules",
                                  options.compile_arg)
     batches = batching.make_batches(functions, options.targets.split(","), expectations)
-    subgroup = size_of_subgroups(list_devices(options))
-    if subgroup and not options.all:
-        batching.one_size(batches, subgroup)
-        kept = sum("vulkan" in b.spelled for b in batches)
-        print(f"vulkan: {kept} modules for all sizes of subgroups, others for {subgroup}, lavapipe's; --all takes all", flush=True)
+    for target, device in this_machine(list_devices(options)).items() if not options.all else ():
+        batching.only_for(batches, target, device)
+        kept = sum(target in b.spelled for b in batches)
+        print(f"{target}: {kept} modules for all kinds of devices, others for {device} alone; --all takes all", flush=True)
 
     def timed(batch):
         start = time.monotonic()
@@ -463,10 +462,15 @@ def list_devices(options):
     return subprocess.run([options.build / "bin/tilewright-run", "--list-devices"], capture_output=True, text=True).stdout
 
 
-def size_of_subgroups(listed):
-    """That of lavapipe: as many words as its vectors have, which its name says; None of another device."""
-    bits = re.search(r"^vulkan:0 .*\bllvmpipe\b.*?(\d+) bits", listed, re.MULTILINE)
-    return int(bits[1]) // 32 if bits else None
+def this_machine(listed):
+    """{target: target for the kind of device that this machine has}: the size of lavapipe's subgroups, as many words as its
+    vectors have, which its name says; the level of the processor."""
+    kinds = {}
+    if bits := re.search(r"^vulkan:0 .*\bllvmpipe\b.*?(\d+) bits", listed, re.MULTILINE):
+        kinds["vulkan"] = f"vulkan:1.3+subgroup={int(bits[1]) // 32}"
+    if level := re.search(r"^cpu +.*, (x86-64-v[34]),", listed, re.MULTILINE):
+        kinds["cpu"] = f"cpu:{level[1]}"
+    return kinds
 
 
 def available(options, devices):

@@ -60,14 +60,16 @@ class Reports(unittest.TestCase):
         self.assertEqual([(chip, len(members)) for chip, members in jobs],
                          [("sm_80", 16), ("sm_80", 16), ("sm_80", 8), ("vulkan", 1), ("vulkan", 1), ("sm_90a", 1)])
 
-    def test_sizes_of_subgroups(self):
-        listed = "vulkan:0   llvmpipe (LLVM 15.0.6, 256 bits), llvmpipe Mesa 22.3.6 (LLVM 15.0.6), Vulkan 1.3.230, cpu, 2.0 GiB"
-        self.assertEqual(run.size_of_subgroups(listed), 8)
-        self.assertIsNone(run.size_of_subgroups("vulkan:0   AMD Radeon RX 7900 XTX, RADV, Vulkan 1.3.230, discrete, 24.0 GiB"))
+    def test_kinds_of_devices(self):
+        vulkan = "vulkan:0   llvmpipe (LLVM 15.0.6, 256 bits), llvmpipe Mesa 22.3.6 (LLVM 15.0.6), Vulkan 1.3.230, cpu, 2.0 GiB\n"
+        cpu = "cpu        AMD EPYC, x86-64-v3, 2 threads (pthreadpool)\n"
+        self.assertEqual(run.this_machine(vulkan + cpu), {"vulkan": "vulkan:1.3+subgroup=8", "cpu": "cpu:x86-64-v3"})
+        self.assertEqual(run.this_machine("vulkan:0   AMD Radeon RX 7900 XTX, RADV, Vulkan 1.3.230, discrete, 24.0 GiB\n"
+                                          "cpu        Neoverse, aarch64, 2 threads (pthreadpool)\n"), {})
         family = [types.SimpleNamespace(family=name) for name in ("sum", "sum", "sort")]
         made = [batches.Batch("sum-0", family[:2], ("vulkan", "cpu")), batches.Batch("sum-1", family[:1], ("vulkan",)),
                 batches.Batch("sort-0", family[2:], ("cuda:sm_80", "vulkan"))]
-        batches.one_size(made, 8)
+        batches.only_for(made, "vulkan", "vulkan:1.3+subgroup=8")
         self.assertEqual([batch.spelled for batch in made],
                          [("vulkan:1.3+subgroup=8", "cpu"), ("vulkan",), ("cuda:sm_80", "vulkan")])
 

@@ -298,6 +298,15 @@ static LogicalResult buildClasses(KernelLoops &info) {
           numbers.try_emplace(leader, numbers.size()).first->second);
     }
   }
+  for (linalg::LinalgOp op : info.ops)
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      if (!llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>))
+        continue;
+      SmallVector<unsigned> &classes = info.operandClasses[&operand];
+      for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
+        classes.push_back(info.getClasses(op)[map.getDimPosition(i)]);
+    }
   info.classes.resize(numbers.size());
   findExtents(joiner);
   for (linalg::LinalgOp op : info.ops)

@@ -434,7 +434,7 @@ void Counter::countClusterSum() {
 }
 
 BlockWork Counter::count() {
-  Footprint footprint = estimate(info, config, plan, target);
+  Footprint footprint = plan.footprint ? *plan.footprint : estimate(info, config, plan, target);
   work.threads = double(plan.threads + plan.copyThreads);
   work.registers = double(footprint.registers);
   work.sharedBytes = double(footprint.sharedBytes);

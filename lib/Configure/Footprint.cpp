@@ -20,11 +20,9 @@ using namespace tilewright;
 
 int64_t tilewright::tileElements(const KernelInfo &info, const TilePlan &plan,
                                  OpOperand &operand) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
   int64_t elements = 1;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-    elements *= plan.classes[info.getClasses(op)[map.getDimPosition(i)]].inner;
+  for (unsigned number : info.getClasses(operand))
+    elements *= plan.classes[number].inner;
   return elements;
 }
 

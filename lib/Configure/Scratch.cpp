@@ -35,12 +35,9 @@ using namespace tilewright;
 static SmallVector<unsigned> vectorClasses(const KernelInfo &info,
                                            const TilePlan &plan,
                                            OpOperand &operand) {
-  auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<unsigned> classes;
-  for (unsigned i = 0, e = map.getNumResults(); i < e; ++i)
-    if (unsigned number = info.getClasses(op)[map.getDimPosition(i)];
-        plan.classes[number].vector > 1)
+  for (unsigned number : info.getClasses(operand))
+    if (plan.classes[number].vector > 1)
       classes.push_back(number);
   return classes;
 }

@@ -403,6 +403,7 @@ FailureOr<TilePlan> tilewright::fits(const KernelInfo &info,
   };
   int64_t threadMemory = target.getFact("thread_memory", 0);
   Footprint footprint = estimate(info, config, *plan, target);
+  plan->footprint = footprint;
   if (plan->chunks && over("bytes for sums between chunks", plan->chunks->bytes,
                            threadMemory))
     return failure();

@@ -116,11 +116,16 @@ struct KernelLoops {
   }
   /// The class of every loop of every op.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> loopClasses;
+  /// The class of each dim of every operand whose dims are loops.
+  llvm::DenseMap<mlir::OpOperand *, llvm::SmallVector<unsigned>> operandClasses;
   /// Result number -> the linalg op's result that is returned.
   llvm::SmallVector<mlir::OpResult> results;
 
   llvm::ArrayRef<unsigned> getClasses(mlir::Operation *op) const {
     return loopClasses.find(op)->second;
+  }
+  llvm::ArrayRef<unsigned> getClasses(mlir::OpOperand &operand) const {
+    return operandClasses.find(&operand)->second;
   }
   /// The destination argument that result `number` is tied to.
   mlir::BlockArgument getDestination(unsigned number) const;

@@ -60,6 +60,16 @@ struct ClusterSum {
   bool inLoops = false;
 };
 
+/// What a planned kernel uses of the target's limited resources (estimates).
+struct Footprint {
+  int64_t sharedBytes = 0;
+  /// The part of them through which values move between threads: other layouts,
+  /// sums of several warps.
+  int64_t scratchBytes = 0;
+  /// 32-bit registers per thread (vector registers on CPUs).
+  int64_t registers = 0;
+};
+
 struct TilePlan {
   llvm::SmallVector<ClassTile> classes;
   std::optional<ClusterSum> clusterSum;
@@ -72,6 +82,9 @@ struct TilePlan {
 
   /// Sums of exponentials that are taken in the loops of their maxima (OnlineSums.h).
   int64_t onlineSums = 0;
+
+  /// Of plans that fit: fits() has estimated it.
+  std::optional<Footprint> footprint;
 
   /// The class that blocks of a cluster share.
   std::optional<unsigned> getSharedClass() const {
@@ -123,15 +136,7 @@ Panels planPanels(const KernelInfo &info, LoweringConfigAttr config,
 /// where each block has all of it.
 std::optional<unsigned> clusterSumLoop(const KernelInfo &info, LoweringConfigAttr config);
 
-/// What a planned kernel uses of the target's limited resources (estimates).
-struct Footprint {
-  int64_t sharedBytes = 0;
-  /// The part of them through which values move between threads: other layouts,
-  /// sums of several warps.
-  int64_t scratchBytes = 0;
-  /// 32-bit registers per thread (vector registers on CPUs).
-  int64_t registers = 0;
-};
+/// That of a plan, also where it has one.
 Footprint estimate(const KernelInfo &info, LoweringConfigAttr config,
                    const TilePlan &plan, TargetAttr target);
 

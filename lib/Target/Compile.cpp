@@ -33,11 +33,9 @@ FailureOr<KernelCode> tilewright::compileKernel(const TargetRegistry &registry,
 
   PassManager pm(kernel->getContext(), ModuleOp::getOperationName());
   backend->buildLowering(pm, target, options);
-  if (options.observer)
-    options.observer->watch(pm);
   {
     ObservedStep step(options.observer, "lower", "lower");
-    if (failed(pm.run(*module)))
+    if (failed(runLowering(pm, *module, options.observer)))
       return failure();
   }
   ObservedStep step(options.observer, "emit", "generate code");

@@ -5,6 +5,11 @@
 
 #include "tilewright/Target/Target.h"
 
+#include "tilewright/Target/Observer.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -20,6 +25,14 @@ StringRef tilewright::getExtension(CodeKind kind) {
     return "o";
   }
   return "";
+}
+
+LogicalResult tilewright::runLowering(PassManager &pm, ModuleOp module,
+                                      CompileObserver *observer) {
+  pm.enableVerifier(false);
+  if (observer)
+    observer->watch(pm);
+  return failed(pm.run(module)) ? failure() : verify(module);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,8 +10,10 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
 
 namespace mlir {
+class ModuleOp;
 class PassManager;
 } // namespace mlir
 
@@ -47,6 +49,11 @@ public:
 private:
   CompileObserver *observer;
 };
+
+/// Runs the passes that make code for a machine of `module`, some fifty, watched by `observer`, which may be null. What all of
+/// them leave is verified, not what each one leaves: that takes a fifth of a kernel's time.
+llvm::LogicalResult runLowering(mlir::PassManager &pm, mlir::ModuleOp module,
+                                CompileObserver *observer);
 
 } // namespace tilewright
 

@@ -365,9 +365,7 @@ static LogicalResult lower(ModuleOp module, HostProgram &host,
 
   PassManager pm(context, ModuleOp::getOperationName());
   buildLLVM(pm, options.debugInfo);
-  if (options.observer)
-    options.observer->watch(pm);
-  if (failed(pm.run(module)))
+  if (failed(runLowering(pm, module, options.observer)))
     return failure();
   for (auto func : module.getOps<LLVM::LLVMFuncOp>())
     if (!func.isExternal())

@@ -330,6 +330,16 @@ Status Stream::beginUse(DriverBuffer &block, uint64_t size) {
   return queue->beginUse(block, size);
 }
 
+template <typename Write>
+Status Stream::overwrite(Buffer &target, uint64_t size, Write write) {
+  if (size == 0)
+    return Status::ok();
+  Lock lock(mutex);
+  submit(target);
+  target.written = true;
+  return tracedTransfer("fill", size, write);
+}
+
 Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
                     uint32_t pattern, uint32_t patternSize) {
   if (Status s = checkRange(target, offset, size, "fill"))
@@ -345,12 +355,7 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
                            " or size " + std::to_string(size) +
                            " is no multiple of the pattern's " +
                            std::to_string(patternSize) + " bytes");
-  if (size == 0)
-    return Status::ok();
-  Lock lock(mutex);
-  submit(target);
-  target.written = true;
-  return tracedTransfer("fill", size, [&] {
+  return overwrite(target, size, [&] {
     return queue->fill(target.driver(), offset, size, pattern, patternSize);
   });
 }
@@ -358,12 +363,7 @@ Status Stream::fill(Buffer &target, uint64_t offset, uint64_t size,
 Status Stream::poison(Buffer &target, uint64_t offset, uint64_t size) {
   if (Status s = checkRange(target, offset, size, "fill"))
     return s;
-  if (size == 0)
-    return Status::ok();
-  Lock lock(mutex);
-  submit(target);
-  target.written = true;
-  return tracedTransfer("fill", size, [&] {
+  return overwrite(target, size, [&] {
     return queue->poison(target.driver(), offset, size);
   });
 }

@@ -213,6 +213,9 @@ private:
                 const TraceArguments *arguments, Work work);
   template <typename Work>
   Status tracedTransfer(const char *name, uint64_t size, Work work);
+  /// `write` puts `size` bytes into `target` without reading it.
+  template <typename Write>
+  Status overwrite(Buffer &target, uint64_t size, Write write);
 
   std::shared_ptr<Device> owner;
   std::unique_ptr<DriverStream> queue;

@@ -203,10 +203,11 @@ void BlockBuilder::placeClusterPart(Value block, Environment &env) {
     partBase = partBegin;
     partBegin = b.getIndexAttr(0);
     partEnd = b.getIndexAttr(sum.steps / sum.parts * step);
-  } else if (extent != sum.steps * step)
+  } else if (extent != sum.steps * step) {
     partEnd = arith::MinSIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, partEnd),
                                      arith::ConstantIndexOp::create(b, loc, extent))
                   .getResult();
+  }
   int64_t slice = plan.classes[sum.sliced].step / sum.parts;
   tileOffset = env.offsets[sum.sliced];
   wholeSize = env.sizes[sum.sliced];

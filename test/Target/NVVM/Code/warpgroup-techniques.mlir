@@ -8,9 +8,9 @@
 // RUN: tilewright-compile %s --target=cuda:sm_90a --emit=ptx -o %t/gemm.ptx
 // RUN: FileCheck %s --input-file %t/gemm.ptx
 // RUN: %ptxas -arch=sm_90a -v %t/gemm.ptx -o %t/gemm.cubin 2>&1 | FileCheck %s --check-prefix=PTXAS
-// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x832 --stored --cluster=2 --grid=2 | FileCheck %s --check-prefix=RIGHT
-// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x832 --stored --cluster=2 --grid=2 --orders=5 | FileCheck %s --check-prefix=ORDERS
-// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x832 --stored --cluster=2 --grid=2 --bugs | FileCheck %s --check-prefix=BUGS
+// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x448 --stored --cluster=2 --grid=2 | FileCheck %s --check-prefix=RIGHT
+// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x448 --stored --cluster=2 --grid=2 --orders=5 | FileCheck %s --check-prefix=ORDERS
+// RUN: %build/venv/bin/python %S/Inputs/warp-specialized.py %t/gemm.ptx %t/data --entry=gemm_matmul_0 --static=384x512x448 --stored --cluster=2 --grid=2 --bugs | FileCheck %s --check-prefix=BUGS
 
 // CHECK: .minnctapersm 1
 // CHECK-DAG: barrier.cluster.arrive.aligned
@@ -27,18 +27,18 @@
 // PTXAS: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 // PTXAS-NOT: warning
 
-// RIGHT: 384x512x832 equal
+// RIGHT: 384x512x448 equal
 // ORDERS: 5 orders: equal
 // BUGS: planted [[N:[1-9][0-9]+]], found [[N]]
 
-func.func @gemm(%a: tensor<384x832xbf16>, %b: tensor<832x512xbf16>) -> tensor<384x512xbf16> {
+func.func @gemm(%a: tensor<384x448xbf16>, %b: tensor<448x512xbf16>) -> tensor<384x512xbf16> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<384x512xf32>
   %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<384x512xf32>) -> tensor<384x512xf32>
   %r = linalg.matmul {tilewright.lowering_config = #tilewright.lowering_config<strategy = warp_specialized, block = [128, 256, 64],
           warps = [8, 1, 1], stages = 4, promote = [0, 1], mma = "wgmma.m64n256k16.bf16.f32", registers = [40, 232],
           persistent = true, cluster = [2, 1, 1], tma_store = true>}
-      ins(%a, %b : tensor<384x832xbf16>, tensor<832x512xbf16>) outs(%c : tensor<384x512xf32>) -> tensor<384x512xf32>
+      ins(%a, %b : tensor<384x448xbf16>, tensor<448x512xbf16>) outs(%c : tensor<384x512xf32>) -> tensor<384x512xf32>
   %e = tensor.empty() : tensor<384x512xbf16>
   %o = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
                        iterator_types = ["parallel", "parallel"]}

@@ -10,7 +10,11 @@
 //   %s = arith.subf 128.0, %ddof
 //
 // What has the same value everywhere is computed once, outside, and fills a tensor where
-// one is asked for.
+// one is asked for. An element at a known place of what was put together of pieces, a shape
+// say, is that of its piece:
+//
+//   %s = tensor.insert_slice %heads into %shape[2] [1] [1]
+//   %n = tensor.extract %s[%c2]                              // of %heads
 
 #include "Capture.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -18,6 +22,8 @@
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -59,6 +65,70 @@ struct ReadFilled : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// An element at a known place is read where it comes from.
+struct ReadPiece : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> place;
+    for (Value index : op.getIndices()) {
+      std::optional<int64_t> constant = getConstantIntValue(index);
+      if (!constant || *constant < 0)
+        return failure();
+      place.push_back(*constant);
+    }
+    Value source = op.getTensor();
+    while (Value piece = pieceOf(source, place))
+      source = piece;
+    if (auto fill = source.getDefiningOp<linalg::FillOp>();
+        fill && fill.hasPureTensorSemantics()) {
+      rewriter.replaceOp(op, fill.getInputs()[0]);
+      return success();
+    }
+    if (source == op.getTensor())
+      return failure();
+    SmallVector<Value> indices;
+    for (int64_t index : place)
+      indices.push_back(arith::ConstantIndexOp::create(rewriter, op.getLoc(), index));
+    rewriter.replaceOpWithNewOp<tensor::ExtractOp>(op, source, indices);
+    return success();
+  }
+
+private:
+  /// What the element of `tensor` at `place`, which moves along, is an element of; null where
+  /// `tensor` is no window and not put together, or nobody knows which piece it is.
+  static Value pieceOf(Value tensor, SmallVectorImpl<int64_t> &place) {
+    auto isKnown = [&](OffsetSizeAndStrideOpInterface window) {
+      return window.getStaticOffsets().size() == place.size() &&
+             llvm::none_of(llvm::concat<const int64_t>(window.getStaticOffsets(),
+                                                       window.getStaticSizes()),
+                           ShapedType::isDynamic) &&
+             llvm::all_of(window.getStaticStrides(), [](int64_t s) { return s == 1; });
+    };
+    if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
+      if (!isKnown(slice) || slice.getType().getRank() != int64_t(place.size()))
+        return {};
+      for (auto [index, offset] : llvm::zip_equal(place, slice.getStaticOffsets()))
+        index += offset;
+      return slice.getSource();
+    }
+    auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>();
+    if (!insert || !isKnown(insert) ||
+        insert.getSourceType().getRank() != int64_t(place.size()))
+      return {};
+    SmallVector<int64_t> inside;
+    for (auto [index, offset, size] :
+         llvm::zip_equal(place, insert.getStaticOffsets(), insert.getStaticSizes())) {
+      if (index < offset || index >= offset + size)
+        return insert.getDest();
+      inside.push_back(index - offset);
+    }
+    place.assign(inside);
+    return insert.getSource();
+  }
+};
+
 struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -86,7 +156,7 @@ LogicalResult tilewright::foldScalars(func::FuncOp func) {
   RewritePatternSet patterns(context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
   linalg::populateEraseUnnecessaryInputsPatterns(patterns);
-  patterns.add<FillInsteadOfGeneric, ReadFilled>(context);
+  patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece>(context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",
                               "folding of scalars");
 }

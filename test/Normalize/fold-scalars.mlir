@@ -89,3 +89,33 @@ func.func @Asserts(%x: tensor<4xi64>, %o: tensor<4xi64>) -> tensor<4xi64> {
   } -> tensor<4xi64>
   return %x : tensor<4xi64>
 }
+
+// An element at a known place is read where it comes from: of a fill its value, of an argument the argument's.
+// CHECK-LABEL: func.func @Pieces(
+// CHECK-SAME: %[[A:.*]]: tensor<2xi64>, %[[I:.*]]: index, %[[S:.*]]: tensor<?xi64>
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : i64
+// CHECK: %[[SECOND:.*]] = tensor.extract %[[A]][%[[C1]]]
+// CHECK: %[[WINDOW:.*]] = tensor.insert_slice
+// CHECK: %[[UNKNOWN:.*]] = tensor.extract %[[WINDOW]][%[[C0]]]
+// CHECK: return %[[THREE]], %[[SECOND]], %[[UNKNOWN]]
+func.func @Pieces(%a: tensor<2xi64>, %i: index, %small: tensor<?xi64>) -> (i64, i64, i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %three = arith.constant 3 : i64
+  %e1 = tensor.empty() : tensor<1xi64>
+  %one = linalg.fill ins(%three : i64) outs(%e1 : tensor<1xi64>) -> tensor<1xi64>
+  %e = tensor.empty() : tensor<5xi64>
+  %first = tensor.insert_slice %one into %e[2] [1] [1] : tensor<1xi64> into tensor<5xi64>
+  %shape = tensor.insert_slice %a into %first[3] [2] [1] : tensor<2xi64> into tensor<5xi64>
+  %s = tensor.extract_slice %shape[2] [3] [1] : tensor<5xi64> to tensor<3xi64>
+  %c2 = arith.constant 2 : index
+  %x = tensor.extract %s[%c0] : tensor<3xi64>
+  %y = tensor.extract %s[%c2] : tensor<3xi64>
+  // Which elements a window of unknown size covers nobody knows.
+  %n = tensor.dim %small, %c0 : tensor<?xi64>
+  %w = tensor.insert_slice %small into %shape[0] [%n] [1] : tensor<?xi64> into tensor<5xi64>
+  %z = tensor.extract %w[%c0] : tensor<5xi64>
+  return %x, %y, %z : i64, i64, i64
+}

@@ -124,6 +124,21 @@ std::string tilewright::whyNotStoredByEngine(const KernelInfo &info,
   return any ? "" : "'tma_store': no result has the tile's rows and columns";
 }
 
+/// Bytes of arrays of barriers, those of `sizes`, as they are placed: the most aligned first.
+static int64_t barrierBytes(SmallVector<int64_t> sizes) {
+  constexpr int64_t kLeast = 16, kMost = 128;
+  auto alignment = [=](int64_t bytes) {
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(bytes), kLeast, kMost);
+  };
+  llvm::stable_sort(sizes, [&](int64_t left, int64_t right) {
+    return alignment(left) > alignment(right);
+  });
+  int64_t end = 0;
+  for (int64_t bytes : sizes)
+    end = llvm::alignTo(end, alignment(bytes)) + bytes;
+  return end;
+}
+
 int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config) {
   if (!config.getTmaStore())
     return 0;
@@ -142,7 +157,11 @@ int64_t tilewright::storeBytes(const KernelInfo &info, LoweringConfigAttr config
     loaded.insert(getElementTypeOrSelf(tile->get().getType()));
     types.insert(loaded.back());
   }
-  bytes += loaded.size() * kBarrier * StorePiece::kTurns * groups;
+  // Beside those of the ring.
+  int64_t ring = 2 * kBarrier * config.getStages();
+  SmallVector<int64_t> barriers(loaded.size(), kBarrier * StorePiece::kTurns * groups);
+  barriers.push_back(ring);
+  bytes += barrierBytes(std::move(barriers)) - ring;
   for (Type type : types) {
     StorePiece piece = storePieceOf(
         config.getBlock()[loops->n],

@@ -1,5 +1,5 @@
-# tilewright_standard_headers(TARGET...): the standard library's headers are read once per target, not once per file: a third of
-# the time of most files. Files name what they use all the same: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
+# tilewright_standard_headers(TARGET...): the standard library's headers are read once per target, not once per file.
+# Files name what they use all the same: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
 function(tilewright_standard_headers)
   foreach(target ${ARGN})
     target_precompile_headers(${target} PRIVATE

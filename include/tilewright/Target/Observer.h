@@ -51,7 +51,7 @@ private:
 };
 
 /// Runs the passes that make code for a machine of `module`, some fifty, watched by `observer`, which may be null. What all of
-/// them leave is verified, not what each one leaves: that takes a fifth of a kernel's time.
+/// them leave is verified, not what each one leaves, to save time.
 llvm::LogicalResult runLowering(mlir::PassManager &pm, mlir::ModuleOp module,
                                 CompileObserver *observer);
 

@@ -1,19 +1,23 @@
 // Part of Tilewright, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steps of a loop that need no mask, without one. A loop says from where on it needs
-// its mask by a marked comparison, which chooses between values as they are and masked:
+// Steps of a loop that need no mask, without one. A loop says which steps these are by marked
+// comparisons with limits, the first step without and the first one with a mask again. Either
+// may be missing:
 //
 //   scf.for %k = %begin to %end step %c64 iter_args(%x) {
-//     %whole = arith.cmpi slt, %k, %limit {tilewright.whole}
+//     %below = arith.cmpi slt, %k, %last {tilewright.whole}
+//     %above = arith.cmpi sge, %k, %first {tilewright.whole}
+//     %whole = arith.andi %below, %above
 //     %s = arith.select %whole, %scores, %masked
 // becomes
-//   %y = scf.for %k = %begin to %limit step %c64 iter_args(%x) { … %scores … }
-//   scf.for %k = %limit to %end step %c64 iter_args(%y) { … %masked … }
+//   %y = scf.for %k = %begin to %first step %c64 iter_args(%x) { … %masked … }
+//   %z = scf.for %k = %first to %last step %c64 iter_args(%y) { … %scores … }
+//   scf.for %k = %last to %end step %c64 iter_args(%z) { … %masked … }
 //
-// The second loop goes on where the first ended: a ring that the loop carries stays
-// full between them, which is why this comes behind the pipelining of loops. %limit is
-// a whole number of steps from %begin, and between %begin and %end. Where the
+// Each loop goes on where the one before ended: a ring that the loop carries stays
+// full between them, which is why this comes behind the pipelining of loops. Limits are
+// whole numbers of steps from %begin, and %begin <= %first <= %last <= %end. Where a
 // comparison is in no such loop (the last step, taken out of it), masked is right.
 
 #include "tilewright/Pipeline/Pipeline.h"
@@ -33,15 +37,22 @@ namespace tilewright {
 using namespace mlir;
 using namespace tilewright;
 
-/// What `whole` chooses is `isWhole`.
-static void decide(RewriterBase &rewriter, arith::CmpIOp whole, bool isWhole) {
-  for (Operation *user : llvm::make_early_inc_range(whole->getUsers()))
-    if (auto choice = dyn_cast<arith::SelectOp>(user);
-        choice && choice.getCondition() == whole.getResult())
-      rewriter.replaceOp(choice,
-                         isWhole ? choice.getTrueValue() : choice.getFalseValue());
-  rewriter.setInsertionPoint(whole);
-  rewriter.replaceOpWithNewOp<arith::ConstantOp>(whole, rewriter.getBoolAttr(isWhole));
+/// `condition`, which comparisons and conjunctions of them make, is `value`; so are choices by it.
+static void decide(RewriterBase &rewriter, Operation *condition, bool value) {
+  for (Operation *user : llvm::make_early_inc_range(condition->getUsers())) {
+    if (auto choice = dyn_cast<arith::SelectOp>(user)) {
+      if (choice.getCondition() == condition->getResult(0))
+        rewriter.replaceOp(choice, value ? choice.getTrueValue() : choice.getFalseValue());
+    } else if (auto both = dyn_cast<arith::AndIOp>(user)) {
+      if (value)
+        rewriter.replaceOp(both, both.getLhs() == condition->getResult(0) ? both.getRhs()
+                                                                         : both.getLhs());
+      else
+        decide(rewriter, both, false);
+    }
+  }
+  rewriter.setInsertionPoint(condition);
+  rewriter.replaceOpWithNewOp<arith::ConstantOp>(condition, rewriter.getBoolAttr(value));
 }
 
 void tilewright::peelMasks(func::FuncOp kernel) {
@@ -50,11 +61,16 @@ void tilewright::peelMasks(func::FuncOp kernel) {
     if (op->hasAttr(kWholeAttr))
       marked.push_back(op);
   });
+  if (marked.empty())
+    return;
   IRRewriter rewriter(kernel.getContext());
-  for (arith::CmpIOp whole : marked) {
+  // Of a loop that is split there are two, each with the marks that are left.
+  while (!marked.empty()) {
+    arith::CmpIOp whole = marked.pop_back_val();
+    bool isFirst = whole.getPredicate() == arith::CmpIPredicate::slt;
     auto loop = dyn_cast<scf::ForOp>(whole->getParentOp());
     Value limit = whole.getRhs();
-    if (loop && whole.getLhs() == loop.getInductionVar() &&
+    if (!whole->use_empty() && loop && whole.getLhs() == loop.getInductionVar() &&
         loop.isDefinedOutsideOfLoop(limit)) {
       IRMapping mapping;
       rewriter.setInsertionPoint(loop);
@@ -62,12 +78,16 @@ void tilewright::peelMasks(func::FuncOp kernel) {
       first.getUpperBoundMutable().assign(limit);
       loop.getLowerBoundMutable().assign(limit);
       loop.getInitArgsMutable().assign(first.getResults());
-      decide(rewriter, cast<arith::CmpIOp>(mapping.lookup(whole.getOperation())), true);
+      for (arith::CmpIOp other : llvm::to_vector(marked))
+        if (Operation *copy = mapping.lookupOrNull(other.getOperation()))
+          marked.push_back(cast<arith::CmpIOp>(copy));
+      decide(rewriter, mapping.lookup(whole.getOperation()), isFirst);
+      decide(rewriter, whole, !isFirst);
+    } else {
+      decide(rewriter, whole, false);
     }
-    decide(rewriter, whole, false);
   }
-  if (!marked.empty())
-    (void)runRegionDCE(rewriter, kernel->getRegions());
+  (void)runRegionDCE(rewriter, kernel->getRegions());
 }
 
 namespace {

@@ -134,24 +134,58 @@ void AttentionBlock::placeKeys() {
     end = arith::MaxSIOp::create(b, loc, end, begin);
   firstKey = begin;
   endKey = end;
-  endOfWhole = findWholeKeys();
+  findWholeKeys();
 }
 
-/// All blocks of keys from the first to here are seen by all queries of the block. Null
-/// where a window hides the first ones from some, and where nothing is hidden.
-Value AttentionBlock::findWholeKeys() {
-  int64_t behind = op.getKeysBehind();
-  bool isRagged = !isInside(op.getKeyLoop(), plan.keys);
-  if (op.getKeysBefore() >= 0 || (behind < 0 && !isRagged))
-    return {};
+/// Finds the blocks of keys that all queries of the block see: those on the left edge of a
+/// window are in front of them, those on the diagonal and the last one behind them.
+void AttentionBlock::findWholeKeys() {
+  int64_t before = op.getKeysBefore(), behind = op.getKeysBehind();
+  bool endsEarly = behind >= 0 || !isInside(op.getKeyLoop(), plan.keys);
+  int64_t queries = plan.headQueries, most = extents[op.getQueryLoop()];
+  if (ShapedType::isStatic(most))
+    queries = std::min(queries, most);
+  if (before < 0 && !endsEarly)
+    return;
+  // No block of keys is in the windows of all queries.
+  if (before >= 0 && behind >= 0 && before + behind + 1 < queries - 1 + plan.keys)
+    return;
+  auto blocksTo = [&](Value end) -> Value {
+    Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));
+    return arith::DivUIOp::create(b, loc, keys, constant(plan.keys));
+  };
+  auto keyOf = [&](Value block) {
+    return add(firstKey, arith::MulIOp::create(b, loc, block, constant(plan.keys)));
+  };
+  Value first = add(query, diagonal); // the first query's own key
   Value end = endKey;
-  if (behind >= 0) {
-    Value own = add(add(query, diagonal), constant(behind + 1));
-    end = arith::MinSIOp::create(b, loc, end, own);
-  }
-  Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));
-  Value blocks = arith::DivUIOp::create(b, loc, keys, constant(plan.keys));
-  return add(firstKey, arith::MulIOp::create(b, loc, blocks, constant(plan.keys)));
+  if (behind >= 0)
+    end = arith::MinSIOp::create(b, loc, end, add(first, constant(behind + 1)));
+  Value blocks = blocksTo(end);
+  if (endsEarly)
+    endOfWhole = keyOf(blocks);
+  if (before < 0)
+    return;
+  // The first key that the last query sees, rounded up to a block.
+  Value seen = add(first, constant(queries - 1 - before + plan.keys - 1));
+  startOfWhole = keyOf(arith::MinUIOp::create(b, loc, blocks, blocksTo(seen)));
+}
+
+/// Whether all queries of the block see all of the block of keys from `key` on. Of `isPeeled`,
+/// `pipeline` makes loops of their own of such steps. Null where each step may hide some.
+Value AttentionBlock::isWholeStep(Value key, bool isPeeled) {
+  Value all;
+  auto require = [&](arith::CmpIPredicate predicate, Value limit) {
+    if (!limit)
+      return;
+    auto inside = arith::CmpIOp::create(b, loc, predicate, key, limit);
+    if (isPeeled)
+      inside->setAttr(kWholeAttr, b.getUnitAttr());
+    all = all ? arith::AndIOp::create(b, loc, all, inside).getResult() : inside.getResult();
+  };
+  require(arith::CmpIPredicate::slt, endOfWhole);
+  require(arith::CmpIPredicate::sge, startOfWhole);
+  return all;
 }
 
 //===----------------------------------------------------------------------===//

@@ -60,7 +60,8 @@ protected:
   /// The rows of the block from `first` on are read and written next.
   void placeRows(mlir::Value first);
   void placeKeys();
-  mlir::Value findWholeKeys();
+  void findWholeKeys();
+  mlir::Value isWholeStep(mlir::Value key, bool isPeeled);
   /// The block of keys from `key` on is read next.
   void enterKeys(mlir::Value key);
   void placeSlices(mlir::Value page);
@@ -124,9 +125,9 @@ protected:
   mlir::Value diagonal;
   /// The block's first query, and first head of those that share its rows.
   mlir::Value query, head;
-  /// The keys that the block walks along, and the end of those before which no block of
-  /// keys has hidden ones; null where each may have, or none has.
-  mlir::Value firstKey, endKey, endOfWhole;
+  /// The keys that the block walks along, and those between which no block of keys has hidden
+  /// ones: null where the first or the last ones have none either, both null where each may.
+  mlir::Value firstKey, endKey, startOfWhole, endOfWhole;
   /// Scores are multiplied by this to be powers of two; 0: they are scaled before.
   double powerScale = 0;
   /// What is rounded to 16 bits may be approximate.

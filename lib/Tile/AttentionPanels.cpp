@@ -234,8 +234,7 @@ Value AttentionPanels::finishScores(Value values, Value first) {
   Value key = position[op.getKeyLoop()];
   position[op.getKeyLoop()] = add(key, first);
   values = maskScores(scaleScores(values), tile);
-  if (endOfWhole) {
-    Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, key, endOfWhole);
+  if (Value isWhole = isWholeStep(key, /*isPeeled=*/false)) {
     auto choice = scf::IfOp::create(b, loc, type, isWhole, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());

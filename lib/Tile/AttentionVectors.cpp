@@ -8,7 +8,7 @@
 //   %m, %l, %o = for %j = first key to last key step bk
 //       iter_args(%x = lowest : bq, %m = lowest * c : bq, %l = 0 : bq, %o = 0 : bq x e)
 //     %s  = mma %q, read bk x d, 0             scores
-//     %s' = scaled, capped, masked %s          by place only behind the last block of
+//     %s' = scaled, capped, masked %s          by place only outside of the blocks of
 //                                              keys that all queries see
 //     %x' = largest of each row of %s', and of %x
 //     %m' = %x' * c                            c = scale * log2(e)
@@ -88,13 +88,9 @@ AttentionBlock::Carried AttentionVectors::step(const Carried &before, Value quer
       multiply(queries, keys, splat(floats(block.shape()), 0), true, plan.scores);
   scores = maskScores(scaleScores(scores), block);
   Value hidden = hideKeys(scores, block);
-  // `pipeline` makes a loop without it of the steps that need it not.
-  if (hidden != scores && endOfWhole) {
-    auto isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                         position[op.getKeyLoop()], endOfWhole);
-    isWhole->setAttr(kWholeAttr, b.getUnitAttr());
-    hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
-  }
+  if (hidden != scores)
+    if (Value isWhole = isWholeStep(position[op.getKeyLoop()], /*isPeeled=*/true))
+      hidden = arith::SelectOp::create(b, loc, isWhole, scores, hidden);
   scores = hidden;
 
   Carried after;

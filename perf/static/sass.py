@@ -68,7 +68,8 @@ def main_loop(kernel):
 
     found = [loop for loop in loops.natural_loops(kernel.successors) if matrices(loop)]
     inner = [loop for loop in found if not any(set(other) < set(loop) for other in found)]
-    return instructions(max(inner, key=matrices)) if inner else []
+    # Of a loop that is there with masks and without, the latter.
+    return instructions(max(inner, key=lambda loop: (matrices(loop), -len(instructions(loop))))) if inner else []
 
 
 def is_wait(item):

@@ -52,4 +52,61 @@ module attributes {tilewright.target = #tilewright.target<"cuda:sm_80", "nvvm", 
           stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x?x64xf16>
     return %o : tensor<2x?x64xf16>
   }
+
+  // Keys of a window: those in front of the first query's are left out, and only the steps on
+  // either edge of it are masked.
+  // CHECK-LABEL: func.func private @window(
+  // CHECK: %[[ID:.*]]:2 = tilewright.tile_id(%{{.*}}, %{{.*}}) : index, index
+  // CHECK: %[[I:.*]] = arith.muli %[[ID]]#1, %c64
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[I]], %c200
+  // CHECK: %[[SEEN:.*]] = arith.maxsi %[[LEFT]], %c0
+  // CHECK: %[[SKIPPED:.*]] = arith.divui %[[SEEN]], %c64
+  // CHECK: %[[BEGIN:.*]] = arith.muli %[[SKIPPED]], %c64
+  // CHECK: %[[BLOCKS:.*]] = arith.divui %{{.*}}, %c64
+  // CHECK: %[[LAST:.*]] = arith.addi %[[BEGIN]], %{{.*}}
+  // The last query of the block sees keys from 200 in front of its own: 63 - 200, and 63 to round up.
+  // CHECK: %[[FIRST:.*]] = arith.addi %[[I]], %c-74
+  // CHECK: arith.subi %[[FIRST]], %[[BEGIN]]
+  // CHECK: arith.minui %[[BLOCKS]], %{{.*}}
+  // CHECK: %[[START:.*]] = arith.addi %[[BEGIN]], %{{.*}}
+  // CHECK: scf.for %[[J:.*]] = %[[BEGIN]] to
+  // CHECK: %[[S:.*]] = tilewright.mma
+  // CHECK: %[[HIDDEN:.*]] = arith.select %{{.*}}, %[[S]], %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+  // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[J]], %[[LAST]] {tilewright.whole}
+  // CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[J]], %[[START]] {tilewright.whole}
+  // CHECK: %[[ALL:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
+  // CHECK: arith.select %[[ALL]], %[[S]], %[[HIDDEN]] : vector<64x64xf32>
+  func.func private @window(%q: tensor<2x?x64xf16>, %k: tensor<2x1024x64xf16>, %v: tensor<2x1024x64xf16>, %out: tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x?x64xf16>, tensor<2x1024x64xf16>, tensor<2x1024x64xf16>)
+        outs(%out : tensor<2x?x64xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left", window = array<i64: 200, -1>,
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1],
+          stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x?x64xf16>
+    return %o : tensor<2x?x64xf16>
+  }
+
+  // No right edge: all steps behind the left one are as they are.
+  // CHECK-LABEL: func.func private @left(
+  // CHECK-NOT: arith.cmpi slt, {{.*}} {tilewright.whole}
+  // CHECK: arith.cmpi sge, %{{.*}}, %{{.*}} {tilewright.whole}
+  func.func private @left(%q: tensor<2x?x64xf16>, %k: tensor<2x1024x64xf16>, %v: tensor<2x1024x64xf16>, %out: tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x?x64xf16>, tensor<2x1024x64xf16>, tensor<2x1024x64xf16>)
+        outs(%out : tensor<2x?x64xf16>) {indexing_maps = [#q, #k, #v, #o], window = array<i64: 200, -1>,
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1],
+          stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x?x64xf16>
+    return %o : tensor<2x?x64xf16>
+  }
+
+  // A window that no block of 64 keys fits into for all of 64 queries: 126 keys.
+  // CHECK-LABEL: func.func private @narrow(
+  // CHECK-NOT: tilewright.whole
+  func.func private @narrow(%q: tensor<2x?x64xf16>, %k: tensor<2x1024x64xf16>, %v: tensor<2x1024x64xf16>, %out: tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
+      attributes {tilewright.kernel, tilewright.access = ["read", "read", "read", "write"]} {
+    %o = tilewright.attention ins(%q, %k, %v : tensor<2x?x64xf16>, tensor<2x1024x64xf16>, tensor<2x1024x64xf16>)
+        outs(%out : tensor<2x?x64xf16>) {indexing_maps = [#q, #k, #v, #o], window = array<i64: 120, 5>,
+        tilewright.lowering_config = #tilewright.lowering_config<strategy = attention, block = [64, 64], warps = [4, 1],
+          stages = 2, promote = [0, 1], mma = "mma.m16n8k16.f16.f32">} -> tensor<2x?x64xf16>
+    return %o : tensor<2x?x64xf16>
+  }
 }

@@ -30,8 +30,8 @@ inline constexpr llvm::StringLiteral kPanelsAttr = "tilewright.panels";
 /// `block` along it on CPUs): tiles of a block, and steps of the sum in a chunk.
 inline constexpr llvm::StringLiteral kChunksAttr = "tilewright.chunks";
 
-/// On a comparison of a loop's induction variable with a limit, below which a step
-/// needs no mask; see lib/Pipeline/PeelMasks.cpp.
+/// On a comparison of a loop's induction variable with a limit, below which (`slt`) or from
+/// which on (`sge`) a step needs no mask; see lib/Pipeline/PeelMasks.cpp.
 inline constexpr llvm::StringLiteral kWholeAttr = "tilewright.whole";
 
 struct TileOptions {};

@@ -139,6 +139,9 @@ def cases():
                    more=({"i": 75, "j": 33}, {"i": 1, "j": 65}, {"i": 70, "j": 0}))
         yield Case(element, "window", sizes(1, 70, 75, 16), window=(9, 4))
         yield Case(element, "window_causal", sizes(1, 80, 150, 16), window=(20, 0), causal="bottom_right")
+        # Steps between the two edges that mask nothing, or between the left one and the last key.
+        yield Case(element, "window_wide", sizes(1, 70, 400, 16), window=(200, 30))
+        yield Case(element, "window_wide_left", sizes(1, 70, 400, 16), window=(20, -1), lse=True)
         yield Case(element, "window_none", sizes(1, 40, 8, 16), window=(2, 1), lse=True)  # rows without keys
         yield Case(element, "softcap", sizes(2, 20, 40, 32), softcap=1.5)
         yield Case(element, "mask_added", sizes(2, 20, 40, 32), mask=(element, "ij"))
@@ -208,6 +211,10 @@ def cases():
     yield Case(F16, "many_bottom_right_any", sizes(1, 150, 300, 32), True, causal="bottom_right", lse=True,
                more=({"i": 300, "j": 100}, {"j": 0}))
     yield elsewhere(F16, "many_window", sizes(1, 200, 256, 16), window=(40, 4))
+    yield elsewhere(F16, "many_window_wide", sizes(1, 300, 640, 64), window=(250, 0), causal="bottom_right", lse=True)
+    yield elsewhere(F16, "many_window_left", sizes(1, 300, 640, 64), window=(10, -1))
+    yield elsewhere(F16, "many_window_any", sizes(1, 300, 640, 64), True, window=(270, 20), causal="bottom_right",
+                    more=({"i": 300, "j": 300}, {"i": 130, "j": 1000}, {"i": 700, "j": 64}, {"j": 0}))
     yield elsewhere(F16, "many_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)  # blocks without keys
     yield elsewhere(F16, "many_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield elsewhere(F16, "many_softcap_mask", sizes(1, 64, 140, 64), softcap=1.5, mask=(F16, "ij"))
@@ -229,6 +236,7 @@ def cases():
     yield tiled("tiles_top_left", sizes(1, 200, 150, 128), causal="top_left")
     yield tiled("tiles_bottom_right_any", sizes(1, 150, 300, 64), True, causal="bottom_right", lse=True,
                 more=({"i": 300, "j": 100}, {"i": 1, "j": 65}, {"j": 0}))
+    yield tiled("tiles_window_wide", sizes(1, 300, 640, 64), window=(250, 0), causal="bottom_right", lse=True)
     yield tiled("tiles_window_none", sizes(1, 300, 64, 64), window=(2, 1), lse=True)
     yield tiled("tiles_softcap", sizes(1, 64, 140, 64), softcap=1.5)
     yield tiled("tiles_mask", sizes(2, 70, 140, 64), mask=(BF16, "ij"))

@@ -47,6 +47,33 @@ static Expr apply(StringRef name, Expr left, Expr right) {
   return json::Array{name, std::move(*left), std::move(*right)};
 }
 
+/// `apply` of what is not known only: numbers and sums with 0 are folded.
+static Expr fold(StringRef name, Expr left, Expr right) {
+  if (!left || !right)
+    return std::nullopt;
+  std::optional<int64_t> a = left->getAsInteger(), b = right->getAsInteger();
+  if (b == 0 && (name == "add" || name == "sub"))
+    return left;
+  if (a == 0 && name == "add")
+    return right;
+  if (a && b) {
+    int64_t value = 0;
+    bool overflows = false;
+    if (name == "add")
+      overflows = llvm::AddOverflow(*a, *b, value);
+    else if (name == "sub")
+      overflows = llvm::SubOverflow(*a, *b, value);
+    else if (name == "mul")
+      overflows = llvm::MulOverflow(*a, *b, value);
+    else if (name == "max")
+      value = std::max(*a, *b);
+    else
+      llvm_unreachable("is not folded");
+    return overflows ? Expr() : Expr(value);
+  }
+  return apply(name, std::move(left), std::move(right));
+}
+
 namespace {
 /// coefficient · factor · factor …
 struct Product {
@@ -125,6 +152,7 @@ private:
   Expr loopExtent(linalg::LinalgOp op, unsigned loop);
   Expr loopExtent(AttentionOp op, unsigned loop);
   Expr loopExtent(GemmOp op, unsigned loop);
+  void multiplyPairs(AttentionOp op, Product &count);
   Product elements(Value value);
   void visit(Block &block, const Product &times);
   void addKernel(DispatchOp dispatch, const Product &times);
@@ -299,6 +327,51 @@ Expr Estimator::loopExtent(AttentionOp op, unsigned loop) {
   return steps == 1 ? dim(operand, d) : apply("mul", dim(operand, d), Expr(steps));
 }
 
+/// `count` times the pairs of a query i and a key j, I and J of them, that `causal` and `window` let
+/// see each other. Of the pairs with j <= i + c, by T(x) = 1 + 2 + ... + x (0 below 1):
+///
+///   sum over i of min(max(i + c + 1, 0), J) = T(I + c) - T(c) - T(I + c - J) + T(c - J)
+void Estimator::multiplyPairs(AttentionOp op, Product &count) {
+  Expr queries = loopExtent(op, op.getQueryLoop()), keys = loopExtent(op, op.getKeyLoop());
+  int64_t before = op.getKeysBefore(), behind = op.getKeysBehind();
+  if (before < 0 && behind < 0) {
+    count.multiply(queries);
+    count.multiply(keys);
+    return;
+  }
+  // Twice T(x).
+  auto triangle = [&](Expr x) {
+    x = fold("max", std::move(x), Expr(0));
+    Expr next = fold("add", x, Expr(1));
+    return fold("mul", std::move(x), std::move(next));
+  };
+  // Twice the pairs with j <= i + limit, where the diagonal is.
+  auto pairsBelow = [&](int64_t limit) {
+    Expr toLast, toFirst, lastBeyond, firstBeyond;
+    if (op.isBottomRight()) {
+      toLast = fold("add", keys, Expr(limit));
+      toFirst = fold("sub", toLast, queries);
+      lastBeyond = Expr(limit);
+      firstBeyond = limit > 0 ? fold("sub", Expr(limit), queries) : Expr(0);
+    } else {
+      toLast = fold("add", queries, Expr(limit));
+      toFirst = Expr(limit);
+      lastBeyond = fold("sub", toLast, keys);
+      firstBeyond = limit > 0 ? fold("sub", Expr(limit), keys) : Expr(0);
+    }
+    return fold("sub", fold("add", triangle(toLast), triangle(firstBeyond)),
+                fold("add", triangle(toFirst), triangle(lastBeyond)));
+  };
+  Expr pairs = behind >= 0 ? pairsBelow(behind)
+                           : fold("mul", Expr(2), fold("mul", queries, keys));
+  if (before >= 0)
+    pairs = fold("sub", std::move(pairs), pairsBelow(-before - 1));
+  if (std::optional<int64_t> number = pairs ? pairs->getAsInteger() : std::nullopt)
+    count.multiply(Expr(*number / 2));
+  else
+    count.multiply(apply("floordiv", std::move(pairs), Expr(2)));
+}
+
 /// What counts as an operation of the body.
 static bool isArithmetic(Operation &op) {
   if (op.getNumResults() != 1 || op.getResult(0).getType().isIndex())
@@ -348,14 +421,16 @@ void Estimator::addOps(func::FuncOp kernel, const Product &times) {
       count.multiply(loopExtent(op, loop));
     flops.add(std::move(count));
   });
-  // Both contractions, of all keys: what masks hide is counted, the softmax is not.
+  // Both contractions, of the queries and keys that see each other by `causal` and `window`.
+  // What other masks and lengths hide is counted, the softmax is not.
   kernel.walk([&](AttentionOp op) {
     for (unsigned last : {op.getDepthLoop(), op.getColumnLoop()}) {
       Product count = times;
       count.multiply(Expr(2));
       // Parts of the keys have a share of them each.
-      for (unsigned loop = bool(op.getKeyParts()); loop < op.getDepthLoop(); ++loop)
+      for (unsigned loop = bool(op.getKeyParts()); loop < op.getQueryLoop(); ++loop)
         count.multiply(loopExtent(op, loop));
+      multiplyPairs(op, count);
       count.multiply(loopExtent(op, last));
       flops.add(std::move(count));
     }

@@ -15,6 +15,9 @@
 //
 //   %s = tensor.insert_slice %heads into %shape[2] [1] [1]
 //   %n = tensor.extract %s[%c2]                              // of %heads
+//
+// A constant of f32 that is rounded to f16, a scale say, is a constant: MLIR folds it only
+// where it loses nothing.
 
 #include "Capture.h"
 #include "tilewright/Dialect/GreedyRewrite.h"
@@ -24,6 +27,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -129,6 +133,26 @@ private:
   }
 };
 
+/// A constant is rounded here as it would be where the program runs.
+struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr number;
+    if (op.getRoundingmode() || !isa<Float16Type, BFloat16Type, Float32Type>(op.getType()) ||
+        !matchPattern(op.getIn(), m_Constant(&number)))
+      return failure();
+    APFloat value = number.getValue();
+    bool loses;
+    value.convert(cast<FloatType>(op.getType()).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &loses);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
+                                                   rewriter.getFloatAttr(op.getType(), value));
+    return success();
+  }
+};
+
 struct FillInsteadOfGeneric : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -156,7 +180,7 @@ LogicalResult tilewright::foldScalars(func::FuncOp func) {
   RewritePatternSet patterns(context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
   linalg::populateEraseUnnecessaryInputsPatterns(patterns);
-  patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece>(context);
+  patterns.add<FillInsteadOfGeneric, ReadFilled, ReadPiece, RoundConstant>(context);
   return applyPatternsBounded(func, std::move(patterns), "normalize",
                               "folding of scalars");
 }

@@ -119,3 +119,30 @@ func.func @Pieces(%a: tensor<2xi64>, %i: index, %small: tensor<?xi64>) -> (i64, 
   %z = tensor.extract %w[%c0] : tensor<5xi64>
   return %x, %y, %z : i64, i64, i64
 }
+
+// A scale that is rounded to f16, as ONNX's attention has it, is a constant: 0.59460354 becomes
+// 0.594727. One that is rounded otherwise stays.
+// CHECK-LABEL: func.func @Rounded(
+// CHECK: %[[SCALE:.*]] = arith.constant 5.947270e-01 : f16
+// CHECK: linalg.generic
+// CHECK: arith.mulf %{{.*}}, %[[SCALE]] : f16
+// CHECK: arith.truncf %{{.*}} toward_zero
+func.func @Rounded(%x: tensor<?xf16>, %o: tensor<?xf16>) -> (tensor<?xf16>, f16) {
+  %c = arith.constant 0.353553385 : f32
+  %e = tensor.empty() : tensor<1xf32>
+  %h = tensor.empty() : tensor<1xf16>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%f : tensor<1xf32>) outs(%h : tensor<1xf16>) {
+  ^bb0(%a: f32, %out: f16):
+    %q = math.sqrt %a : f32
+    %t = arith.truncf %q : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<1xf16>
+  %r = linalg.generic {indexing_maps = [#id, affine_map<(i) -> (0)>, #id], iterator_types = ["parallel"]} ins(%x, %s : tensor<?xf16>, tensor<1xf16>) outs(%o : tensor<?xf16>) {
+  ^bb0(%a: f16, %b: f16, %out: f16):
+    %m = arith.mulf %a, %b : f16
+    linalg.yield %m : f16
+  } -> tensor<?xf16>
+  %z = arith.truncf %c toward_zero : f32 to f16
+  return %r, %z : tensor<?xf16>, f16
+}

@@ -102,6 +102,22 @@ static bool addTo(Linear &sum, const Expression &expression, int64_t factor) {
   return false;
 }
 
+/// What `side` is the negative of, where integers are negated as floats and compared with
+/// `other`, a number that these have: rounding keeps the order, so that the result is as of
+/// integers. torch-mlir negates ONNX's so.
+static const Expression *negatedAsFloat(const Expression &side, const Expression &other) {
+  if (!side.is("arith.fptosi") || !side.operands[0]->is("arith.negf") ||
+      !side.operands[0]->operands[0]->is("arith.sitofp"))
+    return nullptr;
+  const Expression &asFloat = *side.operands[0]->operands[0];
+  auto precision = APFloat::semanticsPrecision(cast<FloatType>(asFloat.type).getFloatSemantics());
+  int64_t most = int64_t(1) << std::min(precision, 62u);
+  Linear number;
+  bool isNumber = addTo(number, other, 1) && number.factors.empty() &&
+                  number.offset.symbols.empty() && std::abs(number.offset.constant) < most;
+  return isNumber && asFloat.type.getIntOrFloatBitWidth() >= 32 ? asFloat.operands[0] : nullptr;
+}
+
 /// How the larger side of a comparison exceeds the smaller: true where zero or more.
 static std::optional<Linear> excess(const Expression &expression, bool isInverted) {
   auto compare = expression.kind == Expression::Scalar
@@ -119,9 +135,13 @@ static std::optional<Linear> excess(const Expression &expression, bool isInverte
   bool isStrict = llvm::is_contained({P::slt, P::sgt, P::ult, P::ugt}, predicate);
   bool isUnsigned = llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate);
   Linear sum;
-  if (!addTo(sum, *expression.operands[0], isLess ? -1 : 1) ||
-      !addTo(sum, *expression.operands[1], isLess ? 1 : -1))
-    return {};
+  for (unsigned side : {0, 1}) {
+    const Expression &operand = *expression.operands[side];
+    int64_t factor = (side == 0) == isLess ? -1 : 1;
+    const Expression *inner = negatedAsFloat(operand, *expression.operands[1 - side]);
+    if (inner ? !addTo(sum, *inner, -factor) : !addTo(sum, operand, factor))
+      return {};
+  }
   // Differences wrap around in unsigned numbers.
   if (isUnsigned && (sum.offset.constant != 0 || !sum.offset.symbols.empty()))
     return {};

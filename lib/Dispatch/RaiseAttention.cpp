@@ -151,7 +151,7 @@ static std::string spell(Type type) {
   return name;
 }
 
-AttentionOp AttentionRaiser::create(OpBuilder &b) {
+AttentionOp AttentionRaiser::create(OpBuilder &b, TargetAttr target) {
   b.setInsertionPoint(last);
   MLIRContext *context = b.getContext();
   auto queryType = cast<RankedTensorType>(queries.tensor.getType()).getElementType();
@@ -200,10 +200,14 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
   if (!hiding->resolve(
           b, second.getLoc(), query, queryType, scoreType,
           [&](Value value) { return isSizeOf(value, key); },
-          [&](Value value) { return isSizeOf(value, query); }, sizeOf, mask, reason))
+          [&](Value value) { return isSizeOf(value, query); }, sizeOf,
+          // Warpgroups read keys behind a length, and so take a mask of them.
+          !mayUseWarpgroups(target, queryType, expressions.sizeOf(query)), mask, reason))
     return {};
   if (mask.mask && !addMap(mask.maskAt))
     return refuse("the mask has a loop that is not of the scores"), AttentionOp();
+  if (mask.lengths && !addMap(mask.lengthsAt))
+    return refuse("the lengths have a loop that is not of the scores"), AttentionOp();
   // Where the result was added to what a fill had written, only its shape counts.
   Value out = init.tensor;
   if (auto fill = out.getDefiningOp<linalg::FillOp>())
@@ -225,7 +229,7 @@ AttentionOp AttentionRaiser::create(OpBuilder &b) {
   bool hasWindow = mask.before >= 0 || mask.behind >= 0;
   auto op = AttentionOp::create(
       b, second.getLoc(), ValueRange(outs).getTypes(), operands[0], operands[1],
-      operands[2], mask.mask, /*table=*/Value(), /*lengths=*/Value(), outs,
+      operands[2], mask.mask, /*table=*/Value(), mask.lengths, outs,
       b.getAffineMapArrayAttr(maps), b.getF64FloatAttr(scale),
       mask.isTopLeft       ? b.getStringAttr("top_left")
       : mask.isBottomRight ? b.getStringAttr("bottom_right")
@@ -329,7 +333,7 @@ bool AttentionRaiser::raise(OpBuilder &b, TargetAttr target) {
                   "result");
   if (!chooseLoops())
     return false;
-  AttentionOp op = create(b);
+  AttentionOp op = create(b, target);
   if (!op)
     return false;
   if (failed(op.verify()) || failed(chooseAttentionConfig(op, target, reason))) {

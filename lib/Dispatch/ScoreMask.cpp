@@ -34,10 +34,12 @@ bool tilewright::hidesKeys(double number, Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A sum of coordinates and an offset.
+/// A sum of coordinates, an offset, and elements of tensors if asked for.
 struct Linear {
   llvm::SmallDenseMap<unsigned, int64_t> factors;
   Offset offset;
+  bool takesElements = false;
+  SmallVector<std::pair<const Expression *, int64_t>> elements;
 };
 } // namespace
 
@@ -88,10 +90,16 @@ static bool addTo(Linear &sum, const Expression &expression, int64_t factor) {
       addScalar(sum, expression.tensor, factor);
     else if (matchPattern(expression.tensor, m_ConstantInt(&number)))
       sum.offset.constant += factor * number.getSExtValue();
+    else if (sum.takesElements)
+      sum.elements.push_back({&expression, factor});
     else
       return false;
     return true;
   }
+  // An element may be negative.
+  if (sum.takesElements &&
+      (expression.is("arith.index_castui") || expression.is("arith.extui")))
+    return false;
   if (expression.is("arith.index_cast") || expression.is("arith.index_castui") ||
       expression.is("arith.extsi") || expression.is("arith.extui"))
     return addTo(sum, *expression.operands[0], factor);
@@ -119,7 +127,8 @@ static const Expression *negatedAsFloat(const Expression &side, const Expression
 }
 
 /// How the larger side of a comparison exceeds the smaller: true where zero or more.
-static std::optional<Linear> excess(const Expression &expression, bool isInverted) {
+static std::optional<Linear> excess(const Expression &expression, bool isInverted,
+                                    bool takesElements = false) {
   auto compare = expression.kind == Expression::Scalar
                      ? dyn_cast<arith::CmpIOp>(expression.op)
                      : arith::CmpIOp();
@@ -134,7 +143,10 @@ static std::optional<Linear> excess(const Expression &expression, bool isInverte
   bool isLess = llvm::is_contained({P::slt, P::sle, P::ult, P::ule}, predicate);
   bool isStrict = llvm::is_contained({P::slt, P::sgt, P::ult, P::ugt}, predicate);
   bool isUnsigned = llvm::is_contained({P::ult, P::ule, P::ugt, P::uge}, predicate);
+  if (isUnsigned && takesElements)
+    return {};
   Linear sum;
+  sum.takesElements = takesElements;
   for (unsigned side : {0, 1}) {
     const Expression &operand = *expression.operands[side];
     int64_t factor = (side == 0) == isLess ? -1 : 1;
@@ -187,6 +199,24 @@ std::optional<ScoreMask::Bound> ScoreMask::matchBound(const Condition &condition
     return {};
   bound.isLower = ofKey == 1;
   return bound;
+}
+
+/// The element that says how many keys there are, where `condition` hides those that are not
+/// less.
+const Expression *ScoreMask::matchLength(const Condition &condition) const {
+  if (!std::isinf(condition.hidden) || condition.isAdded)
+    return nullptr;
+  std::optional<Linear> sum =
+      excess(*condition.expression, condition.isInverted, /*takesElements=*/true);
+  if (!sum || sum->elements.size() != 1 || sum->elements[0].second != 1 ||
+      sum->offset.constant != -1 || !sum->offset.symbols.empty())
+    return nullptr;
+  for (auto [coordinate, factor] : sum->factors)
+    if (factor != (coordinate == key ? -1 : 0))
+      return nullptr;
+  const Expression *element = sum->elements[0].first;
+  bool isInteger = element->type.isInteger(32) || element->type.isInteger(64);
+  return isInteger && sum->factors.contains(key) ? element : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,6 +330,25 @@ void ScoreMask::takeFiniteBounds(unsigned query) {
   bounds = kept;
 }
 
+/// Comparisons with the lengths of a batch are `lengths`, however often the text has them.
+void ScoreMask::takeLengths(OpBuilder &b, unsigned query, Result &result) {
+  const Expression *found = nullptr;
+  SmallVector<Condition> kept;
+  for (const Condition &condition : conditions) {
+    const Expression *length = matchLength(condition);
+    Coordinates atoms = length ? expressions.atomsOf(*length) : Coordinates();
+    bool isOfBatch = length && !llvm::is_contained(atoms, query) &&
+                     !llvm::is_contained(atoms, key);
+    if (isOfBatch && !found &&
+        (result.lengths = reshapeToAtoms(b, length->tensor, length->coordinates, expressions,
+                                         result.lengthsAt)))
+      found = length;
+    else if (!isOfBatch || !found || !expressions.isSame(*length, *found))
+      kept.push_back(condition);
+  }
+  conditions = kept;
+}
+
 //===----------------------------------------------------------------------===//
 // Attributes and masks
 //===----------------------------------------------------------------------===//
@@ -372,8 +421,8 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
                         FloatType scoreType,
                         llvm::function_ref<bool(Value)> isKeys,
                         llvm::function_ref<bool(Value)> isQueries,
-                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, Result &result,
-                        std::string &reason) {
+                        llvm::function_ref<OpFoldResult(unsigned)> sizeOf, bool hasLengths,
+                        Result &result, std::string &reason) {
   takeFiniteBounds(query);
   if (!place(bounds, query, isKeys, isQueries, result)) {
     result = {};
@@ -383,6 +432,9 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
       else
         conditions.push_back(bound.condition);
   }
+  // That diagonal would end at the length.
+  if (hasLengths && !result.isBottomRight)
+    takeLengths(b, query, result);
   if (conditions.empty() && terms.empty())
     return true;
   auto take = [&](Value tensor, ArrayRef<unsigned> at) {

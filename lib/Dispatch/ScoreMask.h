@@ -7,7 +7,8 @@
 //   select(j <= i, 0, -inf) + select(%seen[b, j], 0, -inf) + %bias[i, j]
 //     ->  causal = "top_left", mask = select(%seen[b, j], %bias[i, j], -inf)
 //
-// Comparisons of coordinates become `causal` and `window`; one tensor of i1 or of floats is
+// Comparisons of coordinates become `causal` and `window`; of keys with a number of their batch,
+// `lengths`; one tensor of i1 or of floats is
 // the mask as it is; all else is computed into a tensor over the coordinates that it
 // depends on.
 
@@ -42,18 +43,18 @@ public:
   struct Result {
     bool isTopLeft = false, isBottomRight = false;
     int64_t before = -1, behind = -1; // window, -1: no limit
-    mlir::Value mask;
-    Coordinates maskAt; // atoms
+    mlir::Value mask, lengths;
+    Coordinates maskAt, lengthsAt; // atoms
     std::string note; // for --explain
   };
-  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. False,
-  /// with a reason, if something cannot be computed.
+  /// Sizes as `isKeys` and `isQueries` know them of a dim, and `sizeOf` of an atom. Lengths are a
+  /// mask of keys unless `hasLengths`. False, with a reason, if something cannot be computed.
   bool resolve(mlir::OpBuilder &b, mlir::Location loc, unsigned query,
                mlir::Type queryType, mlir::FloatType scoreType,
                llvm::function_ref<bool(mlir::Value)> isKeys,
                llvm::function_ref<bool(mlir::Value)> isQueries,
-               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, Result &result,
-               std::string &reason);
+               llvm::function_ref<mlir::OpFoldResult(unsigned)> sizeOf, bool hasLengths,
+               Result &result, std::string &reason);
 
 private:
   /// Something that hides keys: `hidden` is -inf, or a number that is finite.
@@ -76,6 +77,8 @@ private:
              llvm::function_ref<bool(mlir::Value)> isKeys,
              llvm::function_ref<bool(mlir::Value)> isQueries, Result &result) const;
   void takeFiniteBounds(unsigned query);
+  const ElementExpression *matchLength(const Condition &condition) const;
+  void takeLengths(mlir::OpBuilder &b, unsigned query, Result &result);
 
   ElementExpressions &expressions;
   unsigned key;

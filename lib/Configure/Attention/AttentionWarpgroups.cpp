@@ -53,6 +53,14 @@ static std::string whyNotCopied(AttentionOp op, StringRef what, Value operand,
   return "";
 }
 
+/// Rows of an instruction.
+static constexpr int64_t kRows = 64;
+
+bool tilewright::mayUseWarpgroups(TargetAttr target, Type element, int64_t queries) {
+  return target.has("warpgroup_mma") && (element.isF16() || element.isBF16()) &&
+         (ShapedType::isDynamic(queries) || queries >= kRows / 2);
+}
+
 bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
                                   std::string &reason) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
@@ -74,7 +82,6 @@ bool tilewright::canUseWarpgroups(AttentionOp op, TargetAttr target,
   if (reason.empty())
     reason = whyNotCopied(op, "values", op.getValue(), op.getValueMap(), op.getKeyLoop(),
                           op.getColumnLoop());
-  constexpr int64_t kRows = 64;
   int64_t queries = op.getLoopExtents()[op.getQueryLoop()];
   if (reason.empty() && !ShapedType::isDynamic(queries) && queries < kRows / 2)
     reason = "there are " + std::to_string(queries) + " queries; they multiply " +

@@ -159,6 +159,13 @@ Value tilewright::createNumKeys(OpBuilder &b, Location loc, Value length, Value 
   return arith::MinSIOp::create(b, loc, keys, mostKeys);
 }
 
+Value tilewright::createDiagonalEnd(OpBuilder &b, Location loc, Value length) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0),
+        most = arith::ConstantIndexOp::create(b, loc, int64_t(1) << 30);
+  Value end = arith::MaxSIOp::create(b, loc, toIndex(b, loc, length), zero);
+  return arith::MinSIOp::create(b, loc, end, most);
+}
+
 Value tilewright::createPage(OpBuilder &b, Location loc, Value entry, Value numPages) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0),
         one = arith::ConstantIndexOp::create(b, loc, 1);

@@ -201,22 +201,35 @@ std::optional<ScoreMask::Bound> ScoreMask::matchBound(const Condition &condition
   return bound;
 }
 
-/// The element that says how many keys there are, where `condition` hides those that are not
-/// less.
-const Expression *ScoreMask::matchLength(const Condition &condition) const {
+std::optional<ScoreMask::Length> ScoreMask::matchLength(const Condition &condition,
+                                                       unsigned query) const {
   if (!std::isinf(condition.hidden) || condition.isAdded)
-    return nullptr;
+    return {};
   std::optional<Linear> sum =
       excess(*condition.expression, condition.isInverted, /*takesElements=*/true);
-  if (!sum || sum->elements.size() != 1 || sum->elements[0].second != 1 ||
-      sum->offset.constant != -1 || !sum->offset.symbols.empty())
-    return nullptr;
+  if (!sum || sum->elements.size() != 1)
+    return {};
+  auto [element, ofElement] = sum->elements[0];
+  int64_t ofQuery = 0;
   for (auto [coordinate, factor] : sum->factors)
-    if (factor != (coordinate == key ? -1 : 0))
-      return nullptr;
-  const Expression *element = sum->elements[0].first;
+    if (coordinate == query)
+      ofQuery = factor;
+    else if (factor != (coordinate == key ? -ofElement : 0))
+      return {};
   bool isInteger = element->type.isInteger(32) || element->type.isInteger(64);
-  return isInteger && sum->factors.contains(key) ? element : nullptr;
+  Coordinates atoms = expressions.atomsOf(*element);
+  if (!isInteger || !sum->factors.contains(key) || std::abs(ofElement) != 1 ||
+      llvm::is_contained(atoms, query) || llvm::is_contained(atoms, key))
+    return {};
+  // The one query's number is 0.
+  if (ofQuery == 0 && ofElement == -1 && expressions.sizeOf(query) == 1)
+    ofQuery = -1;
+  if (ofQuery == ofElement)
+    return Length{element, int(ofQuery), sum->offset};
+  if (ofQuery != 0 || ofElement != 1 || sum->offset.constant != -1 ||
+      !sum->offset.symbols.empty())
+    return {};
+  return Length{element, 0, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -330,23 +343,55 @@ void ScoreMask::takeFiniteBounds(unsigned query) {
   bounds = kept;
 }
 
-/// Comparisons with the lengths of a batch are `lengths`, however often the text has them.
-void ScoreMask::takeLengths(OpBuilder &b, unsigned query, Result &result) {
+/// Comparisons with the lengths of a batch, however often the text has them, and with diagonals
+/// that end there.
+void ScoreMask::takeLengths(OpBuilder &b, unsigned query,
+                            llvm::function_ref<bool(Value)> isQueries, Result &result) {
+  // What is left of an offset beside `factor` times the number of queries.
+  auto beside = [&](const Offset &offset, int64_t factor) -> std::optional<int64_t> {
+    int64_t size = expressions.sizeOf(query);
+    if (!ShapedType::isDynamic(size))
+      return offset.symbols.empty() ? std::optional(offset.constant - factor * size)
+                                    : std::nullopt;
+    if (offset.symbols.size() != 1 || offset.symbols[0].second != factor ||
+        !isQueries(offset.symbols[0].first))
+      return {};
+    return offset.constant;
+  };
+  auto isDiagonal = [&](const Length &length) {
+    return length.ofQuery == 1 && bounds.empty() && beside(length.offset, -1) == 0;
+  };
   const Expression *found = nullptr;
-  SmallVector<Condition> kept;
+  // One query's diagonal is its length.
+  bool isOne = expressions.sizeOf(query) == 1 && bounds.empty();
   for (const Condition &condition : conditions) {
-    const Expression *length = matchLength(condition);
-    Coordinates atoms = length ? expressions.atomsOf(*length) : Coordinates();
-    bool isOfBatch = length && !llvm::is_contained(atoms, query) &&
-                     !llvm::is_contained(atoms, key);
-    if (isOfBatch && !found &&
-        (result.lengths = reshapeToAtoms(b, length->tensor, length->coordinates, expressions,
-                                         result.lengthsAt)))
-      found = length;
-    else if (!isOfBatch || !found || !expressions.isSame(*length, *found))
-      kept.push_back(condition);
+    std::optional<Length> length = matchLength(condition, query);
+    if (!length || (length->ofQuery != 0 && !isDiagonal(*length)))
+      continue;
+    if (!found && (result.lengths = reshapeToAtoms(b, length->element->tensor,
+                                                   length->element->coordinates, expressions,
+                                                   result.lengthsAt)))
+      found = length->element;
+    if (found && expressions.isSame(*found, *length->element))
+      result.isBottomRight |= length->ofQuery == 1;
   }
-  conditions = kept;
+  if (!found)
+    return;
+  for (const Condition &condition : conditions)
+    if (auto length = matchLength(condition, query); length && isOne && length->ofQuery == -1)
+      result.isBottomRight |= expressions.isSame(*found, *length->element);
+  llvm::erase_if(conditions, [&](const Condition &condition) {
+    std::optional<Length> length = matchLength(condition, query);
+    if (!length || !expressions.isSame(*found, *length->element))
+      return false;
+    if (length->ofQuery != -1)
+      return length->ofQuery == 0 || isDiagonal(*length);
+    std::optional<int64_t> before = beside(length->offset, 1);
+    if (!result.isBottomRight || !before || *before < 0)
+      return false;
+    result.before = result.before < 0 ? *before : std::min(result.before, *before);
+    return true;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -434,7 +479,7 @@ bool ScoreMask::resolve(OpBuilder &b, Location loc, unsigned query, Type queryTy
   }
   // That diagonal would end at the length.
   if (hasLengths && !result.isBottomRight)
-    takeLengths(b, query, result);
+    takeLengths(b, query, isQueries, result);
   if (conditions.empty() && terms.empty())
     return true;
   auto take = [&](Value tensor, ArrayRef<unsigned> at) {

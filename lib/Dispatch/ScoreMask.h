@@ -77,8 +77,16 @@ private:
              llvm::function_ref<bool(mlir::Value)> isKeys,
              llvm::function_ref<bool(mlir::Value)> isQueries, Result &result) const;
   void takeFiniteBounds(unsigned query);
-  const ElementExpression *matchLength(const Condition &condition) const;
-  void takeLengths(mlir::OpBuilder &b, unsigned query, Result &result);
+  /// Keys less than an element (`ofQuery` 0), at most `offset` behind query + element (1), or at most
+  /// before it (-1).
+  struct Length {
+    const ElementExpression *element;
+    int ofQuery;
+    Offset offset;
+  };
+  std::optional<Length> matchLength(const Condition &condition, unsigned query) const;
+  void takeLengths(mlir::OpBuilder &b, unsigned query,
+                   llvm::function_ref<bool(mlir::Value)> isQueries, Result &result);
 
   ElementExpressions &expressions;
   unsigned key;

@@ -262,9 +262,10 @@ Value Decomposition::hide(Value score, Value length) {
   };
   Value i = linalg::IndexOp::create(b, loc, batch.size());
   Value j = linalg::IndexOp::create(b, loc, batch.size() + 1);
-  if (op.isBottomRight())
-    i = arith::AddIOp::create(b, loc, i,
-                              arith::SubIOp::create(b, loc, numKeys, numQueries));
+  if (op.isBottomRight()) {
+    Value end = length ? createDiagonalEnd(b, loc, length) : mostKeys;
+    i = arith::AddIOp::create(b, loc, i, arith::SubIOp::create(b, loc, end, numQueries));
+  }
   auto hideWhere = [&](arith::CmpIPredicate visible, Value bound) {
     Value inside = arith::CmpIOp::create(b, loc, visible, j, bound);
     score = arith::SelectOp::create(b, loc, inside, score, minusInfinity());

@@ -89,10 +89,14 @@ void AttentionBlock::placeBlock() {
   }
   position.resize(op.getNumLoops(), constant(0));
   numKeys = createMostKeys(b, op);
-  if (op.getLengths())
-    numKeys = createNumKeys(b, loc, element(op.getLengths(), op.getLengthsMap()), numKeys);
-  diagonal =
-      op.isBottomRight() ? subtract(numKeys, extent(op.getQueryLoop())) : constant(0);
+  Value end = numKeys; // of the diagonal
+  if (op.getLengths()) {
+    Value length = element(op.getLengths(), op.getLengthsMap());
+    numKeys = createNumKeys(b, loc, length, numKeys);
+    if (op.isBottomRight())
+      end = createDiagonalEnd(b, loc, length);
+  }
+  diagonal = op.isBottomRight() ? subtract(end, extent(op.getQueryLoop())) : constant(0);
   if (op.getLengths() && !op.getTable())
     placeSlices({});
 }

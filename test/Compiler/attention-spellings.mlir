@@ -10,6 +10,7 @@
 // CHECK: @onnx_causal_half({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_boolean({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_window({{.*}}): 1 kernel{{$}}
+// CHECK: @onnx_lengths({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_both_sides({{.*}}): 1 kernel{{$}}
 // CHECK: @onnx_past({{.*}}): 5 kernels{{$}}
 // CHECK: @onnx_softcap({{.*}}): 1 kernel{{$}}
@@ -88,6 +89,8 @@
 // MEMORY-NEXT: mask({{.*}} : tensor<2x4x24x40xi1>)
 // MEMORY: func.func private @onnx_window_attention_0
 // MEMORY-NEXT: causal = "top_left", {{.*}}window = array<i64: 5, -1>
+// MEMORY: func.func private @onnx_lengths_attention_0
+// MEMORY: lengths(%{{.*}}causal = "bottom_right"
 // MEMORY: func.func private @onnx_both_sides_attention_0
 // MEMORY-NEXT: window = array<i64: 5, 3>
 // MEMORY: func.func private @onnx_past_attention_0

@@ -238,4 +238,133 @@ func.func @unsigned(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor
     ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
   return %r : tensor<4x24x16xf32>
 }
+// The last query sees the last key of its batch.
+// CHECK-LABEL: func.func @diagonal(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}}) lengths(%{{.*}} : tensor<4xi64>){{.*}}causal = "bottom_right"
+// CHECK-NOT: window
+// CHECK-NOT: linalg.generic
+func.func @diagonal(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %n: tensor<4xi64>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %ew = tensor.empty() : tensor<4x24x40xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #h, #ij], iterator_types = #ppp} ins(%s, %n : tensor<4x24x40xf32>, tensor<4xi64>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %n0: i64, %acc: f32): %j = linalg.index 2 : index %a = arith.index_cast %j : index to i64 %i = linalg.index 1 : index %qi = arith.index_cast %i : index to i64 %m = arith.constant 24 : i64 %e = arith.subi %n0, %m : i64 %g = arith.addi %qi, %e : i64 %v0 = arith.cmpi slt, %g, %a : i64 %y = arith.select %v0, %low, %x : f32 %c = arith.cmpi slt, %a, %n0 : i64 %y1 = arith.select %c, %y, %low : f32 %z = arith.addf %y1, %zero : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%ew : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
+// A window that counts from that diagonal.
+// CHECK-LABEL: func.func @window_of_lengths(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}}) lengths(%{{.*}} : tensor<4xi64>){{.*}}causal = "bottom_right"{{.*}}window = array<i64: 7, -1>
+// CHECK-NOT: linalg.generic
+func.func @window_of_lengths(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %n: tensor<4xi64>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %ew = tensor.empty() : tensor<4x24x40xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #h, #ij], iterator_types = #ppp} ins(%s, %n : tensor<4x24x40xf32>, tensor<4xi64>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %n0: i64, %acc: f32): %j = linalg.index 2 : index %a = arith.index_cast %j : index to i64 %i = linalg.index 1 : index %qi = arith.index_cast %i : index to i64 %m = arith.constant 24 : i64 %e = arith.subi %n0, %m : i64 %g = arith.addi %qi, %e : i64 %v0 = arith.cmpi slt, %g, %a : i64 %y = arith.select %v0, %low, %x : f32 %c = arith.cmpi slt, %a, %n0 : i64 %y1 = arith.select %c, %y, %low : f32 %seven = arith.constant 7 : i64 %back = arith.subi %g, %a : i64 %near = arith.cmpi sle, %back, %seven : i64 %z = arith.select %near, %y1, %low : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%ew : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
+// One that ends elsewhere is a mask.
+// CHECK-LABEL: func.func @another_diagonal(
+// CHECK: tilewright.attention {{.*}}) mask(%{{.*}} lengths(
+// CHECK-NOT: causal
+func.func @another_diagonal(%q: tensor<4x24x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %n: tensor<4xi64>) -> tensor<4x24x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %m = arith.constant 20 : i64
+  %es = tensor.empty() : tensor<4x24x40xf32>
+  %er = tensor.empty() : tensor<4x24xf32>
+  %ew = tensor.empty() : tensor<4x24x40xf32>
+  %eo = tensor.empty() : tensor<4x24x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x24x40xf32>) -> tensor<4x24x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x24xf32>) -> tensor<4x24xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x24x16xf32>) -> tensor<4x24x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x24x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #h, #ij], iterator_types = #ppp} ins(%s, %n : tensor<4x24x40xf32>, tensor<4xi64>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %n0: i64, %acc: f32): %j = linalg.index 2 : index %a = arith.index_cast %j : index to i64 %i = linalg.index 1 : index %qi = arith.index_cast %i : index to i64 %e = arith.subi %n0, %m : i64 %g = arith.addi %qi, %e : i64 %v0 = arith.cmpi slt, %g, %a : i64 %y = arith.select %v0, %low, %x : f32 %c = arith.cmpi slt, %a, %n0 : i64 %y1 = arith.select %c, %y, %low : f32 %z = arith.addf %y1, %zero : f32 linalg.yield %z : f32 } -> tensor<4x24x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x24x40xf32>) outs(%lr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%es : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x24x40xf32>) outs(%zr : tensor<4x24xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x24xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x24x40xf32>, tensor<4x24xf32>) outs(%ew : tensor<4x24x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x24x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x24x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x24x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x24x16xf32>
+  return %r : tensor<4x24x16xf32>
+}
+// A window of one query.
+// CHECK-LABEL: func.func @window_of_one(
+// CHECK-NOT: linalg.generic
+// CHECK: tilewright.attention {{.*}}) lengths(%{{.*}} : tensor<4xi64>){{.*}}causal = "bottom_right"{{.*}}window = array<i64: 7, -1>
+// CHECK-NOT: linalg.generic
+func.func @window_of_one(%q: tensor<4x1x16xf32>, %k: tensor<4x40x16xf32>, %v: tensor<4x40x16xf32>, %n: tensor<4xi64>) -> tensor<4x1x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<4x1x40xf32>
+  %er = tensor.empty() : tensor<4x1xf32>
+  %ew = tensor.empty() : tensor<4x1x40xf32>
+  %eo = tensor.empty() : tensor<4x1x16xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<4x1x40xf32>) -> tensor<4x1x40xf32>
+  %zr = linalg.fill ins(%zero : f32) outs(%er : tensor<4x1xf32>) -> tensor<4x1xf32>
+  %lr = linalg.fill ins(%low : f32) outs(%er : tensor<4x1xf32>) -> tensor<4x1xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<4x1x16xf32>) -> tensor<4x1x16xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = #pppr} ins(%q, %k : tensor<4x1x16xf32>, tensor<4x40x16xf32>) outs(%zs : tensor<4x1x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x1x40xf32>
+  %t = linalg.generic {indexing_maps = [#ij, #h, #ij], iterator_types = #ppp} ins(%s, %n : tensor<4x1x40xf32>, tensor<4xi64>) outs(%es : tensor<4x1x40xf32>) {
+    ^bb0(%x: f32, %n0: i64, %acc: f32): %j = linalg.index 2 : index %a = arith.index_cast %j : index to i64 %one = arith.constant 1 : i64 %l = arith.subi %n0, %one : i64 %c = arith.cmpi slt, %l, %a : i64 %y = arith.select %c, %low, %x : f32 %seven = arith.constant 7 : i64 %back = arith.subi %l, %a : i64 %near = arith.cmpi sle, %back, %seven : i64 %z = arith.select %near, %y, %low : f32 linalg.yield %z : f32 } -> tensor<4x1x40xf32>
+  %max = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%t : tensor<4x1x40xf32>) outs(%lr : tensor<4x1xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.maximumf %x, %acc : f32 linalg.yield %0 : f32 } -> tensor<4x1xf32>
+  %p = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%t, %max : tensor<4x1x40xf32>, tensor<4x1xf32>) outs(%es : tensor<4x1x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.subf %x, %y : f32 %1 = math.exp %0 : f32 linalg.yield %1 : f32 } -> tensor<4x1x40xf32>
+  %sum = linalg.generic {indexing_maps = [#ij, #i], iterator_types = #ppr} ins(%p : tensor<4x1x40xf32>) outs(%zr : tensor<4x1xf32>) {
+    ^bb0(%x: f32, %acc: f32): %0 = arith.addf %acc, %x : f32 linalg.yield %0 : f32 } -> tensor<4x1xf32>
+  %w = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = #ppp} ins(%p, %sum : tensor<4x1x40xf32>, tensor<4x1xf32>) outs(%ew : tensor<4x1x40xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.divf %x, %y : f32 linalg.yield %0 : f32 } -> tensor<4x1x40xf32>
+  %r = linalg.generic {indexing_maps = [#w, #v, #o], iterator_types = #pppr} ins(%w, %v : tensor<4x1x40xf32>, tensor<4x40x16xf32>) outs(%zo : tensor<4x1x16xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32): %0 = arith.mulf %x, %y : f32 %1 = arith.addf %acc, %0 : f32 linalg.yield %1 : f32 } -> tensor<4x1x16xf32>
+  return %r : tensor<4x1x16xf32>
+}
 }

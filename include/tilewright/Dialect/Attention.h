@@ -37,6 +37,9 @@ mlir::Value createMostKeys(mlir::OpBuilder &b, AttentionOp op);
 /// How many there are, by an element of `lengths`.
 mlir::Value createNumKeys(mlir::OpBuilder &b, mlir::Location loc, mlir::Value length,
                           mlir::Value mostKeys);
+/// Where the diagonal of "bottom_right" ends by an element of `lengths`, which may be behind the
+/// most keys; so far that sums with numbers of queries and keys are indices of 32 bits.
+mlir::Value createDiagonalEnd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value length);
 
 /// How many pages the pool of keys has, and the one of these that an element of the
 /// table means.

@@ -37,7 +37,8 @@ def Tilewright_AttentionOp : Op<Tilewright_Dialect, "attention", [Pure,
 
     `lengths`, of i32 or i64, say how many keys there are for a batch index: no more than
     the loop has, and 0 for less than none. Keys and values behind them are not read, and
-    "bottom_right" has its last key there.
+    "bottom_right" has its last key there: j <= i + length - queries, also of a length that is
+    more than the loop has.
 
     With a `table`, of i32 or i64, keys and values lie in pages of n rows, anywhere in a pool
     that all batch indices share. Their maps then have `j floordiv n` where a pool counts

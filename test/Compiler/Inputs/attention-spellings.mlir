@@ -9,11 +9,19 @@
 #bhid_bhid = affine_map<(b, h, i, d) -> (b, h, i, d)>
 #bhij_b00j = affine_map<(b, h, i, j) -> (b, 0, 0, j)>
 #bhij_b0ij = affine_map<(b, h, i, j) -> (b, 0, i, j)>
+#bhij_bi = affine_map<(b, h, i, j) -> (b, i)>
+#bhij_bij = affine_map<(b, h, i, j) -> (b, i, j)>
 #bhij_bhi = affine_map<(b, h, i, j) -> (b, h, i)>
 #bhij_bhij = affine_map<(b, h, i, j) -> (b, h, i, j)>
 #bhij_bj = affine_map<(b, h, i, j) -> (b, j)>
 #bhij_i = affine_map<(b, h, i, j) -> (i)>
 #bhij_ij = affine_map<(b, h, i, j) -> (i, j)>
+#bi_bi = affine_map<(b, i) -> (b, i)>
+#bij_b = affine_map<(b, i, j) -> (b)>
+#bij_bi = affine_map<(b, i, j) -> (b, i)>
+#bij_bij = affine_map<(b, i, j) -> (b, i, j)>
+#bij_i = affine_map<(b, i, j) -> (i)>
+#bij_j = affine_map<(b, i, j) -> (j)>
 #bj_bj = affine_map<(b, j) -> (b, j)>
 #bsgjd_bsgjd = affine_map<(b, s, g, j, d) -> (b, s, g, j, d)>
 #bsgjd_bsjd = affine_map<(b, s, g, j, d) -> (b, s, j, d)>
@@ -31,6 +39,7 @@
 #pppp = ["parallel", "parallel", "parallel", "parallel"]
 #ppppp = ["parallel", "parallel", "parallel", "parallel", "parallel"]
 #pppr = ["parallel", "parallel", "parallel", "reduction"]
+#ppr = ["parallel", "parallel", "reduction"]
 #pr = ["parallel", "reduction"]
 
 // ONNX Attention: the root of the scale on both sides, a bias of zeros, zeros where it hides all.
@@ -571,6 +580,85 @@ func.func @onnx_window(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v:
   %45 = linalg.generic {indexing_maps = [#i_i, #i_i], iterator_types = #p} ins(%43 : tensor<24xf32>) outs(%44 : tensor<24xi1>) {
     ^bb0(%x0: f32, %acc: i1): %y = arith.cmpf oeq, %x0, %k1 : f32 linalg.yield %y : i1 } -> tensor<24xi1>
   %46 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_i, #bhij_bhij], iterator_types = #pppp} ins(%40, %45 : tensor<2x4x24x40xf32>, tensor<24xi1>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: i1, %acc: f32): %y = arith.select %x1, %k2, %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %47 = tensor.collapse_shape %46 [[0, 1], [2], [3]] : tensor<2x4x24x40xf32> into tensor<8x24x40xf32>
+  %48 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>
+  %49 = tensor.empty() : tensor<8x24x16xf32>
+  %50 = linalg.fill ins(%k2 : f32) outs(%49 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %51 = linalg.batch_matmul ins(%47, %48 : tensor<8x24x40xf32>, tensor<8x40x16xf32>) outs(%50 : tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %52 = tensor.expand_shape %51 [[0, 1], [2], [3]] output_shape [2, 4, 24, 16] : tensor<8x24x16xf32> into tensor<2x4x24x16xf32>
+  return %52 : tensor<2x4x24x16xf32>
+}
+
+// Keys of each image up to a number of its own; its last query sees its last key.
+func.func @onnx_lengths(%q: tensor<2x4x24x16xf32>, %k: tensor<2x4x40x16xf32>, %v: tensor<2x4x40x16xf32>, %n: tensor<2xi64>) -> tensor<2x4x24x16xf32> {
+  %k0 = arith.constant 24 : i64
+  %k1 = arith.constant 0xFF800000 : f32
+  %k2 = arith.constant 0.0 : f32
+  %1 = tensor.empty() : tensor<24xi64>
+  %2 = linalg.generic {indexing_maps = [#i_i], iterator_types = #p} outs(%1 : tensor<24xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<24xi64>
+  %3 = tensor.empty() : tensor<40xi64>
+  %4 = linalg.generic {indexing_maps = [#j_j], iterator_types = #p} outs(%3 : tensor<40xi64>) {
+    ^bb0(%acc: i64): %w = linalg.index 0 : index %y = arith.index_cast %w : index to i64 linalg.yield %y : i64 } -> tensor<40xi64>
+  %5 = tensor.empty() : tensor<2x24x40xi1>
+  %6 = linalg.generic {indexing_maps = [#bij_b, #bij_i, #bij_j, #bij_bij], iterator_types = #ppp} ins(%n, %2, %4 : tensor<2xi64>, tensor<24xi64>, tensor<40xi64>) outs(%5 : tensor<2x24x40xi1>) {
+    ^bb0(%x0: i64, %x1: i64, %x2: i64, %acc: i1): %w = arith.subi %x0, %k0 : i64 %o = arith.addi %x1, %w : i64 %y = arith.cmpi slt, %o, %x2 : i64 linalg.yield %y : i1 } -> tensor<2x24x40xi1>
+  %9 = linalg.generic {indexing_maps = [#bij_b, #bij_j, #bij_bij], iterator_types = #ppp} ins(%n, %4 : tensor<2xi64>, tensor<40xi64>) outs(%5 : tensor<2x24x40xi1>) {
+    ^bb0(%x0: i64, %x1: i64, %acc: i1): %y = arith.cmpi slt, %x1, %x0 : i64 linalg.yield %y : i1 } -> tensor<2x24x40xi1>
+  %10 = tensor.empty() : tensor<2x24x40xf32>
+  %11 = linalg.generic {indexing_maps = [#bij_bij, #bij_bij], iterator_types = #ppp} ins(%6 : tensor<2x24x40xi1>) outs(%10 : tensor<2x24x40xf32>) {
+    ^bb0(%x0: i1, %acc: f32): %y = arith.select %x0, %k1, %k2 : f32 linalg.yield %y : f32 } -> tensor<2x24x40xf32>
+  %12 = linalg.generic {indexing_maps = [#bij_bij, #bij_bij], iterator_types = #ppp} ins(%9 : tensor<2x24x40xi1>) outs(%10 : tensor<2x24x40xf32>) {
+    ^bb0(%x0: i1, %acc: f32): %y = arith.select %x0, %k2, %k1 : f32 linalg.yield %y : f32 } -> tensor<2x24x40xf32>
+  %13 = linalg.generic {indexing_maps = [#bij_bij, #bij_bij, #bij_bij], iterator_types = #ppp} ins(%11, %12 : tensor<2x24x40xf32>, tensor<2x24x40xf32>) outs(%10 : tensor<2x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x24x40xf32>
+  %14 = arith.constant dense<16.0> : tensor<1xf32>
+  %15 = arith.constant dense<1.0> : tensor<1xf32>
+  %16 = tensor.empty() : tensor<1xf32>
+  %17 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%14 : tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %18 = linalg.generic {indexing_maps = [#l_l, #l_l, #l_l], iterator_types = #p} ins(%15, %17 : tensor<1xf32>, tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %19 = linalg.generic {indexing_maps = [#l_l, #l_l], iterator_types = #p} ins(%18 : tensor<1xf32>) outs(%16 : tensor<1xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.sqrt %x0 : f32 linalg.yield %y : f32 } -> tensor<1xf32>
+  %20 = tensor.empty() : tensor<2x4x24x16xf32>
+  %21 = linalg.generic {indexing_maps = [#bhid_bhid, #bhid_0, #bhid_bhid], iterator_types = #pppp} ins(%q, %19 : tensor<2x4x24x16xf32>, tensor<1xf32>) outs(%20 : tensor<2x4x24x16xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x16xf32>
+  %22 = tensor.empty() : tensor<2x4x16x40xf32>
+  %23 = linalg.transpose ins(%k : tensor<2x4x40x16xf32>) outs(%22 : tensor<2x4x16x40xf32>) permutation = [0, 1, 3, 2]
+  %24 = linalg.generic {indexing_maps = [#bhdj_bhdj, #bhdj_0, #bhdj_bhdj], iterator_types = #pppp} ins(%23, %19 : tensor<2x4x16x40xf32>, tensor<1xf32>) outs(%22 : tensor<2x4x16x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.mulf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x16x40xf32>
+  %25 = tensor.collapse_shape %21 [[0, 1], [2], [3]] : tensor<2x4x24x16xf32> into tensor<8x24x16xf32>
+  %26 = tensor.collapse_shape %24 [[0, 1], [2], [3]] : tensor<2x4x16x40xf32> into tensor<8x16x40xf32>
+  %27 = tensor.empty() : tensor<8x24x40xf32>
+  %28 = linalg.fill ins(%k2 : f32) outs(%27 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %29 = linalg.batch_matmul ins(%25, %26 : tensor<8x24x16xf32>, tensor<8x16x40xf32>) outs(%28 : tensor<8x24x40xf32>) -> tensor<8x24x40xf32>
+  %30 = tensor.expand_shape %29 [[0, 1], [2], [3]] output_shape [2, 4, 24, 40] : tensor<8x24x40xf32> into tensor<2x4x24x40xf32>
+  %31 = tensor.empty() : tensor<2x4x24x40xf32>
+  %32 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bij, #bhij_bhij], iterator_types = #pppp} ins(%30, %13 : tensor<2x4x24x40xf32>, tensor<2x24x40xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.addf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %33 = tensor.empty() : tensor<2x4x24xf32>
+  %34 = linalg.fill ins(%k1 : f32) outs(%33 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %35 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%32 : tensor<2x4x24x40xf32>) outs(%34 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %36 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%32, %35 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.subf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %37 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhij], iterator_types = #pppp} ins(%36 : tensor<2x4x24x40xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = math.exp %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %38 = linalg.fill ins(%k2 : f32) outs(%33 : tensor<2x4x24xf32>) -> tensor<2x4x24xf32>
+  %39 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi], iterator_types = #pppr} ins(%37 : tensor<2x4x24x40xf32>) outs(%38 : tensor<2x4x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.addf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x4x24xf32>
+  %40 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bhi, #bhij_bhij], iterator_types = #pppp} ins(%37, %39 : tensor<2x4x24x40xf32>, tensor<2x4x24xf32>) outs(%31 : tensor<2x4x24x40xf32>) {
+    ^bb0(%x0: f32, %x1: f32, %acc: f32): %y = arith.divf %x0, %x1 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
+  %41 = tensor.empty() : tensor<2x24xf32>
+  %42 = linalg.fill ins(%k1 : f32) outs(%41 : tensor<2x24xf32>) -> tensor<2x24xf32>
+  %43 = linalg.generic {indexing_maps = [#bij_bij, #bij_bi], iterator_types = #ppr} ins(%13 : tensor<2x24x40xf32>) outs(%42 : tensor<2x24xf32>) {
+    ^bb0(%x0: f32, %acc: f32): %y = arith.maximumf %x0, %acc : f32 linalg.yield %y : f32 } -> tensor<2x24xf32>
+  %44 = tensor.empty() : tensor<2x24xi1>
+  %45 = linalg.generic {indexing_maps = [#bi_bi, #bi_bi], iterator_types = #pp} ins(%43 : tensor<2x24xf32>) outs(%44 : tensor<2x24xi1>) {
+    ^bb0(%x0: f32, %acc: i1): %y = arith.cmpf oeq, %x0, %k1 : f32 linalg.yield %y : i1 } -> tensor<2x24xi1>
+  %46 = linalg.generic {indexing_maps = [#bhij_bhij, #bhij_bi, #bhij_bhij], iterator_types = #pppp} ins(%40, %45 : tensor<2x4x24x40xf32>, tensor<2x24xi1>) outs(%31 : tensor<2x4x24x40xf32>) {
     ^bb0(%x0: f32, %x1: i1, %acc: f32): %y = arith.select %x1, %k2, %x0 : f32 linalg.yield %y : f32 } -> tensor<2x4x24x40xf32>
   %47 = tensor.collapse_shape %46 [[0, 1], [2], [3]] : tensor<2x4x24x40xf32> into tensor<8x24x40xf32>
   %48 = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x40x16xf32> into tensor<8x40x16xf32>

@@ -115,7 +115,10 @@ class Pages:
             keys, values = rows(k), rows(v)  # j h d
             count = keys.shape[0] if lengths is None else int(np.clip(lengths[b], 0, keys.shape[0]))
             keys, values = (np.moveaxis(x[:count], 1, 0)[:, None] for x in (keys, values))
-            one, sums = numpy_attention(q[b], keys, values, None, q.shape[-1] ** -0.5, self.causal, self.window, self.softcap)
+            causal, mask = self.causal, None
+            if causal == "bottom_right" and lengths is not None and lengths[b] > count:  # its last key is not there
+                causal, mask = None, np.arange(count) <= np.arange(q.shape[-2])[:, None] + lengths[b] - q.shape[-2]
+            one, sums = numpy_attention(q[b], keys, values, mask, q.shape[-1] ** -0.5, causal, self.window, self.softcap)
             out.append(one), lse.append(sums)
         out = np.array(out).reshape(q.shape)
         lse = np.array(lse).reshape(q.shape[:-1])
@@ -148,12 +151,15 @@ def cases():
         yield elsewhere(element, "no_lengths", sizes(2, 2, 2, 1, 32, 12, 4), None)
         yield some(element, "lengths", {"b": 3, "h": 2, "g": 4, "i": 2, "j": 90, "D": 32}, [70, 0, 90], page=0,
                     causal="bottom_right", lse=True)
+        yield elsewhere(element, "lengths_far", {"b": 4, "h": 2, "g": 2, "i": 6, "j": 40, "D": 32}, [43, 40, 2 ** 31 - 1, -9], page=0,
+                        causal="bottom_right", lse=True)
         yield elsewhere(element, "lengths_dynamic", {"b": 2, "h": 2, "g": 1, "i": 5, "j": 70, "D": 32}, [70, 20], page=0, dynamic=True,
                     causal="top_left", more=({"j": 10, "lengths": [100, -1]},))
         # Of equal weight: the scores are zeros, and lengths are powers of two.
         yield elsewhere(element, "exact", sizes(3, 2, 4, 2, 32, 20, 6), [64, 1, 32], data=integers(0, 0), values=integers(-8, 8),
                     exact=True, lse=False)
         yield elsewhere(element, "wild", sizes(2, 1, 2, 1, 32, 6, 6), [32, 20], wild=2)
+    yield elsewhere(F64, "lengths_far", {"b": 3, "h": 1, "g": 2, "i": 6, "j": 40, "D": 16}, [43, 1000, 39], page=0, causal="bottom_right")
     yield elsewhere(F64, "decode", sizes(2, 1, 2, 1, 16, 8, 3), [40, 9])
     yield elsewhere(BF16, "tokens_first", sizes(3, 2, 4, 4, 64, 20, 6), [70, 0, 96], tokens_first=True, causal="bottom_right")
     yield elsewhere(F16, "window", sizes(2, 2, 4, 2, 32, 20, 8), [120, 50], causal="bottom_right", window=(20, 0))

@@ -54,6 +54,13 @@ def plain(q, k, v, mask=None, causal=None, window=None, softcap=0):
     return numpy_attention(q, k, v, mask, 0.25, causal, window, softcap)[0]
 
 
+def up_to(lengths, i, j):
+    """Keys that the last of i queries sees up to one of its image, which may be behind the last one, each other one less."""
+    ends = np.asarray(lengths, np.int64)[:, None, None, None]
+    own = np.arange(i)[:, None] + ends - i
+    return (np.arange(j) <= own) & (np.arange(j) < ends)
+
+
 def filled(q, k, v, seen, hidden):
     """Hidden keys have a score that is finite."""
     scores = np.where(seen, np.einsum("...id,...jd->...ij", q, k) * 0.25, hidden)
@@ -69,6 +76,7 @@ REFERENCES = {
     "onnx_boolean": lambda q, k, v, m: plain(q, k, v, m != 0),
     "torch_safe": lambda q, k, v, m: plain(q, k, v, m != 0),
     "onnx_window": lambda q, k, v: plain(q, k, v, causal="top_left", window=(5, 0)),
+    "onnx_lengths": lambda q, k, v, n: plain(q, k, v, up_to(n, q.shape[-2], k.shape[-2])),
     "onnx_both_sides": lambda q, k, v: plain(q, k, v, window=(5, 3)),
     "onnx_past": lambda q, k, v, past_k, past_v: plain(q, np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2),
                                                        causal="bottom_right"),
@@ -102,6 +110,7 @@ def functions():
         if len(f.args) == 4:
             masks = [uniform(-2, 0)] if f.args[3].element.is_float else [choice(0, 1), integers(0, 0)]
             masks = [choice(0, 1)] if name == "bert_padding" else masks
+            masks = [choice(0, 7, 24, 33, 40), choice(-3, 41, 64, 70)] if name == "onnx_lengths" else masks
         for number, mask in enumerate(masks):
             own = fills + ([mask] if mask else [])
 
@@ -109,5 +118,6 @@ def functions():
                 results = reference(*arrays)
                 results = results if isinstance(results, tuple) else (results,)
                 return [element.round(x) for x in results]
-            f.case(["plain", "all_hidden"][number], own, check, rounded)
+            label = "far" if number and name == "onnx_lengths" else ["plain", "all_hidden"][number]
+            f.case(label, own, check, rounded)
         yield f

@@ -151,8 +151,8 @@ void AttentionBlock::findWholeKeys() {
     queries = std::min(queries, most);
   if (before < 0 && !endsEarly)
     return;
-  // No block of keys is in the windows of all queries.
-  if (before >= 0 && behind >= 0 && before + behind + 1 < queries - 1 + plan.keys)
+  // At most one block of keys is in the windows of all queries: not worth loops of their own.
+  if (before >= 0 && behind >= 0 && before + behind + 1 < queries - 1 + 2 * plan.keys)
     return;
   auto blocksTo = [&](Value end) -> Value {
     Value keys = arith::MaxSIOp::create(b, loc, constant(0), subtract(end, firstKey));

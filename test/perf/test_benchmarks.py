@@ -396,6 +396,17 @@ class Parts(unittest.TestCase):
         for got, right in zip(peers.reference("f16_pages", q, k, v, table), peers.reference("f16", q[0], *rows)):
             np.testing.assert_array_equal(got[0], right)
 
+    def test_windows_of_attention(self):
+        """Queries behind the window's size see its keys alone."""
+        peers = suite.load_peers(ROOT / "perf/suites/attention")
+        q, k, v = np.random.default_rng(0).standard_normal((3, 1, 9, 8))
+        got, _ = peers.reference("f16_causal_window_4", q, k, v)
+        causal, _ = peers.reference("f16_causal", q, k, v)
+        np.testing.assert_array_equal(got[0, :4], causal[0, :4])
+        for row in range(4, 9):
+            right, _ = peers.reference("f16", q[:, row:row + 1], k[:, row - 3:row + 1], v[:, row - 3:row + 1])
+            np.testing.assert_allclose(got[0, row], right[0, 0])
+
     def test_bad_problem(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write("--function=f --input=4x4xf32\n")

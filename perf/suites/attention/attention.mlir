@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Attention of halves: heads (of all images of a batch) x tokens x depth, 16384 tokens or more in all and 2048 columns of
-// heads, with and without a causal mask; 8 heads of keys for 32 of queries; one query a head, or four, for 32768 keys,
+// heads, with and without a causal mask; the last 4096 keys; 8 heads of keys for 32 of queries; one query a head, or four, for 32768 keys,
 // which may lie in pages of 16.
 
 #q = affine_map<(h, i, j, d, e) -> (h, i, d)>
@@ -89,6 +89,12 @@ func.func @f16_d128_32768_causal(%q: tensor<16x32768x128xf16>, %k: tensor<16x327
   %e = tensor.empty() : tensor<16x32768x128xf16>
   %r = tilewright.attention ins(%q, %k, %v : tensor<16x32768x128xf16>, tensor<16x32768x128xf16>, tensor<16x32768x128xf16>)
       outs(%e : tensor<16x32768x128xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left"} -> tensor<16x32768x128xf16>
+  return %r : tensor<16x32768x128xf16>
+}
+func.func @f16_d128_32768_causal_window_4096(%q: tensor<16x32768x128xf16>, %k: tensor<16x32768x128xf16>, %v: tensor<16x32768x128xf16>) -> tensor<16x32768x128xf16> {
+  %e = tensor.empty() : tensor<16x32768x128xf16>
+  %r = tilewright.attention ins(%q, %k, %v : tensor<16x32768x128xf16>, tensor<16x32768x128xf16>, tensor<16x32768x128xf16>)
+      outs(%e : tensor<16x32768x128xf16>) {indexing_maps = [#q, #k, #v, #o], causal = "top_left", window = array<i64: 4095, -1>} -> tensor<16x32768x128xf16>
   return %r : tensor<16x32768x128xf16>
 }
 func.func @f16_d256_512(%q: tensor<256x512x256xf16>, %k: tensor<256x512x256xf16>, %v: tensor<256x512x256xf16>) -> tensor<256x512x256xf16> {

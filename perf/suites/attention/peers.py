@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention: what is right, and PyTorch's, cuDNN's and FlashAttention's."""
 
+import re
+
 import numpy
 
 F32 = 2.0**-24  # unit roundoffs
@@ -18,7 +20,13 @@ def largest(x):
     return (best if isinstance(x, numpy.ndarray) else best.values)[..., None]
 
 
-def rows(q, k, v, first, causal, roundoff):
+def window_of(function):
+    """How many keys a query sees at most; None: all."""
+    found = re.search(r"_window_(\d+)", function)
+    return int(found[1]) if found else None
+
+
+def rows(q, k, v, first, causal, roundoff, window=None):
     """Of the queries from `first` on: results, and how far off they may be.
 
     A score is a sum of d products in f32, so that a weight is off by twice that of its own and the largest score; weights
@@ -29,6 +37,8 @@ def rows(q, k, v, first, causal, roundoff):
     if causal:
         for row in range(q.shape[0]):
             scores[row, first + row + 1:] = -numpy.inf
+            if window:
+                scores[row, :max(0, first + row + 1 - window)] = -numpy.inf
     power = exp(scores - largest(scores))
     weights = power / power.sum(-1)[..., None]
     result = weights @ v
@@ -54,7 +64,7 @@ def reference(function, q, k, v, table=None):
         for first in range(0, q.shape[-2], ROWS):
             part = slice(first, first + ROWS)
             heads[1][head, part], heads[2][head, part] = rows(heads[0][head, part], k[head // group], v[head // group], first,
-                                                              "causal" in function, roundoff)
+                                                              "causal" in function, roundoff, window_of(function))
     return heads[1].reshape(q.shape), heads[2].reshape(q.shape)
 
 
@@ -70,6 +80,8 @@ def as_torch(function, q, k, v, table=None):
 
 def sdpa(function, q, k, v, table=None, backend=None):
     """PyTorch's, by the back end that it chooses, or by one of them."""
+    if window_of(function):
+        raise ValueError("takes no window")
     import contextlib
 
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -98,9 +110,11 @@ def flash3(function, q, k, v, table=None):
 
     operands, options = as_torch(function, q, k, v, table)
     operands = [x.transpose(1, 2).contiguous() for x in operands]
+    window = window_of(function)
+    before = window - 1 if window else -1
 
     def call():
-        out = flash_attn_func(*operands, causal=options["is_causal"])
+        out = flash_attn_func(*operands, causal=options["is_causal"], window_size=(before, -1))
         return (out[0] if isinstance(out, tuple) else out).transpose(1, 2).reshape(q.shape)
     return call
 

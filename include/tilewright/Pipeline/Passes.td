@@ -27,10 +27,10 @@ def PipelinePass : Pass<"tilewright-pipeline", "::mlir::func::FuncOp"> {
 def PeelMasksPass : Pass<"tilewright-peel-masks", "::mlir::func::FuncOp"> {
   let summary = "steps of a loop that need no mask, in a loop without it";
   let description = [{
-    A loop whose body chooses between values and masked values by a comparison of its
-    induction variable with a limit, marked `tilewright.whole`, becomes two: up to the
-    limit without the mask, and from there on with it. Marked comparisons elsewhere choose
-    the masked values.
+    A loop whose body chooses between values and masked values by comparisons of its
+    induction variable with limits, marked `tilewright.whole`, becomes one more for each:
+    where all of them hold without the mask, in front of it and behind it with the mask.
+    Marked comparisons elsewhere choose the masked values.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
